@@ -170,8 +170,7 @@ pages! {
         label: Some("Sweeps"),
         module: Some(Module::Sweeps),
         title: "Build a sweep",
-        about: "Let knobs vary, say what a design must keep to and what is best, and see every \
-                design that is worth building",
+        about: "Vary knobs, set constraints and objectives, and see every design worth building",
     }
     /// Designs beside each other.
     Compare {
@@ -302,7 +301,7 @@ impl Page {
         if matches!(self, Self::Results) { Self::Sweep } else { self }
     }
 
-    /// Whether the header's link to the page takes the design at hand along.
+    /// Whether the header's link to the page takes the current design along.
     #[must_use]
     pub const fn takes_design(self) -> bool {
         matches!(self, Self::Explorer | Self::Find | Self::Sweep)

@@ -73,7 +73,7 @@ test("a model goes in, a script comes out, and leads back to the same design", a
   await page.goto("/import");
   await drop(page, "main", name, script.toString());
   await expect(page.getByRole("heading", { name: "Imported" })).toBeFocused();
-  await expect(page.getByRole("heading", { name: /^Not known/ })).toHaveCount(0);
+  await expect(page.getByRole("heading", { name: /^Unrecognised/ })).toHaveCount(0);
   await page.getByRole("link", { name: "Open in the explorer" }).click();
   expect(link(page)).toBe(expected?.slice(1));
 });

@@ -76,7 +76,7 @@ test("a search that is cancelled leaves nothing running, and what it found stays
 }) => {
   await page.goto(LARGE);
   await page.getByRole("button", { name: "Cancel" }).click();
-  await expect(page.getByText("Cancelled. What was found by then stays")).toBeVisible();
+  await expect(page.getByText("Cancelled. Results so far are kept")).toBeVisible();
   await expect.poll(() => page.workers().length).toBe(0);
   await expect(page.locator("#find-result")).toBeFocused();
   const found = await page.locator("#find-answer").innerHTML();

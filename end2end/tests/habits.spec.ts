@@ -103,7 +103,7 @@ test("a preset and a page are opened from the palette of any page", async ({ pag
 test("what isn't called anything says so", async ({ page }) => {
   await ready(page);
   const palette = await ask(page, "qqqqzzzz");
-  await expect(palette.getByRole("status")).toContainText("Nothing is called");
+  await expect(palette.getByRole("status")).toContainText("No results for");
   await expect(palette.getByRole("combobox")).toHaveAttribute("aria-expanded", "false");
 });
 
@@ -163,7 +163,7 @@ test("the list of steps goes back and forth", async ({ page }) => {
   await expect(tp(page)).toHaveValue("8");
   await expect(numberBox(page, "Pipeline parallel (PP)")).toHaveValue("16");
   await page.keyboard.press("h");
-  await expect(steps).toContainText("taken back");
+  await expect(steps).toContainText("withdrawn");
   await steps.getByRole("button", { name: "TP 8 → 4" }).press("Enter");
   await expect(tp(page)).toHaveValue("4");
   await expect(numberBox(page, "Pipeline parallel (PP)")).toHaveValue("16");
@@ -177,7 +177,7 @@ test("a design is named, found again after a reload, opened and deleted", async 
   await page.keyboard.press("d");
   const designs = page.getByRole("dialog", { name: "Designs in this browser" });
   await expect(designs).toContainText("in this browser alone");
-  await designs.getByLabel("Name of the design at hand").fill("Four <b>ranks</b>");
+  await designs.getByLabel("Name of the current design").fill("Four <b>ranks</b>");
   await page.keyboard.press("Enter");
   await expect(designs.getByRole("link", { name: "Four <b>ranks</b>" })).toBeVisible();
   await ready(page, "/");
@@ -192,7 +192,7 @@ test("a design is named, found again after a reload, opened and deleted", async 
   await expect(designs.getByRole("link", { name: "Four <b>ranks</b>" })).toBeHidden();
 });
 
-test("a number is copied with all its digits, by key and by press", async ({ page, context }) => {
+test("a number is copied at full precision, by key and by press", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await ready(page);
   const copied = () => page.evaluate(() => navigator.clipboard.readText());

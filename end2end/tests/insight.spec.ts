@@ -53,7 +53,7 @@ test("the design opens on another accelerator, with as many devices or as much p
   const devices = await transfer.locator("tr.own td").first().innerText();
   const h20 = transfer.getByRole("row", { name: /NVIDIA H20 / }).locator("td").first();
   await expect(h20).toHaveText(devices);
-  await transfer.getByLabel("What is kept").selectOption("peak");
+  await transfer.getByLabel("Keep constant").selectOption("peak");
   await expect(h20).not.toHaveText(devices);
   await transfer.getByRole("link", { name: "NVIDIA H800 SXM 80 GB" }).first().click();
   await expect(page).toHaveURL(/accelerator=h800-sxm-80gb/);

@@ -121,7 +121,7 @@ test("the settings keep language and units, and lead back to the design", async 
   await choose(page, "More", "Settings");
   await page.getByRole("group", { name: "Sizes of memory" }).getByLabel("GB").check();
   await page.getByRole("group", { name: "Language" }).getByLabel(/中文/).check();
-  await page.getByRole("button", { name: "Keep these settings" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page).toHaveURL(/training\.micro_batch_size=4/);
   await page.locator("html[data-hydrated=true][data-translated=true]").waitFor({
     state: "attached",

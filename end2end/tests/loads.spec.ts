@@ -19,7 +19,7 @@ test("even loads say so, and one press makes them uneven", async ({ page }) => {
   await gotoHydrated(page, EVEN);
   await look(page);
   const loads = page.getByRole("region", { name: "Expert load", exact: true });
-  await expect(loads).toContainText("Every expert is taken to get the same load");
+  await expect(loads).toContainText("All experts are assumed to get the same load");
   await loads.getByRole("link", { name: "Skewed loads", exact: true }).click();
   await expect(page).toHaveURL(/balance=skewed|routing/);
   await expect(page.locator("#load-before svg")).toBeVisible();
@@ -101,7 +101,7 @@ test("a trace from a file decides the loads, and changes follow", async ({ page 
   await gotoHydrated(page, EVEN);
   await open(page, "loads.csv", csv());
   const trace = page.getByRole("region", { name: "Trace of expert loads" });
-  await expect(trace).toContainText(/Trace [0-9a-f]{32} is at hand/);
+  await expect(trace).toContainText(/Trace [0-9a-f]{32} is loaded/);
   await expect(page).toHaveURL(/balance=trace/);
   await expect(page.getByRole("region", { name: "Broken rules" })).toHaveCount(0);
   await look(page);
@@ -126,12 +126,12 @@ test("of a long trace every step is in a file", async ({ page }) => {
   await expect(page).toHaveURL(/balance=trace/);
   await look(page);
   const figure = page.locator("#load-steps");
-  await expect(figure).toContainText("The table has one step in 2");
+  await expect(figure).toContainText("The table lists one step in 2");
   const saved = page.waitForEvent("download");
   await figure.locator("[data-save-cells]").click();
   const lines = readFileSync(await (await saved).path(), "utf8").trim().split("\r\n");
   expect(lines[0]).toBe(
-    "Step,Experts in their first places,Experts that move,design,model_version,date",
+    "Step,Initial expert placement,Experts that move,design,model_version,date",
   );
   expect(lines.length).toBe(131);
   expect(lines[130]).toMatch(/^129,[0-9.]+,0,/);
@@ -160,7 +160,7 @@ test("a trace that is kept opens with its link in another browser", async ({ pag
   const other = await visit();
   await gotoHydrated(other, page.url());
   const region = other.getByRole("region", { name: "Trace of expert loads" });
-  await expect(region).toContainText("is at hand");
+  await expect(region).toContainText("is loaded");
   const shown = other.getByRole("article", { name: "MFU", exact: true }).locator("[data-metric]");
   await expect(shown.first()).toHaveText(value.trim());
 });

@@ -68,7 +68,7 @@ test("who only looks needs no name and can turn nothing", async ({ visit }) => {
   const ann = await named(visit, "Ann");
   await begin(ann, "Planned");
   const eve = await visit();
-  await enter(eve, await invite(ann, "Can look"));
+  await enter(eve, await invite(ann, "Can view"));
   await expect(eve.getByRole("dialog")).toBeHidden();
   await expect(numberBox(eve, "Pipeline parallel (PP)")).toBeDisabled();
   await expect(eve.getByLabel("New comment (Markdown)")).toBeHidden();
@@ -86,7 +86,7 @@ test("comments, suggestions, decisions and the report of a session", async ({ vi
   await tab(ann, "Discuss");
   const thread = panel(ann).locator(".thread", { hasText: "stage 3" });
   await expect(thread.locator("strong", { hasText: "full" })).toBeVisible();
-  await expect(thread).toContainText(/Said at .* GiB, as it is now/);
+  await expect(thread).toContainText(/Made at .* GiB, unchanged/);
 
   await tab(cleo, "Designs");
   await cleo.getByRole("button", { name: "Suggest a change" }).click();
@@ -119,7 +119,7 @@ test("comments, suggestions, decisions and the report of a session", async ({ vi
 
   await tab(ann, "History");
   await ann.getByLabel(/^Now, after/).fill("1");
-  await expect(ann.getByText(/You see the session as it was after event 1/)).toBeVisible();
+  await expect(ann.getByText(/Showing the session after event 1/)).toBeVisible();
   await expect(numberBox(ann, ep)).not.toHaveValue("16");
   await expect(numberBox(ann, ep)).toBeDisabled();
   await ann.getByRole("button", { name: "Back to now" }).click();
@@ -143,7 +143,7 @@ test("the history's slider waits for the events and counts them meanwhile", asyn
   release();
   await expect(slider).toBeEnabled();
   await slider.fill("1");
-  await expect(ann.getByText(/You see the session as it was after event 1/)).toBeVisible();
+  await expect(ann.getByText(/Showing the session after event 1/)).toBeVisible();
 });
 
 test("a press on a stage's bar begins a comment, and a name in it is told", async ({ visit }) => {
@@ -183,7 +183,7 @@ test("a pointer on a chart is at the same data on a narrower screen", async ({ v
   await begin(ann, "Look here");
   const phone = { viewport: { width: 900, height: 800 } };
   const bob = await named(visit, "Bob", phone);
-  await enter(bob, await invite(ann, "Can look"));
+  await enter(bob, await invite(ann, "Can view"));
   const chart = (page: Page) => page.locator("#results [data-study=memory] svg.chart:visible");
   const plot = (page: Page) => chart(page).locator(".chart-plot");
   const bar = (page: Page) => chart(page).locator("[data-opens=stage-5]").boundingBox();

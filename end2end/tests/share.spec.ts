@@ -26,7 +26,7 @@ async function openSheet(page: Page): Promise<void> {
 async function store(page: Page, name: string): Promise<string> {
   await openSheet(page);
   const sheet = page.getByRole("dialog");
-  await sheet.getByLabel("Name, if you like").fill(name);
+  await sheet.getByLabel("Name (optional)").fill(name);
   await sheet.getByRole("button", { name: "Store and make a short link" }).click();
   await expect(sheet.getByRole("button", { name: "Save name and note" })).toBeVisible();
   return sheet.getByLabel("Short link", { exact: true }).inputValue();
@@ -130,7 +130,7 @@ test.describe("without a script", () => {
   test("a design is shared on a page", async ({ page }) => {
     await page.goto(design(36864));
     await choose(page, "Share", "Short link, QR code, embed");
-    await page.getByLabel("Note, if you like").fill("no script");
+    await page.getByLabel("Note (optional)").fill("no script");
     await page.getByRole("button", { name: "Store and make a short link" }).click();
     const short = await page.getByLabel("Short link", { exact: true }).inputValue();
     await page.goto(short);

@@ -1,5 +1,5 @@
 // The sheets of a phone: closed, nothing of them can be pressed; and the bar below them speaks of
-// the design at hand alone.
+// the current design alone.
 
 import { expect, gotoHydrated, numberBox, test } from "./helper";
 

@@ -183,7 +183,7 @@ test("what is brushed is brushed in every view, kept, and in the link", async ({
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect.poll(() => bar.innerText()).toBe(seen);
   await expect(page.locator("#part-table tbody tr")).toHaveCount(rows);
-  await page.getByRole("button", { name: "Bring all back" }).click();
+  await page.getByRole("button", { name: "Show all" }).click();
   await page.getByRole("button", { name: "Clear brushes" }).click();
   await expect(bar).toContainText(`${all} designs are shown`);
 });
@@ -208,7 +208,7 @@ test("keys go from design to design, and pins stand beside each other", async ({
   await expect(pins).toContainText("against the first");
   await page.locator("#heat").focus();
   await page.keyboard.press("ArrowRight");
-  await expect(page.locator("#heat-said")).toContainText(/best MFU|no design keeps everything/);
+  await expect(page.locator("#heat-said")).toContainText(/best MFU|no feasible design/);
   await scatter.focus();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/\?v=1&/);
@@ -350,7 +350,7 @@ test("a sweep that finds nothing names what to free, and the builder frees it", 
   await gotoHydrated(page, await finished(request, spec));
   await expect(page.locator("#results")).not.toContainText(/\byet\b/);
   const free = page.getByRole("link", { name: "Let SP vary", exact: true });
-  await expect(page.locator(".sweep-freed")).toContainText("399 legal, 46 keep everything");
+  await expect(page.locator(".sweep-freed")).toContainText("399 legal, 46 feasible");
   await free.click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect(page.locator("#spec")).toHaveValue(/sequence_parallel = \[false, true\]/);

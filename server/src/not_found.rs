@@ -34,8 +34,8 @@ pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
         let text = html! {
             p {
-                "Whoever stored it may have deleted it, or the link isn't whole. A long link, with \
-                the whole design in it, opens for ever."
+                "Whoever stored it may have deleted it, or the link isn't whole. A full link, with \
+                 the whole design in it, never expires."
             }
         };
         let title = "There is no design at this link";

@@ -21,7 +21,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; f
 pub(crate) struct Reading<'a> {
     /// Which of the site's pages it is, where it is one.
     pub(crate) page: Option<Page>,
-    /// The design at hand, as a query: links of the header take it along.
+    /// The current design, as a query: links of the header take it along.
     pub(crate) design: &'a str,
     /// The title of the document.
     pub(crate) title: &'a str,

@@ -26,7 +26,7 @@ const REACH: u64 = 8;
 /// The two lines: ink, mark of a point, words.
 const LINES: [(Ink, Fill, &str); 2] = [
     (Ink::ClosedForm, Fill::Solid, "Published formula, equal stages"),
-    (Ink::Simulated, Fill::Round, "Real stage times"),
+    (Ink::Simulated, Fill::Round, "Actual stage times"),
 ];
 
 /// The design with another number of micro-batches, everything else the same.
@@ -204,7 +204,7 @@ fn label(points: &[Point], current: u64) -> String {
         let [closed_form, simulated] = point.bubbles.map(percent);
         label.push_str(&format!(
             " At the {} of this design: {closed_form} by the published formula, \
-             {simulated} with real stage times.",
+             {simulated} with actual stage times.",
             whole(current)
         ));
     }

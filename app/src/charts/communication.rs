@@ -55,7 +55,7 @@ pub fn communication(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> Strin
     let bottom = layout.top + layout.row * rows.len() as i32;
     let all = rows.iter().copied().chain(others.iter().copied().flatten());
     let most = all.map(gigabytes).fold(0.0_f64, f64::max).max(1e-3);
-    let mut x = Axis::linear(0.0, most, 4, "GB that a device sends in a step");
+    let mut x = Axis::linear(0.0, most, 4, "GB sent per device and step");
     if !beside {
         // No line runs through a label.
         x.ticks.iter_mut().for_each(|tick| tick.rule = None);

@@ -129,11 +129,11 @@ impl Range {
             1..=5 => format::whole(10_u64.pow(power.unsigned_abs())),
             _ => format!("1e{power}"),
         };
-        decades(self.x, "Operations a byte, moved or sent", &words)
+        decades(self.x, "Arithmetic intensity (FLOP/byte moved or sent)", &words)
     }
 
     fn y_axis(&self) -> Axis {
-        decades(self.y, "Operations a second", &|power| {
+        decades(self.y, "FLOP/s", &|power| {
             let (scale, unit) = match power {
                 15.. => (15, "P"),
                 12..15 => (12, "T"),
@@ -354,7 +354,7 @@ fn label(roofline: &Roofline) -> String {
         })
         .collect();
     format!(
-        "Operations a second over operations a byte of {} operators and {} exchanges. Longest: {}.",
+        "FLOP/s over arithmetic intensity of {} operators and {} exchanges. Longest: {}.",
         roofline.operators.len(),
         roofline.exchanges.len(),
         largest.join("; "),
@@ -366,7 +366,7 @@ fn label(roofline: &Roofline) -> String {
 pub fn roofline_table(roofline: &Roofline, step: f64) -> Vec<Vec<String>> {
     let header = [
         "Operator",
-        "Operations a byte",
+        "Arithmetic intensity (FLOP/byte)",
         "Reached (TFLOPS)",
         "Attainable (TFLOPS)",
         "Of memory bandwidth",

@@ -1,4 +1,4 @@
-//! How far off each prediction is, over the number of devices of its run.
+//! Error of each prediction, over the number of devices of its run.
 
 use plotters::element::Polygon;
 use plotters::style::Color as _;

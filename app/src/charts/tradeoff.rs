@@ -32,14 +32,14 @@ pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
     let bottom = top + PLOT_HEIGHT;
     let y_most = far(points, 0.1);
     let y_least = low(points).min(-0.06 * y_most);
-    let y = Axis::linear(y_least, y_most * 1.08, 4, "MFU lost (points)");
+    let y = Axis::linear(y_least, y_most * 1.08, 4, "MFU cost (points)");
     let x_most = far(size, 0.1);
     let x_least = low(size).min(-0.04 * x_most);
     let x = Axis::linear(
         x_least,
         x_most * 1.06,
         5,
-        &format!("Freed at the peak ({})", format::memory_unit()),
+        &format!("Saved at the peak ({})", format::memory_unit()),
     );
     let left = y.label_width() + TEXT_GAP;
     let frame = Frame { left, right: width - RADIUS, top, bottom, x, y };
@@ -56,7 +56,7 @@ pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
 #[must_use]
 pub fn memory_tradeoff_table(prices: &[Price]) -> Vec<Vec<String>> {
     let frees = format!("Frees ({})", format::memory_unit());
-    let header = ["Module", &frees, "MFU lost (points)", "Now", "On the Pareto line"];
+    let header = ["Module", &frees, "MFU cost (points)", "Now", "On the Pareto line"];
     let best = pareto(prices);
     let rows = prices.iter().map(|price| {
         let yes = |is: bool, word: &str| if is { word.to_owned() } else { String::new() };
@@ -110,7 +110,7 @@ fn label(prices: &[Price]) -> String {
     });
     let words: Vec<String> = words.collect();
     format!(
-        "Memory freed at the peak against MFU lost, {} modules. The cheapest: {}.",
+        "Peak memory saved vs MFU cost, {} modules. The cheapest: {}.",
         prices.len(),
         if words.is_empty() { String::from("none") } else { words.join(", ") },
     )

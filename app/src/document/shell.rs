@@ -166,7 +166,7 @@ fn sweep_summary() -> (String, String) {
     };
     let name = if data.name.is_empty() { "Sweep" } else { &data.name };
     let about = format!(
-        "{} of {} looked at, {} on the Pareto front",
+        "{} of {} evaluated, {} on the Pareto front",
         format::whole(data.counts.done),
         format::counted(data.counts.asked, "design", "designs"),
         format::whole(data.counts.front),

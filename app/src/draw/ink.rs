@@ -65,7 +65,7 @@ inks! {
     Host = "chart-host";
     /// The published formula.
     ClosedForm = "chart-closed-form";
-    /// The result with real stage times.
+    /// The result with actual stage times.
     Simulated = "chart-simulated";
     /// The design that the page shows.
     Current = "chart-current";

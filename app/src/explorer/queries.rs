@@ -13,7 +13,7 @@ fn values(query: &str, id: &str) -> Option<String> {
     Some(values.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
-/// A metric with all its digits, and its unit: `0.3021875…`, `21.93… s`.
+/// A metric at full precision, and its unit: `0.3021875…`, `21.93… s`.
 fn exact(query: &str, id: &str) -> Option<String> {
     let (design, metric) = (link::decode(query).ok()?, MetricId::find(id)?);
     let metrics = estimate(&Plan::new(&design).ok()?).metrics;

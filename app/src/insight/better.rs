@@ -43,25 +43,16 @@ impl Hindrance {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Model => {
-                "not the same model on sequences of the same length; tokens per second and memory \
-                 don't tell which is better, MFU may."
+                "different model or sequence length: compare MFU, not tokens/s or memory."
             }
-            Self::Batch => {
-                "steps of different numbers of tokens; time and traffic of a step don't tell \
-                 which is better, tokens per second do."
-            }
+            Self::Batch => "different tokens per step: compare tokens/s, not step time or traffic.",
             Self::Cluster => {
-                "different numbers of devices; the throughput of the whole cluster doesn't tell \
-                 which is better, that of a device does."
+                "different device counts: compare throughput per device, not in total."
             }
             Self::Device => {
-                "different devices; time, throughput and MFU follow from the device and don't \
-                 tell which design is better."
+                "different devices: time, throughput and MFU reflect the device, not the design."
             }
-            Self::Counting => {
-                "FLOPs counted by different conventions; MFU and model TFLOPS don't tell which is \
-                 better."
-            }
+            Self::Counting => "different FLOP conventions: MFU and model TFLOPS aren't comparable.",
         }
     }
 

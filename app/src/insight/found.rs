@@ -102,7 +102,7 @@ fn numbers(design: &Design, metrics: &Metrics) -> [(&'static str, Tree); 3] {
     ]
 }
 
-/// The knobs that differ from the design at hand, with their values.
+/// The knobs that differ from the current design, with their values.
 fn knobs(at_hand: &Design, design: &Design) -> Tree {
     Tree::map(differences(at_hand, design).map(|id| (id.id(), Tree::from(&design.get(id)))))
 }

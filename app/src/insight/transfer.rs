@@ -17,7 +17,7 @@ pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
 }
 
 choices! {
-    /// What stays as it is.
+    /// Keep fixed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Keep {
         /// Its name in what is chosen.
@@ -25,9 +25,9 @@ choices! {
         /// Its name for people.
         label: &'static str;
         /// The number of devices.
-        Devices = "devices", "The number of devices";
+        Devices = "devices", "Number of devices";
         /// The peak FLOP/s of all devices, to the nearest legal number of them.
-        Peak = "peak", "The peak of all devices together";
+        Peak = "peak", "Total peak of all devices";
     }
 }
 

@@ -22,8 +22,7 @@ fn stopped() -> impl IntoView {
     view! {
         <div class="stopped" role="alert">
             <p>
-                "The page has stopped because of a mistake in it. "
-                "The design is kept in the address."
+                "The page stopped because of an internal error. The design is still in the address."
             </p>
             <a class="button primary" href="">"Reload"</a>
         </div>

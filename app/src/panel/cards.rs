@@ -367,7 +367,7 @@ fn memory_meter(explorer: Explorer) -> impl IntoView {
     view! {
         <div
             class=class
-            title="Full at the limit; the shadow is where the true peak lies, 8 chances in 10"
+            title="Full bar = limit; the shadow holds the true peak in 8 of 10 cases"
         >
             <p class="meter-over">{over}</p>
             <svg

@@ -20,8 +20,8 @@ pub fn dialog(open: RwSignal<bool>) -> impl IntoView {
     let table = studies::asked(Study::Conventions, move || open.get().then(String::new));
     let body = view! {
         <p>
-            "The same step time gives different utilisations. Compare a published one only with \
-             the row that counts as its paper does."
+            "One step time, several utilisations: compare a published value only with the row that \
+             counts as its paper does."
         </p>
         <div class="scroll-x" role="region" tabindex="0" aria-label="Ways to count, table">
             {table}

@@ -14,15 +14,15 @@ const KEYS: [(&str, &str); 21] = [
     ("?", "This help"),
     ("p", "Pin this design"),
     ("c", "Compare the pinned designs"),
-    ("x", "Explain the number at hand"),
+    ("x", "Explain the focused number"),
     ("y", "Copy the number under the pointer, full precision"),
-    ("[ ]", "To the knob before, to the next one"),
+    ("[ ]", "Previous knob, next knob"),
     ("h", "History of changes"),
     ("g and a letter", "Go to a view or page: g k knobs, g m memory, g p presets, …"),
     ("t", "Switch between dark and light"),
     ("Ctrl Z", "Undo"),
     ("Ctrl Shift Z", "Redo"),
-    ("Esc", "Close what is open, clear the search"),
+    ("Esc", "Close the open panel, clear the search"),
     ("← →", "On a slider: the next legal value"),
     ("Shift ← →", "On a slider: ten legal values further"),
     ("↑ ↓", "In a number box: the next legal value"),
@@ -60,7 +60,7 @@ fn body(explorer: Explorer) -> impl IntoView {
                 prop:checked=letter_keys
                 on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
             />
-            "Single keys, such as / and p, work outside of text boxes"
+            "Single-key shortcuts, such as / and p, work outside text boxes"
         </label>
         <p>
             <a href="/guide/views">"How to read each view"</a>

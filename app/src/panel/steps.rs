@@ -14,7 +14,7 @@ pub fn button(explorer: Explorer, name: impl IntoView) -> impl IntoView {
     view! {
         <button
             type="button"
-            title="Every step so far (h)"
+            title="History of changes (h)"
             data-key="h"
             on:click=move |_| explorer.steps_open.set(true)
         >
@@ -46,7 +46,7 @@ fn list(explorer: Explorer) -> String {
             li {
                 button type="button" class={ "step" @if !is_done { " undone" } } data-place=(place)
                     aria-current=[is_here.then_some("step")] { (words) }
-                @if !is_done { " " span { "taken back" } }
+                @if !is_done { " " span { "withdrawn" } }
             }
         }
     };

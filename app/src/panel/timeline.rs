@@ -91,7 +91,7 @@ fn scene(plan: &Plan) -> Result<Scene, String> {
 fn caption(numbers: &Numbers) -> String {
     let stages = numbers.estimate.stages.len() as u64;
     format!(
-        "What {} do when, over {} of a step; what is hatched lightly is bubble",
+        "What {} do when, over {} of a step; light hatching is bubble",
         format::counted(stages, "stage", "stages"),
         format::counted(numbers.plan.num_microbatches(), "micro-batch", "micro-batches"),
     )

@@ -70,7 +70,7 @@ fn said(explorer: Explorer) -> Vec<impl IntoView> {
     explorer.recorded.with(|recorded| match recorded {
         Recorded::None => Vec::new(),
         Recorded::Reading => vec![paragraph("Reading the trace …".to_owned())],
-        Recorded::AtHand(hash) => vec![paragraph(format!("Trace {hash} is at hand."))],
+        Recorded::AtHand(hash) => vec![paragraph(format!("Trace {hash} is loaded."))],
         Recorded::Refused(errors) => {
             let more = errors.len().saturating_sub(MAX_ERRORS);
             let more = (more > 0).then(|| format!("and {more} more"));

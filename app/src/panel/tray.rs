@@ -54,7 +54,7 @@ impl Tray {
         tray
     }
 
-    /// Pins the design at hand.
+    /// Pins the current design.
     pub fn pin(self) {
         let link = untrack(|| self.explorer.with_design(link::encode));
         self.change(|pins| {
@@ -69,7 +69,7 @@ impl Tray {
         });
     }
 
-    /// Opens the comparison: of the pins, and of the design at hand where there is but one pin.
+    /// Opens the comparison: of the pins, and of the current design where there is but one pin.
     pub fn compare(self) {
         let address = untrack(|| self.address());
         let _ = window().location().set_href(&address);
@@ -131,7 +131,7 @@ impl Tray {
         input.set_value(&name);
     }
 
-    /// The button that pins the design at hand.
+    /// The button that pins the current design.
     pub fn button(self) -> impl IntoView {
         view! {
             <button

@@ -100,8 +100,8 @@ fn broken_rules(explorer: Explorer) -> impl IntoView {
         })
     };
     let shown = move || match explorer.shown() {
-        Shown::Design | Shown::LastLegal => "The numbers are those of the last legal design",
-        Shown::Preset => "The numbers are those of the unchanged preset",
+        Shown::Design | Shown::LastLegal => "Showing the numbers of the last legal design",
+        Shown::Preset => "Showing the numbers of the unchanged preset",
     };
     view! {
         <section class="verdict broken" aria-label="Broken rules">
@@ -153,8 +153,8 @@ pub fn notes(explorer: Explorer) -> impl IntoView {
             <ul>
                 {items}
                 <li>
-                    "How far predictions are off on published runs stands below each number: \
-                     compare designs rather than trusting the last digit."
+                    "The error on published runs is given with each number: use it to compare \
+                     designs, not for the last digit."
                 </li>
                 <li>
                     "Model version " {model::MODEL_VERSION}

@@ -56,14 +56,12 @@ impl Expected {
                 between(range.most, metric, metrics),
                 basis(&range),
             ),
-            Self::AsPeakMemory => {
-                "Follows from the peak memory and how far that may be off.".to_owned()
-            }
+            Self::AsPeakMemory => "Derived from peak memory and its error.".to_owned(),
             Self::Exact => "An exact count: it follows from the definition and the knobs, without \
                             any measured constant."
                 .to_owned(),
-            Self::Derived => "Derived from the same model as the step time, but not validated by \
-                              itself: hardly any published run states it."
+            Self::Derived => "Derived from the same model as step time; not validated separately, \
+                              as few published runs report it."
                 .to_owned(),
         }
     }

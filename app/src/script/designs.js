@@ -72,7 +72,7 @@ function list(key, title, empty) {
 function draw() {
   document.getElementById("designs-lists").replaceChildren(
     list(NAMED, "Named", "None yet."),
-    list(RECENT, "Recent", "None yet: a design is noted when its knobs have rested."),
+    list(RECENT, "Recent", "None yet. A design is listed once you stop editing it."),
   );
 }
 
@@ -84,7 +84,7 @@ function nameDesign(event) {
   if (!typed) return page.announce("The design needs a name");
   const others = read(NAMED).filter((it) => it.name !== typed);
   const isKept = write(NAMED, [{ query, name: typed, time: Date.now() }, ...others]);
-  page.announce(isKept ? `Kept as ${typed}` : "This browser keeps nothing");
+  page.announce(isKept ? `Saved as ${typed}` : "This browser stores nothing");
   input.value = "";
   draw();
 }
@@ -94,14 +94,14 @@ function fill(dialog) {
   const title = page.make("h2", { id: "designs-title", tabindex: "-1" }, "Designs in this browser");
   const close = page.closeButton(() => dialog.close());
   const input = page.make("input", { id: "designs-name", maxlength: "80", autocomplete: "off" });
-  const label = page.make("label", { for: "designs-name" }, "Name of the design at hand");
-  const button = page.make("button", { class: "button primary" }, "Keep");
+  const label = page.make("label", { for: "designs-name" }, "Name of the current design");
+  const button = page.make("button", { class: "button primary" }, "Save");
   const form = page.make("form", { class: "designs-form" }, label, input, button);
   form.addEventListener("submit", nameDesign);
   form.hidden = page.design() === undefined;
   const about =
-    "They are kept in this browser alone, not on the server: nobody else sees them, and they are " +
-    "gone when you clear the data of this site. Share makes a link that others can open.";
+    "Stored only in this browser until you clear this site's data; nobody else sees them. To " +
+    "show a design to others, share a link.";
   dialog.append(
     page.make("div", { class: "dialog-head" }, title, close),
     page.make("p", { class: "muted" }, about),

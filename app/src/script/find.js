@@ -18,7 +18,7 @@ function pin(link, name) {
   try {
     pins = new URLSearchParams(localStorage.getItem(PINS) ?? "");
   } catch {
-    return "This browser keeps nothing";
+    return "This browser stores nothing";
   }
   const known = LETTERS.find((letter) => pins.get(letter) === link);
   if (known) return `Already pinned as ${known.toUpperCase()}`;
@@ -29,7 +29,7 @@ function pin(link, name) {
   try {
     localStorage.setItem(PINS, pins.toString());
   } catch {
-    return "This browser keeps nothing";
+    return "This browser stores nothing";
   }
   return `Pinned as ${free.toUpperCase()}`;
 }
@@ -73,7 +73,7 @@ function search() {
     announcement.textContent = text;
   };
   cancel.addEventListener("click", () => {
-    end("Cancelled: what was found by then stays");
+    end("Cancelled: results so far are kept");
     document.getElementById("find-cancelled").hidden = false;
   });
   worker.addEventListener("message", ({ data: { progress, html, error } }) => {
@@ -88,7 +88,7 @@ function search() {
     }
     bar.value = progress.share;
     const count = progress.evaluated.toLocaleString("en-US");
-    words.replaceChildren(line(progress.phase), line(`${count} designs looked at`));
+    words.replaceChildren(line(progress.phase), line(`${count} designs evaluated`));
     if (progress.phase !== phase) announcement.textContent = phase = progress.phase;
   });
   worker.addEventListener("error", () => {

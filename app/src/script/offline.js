@@ -21,8 +21,8 @@ function showOffline() {
   const unread = document.documentElement.dataset.unread === "true";
   const needs = "Sharing, sweeps, reviews and traces need the server.";
   const works = unread
-    ? "This link has a mistake, and only the server says which: you see the first design instead."
-    : "Knobs, numbers, charts and links go on.";
+    ? "This link has an error that only the server can explain; the first design is shown instead."
+    : "Knobs, numbers, charts and links still work.";
   showNotice("offline", `You are offline. ${works} ${needs}`);
 }
 

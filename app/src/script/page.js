@@ -1,4 +1,4 @@
-// The parts that the scripts of keys, palette and designs share: the design at hand, the explorer's
+// The parts that the scripts of keys, palette and designs share: the current design, the explorer's
 // module, places on the page, announcements.
 //
 // These scripts act through links, buttons and boxes that exist on the page, so that they work on
@@ -20,13 +20,13 @@ export function isExplorer() {
   return document.querySelector(".page") !== null && root.dataset.hydrated === "true";
 }
 
-/** The design at hand as a query string; undefined where there is none. */
+/** The current design as a query string; undefined where there is none. */
 export function design() {
   const link = document.querySelector("a[data-sheet]")?.getAttribute("href");
   return link?.slice(link.indexOf("?") + 1);
 }
 
-/** Asks the explorer's module of the design at hand; undefined where it has no answer. */
+/** Asks the explorer's module of the current design; undefined where it has no answer. */
 export async function ask(question, id, query = design()) {
   const glue = document.querySelector("link[rel=modulepreload]")?.href;
   if (!isExplorer() || !glue || query === undefined) return undefined;
@@ -209,7 +209,7 @@ function showLink(address) {
   input.select();
 }
 
-/** Copies a metric of the design at hand with all its digits. */
+/** Copies a metric of the current design at full precision. */
 export async function copyExact(metric) {
   const exact = await ask("exact", metric);
   if (exact === undefined) return announce("There is no number of this design to copy");

@@ -134,7 +134,7 @@ function metricEntry({ id, label, about }, words) {
 function copyEntry({ id, label }) {
   const names = [`copy ${label}`, id, "exact digits precision"];
   const run = () => void page.copyExact(id);
-  return { kind: "Action", title: `Copy ${label} with all its digits`, names, run };
+  return { kind: "Action", title: `Copy ${label} at full precision`, names, run };
 }
 
 function presetEntry({ id, title, story, machine }, words) {
@@ -189,7 +189,7 @@ async function search(line) {
   const words = (target) => all.words[target] ?? [];
   const designs = {
     kind: "Action",
-    title: "Designs kept in this browser",
+    title: "Designs saved in this browser",
     names: ["designs kept in this browser", ...words("action:designs")],
     key: "d",
     run: showDesigns,
@@ -256,8 +256,8 @@ async function show() {
   list.hidden = results.length === 0;
   document.getElementById("palette-input").setAttribute("aria-expanded", String(!list.hidden));
   const count = found.length === 1 ? "1 result" : `${found.length} results`;
-  const lost = missing ? " Knobs, metrics and presets can't be reached now." : "";
-  const none = `Nothing is called “${line}”.`;
+  const lost = missing ? " Knobs, metrics and presets can't be loaded now." : "";
+  const none = `No results for “${line}”.`;
   document.getElementById("palette-count").textContent = (found.length ? count : none) + lost;
   choose(0);
 }

@@ -33,7 +33,7 @@ const PAGES = [
   ["", "About the numbers", "/about"],
 ];
 
-/** Pages that the design at hand goes along to. */
+/** Pages that the current design goes along to. */
 const TAKES_DESIGN = ["/find", "/sweep", "/r/new"];
 
 /** The knobs, and the first number: places that no heading names. */
@@ -124,8 +124,8 @@ const BUTTONS = [
 /** The title of a way out or of a piece of advice. */
 function titleOf(way) {
   const text = way.textContent.replace(/\s+/g, " ").trim();
-  if (way.closest(".verdict")) return `Mend: ${text}`;
-  if (way.closest(".advice")) return `Would help: ${text}`;
+  if (way.closest(".verdict")) return `Fix: ${text}`;
+  if (way.closest(".advice")) return `Try next: ${text}`;
   // The step's name is the same in every language.
   return way.dataset.step === "making it fit" ? text : `Make it fit: ${text}`;
 }

@@ -45,7 +45,7 @@ fn helpful(numbers: &Numbers) -> Markup {
     let advice = search::advice(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();
     let lead = if advice.changes.is_empty() {
-        "No change of the strategy makes it faster, nor do up to three together"
+        "No combination of up to three strategy changes makes it faster"
     } else {
         "Try next (MFU, peak memory)"
     };
@@ -93,7 +93,7 @@ fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
                 }
                 p.muted { (loss.part.meaning()) }
                 @if loss.movers.is_empty() {
-                    p { "No single change of the strategy moves it." }
+                    p { "No single strategy change helps." }
                 } @else {
                     p { "Moved by" }
                     ul {
@@ -231,7 +231,7 @@ fn changing(design: &Design, verdict: &Verdict, change: &Change) -> Markup {
 
 /// The other knobs that make it fit, and those that can't alone.
 fn every_knob(design: &Design, verdict: &Verdict, more: &[&Change], short: &[&Change]) -> Markup {
-    let groups = [("These make it fit, too", more), ("Not enough alone", short)];
+    let groups = [("Other ways to make it fit", more), ("Not enough alone", short)];
     html! {
         details {
             summary { "Every knob, one at a time" }

@@ -101,7 +101,7 @@ fn waiting(study: Study, title: &str) -> Markup {
         section.figure.card.waiting aria-labelledby=(heading) {
             div {
                 h2 id=(heading) { (title) }
-                p { "Computed in the browser as soon as it is in view" }
+                p { "Computed when scrolled into view" }
             }
             div.chart {}
         }

@@ -44,11 +44,13 @@ fn proposal(found: &Balance) -> Markup {
     let overflow = format::percent(other.proposal.overflow, 1);
     let current = format::percent(other.proposal.current, 1);
     let lead = match (other.helps(), other.balances()) {
-        (true, true) => format!("A layout is {overflow} over the mean instead of {current}:"),
-        (true, false) => format!("A layout that is {overflow} over the mean is faster:"),
-        (false, _) => {
-            format!("A layout is {overflow} over the mean instead of {current}, but not faster:")
+        (true, true) => {
+            format!("A better-balanced layout is {overflow} over the mean, not {current}:")
         }
+        (true, false) => format!("A layout {overflow} over the mean is faster:"),
+        (false, _) => format!(
+            "A better-balanced layout is {overflow} over the mean, not {current}, but is slower:"
+        ),
     };
     html! {
         div.balance-proposal {

@@ -8,7 +8,7 @@ use crate::charts::{Bubbles, Compared};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 
-/// By the published formula and with real stage times.
+/// By the published formula and with actual stage times.
 pub(super) fn html(numbers: &Numbers, ghost: Option<(&Compared<'_>, u64)>, width: Width) -> Markup {
     let Numbers { plan, estimate } = numbers;
     let bubbles = Bubbles::new(plan, estimate);
@@ -16,7 +16,7 @@ pub(super) fn html(numbers: &Numbers, ghost: Option<(&Compared<'_>, u64)>, width
         id: "bubble",
         title: "Bubble against micro-batches",
         caption: &format!(
-            "At {}: {} by the closed form, {} with real stage times",
+            "At {}: {} by the closed form, {} with actual stage times",
             format::counted(plan.num_microbatches(), "micro-batch", "micro-batches"),
             format::percent(estimate.metrics.bubble_ratio_closed_form, 2),
             format::percent(estimate.metrics.bubble_ratio, 2),

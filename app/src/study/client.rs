@@ -289,7 +289,7 @@ impl StudyClient {
             self.get_ready();
         } else {
             // The worker's script could not be loaded or run.
-            self.failed("the part of the page that makes it could not be loaded");
+            self.failed("part of the page failed to load");
         }
         self.ask();
     }
@@ -367,7 +367,7 @@ impl StudyClient {
         if let Some(worker) = worker {
             worker.terminate();
         }
-        let why = format!("This can't be brought up to date: {why}.");
+        let why = format!("Couldn't update: {why}.");
         match at {
             Some(Task::Study(index, goal)) => {
                 let host = self.state.borrow_mut().gives_up(index, goal);

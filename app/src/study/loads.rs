@@ -76,7 +76,7 @@ pub(super) fn waiting() -> Markup {
         section.loads.waiting aria-labelledby="loads-title" {
             div.card.loads-head {
                 h2 #loads-title { (TITLE) }
-                p { "Computed in the browser as soon as it is in view" }
+                p { "Computed when scrolled into view" }
             }
             div.loads-figures { div.chart {} }
         }
@@ -107,10 +107,10 @@ fn even(numbers: &Numbers) -> Markup {
         return head(&["The model has no experts."], &[]);
     }
     if design.routing.balance == Balance::Trace {
-        return head(&["The loads are those of a trace that isn't here."], &[]);
+        return head(&["The loads come from a trace that isn't loaded."], &[]);
     }
-    let said = "Every expert is taken to get the same load. Real routers don't send tokens \
-                evenly: the fullest rank makes the others wait.";
+    let said = "All experts are assumed to get the same load. Real routing is uneven, and every \
+                rank waits for the fullest one.";
     let skewed = |planner: Planner| {
         move |design: &mut Design| {
             design.routing.balance = Balance::Skewed;
@@ -195,7 +195,7 @@ fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Widt
     let body = rows.iter().skip(1).step_by(every);
     let rows: Vec<Vec<String>> = rows.iter().take(1).chain(body).cloned().collect();
     let below = if every > 1 {
-        let said = format!("The table has one step in {every}");
+        let said = format!("The table lists one step in {every}");
         maps::save_all(id, &said, "Save every step as CSV")
     } else {
         Markup::default()
@@ -228,7 +228,7 @@ fn steps_chart(numbers: &Numbers, report: &Report) -> Lines {
         name: name.to_owned(),
         points: steps.clone().map(|step| (at(step), outcome.step(step)[of])).collect(),
     };
-    let mut lines = vec![line("Experts in their first places", 0)];
+    let mut lines = vec![line("Initial expert placement", 0)];
     if plans(numbers) {
         lines.push(line("With the planner", 1));
     }
@@ -316,7 +316,7 @@ fn cadence(all: &[Cadence], width: Width) -> Markup {
         from: f64::MAX,
         decimals: 3,
     };
-    lines_figure("load-cadence", "When moving experts pays", &caption, &chart, width)
+    lines_figure("load-cadence", "When rebalancing pays off", &caption, &chart, width)
 }
 
 /// Places of an axis on which each doubling is as wide as the next.
@@ -325,7 +325,7 @@ fn place(interval: u64) -> f64 {
     f64::from(whole) + interval.max(1) as f64 / (1_u64 << whole) as f64 - 1.0
 }
 
-/// What a capacity drops.
+/// Tokens dropped by a capacity limit.
 fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     let (points, most) = FACTORS;
     let curve = capacity::drop_curve(&report.sample, most, points);
@@ -356,7 +356,7 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
         from: 0.0,
         decimals: 2,
     };
-    lines_figure("load-drops", "What a capacity drops", &caption, &chart, width)
+    lines_figure("load-drops", "Tokens dropped by a capacity limit", &caption, &chart, width)
 }
 
 #[cfg(test)]

@@ -83,9 +83,9 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>, pins: &[Pin]) -> Mar
         section.card.map #map aria-labelledby="map-title" {
             h2 #map-title { (TITLE) }
             p.muted {
-                "Every cell is this design with those values and all else as it is, and opens it. "
-                "A number that is struck through does not fit in memory, one in italics is tight; "
-                "a hatched cell breaks the rule of its letter. The best that fits is framed twice."
+                "Each cell is this design with those two values; click it to open. Struck through: \
+                 does not fit in memory. Italic: tight. Hatched: breaks the rule of its letter. \
+                 Double frame: the best that fits."
             }
             (map.choices())
             (map.table(pins))

@@ -16,7 +16,7 @@ use crate::present::format;
 use crate::present::html::design_address;
 
 /// The heading of [`tradeoff`].
-pub(super) const TRADEOFF: &str = "Recompute and swap: memory freed against MFU lost";
+pub(super) const TRADEOFF: &str = "Recompute and swap: memory saved vs MFU cost";
 
 /// Memory per device of each stage, under the limit.
 pub(super) fn by_stage(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup {
@@ -78,11 +78,9 @@ pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> Markup {
         id: "tradeoff",
         title: TRADEOFF,
         caption: match (prices.is_empty(), design.schedule.timing) {
-            (true, _) => "No module of recomputation or swapping can be turned alone",
-            (false, Timing::Simulated) => {
-                "Each module turned alone, simulated; press one to turn it"
-            }
-            (false, Timing::ClosedForm) => "Each module turned alone; press one to turn it",
+            (true, _) => "No recompute or swap module can be toggled on its own",
+            (false, Timing::Simulated) => "Each module on its own, simulated. Click to toggle.",
+            (false, Timing::ClosedForm) => "Each module on its own. Click to toggle.",
         },
         chart: &width.chart(|width| charts::memory_tradeoff(&prices, width)),
         rows: &charts::memory_tradeoff_table(&prices),

@@ -44,9 +44,8 @@ fn caption(roofline: &Roofline, step: f64) -> String {
     });
     let bound: f64 = at_memory.map(|operator| operator.step_seconds().get()).sum();
     format!(
-        "{} of the step is compute, {} of that on the vector unit or under the roof of memory; \
-         a disc is as large as its share. Press one for how its time follows. Uneven loads: the \
-         mean rank.",
+        "{} of the step is compute, {} of that on the vector unit or under the memory roof. Area = \
+         share of step time. Click for details. Uneven loads: the mean rank.",
         format::percent(compute.get() / step, 0),
         format::percent(bound / compute.get(), 0),
     )
@@ -106,7 +105,7 @@ fn operator_terms(roofline: &Roofline, operator: &Operator, step: f64) -> Markup
 /// How much of its roof an operator reaches.
 fn reach(roofline: &Roofline, operator: &Operator) -> Markup {
     let intensity = format!(
-        "{} operations a byte; the ridge to the peak is at {}",
+        "{} FLOP/byte; the ridge to the peak is at {}",
         format::significant(operator.intensity(), 3),
         operator.peak.map_or_else(
             || "an unpublished place".to_owned(),

@@ -65,8 +65,8 @@ pub(super) fn html(numbers: &Numbers) -> Markup {
         section.card.schedules aria-labelledby="schedules-title" {
             h2 #schedules-title { (TITLE) }
             p.muted {
-                "Each with the chunks per stage that it needs; all else as it is, unless the row "
-                "says what had to follow."
+                "Each with the chunks per stage it requires; everything else unchanged unless the \
+                 row says so."
             }
             div.schedules-table { (table_html(&compare(&numbers.plan))) }
         }

@@ -47,10 +47,9 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
         section.card.levers #sensitivity aria-labelledby="sensitivity-title" {
             h2 #sensitivity-title { (TITLE) }
             p.muted {
-                "Each row moves one knob by one legal step down and up: group sizes and batches by "
-                "a factor, widths by a tile, counts by one, other numbers by 10 %, names and flags "
-                "to the worst and the best other one; all else stays. The strongest come first. A "
-                "step opens its design."
+                "Change in MFU when one knob moves to its next legal value; choices and switches \
+                 to their worst and best alternative, other numbers by 10 %. Everything else stays \
+                 fixed. Click a step to open its design."
             }
             div.options {
                 (options::metric(objective))

@@ -42,11 +42,11 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
         section.card.levers #solve aria-labelledby="solve-title" {
             h2 #solve-title { (TITLE) }
             p.muted {
-                "Every legal value of the knob is estimated, all else stays as it is. Whatever is "
-                "asked, the design has to fit in memory."
+                "Tries every legal value of the knob with everything else fixed. The result always \
+                 has to fit in memory."
             }
             div.options {
-                (select(("knob", "Let this knob move"), &knob.id(), knobs))
+                (select(("knob", "Knob to vary"), &knob.id(), knobs))
                 (select(("target", "so that it"), asked.name, targets.into_iter()))
                 // Another target has a box of its own: what was typed into one stays in it.
                 @match asked.name {
@@ -128,11 +128,11 @@ fn answer(solution: &Solution) -> Markup {
     html! {
         p.ways role="status" {
             @if let Some(found) = solution.found() {
-                (format::whole(reached as u64)) " of " (of) " do it; the "
+                (format::whole(reached as u64)) " of " (of) " reach it; the "
                 (solution.wish.name()) ": "
                 (link(solution, found, "button way best"))
             } @else if let Some(nearest) = solution.nearest() {
-                "No value does it, of " (of) "; the best is "
+                "None of " (of) " reaches it; the best is "
                 (link(solution, nearest, "button way"))
             }
         }
@@ -169,14 +169,14 @@ mod tests {
     fn what_can_not_be_reached_says_so_and_names_the_best() {
         let options = Options("target=mfu&mfu=99&knob=training.micro_batch_size");
         let html = html(&Numbers::of_link(""), options).into_string();
-        assert!(html.contains("No value does it"), "{html}");
+        assert!(html.contains("reaches it; the best is"), "{html}");
         assert!(html.contains("value=\"99\""), "{html}");
     }
 
     #[test]
     fn the_largest_micro_batch_that_fits_is_a_link() {
         let html = html(&Numbers::of_link(""), Options("")).into_string();
-        assert!(html.contains("do it; the largest: <a href=\"/?"), "{html}");
+        assert!(html.contains("reach it; the largest: <a href=\"/?"), "{html}");
     }
 
     #[test]

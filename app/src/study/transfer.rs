@@ -60,11 +60,11 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
         section.card.schedules.transfer #transfer aria-labelledby="transfer-title" {
             h2 #transfer-title { (TITLE) }
             p.muted {
-                "Model, batch and strategy as they are; nodes, links, memory and peak are each "
-                "accelerator's own. MFU is against each one's own peak at the same precision. A "
-                "name opens the design there."
+                "Same model, batch and strategy, with each accelerator's own nodes, links, memory \
+                 and peak. MFU is relative to its own peak at the same precision. Click a name to \
+                 open the design there."
             }
-            div.options { (select(("keep", "What is kept"), keep.name(), items.into_iter())) }
+            div.options { (select(("keep", "Keep constant"), keep.name(), items.into_iter())) }
             div.schedules-table { (table(&rows)) }
             (strategies(&ranking(&numbers.plan, &rows), &numbers.plan))
         }
@@ -159,13 +159,13 @@ fn strategies(ranking: &Ranking, plan: &Plan) -> Markup {
     html! {
         h3 #transfer-strategies { "Does the best strategy transfer?" }
         p.muted {
-            "This design and its neighbours, one step of one knob each. The place of each among "
-            "those that fit, by tokens per second and device; a place opens the design there."
+            "This design and its one-knob neighbours, ranked by tokens per second per device among \
+             those that fit. Click a rank to open the design there."
         }
         p { (sentence(ranking, home)) }
         div.scroll-x role="region" tabindex="0" aria-labelledby="transfer-strategies" {
             table.place-table {
-                caption.visually-hidden { "Places of strategies" }
+                caption.visually-hidden { "Ranks of strategies" }
                 thead {
                     tr {
                         th scope="col" { "Strategy" }

@@ -16,7 +16,7 @@ const MANY: usize = 150;
 
 /// What stands in the place of details while nothing is selected.
 pub(super) fn hint() -> String {
-    let hint = "Click a block, or move to the picture and press an arrow key, to read what it is.";
+    let hint = "Click a block, or focus the timeline and press an arrow key, for details.";
     html! { p { (hint) } }.into_string()
 }
 

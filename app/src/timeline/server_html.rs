@@ -47,7 +47,7 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
             p.timeline-nothing hidden[shown.is_some()] { (scene.err().map_or("", String::as_str)) }
         }
         p.timeline-keys.muted id=(keys) {
-            "On the picture: "
+            "Shortcuts: "
             @for (keys, meaning) in KEYS { span { kbd { (keys) } " " (meaning) } " " }
             span { "drag to move, Ctrl and wheel to zoom" }
         }

@@ -118,8 +118,8 @@ fn what_does_not_compare_is_said() {
         Page::Compare,
         &Chosen::of_links(["v=1", "gbs=12288&count_mtp_flops=false"]).query(),
     );
-    assert!(html.contains("B against A: steps of different numbers of tokens"));
-    assert!(html.contains("B against A: FLOPs counted by different conventions"));
+    assert!(html.contains("B against A: different tokens per step"));
+    assert!(html.contains("B against A: different FLOP conventions"));
 }
 
 #[test]

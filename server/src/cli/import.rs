@@ -37,7 +37,7 @@ enum Written {
     Mindspeed,
     /// Our own design file, JSON or TOML
     Design,
-    /// By what stands in the file
+    /// Detected automatically
     Auto,
 }
 

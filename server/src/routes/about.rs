@@ -57,7 +57,7 @@ fn body() -> Markup {
         }
         h2 { "Presets, numbers and knobs by their source" }
         div.guide-table tabindex="0" { table {
-            thead { tr { th scope="col" { "Source" } th scope="col" { "What rests on it" } } }
+            thead { tr { th scope="col" { "Source" } th scope="col" { "What depends on it" } } }
             tbody { @for (source, names) in &named { tr {
                 th scope="row" { (link(source)) }
                 td { @for (place, (name, address)) in names.iter().enumerate() {

@@ -38,7 +38,7 @@ const GROUPS: [(PresetKind, &str, &str); 2] = [
     (
         PresetKind::Model,
         "Models",
-        "The architecture is the published one; cluster and strategy are ours, to begin with.",
+        "The architecture is published; cluster and strategy are our defaults.",
     ),
 ];
 
@@ -101,7 +101,7 @@ fn body(asked: &str) -> Markup {
             }
         }
         p #gallery-none hidden[found > 0] {
-            "No preset has these words. " a href="/import" { "Import a config.json" }
+            "No preset matches. " a href="/import" { "Import a config.json" }
             " of your own and find its layouts."
         }
         @for (kind, title, about) in GROUPS {

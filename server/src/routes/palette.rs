@@ -135,7 +135,7 @@ static VIEWS: [(&str, &str); Study::ALL.len() - 1] = [
     ("solve", "Solve for one knob"),
     ("transfer", "On other accelerators"),
     ("nearest", "Nearest measured run"),
-    ("advice", "Would help"),
+    ("advice", "Try next"),
 ];
 
 fn view((id, title): &(&'static str, &'static str)) -> Tree {

@@ -57,9 +57,9 @@ const SETTINGS: [Setting; 4] = [
     },
     Setting {
         name: choices::KEYS,
-        title: "Single keys",
-        about: "Keys such as / and p outside of text boxes. Turn them off where software for \
-                speech or switches types them.",
+        title: "Keyboard shortcuts",
+        about: "Single keys such as / and p, outside text boxes. Turn them off if you use speech \
+                or switch input.",
         values: &[("", "On"), ("off", "Off")],
     },
 ];
@@ -138,13 +138,12 @@ fn body(headers: &HeaderMap, back: &str) -> Markup {
                 }
             }
             p {
-                button.button.primary { "Keep these settings" } " "
+                button.button.primary { "Save" } " "
                 a href=(back) class="button" { "Back" }
             }
         }
         p.muted {
-            "They are kept in this browser as cookies; links and stored designs say nothing of \
-             them."
+            "Stored in this browser as cookies; not part of links or stored designs."
         }
     }
 }

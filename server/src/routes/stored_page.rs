@@ -123,7 +123,7 @@ fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> Markup
     html! {
         section.stored-box.card aria-label="Stored design" {
             p.stored-left {
-                "You have moved on from a stored design. "
+                "You have edited a stored design. "
                 a href={ "/d/" (stored.id) } { "Open it again" }
             }
             div.stored-here {

@@ -176,7 +176,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
                     why.breaking,
                     app::present::format::reason(&why.reason),
                 ),
-                None => "Designs that were tried in this cell keep everything.".to_owned(),
+                None => "Designs that were tried in this cell are feasible.".to_owned(),
             };
             // Writing to a string can't fail.
             let _ = writeln!(text, "{level} {upright} {words}");

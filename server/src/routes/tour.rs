@@ -100,7 +100,7 @@ fn written(steps: &[Step], index: usize, step: &Step) -> Markup {
             p.tour-headline data-headline="" { (headline(steps, index)) }
             @for paragraph in words::why(index) { p { (paragraph) } }
             @if let Some(rung) = step.rung {
-                h2 { "What is turned" }
+                h2 { "What changes" }
                 ul.tour-settings {
                     @for (knob, value) in rung.settings { li { code { (knob) " = " (value) } } }
                 }
@@ -150,7 +150,7 @@ fn headline(steps: &[Step], index: usize) -> String {
 fn numbers(steps: &[Step], index: usize) -> Markup {
     let columns: &[&str] = if index == 0 { &["Here"] } else { &["Before", "Here", "Change"] };
     html! {
-        h2 { "What the model says" }
+        h2 { "Prediction" }
         div.tour-numbers { table {
             caption.visually-hidden { "Predicted numbers of this step and of the one before" }
             thead { tr {

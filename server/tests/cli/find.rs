@@ -28,7 +28,7 @@ fn what_is_printed_as_json_says_what_was_asked() {
 #[test]
 fn the_summary_puts_three_designs_beside_the_one_at_hand() {
     let text = succeeds(&SMALL);
-    let head = text.lines().find(|line| line.contains("At hand")).expect("the head of the table");
+    let head = text.lines().find(|line| line.contains("Current")).expect("the head of the table");
     for label in ["Fastest", "Safest", "Simplest"] {
         assert!(head.contains(label), "{text}");
         let part = text.split(&format!("\n{label}\n")).nth(1).expect(label);

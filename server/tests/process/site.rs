@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("finder", "finder.0123.js"),
     ("habits", "habits.0123.js"),
     ("css", "app.89ab.css"),
+    ("font", "inter.89ab.woff2"),
 ];
 
 /// Its directory; a file holds the end of its own name.

@@ -61,7 +61,7 @@ async fn a_report_says_what_was_decided_and_whether_it_stands() {
             "UTC",
             "Bob",
             "outdated",
-            &format!("since event {moved}"),
+            &format!("changed at event {moved}"),
             model::MODEL_VERSION,
         ] {
             assert!(report.contains(part), "{format} lacks {part}: {report}");

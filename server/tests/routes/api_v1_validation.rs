@@ -83,7 +83,7 @@ async fn a_filter_in_the_address_is_applied_and_is_never_markup() {
     let page =
         app.get("/trust?q=%3Cscript%3Ealert(1)%3C/script%3E&tier=%22%3E%3Cimg%3E&page=9").await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(page.text().contains("No run is like that."));
+    assert!(page.text().contains("No run matches."));
     assert!(!page.text().contains("<script>alert") && !page.text().contains("\"><img>"));
 }
 

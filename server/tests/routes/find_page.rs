@@ -146,6 +146,6 @@ async fn the_server_searches_where_it_is_asked_and_stores_nothing() {
 async fn what_no_layout_mends_leads_on() {
     let raw = "v=1&preset=qwen3-8b&cluster.accelerator=ascend-300i-duo&find.on=server";
     let html = page(&format!("/find?{raw}")).await;
-    assert!(html.contains("No layout can mend this"), "{html}");
+    assert!(html.contains("No layout can fix this"), "{html}");
     assert!(html.contains("class=\"button way\" href=\"/find?"), "{html}");
 }

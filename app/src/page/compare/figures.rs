@@ -38,7 +38,7 @@ const FIGURES: [Spec; 3] = [
     Spec {
         id: "compare-axes",
         title: "Bubble and communication",
-        caption: "Time per step, mean over devices; what compute hides is hatched",
+        caption: "Time per step, mean over devices; hatched: hidden by compute",
         draw: charts::compared_axes,
         rows: charts::compared_axes_table,
     },

@@ -216,8 +216,7 @@ fn reading() -> Markup {
                 "value with 90 %."
             }
             p {
-                "Counts are exact. Where nothing is said of an error, hardly any published run "
-                "states the number. "
+                "Counts are exact. Without an error: too few published runs report the number. "
                 a href="/trust" { "How predictions compare with published runs" }
             }
         }

@@ -24,7 +24,7 @@ pub fn html(query: &Query, answer: &Answer, is_done: bool) -> String {
         (false, _) => found(query, answer, is_done),
         (true, Some(miss)) => missed(query, miss),
         (true, None) if is_done => html! {
-            h2 { "Nothing is found" }
+            h2 { "Nothing found" }
             p { "No layout of this model is legal on this machine." }
         },
         (true, None) => return String::new(),
@@ -49,7 +49,7 @@ fn found(query: &Query, answer: &Answer, is_done: bool) -> Markup {
         None => "Found so far".to_owned(),
     };
     let is_legal = answer.at_hand.is_some();
-    let own = is_legal.then(|| choice(&query.design, "At hand"));
+    let own = is_legal.then(|| choice(&query.design, "Current"));
     let found = |it: &&Recommendation| choice(&it.design, label(it.label.unwrap_or_default()));
     let designs = own.into_iter().chain(named.iter().map(found)).take(MAX_DESIGNS).collect();
     let chosen = Chosen { designs, ..Chosen::default() };
@@ -82,14 +82,14 @@ fn sized(knob: KnobId, size: u64) -> String {
 /// What all is compared with.
 fn at_hand(metrics: Option<&Metrics>) -> Markup {
     let Some(metrics) = metrics else {
-        let text = "The design at hand breaks a rule on this machine, so that it has no numbers.";
+        let text = "The current design breaks a rule on this machine, so that it has no numbers.";
         return html! { p.muted { (text) } };
     };
     let value = |metric| format::metric(metric, metrics.get(metric));
     let state = metrics.memory_state();
     html! {
         p.muted.find-at-hand {
-            span { "The design at hand:" }
+            span { "The current design:" }
             " MFU " (value(MetricId::mfu)) ", " (value(MetricId::tokens_per_second_per_device)) ", "
             (memory_state::of_limit(metrics.memory_peak, metrics.memory_limit)) ", "
             span class=(memory_state::class(state)) { (memory_state::word(state)) }
@@ -122,7 +122,7 @@ fn missed(query: &Query, miss: &Miss) -> Markup {
                         Some(words) => {
                             (words) " of this kind are the fewest on which some layout does."
                         }
-                        None => "No number of devices that was looked at lets a layout do.",
+                        None => "No device count that was tried is enough.",
                     }
                 }
             }
@@ -130,11 +130,11 @@ fn missed(query: &Query, miss: &Miss) -> Markup {
     }
 }
 
-/// What it would take to be faster.
+/// What would make it faster.
 fn for_more(answer: &Answer) -> Markup {
     html! {
         section.card.find-part aria-labelledby="find-more" {
-            h3 #find-more { "What it would take to be faster" }
+            h3 #find-more { "What would make it faster" }
             ul { @for line in &answer.for_more { li { (line) } } }
         }
     }
@@ -161,9 +161,9 @@ fn ruled_out(all: &[RuledOut]) -> Markup {
 /// Why designs were ruled out, for people: three reasons of the search's own, and rules.
 fn why_out(reason: &str) -> String {
     match reason {
-        "memory" => "Can't fit, whatever is recomputed or swapped".to_owned(),
-        "slower_than_found" => "Can't be as fast as what is found".to_owned(),
-        "less_promising" => "Not looked at closer, as others promise more".to_owned(),
+        "memory" => "Can't fit even with full recomputation and swapping".to_owned(),
+        "slower_than_found" => "Can't beat the best found".to_owned(),
+        "less_promising" => "Not evaluated further: others are more promising".to_owned(),
         rule => format::reason(rule),
     }
 }
@@ -203,7 +203,7 @@ pub fn refused(query: &Query, violations: &[Violation]) -> String {
         Some(address(&mended))
     };
     let markup = html! {
-        h2 { "No layout can mend this" }
+        h2 { "No layout can fix this" }
         ul.card.find-refused {
             @for violation in violations {
                 li {

@@ -17,11 +17,11 @@ use crate::site::chosen::{Choice, Chosen};
 /// So many differences are in view; more are folded away.
 const MAX_OPEN_DIFFERENCES: usize = 3;
 
-/// What the design at hand is compared with on a card.
+/// What the current design is compared with on a card.
 pub(super) struct AtHand<'a> {
     /// What is searched.
     pub(super) query: &'a Query,
-    /// Whether the design at hand breaks no rule.
+    /// Whether the current design breaks no rule.
     pub(super) is_legal: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn card(it: &Recommendation, at_hand: &AtHand<'_>) -> Markup {
             (numbers(&it.design, &it.metrics))
             ul.find-why { @for line in &it.why { li { (line) } } }
             @if !it.binds.is_empty() {
-                p.find-bounds { span.muted { "What binds:" } " " span { (it.binds) } }
+                p.find-bounds { span.muted { "Limited by:" } " " span { (it.binds) } }
             }
             (differences(&at_hand.query.design, &it.design))
             (ways(&it.design, found::label(goal), at_hand))
@@ -101,18 +101,18 @@ fn number(metric: MetricId, label: &str, value: &str, aside: Option<&str>, words
     }
 }
 
-/// What differs from the design at hand. How a step is timed is none of it: what is found is
+/// What differs from the current design. How a step is timed is none of it: what is found is
 /// simulated always.
 fn differences(from: &Design, to: &Design) -> Markup {
     let knobs: Vec<KnobId> =
         found::differences(from, to).filter(|knob| *knob != KnobId::timing).collect();
     if knobs.is_empty() {
-        return html! { p.muted { "No knob differs from the design at hand." } };
+        return html! { p.muted { "No knob differs from the current design." } };
     }
     let count = counted(knobs.len() as u64, "knob differs", "knobs differ");
     html! {
         details.find-changes open[knobs.len() <= MAX_OPEN_DIFFERENCES] {
-            summary { (count) " from the design at hand" }
+            summary { (count) " from the current design" }
             ul {
                 @for knob in knobs {
                     li {
@@ -130,7 +130,7 @@ fn differences(from: &Design, to: &Design) -> Markup {
 fn ways(design: &Design, title: &str, at_hand: &AtHand<'_>) -> Markup {
     let link = link::encode(design);
     let choice = |link: String, name: &str| Choice { link, name: name.to_owned() };
-    let own = choice(link::encode(&at_hand.query.design), "At hand");
+    let own = choice(link::encode(&at_hand.query.design), "Current");
     let designs = vec![own, choice(link.clone(), title)];
     let chosen = Chosen { designs, baseline: 0, all: false };
     html! {

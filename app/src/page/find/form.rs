@@ -204,7 +204,7 @@ fn kept(query: &Query) -> Markup {
     let offered = || STRATEGY.iter().filter(|knob| knob.knob().not_offered.is_none());
     html! {
         details open[!query.keep.is_empty() || query.any_schedule] {
-            summary { "What stays as it is" }
+            summary { "Keep fixed" }
             @for group in GROUPS {
                 fieldset.find-keep {
                     legend { (group) }
@@ -238,7 +238,7 @@ fn keep(query: &Query, knob: KnobId) -> Markup {
 fn place(worker: Option<(&str, String)>, content: &Markup) -> Markup {
     let (worker, query) = worker.unzip();
     html! {
-        section #find-result class="find-result" aria-label="What is found" data-worker=[worker]
+        section #find-result class="find-result" aria-label="Results" data-worker=[worker]
             data-query=[query] { (content) }
         p #find-said class="visually-hidden" role="status" {}
     }
@@ -256,7 +256,7 @@ fn searching(request: &Request, worker: Option<&str>) -> Markup {
             button type="button" class="button" { "Cancel" }
         }
         p #find-cancelled class="muted" hidden {
-            "Cancelled. What was found by then stays; a search to its end may find better."
+            "Cancelled. Results so far are kept; a full search may find better."
         }
         p #find-failed class="refused" role="alert" hidden {
             span { "The search could not be run in this browser." } " "

@@ -1,6 +1,6 @@
 //! What is searched, as an address: `v=1&preset=ID&section.knob=value&find.goal=safest`.
 //!
-//! The design at hand stands as in any other link; what is asked of it stands in parameters of its
+//! The current design stands as in any other link; what is asked of it stands in parameters of its
 //! own, each only where it differs from the usual. The page's forms send fields that change the
 //! design, such as `find.devices`; an address with them is a step on the way to one without.
 
@@ -195,7 +195,7 @@ impl Fields {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The design at hand, changed by the fields of a form.
+    /// The current design, changed by the fields of a form.
     fn design(&mut self, linked: Design, is_linked: bool) -> Design {
         let mut design = linked;
         if let Some(from) = self.one(Field::From) {

@@ -85,10 +85,10 @@ impl Finder {
 /// What a search is at, for people.
 const fn phase_text(phase: Phase) -> &'static str {
     match phase {
-        Phase::Screening => "Looking at every legal combination of degrees",
+        Phase::Screening => "Trying every legal combination of degrees",
         Phase::Refining => "Refining the best by closed forms",
-        Phase::Simulating => "Simulating what is near the front",
-        Phase::Sizing => "Looking at other sizes",
+        Phase::Simulating => "Simulating designs near the front",
+        Phase::Sizing => "Trying other sizes",
         Phase::Done => "Done",
     }
 }

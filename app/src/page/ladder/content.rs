@@ -161,7 +161,7 @@ fn changes(steps: &[Step]) -> Markup {
             h2 #ladder-changes { "One change at a time" }
             p.muted {
                 "Each row keeps the changes above it and opens as a design in the explorer. Bubble "
-                "with real stage times; peak memory on the fullest stage."
+                "with actual stage times; peak memory on the fullest stage."
             }
             (table("Changes from the baseline to the follow-up", &TITLES, &rows))
         }

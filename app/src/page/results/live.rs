@@ -522,7 +522,7 @@ impl Live {
             None => {
                 let so_far = if data.is_over() { "" } else { " so far" };
                 let why = self.reasons.get(&at).map(|why| format!(" {why}")).unwrap_or_default();
-                format!("{across}, {up}: no design keeps everything{so_far}.{why}")
+                format!("{across}, {up}: no feasible design{so_far}.{why}")
             }
         };
         let html = crate::present::html::escaped(&said);
@@ -551,7 +551,7 @@ fn canvas(id: &str) -> Option<Canvas> {
 /// Says that there is no design to draw.
 fn nothing(canvas: &mut Canvas, data: &Data) {
     let over = data.is_over();
-    let text = if over { "No design keeps everything" } else { "No design keeps everything yet" };
+    let text = if over { "No feasible design" } else { "No feasible design yet" };
     empty(canvas, text);
 }
 

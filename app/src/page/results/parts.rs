@@ -45,7 +45,7 @@ pub fn status(data: &Data) -> String {
         asked = format!("{asked} of a space of {}", format::whole(counts.designs));
     }
     let facts = [
-        ("Designs asked for", asked),
+        ("Designs planned", asked),
         ("Evaluated", format::whole(counts.done)),
         ("Legal", format::whole(counts.legal)),
         ("Feasible", format::whole(counts.feasible)),
@@ -55,7 +55,7 @@ pub fn status(data: &Data) -> String {
     let markup = html! {
         div.sweep-state {
             strong class={ "sweep-badge " (class) } { (word) }
-            progress aria-label="Designs looked at" max=(counts.asked) value=(counts.done) {
+            progress aria-label="Designs evaluated" max=(counts.asked) value=(counts.done) {
                 (format::percent(share, 0))
             }
             span.sweep-pace { (pace(data)) }
@@ -72,7 +72,7 @@ pub fn status(data: &Data) -> String {
 fn checked(data: &Data) -> String {
     let Some(simulated) = data.simulated else {
         return if data.counts.near_limit > 0 {
-            "A closed form decides no design that is nearer to the limit than its own error.".into()
+            "Designs nearer to the limit than the closed form's error aren't decided by it.".into()
         } else {
             String::new()
         };
@@ -99,7 +99,7 @@ pub fn actions(data: &Data, removing: bool) -> String {
     let markup = html! {
         @if data.is_over() {
         } @else if removing {
-            span { "End it and delete what it found?" }
+            span { "Stop it and delete its results?" }
             (button("do-remove", "remove", "", "danger", "Yes, delete it"))
             (button("do-stay", "stay", "", "", "Keep it"))
         } @else {
@@ -121,11 +121,11 @@ fn pace(data: &Data) -> String {
             let eta = data.pace.eta.map(|seconds| format!(", {} to go", format::lasting(seconds)));
             format!("{rate}{}", eta.unwrap_or_default())
         }
-        ("running", None) => "Waits for its turn".to_owned(),
+        ("running", None) => "Queued".to_owned(),
         ("paused", _) => "Nothing is computed until it is resumed".to_owned(),
-        ("done", _) => "Every design is looked at".to_owned(),
+        ("done", _) => "All designs evaluated".to_owned(),
         ("removed", _) => "Its results are deleted".to_owned(),
-        _ => "A mistake of the server ended it; what it found until then is below".to_owned(),
+        _ => "A server error ended it; the results so far are below".to_owned(),
     }
 }
 
@@ -171,9 +171,9 @@ fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
         (false, false) => "Lowest",
     };
     let nothing = match (data.is_over(), data.counts.feasible) {
-        (false, 0) => "No design keeps everything yet",
-        (false, _) => "All that keep everything are near the limit so far",
-        (true, _) => "No design keeps everything",
+        (false, 0) => "No feasible design yet",
+        (false, _) => "All feasible designs are near the limit so far",
+        (true, _) => "No feasible design",
     };
     html! {
         article.card.sweep-best {
@@ -199,7 +199,7 @@ fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
 #[must_use]
 pub fn pinned(data: &Data, view: &View, designs: &[u64]) -> String {
     if designs.is_empty() {
-        return "Nothing pinned: no design of the front is left that keeps everything.".to_owned();
+        return "Nothing pinned: no feasible design of the front is left.".to_owned();
     }
     let (dim, _) = super::select::order(data, view);
     let names: Vec<String> = designs.iter().map(|index| format::whole(*index)).collect();
@@ -229,12 +229,14 @@ fn freed(data: &Data) -> Markup {
         freed.knobs.iter().map(label).collect::<Vec<_>>().join(" and ")
     };
     let text = |freed: &Freed| {
-        let all = if freed.tried < freed.designs { " at random" } else { "" };
+        let is_sample = freed.tried < freed.designs;
+        let (one, many) =
+            if is_sample { ("random design", "random designs") } else { ("design", "designs") };
         format!(
-            ": {} legal, {} keep everything, of {}{all} looked at",
+            ": {} legal, {} feasible, of {} evaluated",
             format::whole(freed.legal),
             format::whole(freed.feasible),
-            format::counted(freed.tried, "design", "designs"),
+            format::counted(freed.tried, one, many),
         )
     };
     html! {
@@ -304,7 +306,7 @@ pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
             @if !view.cuts.is_empty() {
                 @let steps = format::counted(view.cuts.len() as u64, "step", "steps");
                 (button("do-back", "back", "", "", &format!("Undo the last of {steps}")))
-                (button("do-restore", "restore", "", "", "Bring all back"))
+                (button("do-restore", "restore", "", "", "Show all"))
             }
         }
         @for range in &view.brushes {
@@ -341,7 +343,7 @@ fn range_text(data: &Data, dim: Dim, range: &Range) -> String {
 #[must_use]
 pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
     let Some(row) = row else {
-        let hint = "Point at a design in any view, or click one to hold it.";
+        let hint = "Hover over a design in any view, or click one to select it.";
         return html! { p.muted { (hint) } }.into_string();
     };
     let index = data.rows.index[row];

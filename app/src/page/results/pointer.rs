@@ -304,7 +304,7 @@ fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
     match act {
         "cancel" => {
             page.removing = true;
-            page.say("End it and delete what it found?");
+            page.say("Stop it and delete its results?");
         }
         "stay" => page.removing = false,
         "keep" => view.cut(true),

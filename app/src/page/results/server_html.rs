@@ -10,10 +10,9 @@ use crate::site::Page;
 
 /// The main part of the page.
 pub(super) fn main(data: &Data, view: &View) -> String {
-    const IMPORTANCE: &str = "How far the mean of the first objective moves between a knob's \
-                              values, over all designs that keep everything: from the least to \
-                              the largest mean, as a part of the largest. Each knob for itself: \
-                              these are no shares of one whole.";
+    const IMPORTANCE: &str = "How much the mean of the first objective changes across a knob's \
+                              values, over all feasible designs: (largest − smallest mean) / \
+                              largest mean. The effects don't add up to 100 %.";
     const REASONS: &str =
         "Each design counts once, under the first rule or constraint that it breaks.";
     let selection = select(data, view);
@@ -64,7 +63,7 @@ fn head(data: &Data) -> Markup {
             h1 { (name) }
             p.sweep-links {
                 @if !data.base.is_empty() {
-                    a data-design href={ "/?" (data.base) } { "Design that it varies" } " "
+                    a data-design href={ "/?" (data.base) } { "Base design" } " "
                 }
                 a href={ (Page::Sweep.path()) "?sweep=" (data.id) } { "Edit and rerun" }
                 " "
@@ -135,7 +134,7 @@ fn pictures(data: &Data, view: &View) -> Markup {
                     (canvas("heat", HEAT))
                     p #heat-said class="muted sweep-said" aria-live="polite" {
                         "The best of the first objective in each cell; a click opens that design. "
-                        "What is hatched has none that keeps everything."
+                        "Hatched: no feasible design."
                     }
                 }
                 details.figure-table {
@@ -148,7 +147,7 @@ fn pictures(data: &Data, view: &View) -> Markup {
             h2 #parallel-title { "All knobs at once" }
             p.muted {
                 "Drag along an axis to brush a range, at its ends to widen it, and an axis by its "
-                "name to move it. What is brushed is brushed in every view."
+                "name to move it. Brushes apply to every view."
             }
             div.scroll-x #parallel-scroll { (canvas("parallel", PARALLEL)) }
             details.figure-table #axes-details {

@@ -388,7 +388,7 @@ fn a_finished_sweep_without_a_design_offers_to_free_what_rules_out_most() {
     let empty = Data { rows: data::Rows::default(), freed: vec![freed], ..small() };
     let html = parts::best(&empty);
     assert!(html.contains("/sweep?sweep=0123&amp;free=parallel.sequence_parallel"), "{html}");
-    assert!(html.contains("399 legal, 46 keep everything, of 4,410 designs looked at"), "{html}");
+    assert!(html.contains("399 legal, 46 feasible, of 4,410 designs evaluated"), "{html}");
     let view = View::default();
     let table = parts::table(&empty, &view, &select(&empty, &view));
     for text in [&html, &table, &parts::reasons(&empty)] {

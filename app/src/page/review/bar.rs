@@ -96,9 +96,9 @@ pub(super) fn banners(session: Session) -> Part {
         }
         let waiting = name::waiting(session).map_or_else(
             || "You can go on; what you do is sent when the line is back.".to_owned(),
-            |waiting| format!("{waiting} to be sent; this browser tab keeps what waits."),
+            |waiting| format!("{waiting} to be sent, kept in this browser tab."),
         );
-        let text = format!("The line to the server is lost and is being made again. {waiting}");
+        let text = format!("Connection lost, reconnecting. {waiting}");
         Some(view! { <div class="banner line" role="status"><p>{text}</p></div> }.part())
     });
     let follows = live(move || {
@@ -131,9 +131,9 @@ pub(super) fn ended(session: Session) -> Part {
             replica.unsent().map(|unsent| full(&unsent.change, room)).collect()
         });
         let unsent = if lines.is_empty() {
-            "Everything that you did was taken.".to_owned()
+            "All your changes were saved.".to_owned()
         } else {
-            "This is what the server hasn't taken of you; copy what you still need.".to_owned()
+            "The server hasn't saved this; copy what you still need.".to_owned()
         };
         let items: Vec<_> = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect();
         let link = session.explorer.with_design(model::link::encode);

@@ -35,7 +35,7 @@ pub(super) fn candidates(session: Session) -> Part {
             Chosen::of_links(links).address()
         })
     });
-    let count = text(move || format!("Out of the running ({})", out.with(Vec::len)));
+    let count = text(move || format!("Removed ({})", out.with(Vec::len)));
     let edit = session.can(Role::Edit);
     view! {
         <section aria-labelledby="candidates-title">
@@ -43,7 +43,7 @@ pub(super) fn candidates(session: Session) -> Part {
             {while_so(edit, move || keep(session))}
             <ul class="threads">{list(move || running.get(), one)}</ul>
             <p class="muted" hidden=flag(move || !running.with(Vec::is_empty))>
-                "No design has been kept yet."
+                "No designs saved yet."
             </p>
             <p hidden=flag(move || running.with(Vec::is_empty))>
                 <a href=compare target="_blank" rel="noopener">
@@ -71,7 +71,7 @@ fn keep(session: Session) -> Part {
         }
     };
     let fields = view! {
-        {line("candidate-name", "Keep the working design as", Some(MAX_NAME_LEN), name)}
+        {line("candidate-name", "Save the working design as", Some(MAX_NAME_LEN), name)}
         <button type="submit" class="button">"Keep"</button>
     };
     form("composer line", send, fields.part())
@@ -130,9 +130,8 @@ fn candidate(session: Session, candidate: &Candidate) -> Part {
                 }
                 .part();
             }
-            let out = is_in.then(|| {
-                button("Take it out", move || session.ask(Change::Unpin { candidate: seq }))
-            });
+            let out = is_in
+                .then(|| button("Remove", move || session.ask(Change::Unpin { candidate: seq })));
             view! { {button("Open as working design", move || asks.set(true))}{out} }.part()
         })
     });

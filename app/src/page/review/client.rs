@@ -211,8 +211,8 @@ fn welcome_room(session: Session, room: review::Room) {
     session.update(|replica| replica.begin_anew(room));
     session.past.set(None);
     session.say(format!(
-        "The server was brought back from an earlier copy: the last {lost} that you saw are gone. \
-         The session goes on from how it was then."
+        "The server was restored from a backup: the last {lost} that you saw are lost. The session \
+         continues from there."
     ));
 }
 

@@ -74,7 +74,8 @@ fn state(session: Session) -> Part {
         return view! { <p class="muted">"Nothing has been decided yet."</p> }.part();
     };
     let again = (is_stale && session.may(Role::Edit)).then(|| {
-        view! { <p>"It no longer stands. Decide again, or go back to the design it was about."</p> }
+        view! { <p>"It is no longer valid. Decide again, or go back to the design it was made \
+        on."</p> }
     });
     view! { <div class="standing" class:stale=is_stale><p>{text}</p>{again}</div> }.part()
 }

@@ -89,8 +89,8 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
     let nothing = while_so(nothing.into(), || {
         view! {
             <p class="muted">
-                "Nothing has been said yet. Comments can be about the design, a knob, a number "
-                "or a stage, and keep the value that they were made at."
+                "No comments yet. Comment on the design, a knob, a number or a stage; each comment \
+                 records the value at that time."
             </p>
         }
         .part()
@@ -290,9 +290,9 @@ fn then_and_now(anchor: &Anchor, said: Option<&Said>, state: Memo<Option<State>>
     let text = text(move || {
         let now = state.with(|state| state.as_ref().and_then(|state| state.now.clone()));
         match (&then, now) {
-            (Some(then), Some(now)) if *then == now => format!("Said at {then}, as it is now"),
-            (Some(then), Some(now)) => format!("Said at {then}, now {now}"),
-            (Some(then), None) => format!("Said at {then}; it has no value now"),
+            (Some(then), Some(now)) if *then == now => format!("Made at {then}, unchanged"),
+            (Some(then), Some(now)) => format!("Made at {then}, now {now}"),
+            (Some(then), None) => format!("Made at {then}; no value now"),
             (None, Some(now)) => now,
             (None, None) => String::new(),
         }

@@ -183,8 +183,7 @@ pub(super) fn banner(session: Session) -> Part {
                 (log.len(), event.map(|event| labels::moment(event.at_millis)).unwrap_or_default())
             });
             let text = format!(
-                "You see the session as it was after event {} of {of}, {when}. Nothing can be \
-                 changed here.",
+                "Showing the session after event {} of {of}, {when}. Read-only.",
                 room.seq,
             );
             view! {

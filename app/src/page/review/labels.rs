@@ -99,10 +99,10 @@ pub fn change(change: &Change, room: &Room) -> String {
         Change::Rename { name } => format!("called the session {name}"),
         Change::Set { settings: all } => format!("set {}", settings(all)),
         Change::Open { .. } => "opened another design".to_owned(),
-        Change::Pin { name, .. } => format!("kept the design as {name}"),
-        Change::Unpin { candidate: seq } => format!("took {} out", candidate(*seq)),
+        Change::Pin { name, .. } => format!("saved the design as {name}"),
+        Change::Unpin { candidate: seq } => format!("removed {}", candidate(*seq)),
         Change::Propose { settings: all, .. } => format!("suggested to set {}", settings(all)),
-        Change::Withdraw { .. } => "took a suggestion back".to_owned(),
+        Change::Withdraw { .. } => "withdrew a suggestion".to_owned(),
         Change::Accept { proposal } => match room.proposals.iter().find(|it| it.seq == *proposal) {
             Some(found) => {
                 format!("accepted {}: {}", possessive(&found.by.name), settings(&found.settings))
@@ -146,7 +146,7 @@ const fn decided(outcome: Outcome) -> &'static str {
 #[must_use]
 pub const fn role(role: Role) -> &'static str {
     match role {
-        Role::View => "Can look",
+        Role::View => "Can view",
         Role::Comment => "Can comment",
         Role::Edit => "Can edit",
         Role::Own => "Owner",

@@ -187,7 +187,7 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
         >
             {times}
         </select>
-        {line("link-name", "For whom, to tell links apart", Some(MAX_NAME_LEN), name)}
+        {line("link-name", "Label, to tell links apart", Some(MAX_NAME_LEN), name)}
         <button type="submit" class="button primary">"Make a link"</button>
     };
     compose::form("composer", move || make.run(()), fields.part())
@@ -201,7 +201,7 @@ fn fresh(session: Session, role: Role, address: String) -> Part {
             session.say(if copied {
                 "The link is copied."
             } else {
-                "The browser doesn't let it be copied; mark it and copy it."
+                "The browser blocks copying; select it and copy it."
             });
         });
     };

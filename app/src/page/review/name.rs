@@ -60,7 +60,7 @@ pub(super) fn dialog(session: Session) -> Part {
             >
                 <h2 id="name-title">"What is your name?"</h2>
                 <p class="muted">
-                    "The others see it beside what you do. This browser keeps it for the next time."
+                    "Others see it with your changes. This browser remembers it for next time."
                 </p>
                 <label for=ID>"Your name"</label>
                 <input
@@ -76,9 +76,9 @@ pub(super) fn dialog(session: Session) -> Part {
                     {text(move || problem.get().unwrap_or_default())}
                 </p>
                 <p class="acts">
-                    <button type="submit" class="button primary">"Go on"</button>
+                    <button type="submit" class="button primary">"Continue"</button>
                     <button type="button" class="button" on:click=move |_| leave()>
-                        "Take it back"
+                        "Cancel"
                     </button>
                 </p>
             </form>

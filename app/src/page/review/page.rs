@@ -77,13 +77,13 @@ fn working(session: Session) -> Part {
     });
     let mode = text(move || {
         (if session.suggesting.get() {
-            "You make a suggestion: only you see these knobs turned."
+            "Drafting a suggestion: only you see these changes."
         } else if session.may(Role::Edit) {
             "Everyone sees your changes immediately."
         } else if session.may(Role::Comment) {
             "You can suggest changes: Designs, Suggest a change."
         } else {
-            "You can look at this design; its knobs are turned by others."
+            "View only: others change the knobs of this design."
         })
         .to_owned()
     });
@@ -110,7 +110,7 @@ fn results(session: Session) -> Part {
         }
         press(explorer, &event);
         if event.default_prevented() && explorer.locked.get_untracked() {
-            session.say("Your link doesn't let you turn knobs. Share opens the design for you.");
+            session.say("Your link is view-only. Share gives you the design to open yourself.");
         }
     };
     view! {

@@ -34,7 +34,8 @@ pub(super) fn proposals(session: Session) -> Part {
             <h3 id="proposals-title">"Suggestions"</h3>
             {while_so(session.can(Role::Comment), move || draft(session))}
             <ul class="threads">{part::list(move || open.get(), one)}</ul>
-            <p class="muted" hidden=flag(move || !open.with(Vec::is_empty))>"None is open."</p>
+            <p class="muted" hidden=flag(move || !open.with(Vec::is_empty))>"No open \
+                suggestions."</p>
             <details class="reply" hidden=flag(move || closed.with(Vec::is_empty))>
                 <summary>{text(move || format!("Settled ({})", closed.with(Vec::len)))}</summary>
                 <ul class="threads">{part::list(move || closed.get(), one)}</ul>
@@ -56,7 +57,7 @@ fn draft(session: Session) -> Part {
         session.suggesting.set(true);
         session.panel_open.set(false);
         session.explorer.sheet_open.set(true);
-        session.say("Turn knobs: only you see it until you suggest it.");
+        session.say("Change knobs: only you see it until you suggest it.");
     };
     let propose = move |reason: String| {
         let settings = settings.get_untracked();
@@ -98,14 +99,14 @@ fn draft(session: Session) -> Part {
         Some(
             view! {
                 <div class="thread card draft">
-                    <p><strong>"Your suggestion"</strong>" Only you see these knobs turned."</p>
+                    <p><strong>"Your suggestion"</strong>" Only you see these changes."</p>
                     {list}
                     <p class="muted" hidden=flag(move || !settings.with(Vec::is_empty))>
                         "Turn knobs now."
                     </p>
                     {numbers}
                     {box_of}
-                    {button("Drop it", move || sync::drop_draft(session))}
+                    {button("Discard", move || sync::drop_draft(session))}
                 </div>
             }
             .part(),
@@ -131,7 +132,7 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
             format!("Rejected by {}", labels::person(by)),
             Some(prose(session, *seq, reason)),
         )),
-        ProposalState::Withdrawn => Some(("Taken back".to_owned(), None)),
+        ProposalState::Withdrawn => Some(("Withdrawn".to_owned(), None)),
     };
     let is_open = outcome.is_none();
     let settings = proposal.settings.clone();
@@ -163,7 +164,7 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
 fn actions(session: Session, seq: Seq, author: &str) -> Part {
     let is_own = session.you.with(|you| !you.id.is_empty() && you.id == author);
     let back = (is_own && session.may(Role::Comment))
-        .then(|| button("Take it back", move || session.ask(Change::Withdraw { proposal: seq })));
+        .then(|| button("Withdraw", move || session.ask(Change::Withdraw { proposal: seq })));
     let answer = session.may(Role::Edit).then(|| {
         let reject = composer(
             session,

@@ -36,8 +36,8 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
     });
     let body = view! {
         <p>
-            "A review is a page on which a team turns the knobs of one design together, comments, "
-            "suggests and decides. You get its owner's link, and make links for the others."
+            "In a review a team edits one design together, comments, suggests and decides. You get \
+             the owner's link and create links for the others."
         </p>
         <form
             class="composer"

@@ -108,7 +108,7 @@ fn figure(state: State) -> impl IntoView {
             let stages = format::counted(ran.input.stages, "stage", "stages");
             let count = ran.input.micro_batches;
             let micro_batches = format::counted(count, "micro-batch", "micro-batches");
-            format!("What {stages} do when, over {micro_batches}; what is hatched is bubble")
+            format!("What {stages} do when, over {micro_batches}; hatching is bubble")
         })
     };
     timeline(TimelineFigure {

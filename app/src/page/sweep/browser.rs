@@ -158,7 +158,7 @@ fn read_text(page: &Shared, text: &str) {
         }
         Err(error) => {
             write_part("part-text-wrong", &html! { pre { (error) } }.into_string());
-            forbid("The text can't be read yet.");
+            forbid("The text isn't valid yet.");
             let mut builder = page.borrow_mut();
             builder.asked += 1;
             if let Some(waiting) = builder.waiting.take() {
@@ -468,7 +468,7 @@ fn cost_text(cost: &Tree) -> String {
     let how = if counted {
         "Every design was counted.".to_owned()
     } else {
-        format!("From {tried} that were tried.")
+        format!("Estimated from {tried} that were tried.")
     };
     server_html::cost(&values.each_ref().map(String::as_str), &how)
 }
@@ -506,7 +506,7 @@ fn copy(text: String) {
                 p.build-said { "Copied." }
             } @else {
                 // The text is there to be copied by hand.
-                p { "The browser doesn't let pages copy; here it is:" }
+                p { "The browser blocks copying; here it is:" }
                 pre { (text) }
             }
         };

@@ -79,7 +79,7 @@ fn part(title: &str, about: &Markup, content: &Markup) -> Markup {
     html! { fieldset { legend { (title) } p.muted { (about) } (content) } }
 }
 
-/// What doesn't vary.
+/// Everything that stays fixed.
 fn design(spec: &Tree, problems: &[Problem]) -> Markup {
     let preset = at(spec, &["design", "preset"]).map(shown).unwrap_or_default();
     let timing = at(spec, &["design", "schedule", "timing"]).map(shown);
@@ -108,12 +108,12 @@ fn design(spec: &Tree, problems: &[Problem]) -> Markup {
         @if other > 0 {
             p.muted {
                 (counted(other as u64, "knob is", "knobs are"))
-                " set in the text beside the preset's."
+                " changed from the preset in the text."
             }
         }
         (wrong(problems, &["/design"]))
     };
-    part("Design", &html! { "What doesn't vary." }, &content)
+    part("Design", &html! { "Everything that stays fixed." }, &content)
 }
 
 /// The design that doesn't vary, as far as it can be read.
@@ -142,7 +142,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
         @for entry in &all { (knob(entry, problems)) }
         div.build-row {
             label {
-                "Let another knob vary "
+                "Add a knob "
                 select.select #add-knob data-do="add-knob" autocomplete="off" {
                     (option("", "choose…", false))
                     @for section in Section::ALL {
@@ -157,7 +157,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
         }
         (wrong(&whole, &["/space"]))
     };
-    let about = "Every combination of these is a design. A value in square brackets is a list, \
+    let about = "Each combination is a design. A value in square brackets is a list, \
                  such as [moe_act, layernorm].";
     part("What varies", &html! { (about) }, &content)
 }
@@ -311,12 +311,12 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
         }
         (wrong(problems, &["/objectives", "/columns"]))
     };
-    let about = "The first counts most; designs that none beats in all of them are the Pareto \
-                 front.";
-    part("What is best", &html! { (about) }, &content)
+    let about = "The first ranks the designs. The Pareto front: no other design is better in every \
+                 objective.";
+    part("Objectives", &html! { (about) }, &content)
 }
 
-/// What a design must keep to.
+/// Constraints.
 fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "constraints");
     let rule = |place: usize, text: &str, label: &str, hint: &str| {
@@ -337,10 +337,10 @@ fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
         (wrong(problems, &["/constraints"]))
     };
     let about = html! {
-        "Beside the model's own rules, such as " code { "fits" } ", " code { "mfu >= 0.2" } ", "
-        code { "params_total <= 750e9" } " or " code { "hidden_size % 256 == 0" } "."
+        "In addition to the model's own rules, such as " code { "fits" } ", "
+        code { "mfu >= 0.2" } ", " code { "params_total <= 750e9" } " or " code { "hidden_size % 256 == 0" } "."
     };
-    part("What a design must keep to", &about, &content)
+    part("Constraints", &about, &content)
 }
 
 /// Which designs are taken, and how many are kept.
@@ -351,9 +351,9 @@ fn sampling(spec: &Tree, problems: &[Problem]) -> Markup {
         ("lhs", "a Latin hypercube (each value equally often)"),
         ("refine", "successive refinement (a fourth at random, then near the best)"),
     ];
-    const REFINED: &str = "For a space too large to try in full: it finds good designs with few. \
-                           What it says of a knob's values is of the designs near these, not of \
-                           the whole space.";
+    const REFINED: &str = "For spaces too large to enumerate: finds good designs with few \
+                           evaluations. Its statistics of a knob's values describe the region \
+                           around these, not the whole space.";
     let method = at(spec, &["sampling", "method"]).map_or("grid".to_owned(), shown);
     let sample = spec.get("sample").map_or("1000".to_owned(), shown);
     let number = |key: &str, label: &str| {
@@ -369,15 +369,15 @@ fn sampling(spec: &Tree, problems: &[Problem]) -> Markup {
                 }
             }
             @if method != "grid" {
-                (number("count", "of so many designs"))
+                (number("count", "number of designs"))
                 (number("seed", "seed"))
             }
         }
         @if method == "refine" { p.muted { (REFINED) } }
         div.build-row {
-            (field("number", "sample", "", "Keep a random sample to look at, designs", &sample))
+            (field("number", "sample", "", "Random sample kept for the charts, designs", &sample))
         }
         (wrong(problems, &["/sampling", "/sample", "/top", "/resolution"]))
     };
-    part("How many", &html! { "All of the space, or a sample where it is too large." }, &content)
+    part("How many", &html! { "The whole space, or a sample if it is too large." }, &content)
 }

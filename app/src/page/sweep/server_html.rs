@@ -77,8 +77,8 @@ pub(super) fn main(served: &Served) -> String {
                         }
                     }
                     p.muted {
-                        "TOML, as " code { "moescape sweep" } " reads it; JSON can be pasted or "
-                        "dropped here too. Form and text always say the same."
+                        "TOML, as " code { "moescape sweep" } " reads it; JSON can be pasted or \
+                            dropped here too. Form and text stay in sync."
                     }
                     textarea #spec data-do="text" class="build-spec" spellcheck="false"
                         autocomplete="off" aria-labelledby="text-title"

@@ -51,10 +51,10 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
             <div on:pointermove=seek on:pointerdown=seek>
                 {figure(Figure {
                     id: "errors",
-                    title: "How far off each prediction is",
+                    title: "Error of each prediction",
                     caption: Signal::stored(String::from(
-                        "One point for each run that the filter below takes. Above the line the \
-                         model is too slow, below it is too fast.",
+                        "One point per run in the filter below. Above the line the model is too \
+                         slow, below it too fast.",
                     )),
                     first: charts::for_any_width(|width| Scatter::new(&[], width).draw(None)),
                     draw,
@@ -82,7 +82,7 @@ fn readout(
         let place = points.with(|points| points.get(current.get()?).map(|point| point.place));
         runs.rows.with(|rows| Some(write(rows.as_ref()?.get(place?)?)))
     };
-    let hint = "Point at the chart or move the slider to read which run a point is.";
+    let hint = "Hover over the chart or move the slider to identify a run.";
     let said = move || on_row(words::run).unwrap_or_else(|| "No run".to_owned());
     view! {
         <div class="readout" hidden=nothing>

@@ -73,17 +73,17 @@ fn headline(report: &Validation) -> Markup {
             p.trust-headline { (words::headline(summary)) }
             @if summary.all.rows > 0 { p { (words::fitted(summary)) } }
             p.muted {
-                "Compared is, for each run, the first of step time, tokens per second, TFLOPS and "
-                "MFU that its source prints, in the source's own convention. The error is the "
-                "predicted value divided by the measured one, minus 1. No constant of the model is "
-                "set for one run, one model or one source. What a source leaves open is assumed by "
-                "one rule for all, and every assumption stands beside its run."
+                "For each run we compare the first of these that its source reports, in the \
+                 source's own convention: step time, tokens per second, TFLOPS, MFU. The error is \
+                 predicted / measured − 1. No constant is tuned to a single run, model or source. \
+                 What a source doesn't state is filled in by one rule for all runs, and each \
+                 assumption is listed with its run."
             }
             p.muted {
                 "The file holds " (whole(summary.rows)) " runs. " (whole(summary.candidates))
                 " can count towards the targets (tier A or B, a training step, NVIDIA or Ascend); "
-                "the knobs express the architecture of " (whole(summary.expressible))
-                " of them, and " (whole(summary.expressed)) " are predicted. Model version "
+                (whole(summary.expressible)) " of them can be modelled, and "
+                (whole(summary.expressed)) " are predicted. Model version "
                 (report.model_version) "."
             }
         }
@@ -105,11 +105,10 @@ fn left_out(summary: &Summary) -> Markup {
             Cell::text(&words::coverage(score)),
         ]
     });
-    let intro = "Your cluster is a source that the model hasn't seen. So the constants were fitted \
-                 anew without each source, and its runs predicted by what was left: the ranges \
-                 beside every number are made of these errors. Inside is the share of runs in the \
-                 ranges of 50 and 90 % that the other sources give, each source with the same \
-                 weight.";
+    let intro = "Your cluster is a source that the model hasn't seen. So the constants were \
+                 refitted without each source in turn, and its runs predicted from the rest: the \
+                 ranges of all numbers come from these errors. Inside is the share of runs within \
+                 the 50 and 90 % ranges of the other sources, each source weighted equally.";
     let columns = ["", "Runs", "Sources", "Median error", "90th percentile", "Inside 50, 90 %"];
     card("Sources that the model hasn't seen", intro, &table("By family", &columns, rows))
 }
@@ -137,9 +136,9 @@ fn seeds() -> Markup {
             ])
         })
     });
-    let intro = "The runs that this tool began with. No constant is fitted on them; the state of \
-                 the software is an input of each. The baseline's layout isn't published: the \
-                 ladder has the range over plausible ones.";
+    let intro = "The runs this tool started from. No constant is fitted on them; each has its \
+                 software version as an input. The baseline's layout isn't published: the ladder \
+                 gives the range over plausible layouts.";
     let columns = ["Run", "Metric", "Published", "Predicted", "Error", "Range"];
     card("Pangu Ultra MoE", intro, &table("Pangu Ultra MoE", &columns, rows))
 }
@@ -156,7 +155,7 @@ fn targets(targets: &[Target]) -> Markup {
     card("Targets", &intro, &table("Targets", &TARGET_COLUMNS, rows))
 }
 
-const TARGET_COLUMNS: [&str; 4] = ["Target", "Asked", "Reached", "Verdict"];
+const TARGET_COLUMNS: [&str; 4] = ["Measure", "Target", "Actual", "Verdict"];
 
 fn target_row(target: &Target) -> Vec<Cell> {
     let (class, verdict) =
@@ -250,8 +249,8 @@ fn refusals(summary: &Summary) -> Markup {
             Cell::text(&format::whole(refusal.rows as u64)),
         ]
     });
-    let intro = "Runs that the knobs can't express, or that leave open what decides the result, \
-                 are refused and never guessed.";
+    let intro = "Runs that can't be modelled, or whose source omits something decisive, are \
+                 excluded rather than guessed.";
     card("Not modelled", intro, &table("Reasons for refusing runs", &["Reason", "Runs"], rows))
 }
 
@@ -288,7 +287,7 @@ fn pairs(pairs: &[Pair]) -> Markup {
     let right = pairs.iter().filter(agrees).count();
     let count = format::counted(pairs.len() as u64, "pair", "pairs");
     let intro = format!(
-        "Two runs that differ in one thing: step time of the second over the first. {} of {count} \
+        "Pairs of runs that differ in one setting: the ratio of their step times. {} of {count} \
          have the same sign.",
         format::whole(right as u64),
     );

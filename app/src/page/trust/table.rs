@@ -40,7 +40,7 @@ pub(super) fn html(rows: &[Row], found: &[usize], filter: &Filter) -> String {
             tbody role="rowgroup" {
                 @for row in shown.filter_map(|index| rows.get(*index)) { (line(row)) }
                 @if found.is_empty() {
-                    tr role="row" { td role="cell" colspan="7" { "No run is like that." } }
+                    tr role="row" { td role="cell" colspan="7" { "No run matches." } }
                 }
             }
         }

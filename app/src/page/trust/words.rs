@@ -75,8 +75,11 @@ pub fn score(score: &Score) -> String {
 /// On which side predictions are, in a sentence.
 #[must_use]
 pub fn bias(score: &Score) -> String {
+    if share(score.bias.abs()) == share(0.0) {
+        return format!("No systematic bias: the median error is {}.", share(0.0));
+    }
     let side = if score.bias < 0.0 { "short" } else { "long" };
-    format!("In the median, predicted step times are {} too {side}.", share(score.bias.abs()))
+    format!("Median bias: predicted step times are {} too {side}.", share(score.bias.abs()))
 }
 
 /// What is said first of all runs: how far the model is from sources that it hasn't seen.

@@ -50,7 +50,12 @@ pub(super) fn csv(report: &Report, id: &str) -> Option<String> {
 impl Map {
     pub(super) fn html(&self, width: Width) -> Markup {
         let Self { id, title, caption, chart, row, column, .. } = self;
-        let below = save_all(id, "The table has the ends of each row", "Save every cell as CSV");
+        let below = save_all(
+            id,
+            "The table lists the min and max of each row",
+            "Save every cell \
+            as CSV",
+        );
         Figure {
             id,
             title,

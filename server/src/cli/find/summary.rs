@@ -37,7 +37,7 @@ pub(super) fn text(query: &Query, found: &Found) -> String {
     let named = answer.designs.iter().filter_map(|one| Some((one.label?, one)));
     parts.extend(named.map(|(goal, one)| in_words(goal, one)));
     parts.push(others(&query.design, answer));
-    parts.push(lines("What it would take to be faster", &answer.for_more));
+    parts.push(lines("What would make it faster", &answer.for_more));
     parts.push(ruled_out(answer));
     parts.push(format!("model {MODEL_VERSION}\n"));
     parts.retain(|part| !part.is_empty());
@@ -93,7 +93,7 @@ fn beside(query: &Query, answer: &Answer) -> String {
         let plan = Plan::new(design).ok();
         Column { head, design, metrics, behind, plan }
     };
-    let mut columns = vec![column("At hand", &query.design, answer.at_hand.as_ref(), None)];
+    let mut columns = vec![column("Current", &query.design, answer.at_hand.as_ref(), None)];
     columns.extend(answer.designs.iter().filter_map(|one| {
         Some(column(label(one.label?), &one.design, Some(&one.metrics), Some(one.behind)))
     }));
@@ -144,7 +144,7 @@ fn in_words(goal: Goal, one: &Recommendation) -> String {
     text + &format!("  link /?{}\n", link::encode(&one.design))
 }
 
-/// The knobs that differ from the design at hand, as they would be set.
+/// The knobs that differ from the current design, as they would be set.
 fn changes(at_hand: &Design, design: &Design) -> String {
     let lines = differences(at_hand, design)
         .map(|id| format!("  {} = {} (at hand: {})\n", id.id(), design.get(id), at_hand.get(id)));

@@ -81,13 +81,14 @@ fn state(room: &Room, events: &[Event]) -> String {
 fn stale(room: &Room, decision: &Decision, events: &[Event]) -> Option<String> {
     match decision.stale(room)? {
         Stale::Model => Some(format!(
-            "its numbers were made by version {} of the model, and this is {MODEL_VERSION}",
+            "its numbers are from model version {}, now {MODEL_VERSION}",
             decision.on.model_version
         )),
         Stale::Design => {
             let since = moved(decision, events);
-            let since = since.map(|seq| format!(" since event {seq}")).unwrap_or_default();
-            Some(format!("the working design is another one{since}"))
+            Some(since.map_or("the design has changed".to_owned(), |seq| {
+                format!("the design changed at event {seq}")
+            }))
         }
     }
 }
@@ -193,14 +194,14 @@ fn candidates(room: &Room, working: Option<&Numbers>) -> Section {
             Cell::Design { text: candidate.name.clone(), link: candidate.link.clone() },
             who(&candidate.by).into(),
             match &candidate.out {
-                Some(out) => format!("out, by {}", who(&out.by)).into(),
-                None => "in the running".into(),
+                Some(out) => format!("removed by {}", who(&out.by)).into(),
+                None => "active".into(),
             },
         ];
         row.extend(METRICS.iter().map(|id| compared(*id, numbers.as_ref(), working)));
         row
     };
-    let head = metric_heads(&["Candidate", "Kept by", "State"]);
+    let head = metric_heads(&["Candidate", "Saved by", "State"]);
     let rows: Vec<_> = room.candidates.iter().map(row).collect();
     let blocks = if rows.is_empty() {
         vec![]
@@ -252,7 +253,7 @@ fn outcome(state: &ProposalState) -> String {
         ProposalState::Rejected { by, reason, .. } => {
             format!("rejected by {}: {reason}", who(by))
         }
-        ProposalState::Withdrawn => "taken back".to_owned(),
+        ProposalState::Withdrawn => "withdrawn".to_owned(),
     }
 }
 
@@ -261,9 +262,9 @@ fn decisions(room: &Room, events: &[Event]) -> Section {
         let Decision { seq, at_millis, by, outcome, reason, on } = decision;
         let is_last = room.decision().is_some_and(|last| last.seq == *seq);
         let standing = match stale(room, decision, events) {
-            _ if !is_last => "A later decision took its place.".to_owned(),
-            Some(why) => format!("To be asked for again: {why}."),
-            None => "It stands.".to_owned(),
+            _ if !is_last => "Superseded by a later decision.".to_owned(),
+            Some(why) => format!("Needs re-approval: {why}."),
+            None => "It is valid.".to_owned(),
         };
         let opens = Cell::Design { text: "Decided on".to_owned(), link: on.link.clone() };
         [

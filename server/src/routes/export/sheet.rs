@@ -17,8 +17,8 @@ pub(super) fn html(design: &Design) -> Markup {
     html! {
         h1 #sheet-title tabindex="-1" { "Export this design" }
         p.muted {
-            "Every file says inside which design it is of, by its link, with the model's version \
-             and the day. Nothing is stored."
+            "Each file contains the design's link, the model version and the date. Nothing is \
+             stored."
         }
         section {
             h2 { "Launch scripts" }
@@ -60,7 +60,7 @@ fn without_argument(script: &str) -> String {
     let more = left.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     format!(
-        "No argument says {}{more}. They stand in comments, which an import reads.",
+        "Not expressible as arguments, kept as comments that an import reads: {}{more}.",
         named.join(", ")
     )
 }
@@ -70,8 +70,8 @@ fn numbers(design: &Design, link: &str) -> Markup {
     let files = [
         (Export::Csv, table),
         (Export::Parquet, table),
-        (Export::Metrics, "All that the model says of the design, as predict --json prints it."),
-        (Export::Trace, "What each stage does when, for Perfetto."),
+        (Export::Metrics, "Everything the model computes, as predict --json prints it."),
+        (Export::Trace, "The schedule of every stage, for Perfetto."),
     ];
     html! {
         @match Plan::new(design) {
@@ -125,7 +125,7 @@ mod tests {
         assert!(sheet("preset=llama-3-8b").contains("Every knob that differs"));
         let html = sheet("preset=llama-3-8b&hbm_usable_gib=60");
         assert!(
-            html.contains("No argument says") && html.contains("hbm_usable_gib = 60"),
+            html.contains("Not expressible as arguments") && html.contains("hbm_usable_gib = 60"),
             "{html}"
         );
     }

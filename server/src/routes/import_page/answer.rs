@@ -37,8 +37,8 @@ fn not_made(import: &Import, file: Option<&str>) -> Markup {
         section.card.import-card {
             p {
                 (named(file)) " was read as " (import.format.title()) ": "
-                (counted(import.errors.len() as u64, "thing", "things"))
-                " to mend, in the box below or in the file."
+                (counted(import.errors.len() as u64, "error", "errors"))
+                " to fix, in the box below or in the file."
             }
             ul.import-errors { @for fault in &import.errors { li { (fault) } } }
         }
@@ -54,9 +54,9 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
             p {
                 (named(file)) " was read as " (import.format.title()) ". "
                 (count(import.set.len(), "knob", "knobs")) " set, "
-                (count(import.assumed.len(), "thing", "things")) " taken as assumed, "
+                (count(import.assumed.len(), "assumption", "assumptions")) ", "
                 (count(import.ignored.len(), "key", "keys")) " without effect, "
-                (count(import.unknown.len(), "key", "keys")) " not known."
+                (count(import.unknown.len(), "key", "keys")) " not recognised."
             }
             p.muted {
                 "The nearest preset is " (design.preset.title) ": "
@@ -149,10 +149,10 @@ fn unknown(import: &Import) -> Markup {
         let nearest = it.nearest.clone().unwrap_or_else(|| "nothing like it".to_owned());
         vec![it.key.clone(), line(it.line), nearest]
     });
-    let about = "Nobody here knows these keys, so that they changed nothing. A misspelt one stands \
-                 beside the key that it may have been meant for.";
+    let about = "These keys aren't recognised and change nothing. For typos the nearest known key \
+                 is given.";
     let header = ["Key", "Line", "Nearest known"];
-    list("unknown", "Not known", about, &header, rows.collect())
+    list("unknown", "Unrecognised", about, &header, rows.collect())
 }
 
 fn assumed(import: &Import) -> Markup {
@@ -160,7 +160,7 @@ fn assumed(import: &Import) -> Markup {
         let knob = it.knob.map_or_else(|| "the text as a whole".to_owned(), |knob| knob.id());
         vec![knob, it.detail.clone()]
     });
-    let about = "The text leaves these open; what was taken, and why.";
+    let about = "Not given in the text: the value used, and why.";
     list("assumed", "Assumed", about, &["Knob", "What and why"], rows.collect())
 }
 
@@ -169,14 +169,14 @@ fn set(import: &Import) -> Markup {
         .set
         .iter()
         .map(|it| vec![it.key.clone(), line(it.line), it.knob.id(), it.value.clone()]);
-    let about = "Which key set which knob.";
-    list("set", "Set", about, &["Key", "Line", "Knob", "Value"], rows.collect())
+    let about = "Key → knob.";
+    list("set", "Recognised", about, &["Key", "Line", "Knob", "Value"], rows.collect())
 }
 
 fn ignored(import: &Import) -> Markup {
     let rows =
         import.ignored.iter().map(|it| vec![it.key.clone(), line(it.line), it.reason.clone()]);
-    let about = "These keys are known, and nothing in the model follows from them.";
+    let about = "Recognised, but they have no effect on the model.";
     list("ignored", "Without effect", about, &["Key", "Line", "Why"], rows.collect())
 }
 

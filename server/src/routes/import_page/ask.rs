@@ -6,7 +6,7 @@ use model::preset::{Preset, PresetKind};
 
 /// What texts there are, by the names that the API has.
 const FORMATS: [(&str, &str); 5] = [
-    ("auto", "By what stands in it"),
+    ("auto", "Detect automatically"),
     ("hf", "Hugging Face's config.json"),
     ("megatron", "Megatron-LM: script or YAML"),
     ("mindspeed", "MindSpeed-LLM: script or YAML"),
@@ -18,7 +18,7 @@ const FORMATS: [(&str, &str); 5] = [
 pub(super) struct Form {
     /// Who wrote the text, by name.
     pub(super) format: String,
-    /// What the text can't speak of is this preset's; may be empty.
+    /// For everything the file doesn't specify, use is this preset's; may be empty.
     pub(super) preset: String,
     /// What was pasted.
     pub(super) text: String,
@@ -27,8 +27,14 @@ pub(super) struct Form {
 }
 
 /// Presets to take the rest from, by what they are.
-const KINDS: [(PresetKind, &str); 2] =
-    [(PresetKind::Recipe, "As in a published run"), (PresetKind::Model, "As in a model of ours")];
+const KINDS: [(PresetKind, &str); 2] = [
+    (PresetKind::Recipe, "From a published run"),
+    (
+        PresetKind::Model,
+        "From a model on our \
+        default cluster",
+    ),
+];
 
 /// What was asked for, to be shown in the form again.
 #[derive(Default)]
@@ -63,8 +69,8 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
             @if answer.is_none() {
                 p {
                     "A model's " code { "config.json" } ", a launch script or YAML of \
-                    Megatron-LM or MindSpeed-LLM, or a design file. The page says which key set \
-                    which knob, what was assumed, and what isn't known. Nothing is stored."
+                    Megatron-LM or MindSpeed-LLM, or a design file. The result lists which key \
+                    sets which knob, what is assumed and what isn't recognised. Nothing is stored."
                 }
             } @else { h2 { "Import another text" } }
             (form(asked))
@@ -82,7 +88,7 @@ fn form(asked: &Asked) -> Markup {
                 p.muted data-scripted hidden { "Or drop one anywhere on this page." }
             }
             div.import-field {
-                label for="import-text" { "Or its text; a file goes first" }
+                label for="import-text" { "Or paste its text (a file takes precedence)" }
                 textarea id="import-text" name="text" rows="10" spellcheck="false"
                     autocomplete="off" maxlength=(interchange::MAX_BYTES) { "\n" (asked.text) }
             }
@@ -94,10 +100,10 @@ fn form(asked: &Asked) -> Markup {
                     }
                 }
                 div.import-field {
-                    label for="import-preset" { "What the text can't speak of" }
+                    label for="import-preset" { "For everything the file doesn't specify, use" }
                     select id="import-preset" name="preset" autocomplete="off"
                         aria-describedby="import-preset-about" {
-                        (option("", "Neutral values", &asked.preset))
+                        (option("", "Plain defaults", &asked.preset))
                         @for (kind, label) in KINDS { optgroup label=(label) {
                             @for preset in Preset::all().filter(|it| it.kind == kind) {
                                 @if preset.refused.is_none() {
@@ -107,8 +113,8 @@ fn form(asked: &Asked) -> Markup {
                         } }
                     }
                     p #import-preset-about class="muted" {
-                        "For a config.json all but the shape of the model, for a script the \
-                        cluster."
+                        "For a config.json everything but the model's shape, for a script the \
+                         cluster."
                     }
                 }
             }

@@ -55,9 +55,9 @@ impl Sheet<'_> {
             @if let Some(why) = self.why { p.share-refused role="alert" { (why) } }
             section { h2 { "Full link" } (self.full_link()) }
             section { h2 { "Short link" } (self.short_link()) }
-            section { h2 { "Code for a phone" } (self.code()) }
-            section { h2 { "In another page" } (self.embed()) }
-            section { h2 { "For a program" } (self.call()) }
+            section { h2 { "QR code" } (self.code()) }
+            section { h2 { "Embed" } (self.embed()) }
+            section { h2 { "API" } (self.call()) }
             @if !self.listed.is_empty() {
                 section { h2 { "Your short links" } ul.share-list { (self.list()) } }
             }
@@ -107,20 +107,19 @@ impl Sheet<'_> {
             @if let Some(short) = self.shortened() { (copied("share-short", "Short link", &short)) }
             form method="post" action="/share" class="share-form" {
                 (hidden("link", self.link))
-                label for="share-name" { "Name, if you like" }
+                label for="share-name" { "Name (optional)" }
                 input id="share-name" name="name" maxlength=(MAX_NAME_LEN) autocomplete="off"
                     value=(name);
-                label for="share-note" { "Note, if you like" }
+                label for="share-note" { "Note (optional)" }
                 textarea id="share-note" name="note" maxlength=(MAX_NOTE_LEN) rows="2" {
                     "\n" (note)
                 }
                 button.button.primary name="action" value="store" { (store) }
             }
             p.muted {
-                "The server stores the design, its headline numbers, the model's version, the \
-                name and the note, until you delete them here. Whoever has the link reads them. \
-                A cookie tells the server that they are this browser's; it stores no account and \
-                no address of yours."
+                "The server stores the design, its headline numbers, the model version, the name \
+                 and the note until you delete them here. Anyone with the link can read them. A \
+                 cookie marks them as this browser's; no account and no address is stored."
             }
         }
     }
@@ -136,7 +135,7 @@ impl Sheet<'_> {
             @if let Some(code) = code.filter(|_| link.len() <= MAX_CODE_LEN) {
                 div.share-code { (drawn(&code, which)) }
             } @else {
-                p.muted { "The full link is too long for a code. A short link has one." }
+                p.muted { "The full link is too long for a QR code; a short link fits." }
             }
         }
     }
@@ -158,8 +157,8 @@ impl Sheet<'_> {
             }
             (copied("share-embed", "HTML of the panel", &snippet.0))
             p.muted {
-                "Add &theme=dark or &theme=light to the address to choose; it follows the \
-                reader's system else."
+                "Add &theme=dark or &theme=light to the address to choose; otherwise it follows \
+                 the reader's system."
             }
         }
     }
@@ -238,7 +237,7 @@ fn drawn(code: &QrCode, which: &str) -> Markup {
     }
     html! {
         svg viewBox={ "0 0 " (side) " " (side) } role="img"
-            aria-label={ "Code of the " (which) " link" } {
+            aria-label={ "QR code of the " (which) " link" } {
             rect width=(side) height=(side) fill="#fff" {}
             path fill="#000" d=(path) {}
         }
@@ -271,7 +270,7 @@ mod tests {
         let query = "v=1&amp;preset=pangu-ultra-moe-6k&amp;training.micro_batch_size=4";
         assert!(html.contains(&format!("value=\"https://a.example/?{query}\"")), "{html}");
         assert!(html.contains("Store and make a short link") && !html.contains("/d/"), "{html}");
-        assert!(html.contains("Code of the full link"), "{html}");
+        assert!(html.contains("QR code of the full link"), "{html}");
         assert!(html.contains("&lt;why&gt;") && !html.contains("<why>"), "{html}");
         // Once for the attribute around the snippet, once for the one in it.
         assert!(html.contains("panel=headline&amp;amp;v=1&amp;amp;preset="), "{html}");
@@ -285,14 +284,14 @@ mod tests {
         assert!(html.contains(&format!("value=\"{short}\"")), "{html}");
         assert!(html.contains("value=\"A &quot;b&quot;\"") && html.contains("Save name"), "{html}");
         assert!(html.contains("/embed/d/0123456789abcdef?panel=headline"), "{html}");
-        assert!(html.contains("Code of the short link"), "{html}");
+        assert!(html.contains("QR code of the short link"), "{html}");
     }
 
     #[test]
     fn a_long_link_is_warned_of_and_has_no_code() {
         let layers: Vec<String> = (0..400).map(|layer| layer.to_string()).collect();
         let html = sheet(&format!("noop_layers={}&pp=1", layers.join(",")), None);
-        let is_long = html.contains("too long for a code");
+        let is_long = html.contains("too long for a QR code");
         assert!(is_long, "{html}");
         assert!(!sheet("", None).contains("more than 2,000"));
     }

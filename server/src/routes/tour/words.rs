@@ -5,8 +5,8 @@ type Words = &'static [&'static str];
 
 static BASELINE: Words = &[
     "The start is a run of 718 billion parameters, 39 billion of them active, on 4,096 NPUs. It \
-     computes whole layers twice to save memory, has one chunk of layers on each of its 16 \
-     pipeline stages, and waits for every exchange before it goes on.",
+     uses full recomputation, one chunk of layers on each of its 16 pipeline stages, and no \
+     overlap of communication.",
     "The paper gives the MFU of this run and its tokens per second, but not its layout. The one \
      here is ours: TP, PP and EP of the final run. The page Ladder shows what other layouts would \
      have given.",

@@ -34,7 +34,7 @@ pub fn reasons(data: &Data) -> String {
         } @else if data.counts.done == 0 {
             p.muted { "Nothing is known so far." }
         } @else {
-            p.muted { "Nothing: every design keeps everything." }
+            p.muted { "Nothing: every design is feasible." }
         }
     };
     markup.into_string()

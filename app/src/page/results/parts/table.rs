@@ -37,9 +37,9 @@ pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
     let [from, to, all] =
         [from, page * PAGE_ROWS + rows.len(), count].map(|number| format::whole(number as u64));
     let nothing = match (data.rows.is_empty(), data.is_over()) {
-        (true, true) => "No design keeps everything; below is what rules them out.",
-        (true, false) => "No design keeps everything so far; below is what rules them out.",
-        (false, _) => "No design is left: widen a range, or bring all back.",
+        (true, true) => "No feasible design: see below what rules them out.",
+        (true, false) => "No feasible design so far: see below what rules them out.",
+        (false, _) => "No design is left: widen a range, or show all.",
     };
     let markup = html! {
         div.scroll-x.sweep-table role="region" tabindex="0" aria-label="Designs, table" {
@@ -185,7 +185,7 @@ pub fn pins(data: &Data, view: &View) -> String {
         @if lost > 0 {
             p.muted {
                 (format::counted(lost, "pinned design is", "pinned designs are"))
-                " not among the designs that are kept any more."
+                " not among the stored designs any more."
             }
         }
         @if rows.len() > 1 { p.muted { "Knobs on which all agree are left out." } }

@@ -14,11 +14,11 @@ pub(super) fn html(report: &Validation) -> Markup {
         return Markup::default();
     }
     sweeps.sort_by(|one, other| one.rank_correlation.total_cmp(&other.rank_correlation));
-    let intro = "Does the model order the runs of a published sweep as they were measured? A rank \
-                 correlation of 1 is the same order. Pairs in order are those of its \
+    let intro = "Does the model rank the runs of a published sweep as measured? A rank correlation \
+                 of 1 means the same order. Pairs in order are those of its \
                  designs that are more than 3 % apart. Spread is the largest measured value over \
-                 the smallest: where it is small, differences between runs are smaller than the \
-                 errors of predictions and of measuring, so their order is left to chance.";
+                 the smallest; where it is small, runs differ by less than the errors of \
+                 prediction and measurement, and their order is chance.";
     let (worse, better) = sweeps.split_at(sweeps.len().div_ceil(2));
     let columns = ["Sweep", "Runs", "Spread", "Pairs in order", "Rank correlation"];
     let half = |caption: &str, half: &[&Sweep]| {
