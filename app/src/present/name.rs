@@ -4,6 +4,7 @@
 //! the model, the cluster, how it is cut. The preset is then only what it is based on.
 
 use model::accelerator::AcceleratorId;
+use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
 
 use crate::present::format::{self, short_label, spelled};
@@ -100,6 +101,42 @@ pub fn part(accelerator: AcceleratorId) -> &'static str {
     let title = accelerator.row().title;
     let title = title.split([',', '(']).next().unwrap_or(title).trim_end();
     ["Ascend ", "NVIDIA "].into_iter().find_map(|maker| title.strip_prefix(maker)).unwrap_or(title)
+}
+
+/// An accelerator where it is chosen: its maker and part, and what memory it is sold with.
+#[must_use]
+pub fn chosen(accelerator: AcceleratorId) -> String {
+    let row = accelerator.row();
+    let title = row.title.split([',', '(']).next().unwrap_or(row.title).trim_end();
+    // Those of NVIDIA have it in their names where it tells two apart.
+    let is_told = !title.starts_with("Ascend");
+    if is_told { title.to_owned() } else { format!("{title} {} GB", row.hbm_gib) }
+}
+
+/// What people call a value that a list would else show by its id: the accelerators and the
+/// schedules.
+#[must_use]
+pub fn value(id: &str) -> Option<String> {
+    let schedule = || Method::from_name(id).map(|it| method(it).to_owned());
+    AcceleratorId::from_name(id).map(chosen).or_else(schedule)
+}
+
+/// What people call a schedule.
+#[must_use]
+pub const fn method(method: Method) -> &'static str {
+    match method {
+        Method::Gpipe => "GPipe",
+        Method::OneForwardOneBackward => "1F1B",
+        Method::Interleaved => "Interleaved 1F1B",
+        Method::OneForwardOneBackwardOverlap => "1F1B with overlap",
+        Method::ZbH1 => "ZB-H1",
+        Method::Zb2p => "ZB-2P",
+        Method::ZbV => "ZB-V",
+        Method::VHalf => "V-Half",
+        Method::VMin => "V-Min",
+        Method::DualPipe => "DualPipe",
+        Method::DualPipeV => "DualPipeV",
+    }
 }
 
 /// What differs from the preset: `VPP 1, MBS 4, Method zb_v and 2 more`; `unchanged`.

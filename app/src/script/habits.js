@@ -3,6 +3,7 @@
 // demand.
 
 import * as page from "./page.js";
+import { startChoosing } from "./choose.js";
 import { pressMenu, startMenus } from "./menu.js";
 import { start as startOffline } from "./offline.js";
 
@@ -42,7 +43,7 @@ function isTyping(key) {
 /** Goes to the view or page of a letter. */
 async function go(letter) {
   const { goByLetter } = await import("./places.js");
-  if (!goByLetter(letter)) page.announce(`There is no place at g ${letter}`);
+  if (!goByLetter(letter)) page.announce(`There is no shortcut g ${letter}`);
 }
 
 function explainMetric() {
@@ -207,6 +208,7 @@ document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);
 whenHydrated(() => {
   startMenus();
+  startChoosing();
   followHash();
   if (page.isExplorer()) noteDesigns();
 });

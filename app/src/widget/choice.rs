@@ -3,6 +3,9 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
+use crate::present::html::on_server;
+use crate::present::name;
+
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -73,8 +76,11 @@ pub fn select(spec: Select) -> impl IntoView {
 
 fn option(item: Item, value: Signal<String>) -> impl IntoView {
     let selected = value.with_untracked(|value| *value == item.value);
+    // The page's text stays when the browser takes it over, so that only the server needs names.
+    let name = (item.label == item.value).then(|| on_server(|| name::value(&item.value)));
+    let label = name.flatten().unwrap_or(item.label);
     view! {
-        <option value=item.value selected=selected disabled=!item.enabled>{item.label}</option>
+        <option value=item.value selected=selected disabled=!item.enabled>{label}</option>
     }
 }
 

@@ -2,6 +2,8 @@
 
 use model::choice::Method;
 
+use crate::present::name;
+
 /// A method as people read of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
@@ -61,45 +63,45 @@ const fn step(text: &'static str, holds: &'static str) -> Option<Formula> {
 /// What is known of a method. B is dX + dW, FB is a pair.
 #[must_use]
 pub const fn about(method: Method) -> About {
-    let (name, formula, source) = match method {
-        Method::Gpipe => ("GPipe", step("(m + p − 1)(F + B)", ALWAYS), GPIPE),
-        Method::OneForwardOneBackward => ("1F1B", step("(m + p − 1)(F + B)", ALWAYS), MEGATRON),
+    let (formula, source) = match method {
+        Method::Gpipe => (step("(m + p − 1)(F + B)", ALWAYS), GPIPE),
+        Method::OneForwardOneBackward => (step("(m + p − 1)(F + B)", ALWAYS), MEGATRON),
         Method::Interleaved => {
             let holds = "groups of p micro-batches, m a multiple of p";
-            ("Interleaved 1F1B", step("(m + (p − 1) / v)(F + B)", holds), MEGATRON)
+            (step("(m + (p − 1) / v)(F + B)", holds), MEGATRON)
         }
         Method::OneForwardOneBackwardOverlap => {
             let holds = "one chunk per stage, FB no shorter than F or B";
-            ("1F1B with overlap", step("(m − 1) FB + p (F + B)", holds), PANGU)
+            (step("(m − 1) FB + p (F + B)", holds), PANGU)
         }
         Method::ZbH1 => {
             let holds = "dW no longer than F or dX, m ≥ p";
             let text = "m (F + B) + (p − 1)(F + dX − dW)";
-            ("ZB-H1", step(text, holds), ZERO_BUBBLE)
+            (step(text, holds), ZERO_BUBBLE)
         }
         Method::Zb2p => {
             let holds = "dW no longer than F, m ≥ 2p − 1";
             let text = "m (F + B) + (p − 1) max(F + dX − 2 dW, 0)";
-            ("ZB-2P", step(text, holds), ZERO_BUBBLE)
+            (step(text, holds), ZERO_BUBBLE)
         }
         Method::ZbV => {
             let holds = "F = dX = dW, m ≥ 2p − 1";
-            ("ZB-V", step("m (F + B) + (p − 1) F / 2", holds), CONTROLLABLE)
+            (step("m (F + B) + (p − 1) F / 2", holds), CONTROLLABLE)
         }
-        Method::VHalf => ("V-Half", None, CONTROLLABLE),
-        Method::VMin => ("V-Min", None, CONTROLLABLE),
+        Method::VHalf => (None, CONTROLLABLE),
+        Method::VMin => (None, CONTROLLABLE),
         Method::DualPipe => {
             let holds = "F = dX = dW, FB no shorter than B";
             let text = "(m − p − 1) FB + (p + 1)(F + B) + (p / 2 − 1)(FB + B − 3 dW)";
-            ("DualPipe", step(text, holds), DUALPIPE)
+            (step(text, holds), DUALPIPE)
         }
         Method::DualPipeV => {
             let holds = "F = dX = dW, FB no shorter than B, m ≥ 2p";
             let text = "(m − p − ½) FB + (p + ½)(F + B) + (p − 1) / 2 · (FB + B − 3 dW)";
-            ("DualPipeV", step(text, holds), DUALPIPE_V)
+            (step(text, holds), DUALPIPE_V)
         }
     };
-    About { name, formula, source }
+    About { name: name::method(method), formula, source }
 }
 
 /// May a stage have any number of chunks?

@@ -23,7 +23,7 @@ pub fn accelerators(chosen: AcceleratorId) -> String {
             let row = it.row();
             row.title.starts_with(maker) && (row.bf16_tflops.is_some() || *it == chosen)
         });
-        all.map(|it| option(it.name(), name::part(it), it == chosen))
+        all.map(|it| option(it.name(), &name::chosen(it), it == chosen))
     };
     let markup = html! {
         @for maker in ["NVIDIA", "Ascend"] {
@@ -50,7 +50,8 @@ mod tests {
             assert!(machines.contains(&format!("value=\"{name}\"")), "{name}");
         }
         assert_eq!(machines.matches(" selected").count(), 1);
-        let mut names: Vec<&str> = AcceleratorId::ALL.iter().map(|it| name::part(*it)).collect();
+        let mut names: Vec<String> =
+            AcceleratorId::ALL.iter().map(|it| name::chosen(*it)).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
