@@ -9,6 +9,7 @@ mod files;
 mod find;
 mod find_page;
 mod gallery;
+mod glossary;
 mod guide;
 mod health;
 mod import;
@@ -62,6 +63,7 @@ pub fn router(state: AppState) -> Router {
         .route(Page::About.path(), get(about::page))
         .route(Page::Learn.path(), get(learn::page))
         .route("/palette.json", get(palette::palette))
+        .route("/glossary.json", get(glossary::glossary))
         .route(Page::Settings.path(), get(settings::form).post(settings::choose))
         .route("/share", get(share::open).post(share::act))
         .route("/export", get(export::sheet))

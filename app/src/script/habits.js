@@ -4,6 +4,7 @@
 
 import * as page from "./page.js";
 import { startChoosing } from "./choose.js";
+import { startGlossary } from "./gloss.js";
 import { pressMenu, startMenus } from "./menu.js";
 import { start as startOffline } from "./offline.js";
 
@@ -209,6 +210,7 @@ addEventListener("beforeprint", beforePrint);
 whenHydrated(() => {
   startMenus();
   startChoosing();
+  startGlossary();
   followHash();
   if (page.isExplorer()) noteDesigns();
 });

@@ -14,7 +14,7 @@ const STYLE = "STYLE";
 const CACHE = `moescape-${VERSION}`;
 
 /** Files without a hash in their names: the server's are newer. */
-const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json"];
+const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json", "/glossary.json"];
 
 /** Pages that are cached as they were loaded, by their whole address. */
 const CACHED_PAGES = /^\/(trust|ladder|schedule|presets|tour|compare)$/;
