@@ -91,7 +91,7 @@ mistaken("a text is pasted, mended and compared", async ({ page }) => {
   }, script);
   await expect(page.getByRole("heading", { name: "This text makes no design" })).toBeFocused();
   await expect(page.getByText("line 1: --num-layers")).toBeVisible();
-  const box = page.getByLabel("Or its text");
+  const box = page.getByLabel("Or paste its text");
   await expect(box).toHaveValue(script);
   await box.fill(readFileSync("../crates/interchange/tests/scripts/kimi_k2_a3.sh", "utf8"));
   await page.getByRole("button", { name: "Import" }).click();
@@ -190,7 +190,7 @@ for (const { name, options } of looks()) {
     await page.getByRole("button", { name: "Import" }).click();
     await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
     await look("answer");
-    await page.getByLabel("Or its text").fill("x --num-layers many --num-layerz 3");
+    await page.getByLabel("Or paste its text").fill("x --num-layers many --num-layerz 3");
     await page.getByLabel("File", { exact: true }).setInputFiles([]);
     await page.getByRole("button", { name: "Import" }).click();
     await expect(page.getByRole("heading", { name: "This text makes no design" })).toBeVisible();

@@ -11,7 +11,7 @@ async function look(page: Page, study: string): Promise<void> {
   const place = page.locator(`[data-study="${study}"]`);
   await expect(async () => {
     await toStudy(page, study);
-    await expect(place).not.toContainText("as soon as it is in view", { timeout: 1_000 });
+    await expect(place).not.toContainText("when scrolled into view", { timeout: 1_000 });
   }).toPass();
   // While it is made anew it is dimmed.
   await expect(place).not.toHaveAttribute("aria-busy");

@@ -176,7 +176,7 @@ test("a design is named, found again after a reload, opened and deleted", async 
   await expect(tp(page)).toHaveValue("4");
   await page.keyboard.press("d");
   const designs = page.getByRole("dialog", { name: "Designs in this browser" });
-  await expect(designs).toContainText("in this browser alone");
+  await expect(designs).toContainText("only in this browser");
   await designs.getByLabel("Name of the current design").fill("Four <b>ranks</b>");
   await page.keyboard.press("Enter");
   await expect(designs.getByRole("link", { name: "Four <b>ranks</b>" })).toBeVisible();

@@ -12,7 +12,7 @@ const SKEWED = "/?routing.balance=skewed&routing.skew=0.4&routing.planner=slidin
 
 async function look(page: Page): Promise<void> {
   await toStudy(page, "loads");
-  await expect(page.locator("[data-study=loads]")).not.toContainText("as soon as it is in view");
+  await expect(page.locator("[data-study=loads]")).not.toContainText("when scrolled into view");
 }
 
 test("even loads say so, and one press makes them uneven", async ({ page }) => {

@@ -65,7 +65,7 @@ test.describe("offline", () => {
     await kept(page);
     await context.setOffline(true);
     await gotoHydrated(page, "/?preset=nope");
-    await expect(page.getByText("This link has a mistake")).toBeVisible();
+    await expect(page.getByText("This link has an error")).toBeVisible();
   });
 });
 

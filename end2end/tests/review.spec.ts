@@ -33,7 +33,7 @@ async function begin(page: Page, name: string): Promise<void> {
 async function invite(page: Page, role: string): Promise<string> {
   await page.getByRole("tab", { name: "Share" }).click();
   await page.getByLabel("Whoever has the link").selectOption({ label: role });
-  await page.getByLabel("For whom").fill("For Bob");
+  await page.getByLabel("Label, to tell links apart").fill("For Bob");
   await page.getByRole("button", { name: "Make a link" }).click();
   const fresh = page.getByLabel(new RegExp(`New link: ${role.toLowerCase()}`));
   await expect(fresh).toBeVisible();

@@ -69,7 +69,7 @@ test("what is out of view is not computed until it is looked at", async ({ page 
   await gotoHydrated(page);
   const tradeoff = page.locator('[data-study="schedules"]');
   await expect(page.locator("#step .chart > svg")).toHaveCount(1);
-  await expect(tradeoff).toContainText("as soon as it is in view");
+  await expect(tradeoff).toContainText("when scrolled into view");
   await toStudy(page, "schedules");
   await expect(tradeoff.getByRole("table")).toBeVisible();
 });
@@ -80,7 +80,7 @@ test.describe("without its worker", () => {
   test("the page keeps its numbers and says what can't be redrawn", async ({ page }) => {
     await page.route(/\/pkg\/worker\./, (route) => route.abort());
     await gotoHydrated(page);
-    await expect(page.locator(".study-problem").first()).toContainText("can't be brought up");
+    await expect(page.locator(".study-problem").first()).toContainText("Couldn't update");
     await expect(page.locator("#memory svg").first()).toBeAttached();
   });
 });
@@ -91,7 +91,7 @@ test.describe("with its worker broken", () => {
   test("the page says so and goes on", async ({ page }) => {
     await page.route(/\/pkg\/studies_bg\./, (route) => route.fulfill({ body: "junk" }));
     await gotoHydrated(page);
-    await expect(page.locator(".study-problem").first()).toContainText("can't be brought up");
+    await expect(page.locator(".study-problem").first()).toContainText("Couldn't update");
   });
 });
 

@@ -94,7 +94,7 @@ fn form(asked: &Asked) -> Markup {
             }
             div.import-choices {
                 div.import-field {
-                    label for="import-format" { "Written for" }
+                    label for="import-format" { "Format" }
                     select id="import-format" name="format" autocomplete="off" {
                         @for (name, words) in FORMATS { (option(name, words, &asked.format)) }
                     }
