@@ -52,7 +52,10 @@ test("an accelerator is found by its maker, its name and its id, in place", asyn
   await page.evaluate(() => {
     Object.assign(window, { shift: 0 });
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) (window as any).shift += (entry as any).value;
+      // What moves in an answer to a key or a press, such as entries that are left, is no shift.
+      for (const entry of list.getEntries() as any[]) {
+        if (!entry.hadRecentInput) (window as any).shift += entry.value;
+      }
     }).observe({ type: "layout-shift" });
   });
   const accelerator = page.locator("select[name='find.accelerator']");

@@ -176,6 +176,8 @@ function openList(select, typed = "") {
   (select.closest("dialog") ?? document.body).append(popup);
   open = { select, popup, input, list, none, entries, groups, active: undefined };
   popup.showPopover();
+  // As wide as all entries need, however many are left.
+  popup.style.width = `${Math.min(popup.offsetWidth, innerWidth - 2 * GAP)}px`;
   place();
   input.addEventListener("input", filter);
   popup.addEventListener("keydown", (event) => {
