@@ -126,12 +126,12 @@ async fn every_page_has_the_four_places_and_marks_its_own() {
         ("/sweep", "/find", Some("/sweep")),
         ("/compare", "/compare", Some("/compare")),
         ("/r/new", "/compare", Some("/r/new")),
-        ("/tour", "/tour", Some("/tour")),
-        ("/ladder", "/tour", Some("/ladder")),
-        ("/trust", "/tour", Some("/trust")),
-        ("/schedule", "/tour", Some("/schedule")),
-        ("/guide/views", "/tour", Some("/guide")),
-        ("/about", "/tour", Some("/about")),
+        ("/tour", "/learn", Some("/tour")),
+        ("/ladder", "/learn", Some("/ladder")),
+        ("/trust", "/learn", Some("/trust")),
+        ("/schedule", "/learn", Some("/schedule")),
+        ("/guide/views", "/learn", Some("/guide")),
+        ("/about", "/learn", Some("/about")),
     ] {
         let answer = app.get_with(address, "accept", "text/html").await;
         let places = links(answer.text(), "places");
