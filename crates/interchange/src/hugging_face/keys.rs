@@ -123,9 +123,10 @@ pub(super) static KEYS: &[(How, &str)] = &[
         How::Together,
         "attn_type_list ff_intermediate_size num_experts_per_token num_shared_expert \
          moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
-         expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope attn_output_gate \
-         attention_output_gate multi_query new_decoder_architecture parallel_attn no_bias bias \
-         index_topk index_topk_freq index_skip_topk_offset indexer_types mlp_layer_types \
+         expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope \
+         attn_output_gate attention_output_gate multi_query new_decoder_architecture \
+         parallel_attn no_bias bias index_topk index_topk_freq index_skip_topk_offset \
+         indexer_types mlp_layer_types \
          hybrid_override_pattern hybrid_layer_pattern layers_block_type \
          mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel",
     ),

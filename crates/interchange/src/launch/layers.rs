@@ -53,8 +53,8 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
 }
 
-/// Whether a layer is one of LongCat-Flash: attention and an MLP twice, and experts beside the first
-/// MLP. That is two layers here, of which one has a shared expert as wide as an MLP.
+/// Whether a layer is one of LongCat-Flash: attention and an MLP twice, and experts beside the
+/// first MLP. That is two layers here, of which one has a shared expert as wide as an MLP.
 ///
 /// Source: MindSpeed-LLM, `tasks/models/spec/longcat_spec.py`.
 fn has_shortcuts(parts: &Parts) -> bool {
