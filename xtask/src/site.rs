@@ -29,8 +29,8 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: &str = "dictionary translate page match places designs palette menu choose gloss tour gallery offline \
-     habits";
+const HABITS: &str = "dictionary translate page match places designs palette menu choose gloss \
+    tour gallery offline habits";
 
 /// The modules and scripts that come beside the explorer's, as `site.json` calls them.
 const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share import save find \

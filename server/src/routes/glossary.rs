@@ -46,7 +46,8 @@ static TERMS: [(&str, About); 52] = [
     (
         "Expert data parallel|EDP",
         Words(
-            "Replicas of each expert: the ranks that hold the same experts and add up their gradients.",
+            "Replicas of each expert: the ranks that hold the same experts and add up their \
+             gradients.",
         ),
     ),
     (
@@ -58,8 +59,8 @@ static TERMS: [(&str, About); 52] = [
     (
         "Recompute|recomputation",
         Words(
-            "Activations are dropped in the forward and computed again for the backward: less memory \
-         for more work.",
+            "Activations are dropped in the forward and computed again for the backward: less \
+             memory for more work.",
         ),
     ),
     (
@@ -92,8 +93,8 @@ static TERMS: [(&str, About); 52] = [
     (
         "Arithmetic intensity",
         Words(
-            "Operations for each byte that is moved: what decides between bound by memory and bound \
-         by compute.",
+            "Operations for each byte that is moved: what decides between bound by memory and \
+             bound by compute.",
         ),
     ),
     (
@@ -155,7 +156,8 @@ static TERMS: [(&str, About); 52] = [
     (
         "Micro-batches in flight|in flight",
         Words(
-            "Micro-batches whose forward is done and whose backward isn't: their activations are kept.",
+            "Micro-batches whose forward is done and whose backward isn't: their activations are \
+             kept.",
         ),
     ),
     (

@@ -338,7 +338,8 @@ fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     };
     let about = html! {
         "In addition to the model's own rules, such as " code { "fits" } ", "
-        code { "mfu >= 0.2" } ", " code { "params_total <= 750e9" } " or " code { "hidden_size % 256 == 0" } "."
+        code { "mfu >= 0.2" } ", " code { "params_total <= 750e9" } " or "
+        code { "hidden_size % 256 == 0" } "."
     };
     part("Constraints", &about, &content)
 }
