@@ -1,6 +1,7 @@
 //! What makes a design legal: one table of rules, all checked, each with the nearest ways out.
 
 mod checks;
+mod facts;
 mod layers;
 mod legal;
 mod letters;

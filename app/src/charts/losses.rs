@@ -1,7 +1,11 @@
 //! From the peak to MFU: what each part of a step takes of the accelerator's peak.
 //!
 //! MFU is the ideal time over the step's, so that each other part takes as many points of the peak
-//! as it has percent of the step: 100 % less all of them is MFU.
+//! as it has percent of the step: 100 % less all of them is MFU. Where devices compute at another
+//! peak than the one that MFU counts against, as FP8 against BF16's, all of it is as much higher:
+//! the peak stands at 200 % then.
+
+use std::cmp::Ordering;
 
 use model::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
@@ -26,6 +30,9 @@ const HEIGHT: i32 = 190;
 
 /// Losses below this share of the step stand together.
 const MIN_SHARE: f64 = 0.004;
+
+/// Peaks that differ by less are the same.
+const SAME_PEAK: f64 = 1e-6;
 
 /// Room of a column's label, in pixels.
 const COLUMN: i32 = 66;
@@ -66,7 +73,7 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
     });
     let x =
         Axis { from: 0.0, to: columns.len() as f64, ticks: ticks.collect(), title: String::new() };
-    let y = Axis::linear(0.0, 100.0, 4, "");
+    let y = Axis::linear(0.0, columns[0].to, 4, "");
     let (left, bottom) = (y.label_width() + 12, top + HEIGHT);
     let frame = Frame { left, right: width, top, bottom, x, y };
     svg(width, bottom + LINE + LINE / 2, &label(estimate, &columns), &|canvas| {
@@ -124,7 +131,11 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
     if total <= 0.0 {
         return Vec::new();
     }
-    let share = |part| finite(estimate.step.part(part).get()) / total * 100.0;
+    // The peak that devices compute at over the one that MFU counts against.
+    let ideal = finite(estimate.step.part(StepPart::Ideal).get()) / total;
+    let peak = if ideal > 0.0 { finite(estimate.metrics.mfu) / ideal } else { 1.0 };
+    let peak = if (peak - 1.0).abs() < SAME_PEAK { 100.0 } else { peak * 100.0 };
+    let share = |part| finite(estimate.step.part(part).get()) / total * peak;
     let mut losses: Vec<(StepPart, f64)> = estimate
         .step
         .parts()
@@ -148,11 +159,15 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
         fill: Fill::Solid,
         from: 0.0,
         to: value,
-        value: format::percent(value / 100.0, if value > 99.95 { 0 } else { 1 }).to_string(),
+        value: format::percent(value / 100.0, if ink == Ink::Peak { 0 } else { 1 }).to_string(),
     };
-    let mut columns =
-        vec![end("Peak", 100.0, Ink::Peak, "What the accelerator could do at its peak".into())];
-    let mut at = 100.0;
+    let what = "What the accelerator could do at its peak";
+    let what = match peak.total_cmp(&100.0) {
+        Ordering::Equal => what.to_owned(),
+        _ => format!("{what} in what it computes in, over the peak that MFU counts against"),
+    };
+    let mut columns = vec![end("Peak", peak, Ink::Peak, what)];
+    let mut at = peak;
     let rest = (small.abs() > 0.0).then_some((None, small));
     for (part, points) in losses.into_iter().map(|(part, it)| (Some(part), it)).chain(rest) {
         let (label, meaning) = part.map_or(("Other", "What is too small for a column"), |part| {
@@ -160,8 +175,8 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
         });
         let (ink, fill) = part.map_or((Ink::Waiting, Fill::Solid), look);
         let opens = part.map_or_else(|| "loss-other".to_owned(), loss_id);
-        let value = format::signed(-points, 1);
-        let title = format!("{label}: {value} points, {points:.1} % of the step\n{meaning}");
+        let (value, share) = (format::signed(-points, 1), points / peak * 100.0);
+        let title = format!("{label}: {value} points, {share:.1} % of the step\n{meaning}");
         columns.push(Column { label, title, opens, ink, fill, from: at, to: at - points, value });
         at -= points;
     }
@@ -174,4 +189,30 @@ fn label(estimate: &Estimate, columns: &[Column]) -> String {
     let words: Vec<String> = losses.map(|it| format!("{} {}", it.label, it.value)).collect();
     let mfu = format::percent(estimate.metrics.mfu, 1);
     format!("From the peak to {mfu} MFU, in points: {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::preset::Preset;
+    use model::{Plan, estimate};
+
+    use super::*;
+
+    #[test]
+    fn losses_lead_from_the_peak_to_mfu_whatever_peak_mfu_counts_against() {
+        for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+            let mut design = preset.design();
+            for peak in [None, Some(1_234.5)] {
+                design.training.peak_for_mfu = peak.or(design.training.peak_for_mfu);
+                let Ok(plan) = Plan::new(&design) else { continue };
+                let estimate = estimate(&plan);
+                let columns = columns(&estimate, 1_000);
+                let [first, .., last] = columns.as_slice() else { panic!("{}", preset.id) };
+                let mfu = estimate.metrics.mfu * 100.0;
+                assert!((last.to - mfu).abs() < 1e-6, "{}: {} is not {mfu}", preset.id, last.to);
+                let own = design.training.peak_for_mfu.is_none();
+                assert!(!own || (first.to - 100.0).abs() < 1e-9, "{}: {}", preset.id, first.to);
+            }
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::facts::{cp, has_experts, tp};
 use super::rule::{Words, indivisible, say};
-use super::table::{RULES, cp, has_experts, tp};
+use super::table::RULES;
 use crate::architecture::{MAX_KINDS, OwnSizes, overridden};
 use crate::choice::{AttentionVariant, ContextParallelAlgo};
 use crate::design::{Design, LayerFreq, Symbol};

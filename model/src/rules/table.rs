@@ -3,131 +3,25 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::facts::{
+    absent_modules, cp, dp, grid, has_experts, message, not_offered, overlaps_pairs, pp,
+    query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
+};
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
 use crate::choice::{
-    AuxLoss, Balance, Choice, ContextParallelAlgo, Dispatcher, Method, Planner, Precision,
-    RankOrder, RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy,
-    SwapModule, Timing, ZeroMemory,
+    AuxLoss, Balance, Choice, Dispatcher, Method, Planner, Precision, RankOrder,
+    RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule, Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
-use crate::schedule::{Fault, Form, Grid, Sizes};
+use crate::schedule::Form;
 use crate::source::{
     BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022,
     LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES,
     ZERO_BUBBLE,
 };
-
-pub(super) fn has_experts(d: &Design) -> bool {
-    d.transformer.num_moe_experts.is_some()
-}
-
-pub(super) fn tp(d: &Design) -> u64 {
-    d.parallel.tensor_model_parallel_size
-}
-
-fn pp(d: &Design) -> u64 {
-    d.parallel.pipeline_model_parallel_size
-}
-
-fn vpp(d: &Design) -> u64 {
-    d.parallel.virtual_pipeline_model_parallel_size
-}
-
-pub(super) fn cp(d: &Design) -> u64 {
-    d.parallel.context_parallel_size
-}
-
-/// DP, where the world size divides; `None` where that rule is broken already.
-fn dp(d: &Design) -> Option<u64> {
-    let model = tp(d) * pp(d) * cp(d);
-    d.cluster.num_devices.is_multiple_of(model).then(|| d.cluster.num_devices / model)
-}
-
-/// m, where the batch divides.
-fn micro_batches(d: &Design) -> Option<u64> {
-    let per_step = dp(d)? * d.training.micro_batch_size;
-    let batch = d.training.global_batch_size;
-    batch.is_multiple_of(per_step).then(|| batch / per_step)
-}
-
-fn query_groups(d: &Design) -> u64 {
-    let transformer = &d.transformer;
-    transformer.num_query_groups.unwrap_or(transformer.num_attention_heads)
-}
-
-fn overlaps_pairs(d: &Design) -> bool {
-    d.schedule.overlap_moe_expert_parallel_comm || Form::of(d.schedule.method).runs_pairs
-}
-
-/// The knobs that aren't offered yet.
-const NOT_OFFERED: [KnobId; 2] = [KnobId::host_binding, KnobId::data_loader_offload];
-
-/// The first of them that isn't at its neutral value.
-fn not_offered<W: Words>(d: &Design) -> Option<W> {
-    let neutral = Design::neutral(d.preset);
-    NOT_OFFERED.iter().find_map(|id| {
-        let reason = id.knob().not_offered?;
-        let value = neutral.get(*id);
-        (d.get(*id) != value).then(|| say!("{} can only be {value} so far: {reason}", id.id()))
-    })
-}
-
-/// The modules that this architecture doesn't have.
-fn absent_modules<W: Words>(d: &Design) -> Option<W> {
-    let mla = d.transformer.multi_latent_attention;
-    let shared = d.transformer.moe_shared_expert_intermediate_size.is_some();
-    let absent = d.memory.recompute_modules.iter().find(|module| match module {
-        RecomputeModule::MlaQkv | RecomputeModule::MlaKv | RecomputeModule::MlaUpProj => !mla,
-        RecomputeModule::MoePermute | RecomputeModule::MoeAct | RecomputeModule::Moe => {
-            !has_experts(d)
-        }
-        RecomputeModule::SharedExperts => !shared,
-        RecomputeModule::CoreAttn | RecomputeModule::Layernorm | RecomputeModule::Mlp => false,
-    })?;
-    Some(say!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
-}
-
-fn grid(d: &Design) -> Grid {
-    Grid { method: d.schedule.method, stages: pp(d), chunks: vpp(d) }
-}
-
-/// The sizes of the schedule, where the batch divides.
-fn sizes(d: &Design) -> Option<Sizes> {
-    let group = d.schedule.microbatch_group_size_per_vp_stage;
-    Some(Sizes { grid: grid(d), micro_batches: micro_batches(d)?, group })
-}
-
-/// A group that nothing uses is wrong whatever the batch.
-fn wrong_group(d: &Design) -> Option<Fault> {
-    d.schedule.microbatch_group_size_per_vp_stage?;
-    grid(d).unused_group().or_else(|| sizes(d)?.wrong_group())
-}
-
-fn message<W: Words>(fault: Fault) -> W {
-    W::say(|| fault.message)
-}
-
-fn sequence_parts(d: &Design) -> u64 {
-    // Causal load balancing gives each CP rank a piece from both ends of the sequence.
-    let context = if cp(d) > 1 { 2 * cp(d) } else { 1 };
-    context * if d.parallel.sequence_parallel { tp(d) } else { 1 }
-}
-
-fn ulysses_heads<W: Words>(d: &Design) -> Option<W> {
-    let ranks = match d.parallel.context_parallel_algo {
-        ContextParallelAlgo::A2a => tp(d) * cp(d),
-        ContextParallelAlgo::Hybrid => tp(d) * crate::topology::ulysses_ranks(d),
-        ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => return None,
-    };
-    let heads = d.transformer.num_attention_heads;
-    let groups = if d.transformer.multi_latent_attention { heads } else { query_groups(d) };
-    indivisible(groups, ranks, || {
-        say!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
-    })
-}
 
 rules! {
     world_size_is_a_multiple_of_tp_pp_cp

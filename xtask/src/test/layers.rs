@@ -31,7 +31,8 @@ const CRATES: [(&str, usize); 7] = [
 
 /// Folders of modules that import nothing of each other, as `page/trust` and `page/ladder`, and
 /// the modules in them that all of them share.
-const APART: [(&str, &[&str]); 2] = [("page", &[]), ("study", &["answer", "figure", "options", "pins"])];
+const APART: [(&str, &[&str]); 2] =
+    [("page", &[]), ("study", &["answer", "figure", "options", "pins"])];
 
 /// Folders that are text and numbers alone, so that every side can use them.
 const PURE: [&str; 3] = ["present", "insight", "draw"];
