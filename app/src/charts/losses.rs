@@ -5,8 +5,6 @@
 //! peak than the one that MFU counts against, as FP8 against BF16's, all of it is as much higher:
 //! the peak stands at 200 % then.
 
-use std::cmp::Ordering;
-
 use model::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
@@ -161,12 +159,17 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
         to: value,
         value: format::percent(value / 100.0, if ink == Ink::Peak { 0 } else { 1 }).to_string(),
     };
-    let what = "What the accelerator could do at its peak";
-    let what = match peak.total_cmp(&100.0) {
-        Ordering::Equal => what.to_owned(),
-        _ => format!("{what} in what it computes in, over the peak that MFU counts against"),
+    let more = if peak.total_cmp(&100.0).is_eq() {
+        ""
+    } else {
+        " in what it computes in, over the peak that MFU counts against"
     };
-    let mut columns = vec![end("Peak", peak, Ink::Peak, what)];
+    let mut columns = vec![end(
+        "Peak",
+        peak,
+        Ink::Peak,
+        format!("What the accelerator could do at its peak{more}"),
+    )];
     let mut at = peak;
     let rest = (small.abs() > 0.0).then_some((None, small));
     for (part, points) in losses.into_iter().map(|(part, it)| (Some(part), it)).chain(rest) {
