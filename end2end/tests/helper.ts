@@ -103,6 +103,10 @@ export async function toPlace(page: Page, selector: string): Promise<Locator> {
   await expect(async () => {
     if (question !== undefined && (await asked.getAttribute("aria-current")) === null) {
       await asked.click();
+      // The press leads to where the question's views begin, in the next frame.
+      await page.evaluate(
+        () => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))),
+      );
     }
     await place.scrollIntoViewIfNeeded({ timeout: 2_000 });
   }).toPass();

@@ -8,7 +8,11 @@ import { findings } from "./looks";
 /** Scrolls to a study and waits until the worker has made it. */
 async function study(page: Page, name: string): Promise<Locator> {
   const place = await toStudy(page, name);
-  await expect(place.locator(".waiting")).toHaveCount(0);
+  // What stands above is made meanwhile, and may push it out of view.
+  await expect(async () => {
+    await place.scrollIntoViewIfNeeded();
+    await expect(place.locator(".waiting")).toHaveCount(0, { timeout: 2_000 });
+  }).toPass();
   await expect(place.locator("table, ul").first()).toBeAttached();
   return place;
 }
