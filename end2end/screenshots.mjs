@@ -73,6 +73,8 @@ const PICTURES = [
 /** Scrolls to a part of the explorer and waits until it is drawn. */
 async function upTo(page, selector) {
   const part = page.locator(selector).first();
+  const question = await part.evaluate((element) => element.closest(".question")?.id);
+  if (question !== undefined) await page.locator(`.questions a[href="#${question}"]`).click();
   await part.scrollIntoViewIfNeeded();
   await part.evaluate((element) => element.scrollIntoView({ block: "start" }));
   await page.waitForTimeout(4_000);
