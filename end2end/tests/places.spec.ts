@@ -233,3 +233,25 @@ test.describe("without a script", () => {
     await expect(page).toHaveURL(/\/r\/new\?v=1&preset=glm-4\.5/);
   });
 });
+
+for (const width of [1440, 1280, 390]) {
+  test(`nothing moves while any page loads at ${width} pixels`, async ({ visit }) => {
+    test.slow();
+    const page = await visit({ viewport: { width, height: 844 } });
+    await page.addInitScript(() => {
+      const moved: string[] = [];
+      Object.assign(window, { moved });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          moved.push(String((entry as unknown as { value: number }).value));
+        }
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    for (const [address] of PAGES) {
+      await open(page, address);
+      await page.waitForLoadState("networkidle");
+      const moved = await page.evaluate(() => (window as unknown as { moved: string[] }).moved);
+      expect(moved, address).toEqual([]);
+    }
+  });
+}

@@ -80,11 +80,10 @@ function take(files) {
   leaving.submit();
 }
 
-/** Shows the parts that work only with this script. */
+/** Takes the form over. */
 function ready() {
   const here = form();
   if (!here) return;
-  for (const element of document.querySelectorAll("[data-scripted]")) element.hidden = false;
   here.addEventListener("submit", (event) => {
     event.preventDefault();
     const [file] = here.elements.file.files;

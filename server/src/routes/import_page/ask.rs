@@ -85,7 +85,7 @@ fn form(asked: &Asked) -> Markup {
                 label for="import-file" { "File" }
                 input id="import-file" type="file" name="file"
                     accept=".json,.sh,.bash,.yaml,.yml,.toml,.txt";
-                p.muted data-scripted hidden { "Or drop one anywhere on this page." }
+                p.muted.only-scripted { "Or drop one anywhere on this page." }
             }
             div.import-field {
                 label for="import-text" { "Or paste its text (a file takes precedence)" }
