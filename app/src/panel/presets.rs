@@ -2,11 +2,12 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use maud::html;
 use model::preset::{Preset, PresetKind};
-use model::source::Source;
 
 use crate::explorer::Explorer;
 use crate::present::format;
+use crate::present::html::source;
 use crate::site::Page;
 use crate::widget::choice::{Item, Items, Select, select};
 
@@ -43,9 +44,7 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
             {picker}
             <p id="preset-story" class="story">
                 {move || match count() {
-                    0 => Either::Left(view! {
-                        {explorer.preset().story} " · " {source(explorer.preset().source)}
-                    }),
+                    0 => Either::Left(view! { <span inner_html=story(explorer.preset())></span> }),
                     _ => Either::Right(explorer.title()),
                 }}
             </p>
@@ -77,10 +76,7 @@ fn item(preset: &'static Preset) -> Item {
     }
 }
 
-/// A source: a link where it can be read somewhere.
-fn source(source: Source) -> impl IntoView {
-    if source.url.is_empty() {
-        return Either::Left(source.title);
-    }
-    Either::Right(view! { <a href=source.url target="_blank" rel="noopener">{source.title}</a> })
+/// What a preset is, and where it is published.
+fn story(preset: &Preset) -> String {
+    html! { (preset.story) " · " (source(preset.source)) }.into_string()
 }

@@ -304,6 +304,10 @@ impl StudyClient {
             Some(Task::Study(index, goal)) => {
                 let mut state = self.state.borrow_mut();
                 let Some(place) = state.places.get_mut(index) else { return };
+                // What is asked for may be of another number by now, whose name stands above it.
+                if place.study.pace() == Pace::Asked && place.options != goal.options {
+                    return;
+                }
                 place.shown = Some(goal);
                 place.drawn = Some(answer);
                 if !mem::replace(&mut state.is_due, true) {

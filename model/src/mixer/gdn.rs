@@ -6,7 +6,8 @@
 use super::attention::tensor_exchanges;
 use super::mix::Mix;
 use super::scan::{
-    DELTA_CHUNK, SCAN, States, TRANSPOSED, context_exchanges, convolution, gated_norm, passes,
+    DELTA_CHUNK, DELTA_FORMULA, SCAN, States, TRANSPOSED, context_exchanges, convolution,
+    gated_norm, passes,
 };
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
@@ -127,12 +128,11 @@ impl Mix for GatedDeltaNet {
     /// # Source
     /// Megatron-LM `training.py`, `gdn_layer_flops`, where keys are as wide as values.
     fn score_flops(&self, _: u64, _: AttentionFlops) -> f64 {
-        let States { heads, key_dim, value_dim, .. } = self.states;
-        8.0 * (heads * key_dim * value_dim) as f64
+        self.states.delta_flops()
     }
 
     fn score_formula(&self) -> &'static str {
-        "8 x heads x key width x value width"
+        DELTA_FORMULA
     }
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {

@@ -33,7 +33,16 @@ pub(super) struct States {
     pub(super) chunk: f64,
 }
 
+/// The formula of [`States::delta_flops`].
+pub(super) const DELTA_FORMULA: &str = "8 x heads x key width x value width";
+
 impl States {
+    /// FLOPs of the delta rule for a token: 8 H d_k d_v, for K K', V K', the state's update and its
+    /// product with the query.
+    pub(super) fn delta_flops(&self) -> f64 {
+        8.0 * (self.heads * self.key_dim * self.value_dim) as f64
+    }
+
     /// The scan of a device's heads. Under CP each rank has its share of the heads and the whole
     /// sequence, which is as many tokens of heads.
     fn scan(&self, on: &Deployment, rows: &Rows) -> Scan {
