@@ -242,7 +242,6 @@ impl StudyClient {
 
     /// Shows a study of this pace in a host that has come onto the page for it.
     pub fn show(&self, study: Study, host: HtmlElement, options: String) {
-        self.hide(study);
         {
             let mut state = self.state.borrow_mut();
             let known = state.places.iter().position(|place| place.study == study);
