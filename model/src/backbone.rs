@@ -10,6 +10,8 @@ pub(crate) struct Backbone {
     pub(crate) hidden: u64,
     /// n, streams of hyper-connections; one without.
     pub(crate) streams: u64,
+    /// Layers of a block of attention residuals, where there are such.
+    pub(crate) residual_block: Option<u64>,
     /// V, padded vocabulary.
     pub(crate) vocab: u64,
     /// Learned positions; zero where positions have no parameters.
@@ -42,6 +44,7 @@ impl Backbone {
             } else {
                 1
             },
+            residual_block: transformer.attention_residual_block_size,
             vocab: transformer.vocab_size,
             learned_positions: if is_learned { training.seq_length } else { 0 },
             is_rotary: positions == PositionEmbedding::Rope,
@@ -80,22 +83,30 @@ impl Backbone {
         if self.streams > 1 { self.streams * (self.streams + 2) } else { 0 }
     }
 
-    /// Parameters of the mapping of one part, attention or an MLP: (n h + 1) (n^2 + 2 n), and three
-    /// scales.
+    /// Parameters of the mapping of one part, attention or an MLP: of hyper-connections (n h + 1)
+    /// (n^2 + 2 n) and three scales, of attention residuals a norm and a query, h each.
     ///
     /// # Source
-    /// Megatron-Core `hyper_connection.py`; `DeepSeek-V4`.
+    /// Megatron-Core `hyper_connection.py`, `DeepSeek-V4`; Megatron-Bridge `kimi_k3_layers.py`.
     pub(crate) const fn stream_params(&self) -> u128 {
         let columns = self.stream_columns() as u128;
         let scales = if columns > 0 { 3 } else { 0 };
-        (self.streams as u128 * self.hidden as u128 + 1) * columns + scales
+        (self.streams as u128 * self.hidden as u128 + 1) * columns
+            + scales
+            + self.residual_query_params()
     }
 
-    /// Parameters of the mapping in front of the head, which makes one of the streams: (n h + 1) n
-    /// and a scale.
+    /// Parameters of the mapping in front of the head, which makes one state: of hyper-connections
+    /// (n h + 1) n and a scale, of attention residuals a norm and a query.
     pub(crate) const fn joint_params(&self) -> u128 {
         let streams = self.streams as u128;
-        if streams > 1 { (streams * self.hidden as u128 + 1) * streams + 1 } else { 0 }
+        let joint = if streams > 1 { (streams * self.hidden as u128 + 1) * streams + 1 } else { 0 };
+        joint + self.residual_query_params()
+    }
+
+    /// A norm and a query of attention residuals.
+    const fn residual_query_params(&self) -> u128 {
+        if self.residual_block.is_some() { 2 * self.hidden as u128 } else { 0 }
     }
 
     /// Parameters of one embedding table: V h.

@@ -33,14 +33,22 @@ impl Boundary {
 }
 
 impl Plan {
-    /// The way of what one stage sends to the next for one chunk of a micro-batch, T' h: a send,
-    /// and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
+    /// Bytes that one stage sends to the next for one chunk of a micro-batch: T' h for each
+    /// residual stream; with attention residuals the states of all blocks in front as well, in the
+    /// mean over the boundaries.
+    pub(crate) fn sent_bytes(&self) -> f64 {
+        let Some((_, sending)) = self.chunks.split_last() else { return 0.0 };
+        let states: f64 = sending.iter().map(|chunk| chunk.snapshots).sum();
+        self.layer_input() * (1.0 + states / sending.len().max(1) as f64)
+    }
+
+    /// The way of what one stage sends to the next for one chunk of a micro-batch: a send, and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
     ///
     /// Source: Narayanan et al. 2021, section 4.1; Megatron-LM 2021 to 2023,
     /// `p2p_communication.py:_communicate`. Megatron-Core sends the whole.
     pub(crate) fn boundary(&self) -> Boundary {
         let on = &self.deployment;
-        let whole_bytes = self.layer_input();
+        let whole_bytes = self.sent_bytes();
         let share = if self.scatters_sends() { self.deployment.ranks.tp as f64 } else { 1.0 };
         let (link, rate) = if on.pp_is_close() {
             (LinkLevel::IntraNode, on.machine.mesh(on.machine.ring.intra, 2))

@@ -82,6 +82,30 @@ pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Bloc
     [front + device.linear(rows.own, n * h, columns), behind]
 }
 
+/// Attention residuals in front of one part of a layer: the mixture of the running sum alone, and
+/// what each block of layers in front adds to it.
+///
+/// Every state is normed, multiplied by a query that doesn't depend on it, and added up with its
+/// share of a softmax: read once, T' h, and one T' h written. Backward each is read again, and its
+/// gradient, which other parts add to, read and written.
+///
+/// # Source
+/// 2603.15031, its residuals by blocks; Megatron-Bridge `kimi_k3_ops.py:attn_res_aggregate`, taken as one
+/// kernel a pass.
+pub(crate) fn attention_residuals<T: Tally>(on: &Deployment, rows: &Rows) -> [Block<T>; 2] {
+    let (bytes, elements) = (rows.own_bytes(on), rows.own * on.backbone.hidden as f64);
+    let pass = |passes: f64, kernels: f64, operations: f64| {
+        on.device.elementwise(passes * bytes, kernels).doing(operations * elements)
+    };
+    // Two for the norm, two for the score, two for the sum; about twice that backward.
+    let block = |forward: f64, backward: f64, kernels: f64| Block {
+        forward: pass(forward, kernels, 6.0),
+        input_grad: pass(backward, kernels, 12.0),
+        weight_grad: Cost::ZERO,
+    };
+    [block(2.0, 4.0, 1.0), block(1.0, 3.0, 0.0)]
+}
+
 /// Iterations that make a matrix doubly stochastic.
 ///
 /// # Source

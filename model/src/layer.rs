@@ -9,7 +9,7 @@ use crate::architecture::{Architecture, LayerKind, MAX_KINDS};
 use crate::choice::{CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
-use crate::elementwise::{hyper_connections, norm, residual};
+use crate::elementwise::{attention_residuals, hyper_connections, norm, residual};
 use crate::mixer::Mix;
 use crate::mlp::{Mlp, Transform};
 use crate::operator::{Again, Operators, Place};
@@ -28,6 +28,8 @@ pub(crate) struct Work<T: Tally = Untallied> {
     pub(crate) mtp_extra: Block<T>,
     pub(crate) embedding: Block<T>,
     pub(crate) head: Block<T>,
+    /// One block of layers more that attention residuals mix.
+    pub(crate) source: Block<T>,
 }
 
 impl<T: Tally> Work<T> {
@@ -61,6 +63,10 @@ impl<T: Tally> Work<T> {
             mtp_extra: mtp_extra(on, rows),
             embedding: embedding(on, rows),
             head: head(on, rows, fuses_loss),
+            source: match on.backbone.residual_block {
+                Some(_) => attention_residuals(on, rows)[1],
+                None => Block::default(),
+            },
         }
     }
 }
@@ -97,6 +103,10 @@ fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) ->
         if let Some([front, _]) = hyper {
             operators.push(HYPER, place, Again::LAYER, front);
         }
+        if on.backbone.residual_block.is_some() {
+            let [own, _] = attention_residuals(on, rows);
+            operators.push(RESIDUALS, place, Again::LAYER, own);
+        }
         operators.push("Norms", place, normed, norm);
     };
     if !kind.mixer.is_nothing() {
@@ -113,6 +123,9 @@ fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) ->
 
 /// The name of operators on residual streams.
 const HYPER: &str = "Hyper-connections";
+
+/// The name of what mixes states of earlier layers.
+pub(crate) const RESIDUALS: &str = "Attention residuals";
 
 /// The projection of the token's and the next token's state, 2 h to h, and its norms.
 fn mtp_extra<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
@@ -165,7 +178,11 @@ impl LayerKind {
         let masks = if on.backbone.drops_residuals { parts * elements } else { 0.0 };
         // With hyper-connections the streams in front of each part, and what it gave.
         let streams = on.backbone.streams as f64;
-        let streams = if streams > 1.0 { parts * (streams + 1.0) } else { 0.0 };
+        let mut streams = if streams > 1.0 { parts * (streams + 1.0) } else { 0.0 };
+        // With attention residuals the running sum, of which a norm's input is a mixture.
+        if on.backbone.residual_block.is_some() {
+            streams += parts;
+        }
         let inputs = (norms + streams + graph_outputs(on)) * hidden + masks;
         let normed = parts * hidden / on.element_bytes() * on.linear_input_bytes();
         saved.push(Saved::new(Tensor::NormInputs, inputs, &[]));

@@ -24,6 +24,11 @@ pub(crate) struct Stage {
     pub(crate) head: f64,
     /// Heads and losses of MTP layers.
     pub(crate) mtp_head: f64,
+    /// Block states of attention residuals that it holds for a micro-batch: those that reach each
+    /// of its chunks, and those that these make.
+    pub(crate) snapshots: f64,
+    /// Block states that its parts mix, each as often as it is read.
+    pub(crate) sources: f64,
 }
 
 impl Stage {
@@ -35,6 +40,8 @@ impl Stage {
         self.embedding += other.embedding * weight;
         self.head += other.head * weight;
         self.mtp_head += other.mtp_head * weight;
+        self.snapshots += other.snapshots * weight;
+        self.sources += other.sources * weight;
     }
 
     /// Layers of each kind, those of MTP among the ones of theirs.
@@ -116,10 +123,35 @@ pub(crate) fn has_bars(design: &Design) -> bool {
 /// Source: Megatron-Core `transformer_block.py:get_num_layers_to_build` and
 /// `pipeline_parallel_layer_layout.py`; MindSpeed `noop-layers.md`.
 pub(crate) fn chunks_of(design: &Design, pattern: &Pattern) -> Vec<Stage> {
-    match &design.parallel.pipeline_model_parallel_layout {
+    let mut chunks = match &design.parallel.pipeline_model_parallel_layout {
         Some(layout) => chunks_of_layout(pattern, &layout.chunks),
         None if has_bars(design) => chunks_of_bars(design, pattern),
         None => chunks_of_slots(design, pattern),
+    };
+    if let Some(block) = design.transformer.attention_residual_block_size {
+        add_snapshots(&mut chunks, block);
+    }
+    chunks
+}
+
+/// Adds what attention residuals over blocks of so many layers hold and mix.
+///
+/// In front of layer l there are the states of ceil(l / B) blocks, the embedding's among them;
+/// attention mixes these and the running sum, the MLP those and what becomes a state at the
+/// layer, and the head all of them. A chunk gets the states of all layers in front.
+///
+/// # Source
+/// Megatron-Bridge `kimi_k3_pipeline.py:bank_num_rows`, `kimi_k3_layers.py`.
+pub(crate) fn add_snapshots(chunks: &mut [Stage], block: u64) {
+    let mut layer = 0;
+    for chunk in chunks {
+        let last = layer + chunk.num_layers() as u64;
+        let states = |layer: u64| layer.div_ceil(block) + layer / block + 1;
+        let read: u64 = (layer..last).map(states).sum();
+        let all = last.div_ceil(block) as f64;
+        chunk.snapshots = all;
+        chunk.sources = read as f64 + all * chunk.head;
+        layer = last;
     }
 }
 

@@ -140,7 +140,7 @@ impl LayerMemory {
         let counts = content.with_mtp(plan.architecture.mtp.kind);
         let kinds = self.kinds.iter().zip(counts);
         let layers: f64 = kinds.map(|(need, count)| need.retained.device * count).sum();
-        layers + plan.head_inputs(content)
+        layers + plan.head_inputs(content) + plan.snapshots(content)
     }
 }
 
@@ -326,13 +326,18 @@ impl Plan {
             let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
             sum.again = sum.again.max(again + works);
         }
-        sum.device += self.head_inputs(stage);
+        sum.device += self.head_inputs(stage) + self.snapshots(stage);
         sum
     }
 
     /// Bytes that heads keep: their input and its normed copy.
     fn head_inputs(&self, stage: &Stage) -> f64 {
         self.rows().own_bytes(&self.deployment) * 2.0 * stage.heads()
+    }
+
+    /// Bytes of the block states that attention residuals mix.
+    fn snapshots(&self, stage: &Stage) -> f64 {
+        self.rows().own_bytes(&self.deployment) * stage.snapshots
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading

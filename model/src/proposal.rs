@@ -9,7 +9,7 @@ use crate::architecture::Pattern;
 use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
 use crate::layout::solver::{Chunk, Lengths, Problem, solve};
 use crate::layout::text::{MAX_TEXT_LEN, spelled};
-use crate::layout::{Stage, chunks, stages_of};
+use crate::layout::{Stage, add_snapshots, chunks, stages_of};
 use crate::plan::Plan;
 use crate::schedule::{Form, Placement};
 
@@ -234,11 +234,15 @@ fn solution_chunks(plan: &Plan, chunks: &[Chunk]) -> Vec<Stage> {
                 embedding: 0.0,
                 head: chunk.heads as f64,
                 mtp_head: chunk.mtp_heads as f64,
+                ..Stage::default()
             }
         })
         .collect();
     if let Some(first) = held.first_mut() {
         first.embedding = 1.0;
+    }
+    if let Some(block) = plan.deployment.backbone.residual_block {
+        add_snapshots(&mut held, block);
     }
     held
 }

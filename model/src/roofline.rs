@@ -11,7 +11,7 @@ use crate::axis::LinkLevel;
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
 use crate::estimate::Communication;
-use crate::layer::Work;
+use crate::layer::{RESIDUALS, Work};
 use crate::mixer::SCAN;
 use crate::operator::{self, Operators, Place};
 use crate::plan::Plan;
@@ -335,6 +335,7 @@ fn kernels(plan: &Plan) -> Vec<Kernels> {
         end("MTP projection", work.mtp_extra, stage.mtp, plain),
         end("Embedding", work.embedding, stage.embedding, copies),
         end("Head and loss", work.head, stage.heads(), plain),
+        end(RESIDUALS, work.source, stage.sources, plain),
     ]);
     kernels
 }

@@ -64,6 +64,12 @@ sources! {
     /// `DeepSeek-V4`: compressed attention.
     DEEPSEEK_V4 = "DeepSeek-V4, configuration and code beside the weights",
         "https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro";
+    /// Residuals as attention over the depth.
+    ATTENTION_RESIDUALS = "Attention Residuals, arXiv 2603.15031, and Megatron-Bridge's Kimi K3",
+        "https://arxiv.org/abs/2603.15031";
+    /// Model configuration.
+    KIMI_K3_BRIDGE = "Kimi K3's configuration, and Megatron-Bridge's models/kimi",
+        "https://huggingface.co/moonshotai/Kimi-K3";
     /// LongCat-Flash: zero-computation experts, MoE beside dense parts.
     LONGCAT_FLASH = "LongCat-Flash, arXiv 2509.01322", "https://arxiv.org/abs/2509.01322";
     /// Hyper-connections with a constrained residual mapping.

@@ -150,7 +150,9 @@ impl StageWork {
         }
         let ends = parts.work.embedding * stage.embedding
             + parts.work.mtp_extra * stage.mtp
-            + parts.work.head * stage.heads();
+            + parts.work.head * stage.heads()
+            + parts.work.source * stage.sources;
+        backward.recompute += parts.work.source.forward * (stage.sources * repeated_share);
         forward.cost += ends.forward;
         backward.cost += ends.input_grad + ends.weight_grad;
         *weight_grad += ends.weight_grad.seconds();

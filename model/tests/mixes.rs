@@ -19,7 +19,7 @@ fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
 /// embedding, where they are published.
-const PUBLISHED: [(&str, f64, Option<f64>); 14] = [
+const PUBLISHED: [(&str, f64, Option<f64>); 15] = [
     ("gpt-oss-120b", 116.83, Some(5.13)),
     ("gpt-oss-20b", 20.91, Some(3.61)),
     ("gemma-3-27b", 27.01, None),
@@ -36,6 +36,8 @@ const PUBLISHED: [(&str, f64, Option<f64>); 14] = [
     ("deepseek-v4-pro", 1573.0, Some(49.0)),
     // About 27 in the mean.
     ("longcat-flash", 560.0, Some(27.1)),
+    // 2.8T, to two digits; 2.72T of them are routed experts, 3 x 3,584 x 3,072 x 896 x 92.
+    ("kimi-k3", 2780.0, None),
 ];
 
 #[test]
@@ -262,6 +264,40 @@ fn layers_that_take_over_a_choice_of_keys_have_no_indexer() {
         named("MoE, sparse attention, keys as before", 45),
     ];
     assert_eq!(names, expected);
+}
+
+#[test]
+fn attention_residuals_cost_what_they_mix_hold_and_send() {
+    use model::axis::Axis;
+    let of = |block: &str| {
+        let knobs = [("attention_residual_block_size", block), ("recompute_granularity", "none")];
+        let estimate = estimate(&Plan::new(&design("kimi-k3", &knobs)).unwrap());
+        let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Pp);
+        let sent: f64 = rows.map(|row| row.bytes.get()).sum();
+        let held: Vec<f64> = estimate.stages.iter().map(|it| it.memory.activations.get()).collect();
+        (estimate.metrics, sent, held)
+    };
+    let (plain, sent, held) = of("none");
+    let (mixed, more_sent, more_held) = of("12");
+    // A norm and a query of 7,168 in front of 93 mixers and MLPs, and of the head.
+    assert_eq!(mixed.params_total - plain.params_total, 2 * 7_168 * (2 * 93 + 1));
+    // Stages end behind layers 11, 23, 35, ... 83: 1, 2, ... 7 blocks in front, 4 in the mean.
+    assert!((more_sent / sent - 5.0).abs() < 1e-9, "{more_sent} {sent}");
+    let state = 4_096.0 * 7_168.0 * 2.0;
+    // Eight micro-batches are in flight on the first stage, one on the last; each layer keeps the
+    // running sum in front of both of its parts.
+    let expected = [8.0 * (1.0 + 2.0 * 11.0) * state, (8.0 + 2.0 * 10.0) * state];
+    for (found, expected) in
+        [more_held[0] - held[0], more_held[7] - held[7]].into_iter().zip(expected)
+    {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+    // The paper has less than 4 % for Kimi-Linear in blocks of 6 layers.
+    let step = |block| {
+        metrics("kimi-linear-48b-a3b", &[("attention_residual_block_size", block)]).step_time.get()
+    };
+    assert!((1.0..1.04).contains(&(step("6") / step("none"))));
+    assert!(step("3") > step("6"));
 }
 
 #[test]

@@ -27,7 +27,7 @@ const fn part(content: Content) -> usize {
         Content::Weights => 0,
         Content::Gradients => 1,
         Content::OptimizerStates => 2,
-        Content::Saved(_) | Content::LayerInputs | Content::HeadInputs => 3,
+        Content::Saved(_) | Content::LayerInputs | Content::HeadInputs | Content::Snapshots => 3,
         Content::Buffers => 4,
         Content::Reserve => 5,
     }

@@ -11,6 +11,7 @@ mod keys;
 mod linear;
 mod lines;
 mod mixture;
+mod sparse;
 mod window;
 
 use std::collections::HashSet;
@@ -78,6 +79,15 @@ fn shape(text: &str, draft: &mut Draft) {
     if entries.iter().any(|(key, _)| key == "schema") && tree.get("preset").is_some() {
         let detail = "this is a design file of Moescape, not a config.json: read it as one";
         return draft.fault(0, "schema", detail);
+    }
+    if let Some(Tree::Map(_)) = tree.get("text_decoder") {
+        let line = Lines::new(text).get("text_decoder");
+        let place = tree.get("init_from_hf_path").and_then(Tree::as_text).unwrap_or("its weights");
+        let detail = format!(
+            "this is MindSpeed-MM's model.json, which leaves the language model's sizes to the \
+             config.json beside {place}: read that one"
+        );
+        return draft.fault(line, "text_decoder", detail);
     }
     // Multimodal models keep their language model in a map of its own.
     let inner = ["text_config", "language_config", "llm_config"]
@@ -262,7 +272,7 @@ impl Config<'_> {
         self.style();
         mixture::read(self);
         linear::read(self);
-        self.sparse();
+        sparse::read(self);
         window::read(self);
         blocks::windows(self);
     }
@@ -348,7 +358,7 @@ impl Config<'_> {
         if self.family.sinks {
             self.assume(KnobId::softmax_type, "learnable", AS_MODELS_ARE);
         }
-        let names = &["attn_output_gate", "attention_output_gate"];
+        let names = &["attn_output_gate", "attention_output_gate", "mla_use_output_gate"];
         self.set_or_assume(KnobId::attention_output_gate, self.family.output_gate, names, "");
         if self.flag("mla_use_nope") == Some(true) {
             self.set(KnobId::position_embedding_type, "none", "mla_use_nope");
@@ -374,30 +384,6 @@ impl Config<'_> {
         if gpt {
             let knob = KnobId::position_embedding_type;
             self.assume(knob, "learned_absolute", "as GPT-2 marks positions");
-        }
-    }
-
-    /// Latent attention over keys that an indexer chooses.
-    fn sparse(&mut self) {
-        let key = "index_topk";
-        let Some(chosen) = self.get(key).is_some().then(|| self.number(key)).flatten() else {
-            return;
-        };
-        if !self.draft.design.transformer.multi_latent_attention {
-            let detail = "sparse attention without latents has no knob";
-            return self.draft.fault(self.line(key), key, detail);
-        }
-        if self.draft.design.transformer.attention_compress_ratios.is_none() {
-            self.assume(KnobId::experimental_attention_variant, "dsa", "by its indexer");
-        }
-        self.set(KnobId::dsa_indexer_topk, &chosen.to_string(), key);
-        let key = "index_topk_freq";
-        if let Some(every) = self.get(key).is_some().then(|| self.number(key)).flatten() {
-            self.set(KnobId::dsa_indexer_topk_freq, &every.to_string(), key);
-        }
-        let key = "index_skip_topk_offset";
-        if let Some(first) = self.get(key).is_some().then(|| self.number(key)).flatten() {
-            self.set(KnobId::dsa_indexer_skip_topk_offset, &first.to_string(), key);
         }
     }
 

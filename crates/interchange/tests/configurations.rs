@@ -12,7 +12,7 @@ macro_rules! models {
 }
 
 /// Every embedding is counted, MTP layers aren't.
-const MODELS: [(&str, &str, Option<f64>); 29] = models! {
+const MODELS: [(&str, &str, Option<f64>); 30] = models! {
     "deepseek-v3": Some(671.03),
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
@@ -43,6 +43,7 @@ const MODELS: [(&str, &str, Option<f64>); 29] = models! {
     "kimi-linear-48b-a3b": Some(49.12),
     "deepseek-v4-flash": Some(284.33),
     "longcat-flash": Some(560.66),
+    "kimi-k3": Some(2779.48),
 };
 
 fn read(text: &str) -> Import {
@@ -284,7 +285,7 @@ fn what_keys_leave_open_is_as_the_architecture_has_it() {
 fn a_configuration_that_would_be_counted_wrong_says_why() {
     for (key, part) in [
         (r#""block_configs":[{}]"#, "a block is attention"),
-        (r#""attn_res_block_size":12"#, "residuals"),
+        (r#""text_decoder":{"num_layers":46}"#, "MindSpeed-MM's model.json"),
         (r#""sparse_attention_config":{}"#, "blocks"),
         (r#""layer_types":["linear_attention","full_attention"]"#, "without full attention"),
     ] {

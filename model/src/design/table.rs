@@ -145,6 +145,11 @@ Transformer transformer {
             .source(MHC);
     mhc_num_residual_streams: u64 = 4,
         knob("Residual streams", Integer(1, 16), "Streams of hyper-connections").source(MHC);
+    attention_residual_block_size: Option<u64> = None,
+        knob("Attention residuals every", OptionalInteger(1, 1_000),
+            "Layers whose outputs are added up to one state, of which attention and MLP of all \
+             layers behind mix their inputs; none has a residual stream alone")
+            .unit("layers").source(ATTENTION_RESIDUALS).aliases(&["attn_res_block_size"]);
     hybrid_layer_pattern: Option<HybridPattern> = None,
         knob("Pattern of sub-layers", LayerPattern(LayerText::SubLayers),
             "One symbol each: M Mamba-2, G linear attention, * attention, + MLA, - MLP, E experts; \

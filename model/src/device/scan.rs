@@ -69,12 +69,12 @@ impl Device {
     }
 
     /// Products of `count` heads that share what they are multiplied by, in 16 bits, of which only
-    /// the sum over the heads is written, in FP32: an indexer's scores.
-    pub(crate) fn summed_products<T: Tally>(&self, [m, k, n]: [f64; 3], count: f64) -> Cost<T> {
+    /// what an indexer keeps is written, in FP32: so many scores for each pair of rows.
+    pub(crate) fn scores<T: Tally>(&self, [m, k, n]: [f64; 3], count: f64, kept: f64) -> Cost<T> {
         let flops = 2.0 * m * k * n * count;
         let loading = self.aligned(k);
         let share = self.shape_efficiency(m, k, n, count) * loading;
-        let bytes = (count * m * k + k * n) * 2.0 + 4.0 * m * n;
+        let bytes = (count * m * k + k * n) * 2.0 + 4.0 * m * n * kept;
         let tensor = joined(flops / (self.wide_gemm * share), bytes / self.stream) + self.launch;
         let tally = T::product([m, k, n], count).moving(bytes);
         Cost { tensor, vector: 0.0, flops, launches: 1.0, tally }

@@ -51,8 +51,11 @@ pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
     }
     terms.push(Breakdown::params("final norm", backbone.norm_params(), "hidden size"));
     if backbone.joint_params() > 0 {
-        let formula = "(streams x hidden size + 1) x streams";
-        terms.push(Breakdown::params("hyper-connections", backbone.joint_params(), formula));
+        let (name, formula) = match backbone.residual_block {
+            Some(_) => ("attention residuals", "2 x hidden size"),
+            None => ("hyper-connections", "(streams x hidden size + 1) x streams"),
+        };
+        terms.push(Breakdown::params(name, backbone.joint_params(), formula));
     }
     let formula = "vocabulary x hidden size, if not tied";
     terms.push(Breakdown::params("output head", backbone.head_params(), formula));

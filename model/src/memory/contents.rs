@@ -25,6 +25,8 @@ pub enum Content {
     LayerInputs,
     /// What the heads save.
     HeadInputs,
+    /// Block states that attention residuals mix.
+    Snapshots,
     /// Recomputed tensors, communication buffers and logits of the task that runs.
     Buffers,
     /// Runtime, communication library and fragmentation.
@@ -42,6 +44,7 @@ impl Content {
             Self::Saved(tensor) => tensor.label(),
             Self::LayerInputs => "inputs of recomputed layers",
             Self::HeadInputs => "inputs of the heads",
+            Self::Snapshots => "block states of attention residuals",
             Self::Buffers => "buffers of the running task",
             Self::Reserve => "reserve",
         }
@@ -114,6 +117,7 @@ impl Plan {
         if fate == Fate::Kept {
             saved.push((Content::LayerInputs, self.checkpoints(split.recomputed)));
             saved.push((Content::HeadInputs, self.head_inputs(stage)));
+            saved.push((Content::Snapshots, self.snapshots(stage)));
         }
         saved
     }

@@ -115,7 +115,7 @@ impl Plan {
             (_, 1) => 1.0,
             _ => 2.0,
         };
-        tensors * self.layer_input()
+        tensors * self.sent_bytes()
     }
 
     /// Whole weights under ZeRO-3: of the layer that computes and of the one that is fetched.

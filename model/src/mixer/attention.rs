@@ -14,7 +14,7 @@ use crate::hop::{Calls, Exchanges, Hop};
 use crate::operator::{Again, Operators};
 use crate::params::{Cut, Matrices, Params};
 use crate::rows::Rows;
-use crate::saved::{SavedTensors, Tensor};
+use crate::saved::SavedTensors;
 use crate::tally::Tally;
 
 /// Attention whose queries share keys and values in groups.
@@ -56,17 +56,6 @@ impl Attention {
     /// Heads that the projection beside keys and values makes: queries, and as many gates.
     const fn query_heads(&self) -> u64 {
         if self.has_output_gate { 2 * self.core.heads } else { self.core.heads }
-    }
-
-    /// The gate's sigmoid and its product with the output: reads both, writes one; backward the
-    /// output's gradient and both of them make two.
-    fn gate<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let elements = rows.group * on.split(self.core.heads) * self.core.v_dim as f64;
-        let bytes = elements * on.element_bytes();
-        let pass = |moved: f64, operations: f64| {
-            on.device.elementwise(moved * bytes, 1.0).doing(operations * elements)
-        };
-        Block { forward: pass(3.0, 4.0), input_grad: pass(5.0, 8.0), weight_grad: Cost::ZERO }
     }
 
     /// Copies around the joint projection to queries, keys and values: under GQA queries are copied
@@ -154,7 +143,7 @@ impl Mix for Attention {
         let query = on.device.linear(tokens, h, queries) + self.split_heads(on, rows);
         let mut output = on.device.linear(tokens, heads * v, h);
         if self.has_output_gate {
-            output += self.gate(on, rows);
+            output += self.core.gate(on, rows);
         }
         self.core.operators(on, rows, Projections { query, key_value, output }, to);
     }
@@ -162,11 +151,7 @@ impl Mix for Attention {
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         self.core.saved(on, rows, to);
         if self.has_output_gate {
-            // The gate, and the output in front of it.
-            let width = on.split(self.core.heads) * self.core.v_dim as f64;
-            let bytes = 2.0 * rows.group * width * on.element_bytes();
-            let outputs = to.iter_mut().filter(|saved| saved.tensor == Tensor::AttentionOutput);
-            outputs.for_each(|saved| saved.bytes += bytes);
+            self.core.save_gate(on, rows, to);
         }
     }
 

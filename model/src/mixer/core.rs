@@ -130,6 +130,25 @@ impl Core {
         to.push("Output projection", Place::Output, Again::LAYER, output);
     }
 
+    /// The gate of the output, its sigmoid and product: reads both, writes one; backward the
+    /// output's gradient and both of them make two.
+    pub(super) fn gate<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let elements = rows.group * on.split(self.heads) * self.v_dim as f64;
+        let bytes = elements * on.element_bytes();
+        let pass = |moved: f64, operations: f64| {
+            on.device.elementwise(moved * bytes, 1.0).doing(operations * elements)
+        };
+        Block { forward: pass(3.0, 4.0), input_grad: pass(5.0, 8.0), weight_grad: Cost::ZERO }
+    }
+
+    /// What the gate saves beside: itself, and the output in front of it.
+    pub(super) fn save_gate(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        let width = on.split(self.heads) * self.v_dim as f64;
+        let bytes = 2.0 * rows.group * width * on.element_bytes();
+        let outputs = to.iter_mut().filter(|saved| saved.tensor == Tensor::AttentionOutput);
+        outputs.for_each(|saved| saved.bytes += bytes);
+    }
+
     /// Norms of query and key heads.
     pub(super) fn head_norms<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
         let heads = on.split(self.heads) + on.split(self.groups);

@@ -133,10 +133,11 @@ impl Csa {
         let [heads, width, topk] = self.indexer?;
         let all = self.compressed(rows.seq)?;
         Some(Choice {
-            indexer: [heads, width],
+            indexer: [heads, width].map(|size| size as f64),
             all: (all + 1.0) / 2.0,
             chosen: chosen_keys(all, topk as f64, CAUSAL),
             taught: [self.width as f64, on.split(self.heads)],
+            kept: 1.0,
         })
     }
 

@@ -70,10 +70,11 @@ impl Dsa {
     /// What chooses keys, where it is done here.
     fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
         self.indexer.map(|indexer| Choice {
-            indexer,
+            indexer: indexer.map(|size| size as f64),
             all: (rows.seq as f64 + 1.0) / 2.0,
             chosen: self.keys(rows.seq, CAUSAL),
             taught: [self.widths()[0] as f64, on.split(self.mla.core.heads)],
+            kept: 1.0,
         })
     }
 }
@@ -92,31 +93,33 @@ pub(super) fn chosen_keys(all: f64, chosen: f64, convention: AttentionFlops) -> 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     /// Heads of the indexer and their width.
-    pub(super) indexer: [u64; 2],
+    pub(super) indexer: [f64; 2],
     /// Keys that it scores for a query, and those that are chosen, in the mean.
     pub(super) all: f64,
     pub(super) chosen: f64,
     /// Width of the keys and heads of the attention whose probabilities it shall follow.
     pub(super) taught: [f64; 2],
+    /// Scores that are kept for a query and a key: their sum over the heads is one.
+    pub(super) kept: f64,
 }
 
 impl Choice {
-    /// Scores of all pairs and the choice of the best; their products are of 16 bits, and only the
-    /// sum over the heads is written, in FP32. The choice passes over it three times. Backward the
+    /// Scores of all pairs and the choice of the best; their products are of 16 bits, and only what
+    /// is kept of them is written, in FP32. The choice passes over it three times. Backward the
     /// chosen pairs alone: their scores' gradient goes to queries and keys (2 `H_i` `d_i` c), and
     /// the probabilities that they shall follow are made again (a (`r_kv` + r) c).
     ///
     /// # Source
     /// `DeepSeek-V3.2-Exp`, section 2; Megatron-Core `experimental_attention_variant/dsa.py`.
     pub(super) fn block<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let tokens = rows.group;
-        let [heads, width] = self.indexer.map(|size| size as f64);
-        let scores = on.device.summed_products([tokens, width, self.all], heads);
+        let (tokens, [heads, width], kept) = (rows.group, self.indexer, self.kept);
         let all = self.all;
-        let pass = on.device.elementwise(3.0 * 4.0 * tokens * all, 3.0).doing(3.0 * tokens * all);
-        let gradients: Cost<T> = on.device.summed_products([tokens, width, self.chosen], heads);
+        let scores = on.device.scores([tokens, width, all], heads, kept);
+        let pass = on.device.elementwise(3.0 * 4.0 * tokens * all * kept, 3.0);
+        let pass = pass.doing(3.0 * tokens * all * kept);
+        let gradients: Cost<T> = on.device.scores([tokens, width, self.chosen], heads, kept);
         let [latent, heads] = self.taught;
-        let taught = on.device.summed_products([tokens, latent, self.chosen], heads);
+        let taught = on.device.scores([tokens, latent, self.chosen], heads, kept);
         Block {
             forward: scores + pass,
             input_grad: gradients * 2.0 + taught,

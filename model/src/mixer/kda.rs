@@ -1,7 +1,7 @@
 //! Kimi Delta Attention: a gated delta net whose state forgets each channel of its keys by itself.
 //!
 //! Letters: h hidden, H heads, K = H d_k width of all keys, V = H d_v width of all values; gates go
-//! through a width of d_v.
+//! through a width of d_v, but for the output's where it is projected whole.
 
 use super::attention::tensor_exchanges;
 use super::mix::Mix;
@@ -25,6 +25,11 @@ pub(crate) struct Kda {
     states: States,
     /// Length of the convolution over time.
     taps: u64,
+    /// Whether the output's gate is projected whole.
+    ///
+    /// # Source
+    /// Kimi K3, `use_full_rank_gate`; Megatron-Bridge `kimi_k3_layers.py`, `g_proj`.
+    has_whole_gate: bool,
 }
 
 impl Kda {
@@ -39,6 +44,7 @@ impl Kda {
                 chunk: DELTA_CHUNK,
             },
             taps: transformer.linear_conv_kernel_dim,
+            has_whole_gate: transformer.attention_output_gate,
         }
     }
 
@@ -48,11 +54,12 @@ impl Kda {
         [heads * key_dim, heads * value_dim]
     }
 
-    /// Outputs of the projections that TP splits: queries, keys, values, and a gate of writing for
-    /// each head.
+    /// Outputs of the projections that TP splits: queries, keys, values, a gate of writing for each
+    /// head, and the output's gate where it is projected whole.
     const fn inputs(&self) -> u64 {
         let [keys, values] = self.widths();
-        2 * keys + values + self.states.heads
+        let gate = if self.has_whole_gate { values } else { 0 };
+        2 * keys + values + self.states.heads + gate
     }
 
     /// Channels that are convolved.
@@ -61,10 +68,16 @@ impl Kda {
         2 * keys + values
     }
 
+    /// Gates that go through a narrow width, and how wide they are behind it.
+    const fn narrow_gates(&self) -> [u64; 2] {
+        let [keys, values] = self.widths();
+        if self.has_whole_gate { [1, keys] } else { [2, keys + values] }
+    }
+
     /// Parameters of the gates of forgetting and of the output, down and up.
     const fn gate_params(&self, hidden: u64) -> [u64; 2] {
-        let ([keys, values], narrow) = (self.widths(), self.states.value_dim);
-        [2 * hidden * narrow, narrow * (keys + values)]
+        let ([gates, width], narrow) = (self.narrow_gates(), self.states.value_dim);
+        [gates * hidden * narrow, narrow * width]
     }
 }
 
@@ -116,9 +129,15 @@ impl Mix for Kda {
         for width in [keys, keys, values] {
             add(Matrices::dense([width, h], Cut::Rows));
         }
-        for width in [keys, values] {
+        let mut narrow_gate = |width| {
             add(Matrices::dense([narrow, h], Cut::Nothing));
             add(Matrices::dense([width, narrow], Cut::Rows));
+        };
+        narrow_gate(keys);
+        if self.has_whole_gate {
+            add(Matrices::dense([values, h], Cut::Rows));
+        } else {
+            narrow_gate(values);
         }
         add(Matrices::dense([h, values], Cut::Columns));
     }
@@ -128,10 +147,13 @@ impl Mix for Kda {
         let narrow = self.states.value_dim as f64;
         let (keys, values) = (on.split(keys), on.split(values));
         let device = &on.device;
-        let inputs = device.linear(tokens, h, on.split(self.inputs()))
-            + device.linear(tokens, h, narrow) * 2.0
-            + device.linear(tokens, narrow, keys)
-            + device.linear(tokens, narrow, values);
+        let [gates, _] = self.narrow_gates();
+        let mut inputs = device.linear(tokens, h, on.split(self.inputs()))
+            + device.linear(tokens, h, narrow) * gates as f64
+            + device.linear(tokens, narrow, keys);
+        if !self.has_whole_gate {
+            inputs += device.linear(tokens, narrow, values);
+        }
         to.push("Query, key, value and gates", Place::Projection, Again::LAYER, inputs);
         let convolved = convolution(on, rows, on.split(self.channels()), self.taps, TRANSPOSED);
         // Norms of queries and keys; softplus, exponential and product of each channel in FP32.
@@ -152,7 +174,8 @@ impl Mix for Kda {
     /// As a gated delta net, with the projections' inputs of the gates.
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let ([keys, values], element) = (self.widths(), on.element_bytes());
-        let narrow = 2.0 * self.states.value_dim as f64 * on.linear_input_bytes();
+        let [gates, _] = self.narrow_gates();
+        let narrow = (gates * self.states.value_dim) as f64 * on.linear_input_bytes();
         let convolved = on.split(self.channels() + 2 * keys) * element + narrow;
         let scan = self.states.delta_bytes(on, self.states.key_dim as f64);
         let output = on.split(values) * (2.0 * element + on.linear_input_bytes());
@@ -165,8 +188,9 @@ impl Mix for Kda {
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         tensor_exchanges(on, rows, true, to);
-        let [keys, values] = self.widths();
-        let widths = [self.inputs() + keys + values, values].map(|width| on.split(width));
+        let [_, values] = self.widths();
+        let gates = self.narrow_gates()[1];
+        let widths = [self.inputs() + gates, values].map(|width| on.split(width));
         context_exchanges(on, rows, widths, to);
     }
 }

@@ -33,6 +33,11 @@ pub(crate) struct Mla {
     pub(super) rope_dim: u64,
     /// Whether the latents are normed.
     has_latent_norms: bool,
+    /// Whether the heads' output is multiplied by a gate, which is projected of the hidden state.
+    ///
+    /// # Source
+    /// Megatron-Bridge `kimi_k3_layers.py`, `g_proj`.
+    has_output_gate: bool,
 }
 
 impl Mla {
@@ -48,6 +53,7 @@ impl Mla {
             nope_dim,
             rope_dim,
             has_latent_norms: transformer.qk_layernorm,
+            has_output_gate: transformer.attention_output_gate,
         }
     }
 
@@ -56,9 +62,14 @@ impl Mla {
         if self.q_rank > 0 { self.q_rank } else { on.backbone.hidden }
     }
 
-    /// Whether queries are projected of the hidden state.
+    /// Whether queries or the gate are projected of the hidden state.
     pub(super) const fn projects_hidden(&self) -> bool {
-        self.q_rank == 0
+        self.q_rank == 0 || self.has_output_gate
+    }
+
+    /// Width of the gate; zero without one.
+    const fn gate_width(&self) -> u64 {
+        if self.has_output_gate { self.core.heads * self.core.v_dim } else { 0 }
     }
 
     /// Down to the latents, on the rank's own tokens.
@@ -118,7 +129,7 @@ pub(super) fn gather_latents(on: &Deployment, rows: &Rows, width: f64, to: &mut 
 }
 
 impl Mix for Mla {
-    /// q h r_q + r_q a (n + r), kv h (r_kv + r) + r_kv a (n + v), o a v h.
+    /// q h r_q + r_q a (n + r), kv h (r_kv + r) + r_kv a (n + v), o a v h, and a gate of a v h.
     ///
     /// # Source
     /// Megatron-Core `multi_latent_attention.py`; the down-projections are replicated.
@@ -132,7 +143,10 @@ impl Mix for Mla {
         let bias = if on.backbone.has_biases { h } else { 0 };
         Params {
             replicated: h * q_rank + h * (kv_rank + rope) + norms + bias,
-            tensor: query_up + kv_rank * a * (nope + v) + a * v * h + self.core.sink_params(),
+            tensor: query_up
+                + kv_rank * a * (nope + v)
+                + (a * v + u128::from(self.gate_width())) * h
+                + self.core.sink_params(),
             expert: 0,
         }
     }
@@ -150,6 +164,7 @@ impl Mix for Mla {
             + h * (kv_rank + self.rope_dim as f64)
             + kv_rank * a * (self.nope_dim as f64 + v)
             + a * v * h
+            + self.gate_width() as f64 * h
     }
 
     fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
@@ -170,18 +185,28 @@ impl Mix for Mla {
         add(Matrices::dense([kv_rank + self.rope_dim as f64, h], Cut::Nothing));
         add(Matrices::dense([a * (self.nope_dim as f64 + v), kv_rank], Cut::Rows));
         add(Matrices::dense([h, a * v], Cut::Columns));
+        if self.has_output_gate {
+            add(Matrices::dense([a * v, h], Cut::Rows));
+        }
     }
 
     /// Down to the latents on the rank's own tokens, up to the heads on the group's.
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         self.latents(on, rows, to);
-        let [query, key_value, output] = self.projections(on, rows);
+        let [query, key_value, mut output] = self.projections(on, rows);
+        if self.has_output_gate {
+            let (h, width) = (on.backbone.hidden as f64, on.split(self.gate_width()));
+            output += on.device.linear(rows.group, h, width) + self.core.gate(on, rows);
+        }
         self.core.operators(on, rows, Projections { query, key_value, output }, to);
     }
 
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         self.saved_latents(on, rows, to);
         self.core.saved(on, rows, to);
+        if self.has_output_gate {
+            self.core.save_gate(on, rows, to);
+        }
     }
 
     /// Latents come together instead of the hidden state.

@@ -4,6 +4,7 @@ use crate::axis::{Collective, LinkLevel};
 use crate::choice::ContextParallelAlgo;
 use crate::device::{Block, Cost};
 use crate::hop::{Hop, HopSeconds};
+use crate::layer::RESIDUALS;
 use crate::operator::Place;
 use crate::plan::Plan;
 use crate::stage::{CP, EP, HOST, LayerPart, PP, Parts, TP};
@@ -61,6 +62,8 @@ impl<'a> Builder<'a> {
         let mut at = self.compute("embedding", Pass::Forward, embedding, Tail::default());
         let scattered = times(ends.embedding.hops[0], embeddings);
         at = self.hop(("TP", TP), Pass::Forward, scattered, at);
+        let mixed = work.source.forward * side.content.sources;
+        at = self.compute(RESIDUALS, Pass::Forward, mixed, at);
         for (layer, is_mtp) in self.layers(side) {
             if is_mtp {
                 at = self.hop(("TP", TP), Pass::Forward, ends.mtp_extra.hops[0], at);
@@ -92,6 +95,10 @@ impl<'a> Builder<'a> {
                 at = self.hop(("TP", TP), Pass::InputGrad, ends.mtp_extra.hops[1], at);
             }
         }
+        let mixed = side.content.sources;
+        let again = work.source.forward * (mixed * side.repeated_share);
+        at = self.compute(RESIDUALS, Pass::Recompute, again, at);
+        at = self.gradients(RESIDUALS, work.source * mixed, at);
         let gathered = times(ends.embedding.hops[1], embeddings);
         at = self.hop(("TP", TP), Pass::InputGrad, gathered, at);
         self.gradients("embedding", work.embedding * embeddings, at);

@@ -3,8 +3,8 @@
 
 use super::{Preset, PresetKind};
 use crate::source::{
-    DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_LINEAR, LONGCAT_FLASH, MINIMAX_M1,
-    NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+    DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_K3_BRIDGE, KIMI_LINEAR, LONGCAT_FLASH,
+    MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -109,6 +109,37 @@ static KIMI_LINEAR_48B: Preset = Preset {
         ("recompute_granularity", "full"), ("global_batch_size", "512"),
     ],
     source: KIMI_LINEAR,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static KIMI_K3: Preset = Preset {
+    id: "kimi-k3",
+    title: "Kimi K3 2.8T",
+    story: "Kimi-Linear's layers at 7,168, experts of latents, and residuals that are mixed over \
+            the depth",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "93"), ("hidden_size", "7168"), ("ffn_hidden_size", "33792"),
+        ("num_attention_heads", "96"), ("multi_latent_attention", "true"),
+        ("q_lora_rank", "1536"), ("kv_lora_rank", "512"), ("qk_head_dim", "128"),
+        ("qk_pos_emb_head_dim", "64"), ("v_head_dim", "128"), ("qk_layernorm", "true"),
+        ("attention_output_gate", "true"), ("position_embedding_type", "none"),
+        ("experimental_attention_variant", "kda"),
+        ("linear_attention_freq", "([1,1,1,0]*23+[0]*1)"), ("linear_num_key_heads", "96"),
+        ("linear_num_value_heads", "96"), ("linear_key_head_dim", "128"),
+        ("linear_value_head_dim", "128"), ("attention_residual_block_size", "12"),
+        ("vocab_size", "163840"), ("num_moe_experts", "896"), ("moe_router_topk", "16"),
+        ("moe_ffn_hidden_size", "3072"), ("moe_latent_size", "3584"),
+        ("moe_shared_expert_intermediate_size", "6144"), ("moe_layer_freq", "([0]*1+[1]*92)"),
+        ("accelerator", "gb300"), ("num_devices", "2048"),
+        ("pipeline_model_parallel_size", "8"),
+        ("pipeline_model_parallel_layout", "Et*11|(t*12|)*6t*10L"),
+        ("expert_model_parallel_size", "64"), ("moe_token_dispatcher_type", "flex"),
+        ("recompute_granularity", "full"), ("global_batch_size", "8192"),
+    ],
+    source: KIMI_K3_BRIDGE,
     refused: None,
 };
 
@@ -341,4 +372,5 @@ pub(super) static MODELS: &[&Preset] = &[
     &DEEPSEEK_V4_FLASH,
     &DEEPSEEK_V4_PRO,
     &LONGCAT_FLASH_560B,
+    &KIMI_K3,
 ];

@@ -288,8 +288,19 @@ pub(super) fn shared_gate<W: Words>(d: &Design) -> Option<W> {
         .then(|| say!("there is no shared expert to weigh by a gate"))
 }
 
-/// A gate of the output is of attention with keys and values.
+/// A gate of the output is not of attention over chosen or compressed latents.
 pub(super) fn output_gate<W: Words>(d: &Design) -> Option<W> {
-    (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
-        .then(|| say!("multi-latent attention has no output gate"))
+    let transformer = &d.transformer;
+    let is_of_latents = transformer.experimental_attention_variant == AttentionVariant::Dsa
+        || transformer.attention_compress_ratios.is_some();
+    (transformer.attention_output_gate && is_of_latents)
+        .then(|| say!("attention over chosen or compressed latents has no output gate"))
+}
+
+/// Attention residuals are of whole layers, with one residual stream.
+pub(super) fn attention_residuals<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    transformer.attention_residual_block_size?;
+    (transformer.enable_mhc_connections || are_sub_layers(d))
+        .then(|| say!("attention residuals are of whole layers, without hyper-connections"))
 }

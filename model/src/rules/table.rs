@@ -18,9 +18,9 @@ use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::Form;
 use crate::source::{
-    BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022,
-    LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES,
-    ZERO_BUBBLE,
+    ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS,
+    KORTHIKANTI_2022, LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source,
+    ULYSSES, ZERO_BUBBLE,
 };
 
 rules! {
@@ -214,8 +214,14 @@ rules! {
             && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
             && !Form::of(d.schedule.method).runs_pairs).then(|| say!(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
-    output_gate_is_not_of_mla [attention_output_gate, multi_latent_attention] MEGATRON,
+    output_gate_is_not_of_chosen_latents
+        [attention_output_gate, experimental_attention_variant, attention_compress_ratios]
+        MEGATRON,
         |d| layers::output_gate(d);
+    attention_residuals_are_of_whole_layers
+        [attention_residual_block_size, enable_mhc_connections, hybrid_layer_pattern]
+        ATTENTION_RESIDUALS,
+        |d| layers::attention_residuals(d);
     sub_layers_are_those_of_the_pattern [num_layers, hybrid_layer_pattern] MEGATRON,
         |d| layers::sub_layers(d);
     sub_layers_have_no_frequencies

@@ -99,6 +99,22 @@ pub(super) static KEYS: &[(How, &str)] = &[
          moe_router_use_sigmoid router_bias swiglu_limit score_function moe_router_activation_func \
          moe_renormalize num_expert_group use_grouped_topk moe_router_dtype num_hash_layers",
     ),
+    (
+        SERVING,
+        "add_cross_attention bad_words_ids begin_suppress_tokens chunk_size_feed_forward \
+         cross_attention_hidden_size diversity_penalty do_sample early_stopping \
+         encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id \
+         forced_eos_token_id is_decoder is_encoder_decoder length_penalty max_length min_length \
+         no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_scores \
+         pruned_heads remove_invalid_values repetition_penalty return_dict_in_generate \
+         suppress_tokens temperature tie_encoder_decoder top_k top_p typical_p",
+    ),
+    (
+        FILE,
+        "finetuning_task id2label label2id prefix problem_type task_specific_params \
+         tf_legacy_loss torchscript use_bfloat16",
+    ),
+    (TOKENS, "sep_token_id"),
     (FILE, "architectures model_type transformers_version name_or_path license"),
     (
         CHECKPOINT,
@@ -111,7 +127,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
          layernorm_mlp_beta shared_moe_mode qk_norm_type attention_multiplier \
          final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
          residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
-         attention_sink router_dtype layernorm_full_attention_alpha \
+         attention_sink router_dtype swiglu_alpha use_gemma_norm activation_situ_beta activation_situ_linear_beta latent_moe_use_norm layernorm_full_attention_alpha \
          layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm mla_scale_q_lora \
          mla_scale_kv_lora",
     ),
@@ -124,7 +140,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "attn_type_list ff_intermediate_size num_experts_per_token num_shared_expert \
          moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
          expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope \
-         attn_output_gate attention_output_gate multi_query new_decoder_architecture \
+         attn_output_gate attention_output_gate mla_use_output_gate multi_query new_decoder_architecture \
          parallel_attn no_bias bias index_topk index_topk_freq index_skip_topk_offset \
          indexer_types mlp_layer_types \
          hybrid_override_pattern hybrid_layer_pattern layers_block_type \
@@ -152,12 +168,12 @@ pub(super) static KEYS: &[(How, &str)] = &[
     ),
     (ROPE, "swa_rope_theta"),
     (SCALE, "add_swa_attention_sink_bias add_full_attention_sink_bias attention_value_scale"),
-    (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
     (How::Together, "compress_ratios hc_mult"),
     (How::Knob(o_groups), "o_groups"),
     (How::Knob(o_lora_rank), "o_lora_rank"),
     (How::Ignored("20 iterations on small matrices are counted"), "hc_sinkhorn_iters hc_eps"),
-    (How::Refused("its residuals of attention have no knob"), "attn_res_block_size"),
+    (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
+    (How::Knob(attention_residual_block_size), "attn_res_block_size"),
     (How::Knob(dsa_indexer_head_dim), "index_head_dim"),
     (How::Knob(dsa_indexer_n_heads), "index_n_heads"),
     (INDEXER, "index_topk_pattern"),
