@@ -102,6 +102,12 @@ impl AttentionVariant {
     pub const fn is_linear(self) -> bool {
         matches!(self, Self::Gdn | Self::Gdn2 | Self::Kda | Self::Lightning)
     }
+
+    /// Whether it is attention over keys that an indexer chooses.
+    #[must_use]
+    pub const fn is_sparse(self) -> bool {
+        matches!(self, Self::Dsa | Self::Msa)
+    }
 }
 
 /// Standard deviation of the logarithm of an expert's load in models that were trained with an
@@ -128,6 +134,8 @@ choices! {
         Gdn2 = "gdn2",
         /// Latent attention over keys that an indexer chooses.
         Dsa = "dsa",
+        /// Grouped-query attention over blocks of keys that an indexer chooses.
+        Msa = "msa",
         /// Kimi Delta Attention.
         Kda = "kda",
         /// Lightning attention.

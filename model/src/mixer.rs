@@ -11,6 +11,7 @@ mod lightning;
 mod mamba;
 mod mix;
 mod mla;
+mod msa;
 mod nothing;
 mod scan;
 
@@ -36,6 +37,7 @@ pub(crate) use lightning::Lightning;
 pub(crate) use mamba::Mamba;
 pub(crate) use mix::Mix;
 pub(crate) use mla::Mla;
+pub(crate) use msa::Msa;
 pub(crate) use nothing::Nothing;
 pub(crate) use scan::SCAN;
 
@@ -48,6 +50,8 @@ pub(crate) enum Mixer {
     Mla(Mla),
     /// Latent attention over chosen keys.
     Dsa(Dsa),
+    /// Grouped-query attention over chosen blocks.
+    Msa(Msa),
     /// Attention over a window and compressed keys.
     Csa(Csa),
     /// Gated delta net.
@@ -69,6 +73,7 @@ macro_rules! of_kind {
             Self::Attention($mixer) => $call,
             Self::Mla($mixer) => $call,
             Self::Dsa($mixer) => $call,
+            Self::Msa($mixer) => $call,
             Self::Csa($mixer) => $call,
             Self::Gdn($mixer) => $call,
             Self::Kda($mixer) => $call,
@@ -117,7 +122,8 @@ impl Mixer {
         {
             return Self::LINEAR;
         }
-        if transformer.experimental_attention_variant == AttentionVariant::Dsa {
+        let is_sparse = transformer.sparse_attention_freq.is_moe(layer);
+        if transformer.experimental_attention_variant.is_sparse() && is_sparse {
             let first = transformer.dsa_indexer_skip_topk_offset;
             let chooses = layer < first
                 || (layer + 1 - first).is_multiple_of(transformer.dsa_indexer_topk_freq);
@@ -148,6 +154,9 @@ impl Mixer {
         match (variant, transformer.experimental_attention_variant) {
             (Self::MAMBA, _) => Self::Mamba(Mamba::new(design)),
             (Self::NOTHING, _) => Self::Nothing(Nothing),
+            (Self::SPARSE | Self::SPARSE_AS_BEFORE, AttentionVariant::Msa) => {
+                Self::Msa(Msa::new(design))
+            }
             (Self::SPARSE, _) => Self::Dsa(Dsa::new(design, true)),
             (Self::SPARSE_AS_BEFORE, _) => Self::Dsa(Dsa::new(design, false)),
             (Self::UNCOMPRESSED, _) => Self::Csa(Csa::new(design, 0)),
@@ -184,6 +193,7 @@ impl Mixer {
             Self::Attention(attention) => attention.core.window,
             Self::Mla(mla) => mla.core.window,
             Self::Dsa(dsa) => return Some(String::from(dsa.name())),
+            Self::Msa(_) => return Some(String::from("sparse attention over blocks")),
             Self::Csa(csa) => return Some(csa.name()),
             Self::Gdn(_) => return Some(String::from("gated delta net")),
             Self::Kda(_) => return Some(String::from("KDA")),

@@ -70,6 +70,8 @@ sources! {
     /// Model configuration.
     KIMI_K3_BRIDGE = "Kimi K3's configuration, and Megatron-Bridge's models/kimi",
         "https://huggingface.co/moonshotai/Kimi-K3";
+    /// Sparse attention over blocks of keys.
+    MSA = "MiniMax Sparse Attention, arXiv 2606.13392", "https://arxiv.org/abs/2606.13392";
     /// LongCat-Flash: zero-computation experts, MoE beside dense parts.
     LONGCAT_FLASH = "LongCat-Flash, arXiv 2509.01322", "https://arxiv.org/abs/2509.01322";
     /// Hyper-connections with a constrained residual mapping.

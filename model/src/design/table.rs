@@ -127,6 +127,13 @@ Transformer transformer {
     dsa_indexer_skip_topk_offset: u64 = 1,
         knob("Indexers in front", Integer(1, 1_000), "First layers that all choose keys themselves")
             .unit("layers").source(GLM);
+    sparse_attention_freq: LayerFreq = LayerFreq::Every(1),
+        knob("Sparse attention", LayerFreq,
+            "Every n-th layer chooses its keys, or a pattern of 1 (sparse) and 0 (full)")
+            .source(MSA);
+    sparse_block_size: u64 = 128,
+        knob("Block of keys", Integer(1, 65_536),
+            "Keys that MSA chooses together").unit("tokens").source(MSA).by_factor();
     attention_compress_ratios: Option<CompressRatios> = None,
         knob("Compression of keys", LayerPattern(LayerText::Ratios),
             "Tokens that one key stands for, layer by layer: 0 is a window alone, 4 an indexer \

@@ -57,7 +57,7 @@ pub(super) fn sizes<W: Words>(d: &Design) -> Option<W> {
         return Some(say!("the model has experts, the pattern no sub-layer of them"));
     }
     let variant = d.transformer.experimental_attention_variant;
-    if has(d, Symbol::Sparse) && variant != AttentionVariant::Dsa {
+    if has(d, Symbol::Sparse) && !variant.is_sparse() {
         return Some(say!("the pattern has sparse attention, and the variant is another"));
     }
     let is_linear = variant.is_linear();
@@ -136,6 +136,7 @@ pub(super) fn linear_heads<W: Words>(d: &Design) -> Option<W> {
         AttentionVariant::Kda
         | AttentionVariant::Lightning
         | AttentionVariant::Dsa
+        | AttentionVariant::Msa
         | AttentionVariant::None => transformer.linear_num_value_heads,
     };
     indivisible(heads, ranks, || {
@@ -148,7 +149,7 @@ pub(super) fn linear_heads<W: Words>(d: &Design) -> Option<W> {
 pub(super) fn linear_groups<W: Words>(d: &Design) -> Option<W> {
     let (keys, values) = (d.transformer.linear_num_key_heads, d.transformer.linear_num_value_heads);
     match d.transformer.experimental_attention_variant {
-        AttentionVariant::None | AttentionVariant::Dsa => None,
+        AttentionVariant::None | AttentionVariant::Dsa | AttentionVariant::Msa => None,
         AttentionVariant::Gdn | AttentionVariant::Gdn2 => indivisible(values, keys, || {
             say!("{keys} key heads don't divide {values} value heads of linear attention")
         }),
@@ -177,18 +178,53 @@ pub(super) fn latent_experts<W: Words>(d: &Design) -> Option<W> {
         .then(|| say!("a dense model has no experts of latents"))
 }
 
-/// Sparse attention is over latents, without a window; over CP it gathers keys.
+/// Sparse attention is over latents, or over blocks without them, and has no window; over CP it
+/// gathers keys.
 pub(super) fn sparse<W: Words>(d: &Design) -> Option<W> {
     let transformer = &d.transformer;
-    if transformer.experimental_attention_variant != AttentionVariant::Dsa {
+    let variant = transformer.experimental_attention_variant;
+    if !variant.is_sparse() {
         return None;
     }
-    if !transformer.multi_latent_attention || transformer.window_size.is_some() {
-        return Some(say!("sparse attention is multi-latent attention without a window"));
+    let is_of_latents = variant == AttentionVariant::Dsa;
+    if transformer.window_size.is_some() {
+        return Some(say!("sparse attention has no window"));
+    }
+    if transformer.multi_latent_attention != is_of_latents {
+        return Some(say!("dsa is multi-latent attention, msa isn't"));
     }
     let algorithm = d.parallel.context_parallel_algo;
     (cp(d) > 1 && algorithm != ContextParallelAlgo::Allgather)
         .then(|| say!("sparse attention gathers its keys over CP ranks: allgather"))
+}
+
+/// MSA chooses whole blocks, for each group of query heads by a head of the indexer.
+pub(super) fn blocks<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    if transformer.experimental_attention_variant != AttentionVariant::Msa {
+        return None;
+    }
+    let groups = transformer.num_query_groups.unwrap_or(transformer.num_attention_heads);
+    let heads = transformer.dsa_indexer_n_heads;
+    if heads != groups {
+        return Some(say!(
+            "msa has an indexer's head for each of {groups} query groups, not {heads}"
+        ));
+    }
+    let (keys, block) = (transformer.dsa_indexer_topk, transformer.sparse_block_size);
+    indivisible(keys, block, || say!("{keys} keys aren't whole blocks of {block}"))
+}
+
+/// A pattern of sparse attention is as long as the model.
+pub(super) fn sparse_pattern<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    if !transformer.experimental_attention_variant.is_sparse() || are_sub_layers(d) {
+        return None;
+    }
+    let (length, layers) = (transformer.sparse_attention_freq.len()?, transformer.num_layers);
+    (length != layers).then(|| {
+        say!("the pattern of sparse attention speaks of {length} layers, the model has {layers}")
+    })
 }
 
 /// Compressed attention is over latents, with a window and nothing else; over CP it gathers keys.

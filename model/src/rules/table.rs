@@ -19,8 +19,8 @@ use crate::layout;
 use crate::schedule::Form;
 use crate::source::{
     ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS,
-    KORTHIKANTI_2022, LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source,
-    ULYSSES, ZERO_BUBBLE,
+    KORTHIKANTI_2022, LONGCAT_FLASH, MEGATRON, MINDSPEED, MSA, NARAYANAN_2021, PANGU_PRO_MOE,
+    Source, ULYSSES, ZERO_BUBBLE,
 };
 
 rules! {
@@ -252,6 +252,13 @@ rules! {
         [experimental_attention_variant, multi_latent_attention, window_size,
          context_parallel_algo, context_parallel_size] MEGATRON,
         |d| layers::sparse(d);
+    chosen_blocks_are_whole_and_of_each_group
+        [dsa_indexer_n_heads, num_query_groups, dsa_indexer_topk, sparse_block_size]
+        + [experimental_attention_variant, num_attention_heads] MSA,
+        |d| layers::blocks(d);
+    sparse_pattern_has_every_layer [sparse_attention_freq, num_layers]
+        + [experimental_attention_variant, hybrid_layer_pattern] MSA,
+        |d| layers::sparse_pattern(d);
     compressed_attention_is_of_latents
         [attention_compress_ratios, multi_latent_attention, q_lora_rank, window_size,
          window_attn_skip_freq, experimental_attention_variant, hybrid_layer_pattern,
