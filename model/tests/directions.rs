@@ -100,6 +100,8 @@ fn model_knobs_move_counts() {
     check("longcat-flash", &[], "moe_zero_experts", "512", '<', STEP);
     check(DENSE, &[], "layer_overrides", "0-3:num_query_groups=4", '<', PARAMS);
     check(DENSE, &[], "layer_overrides", "0-3:ffn_hidden_size=0", '<', STEP);
+    check("minimax-m3", &[], "sparse_block_size", "256", '<', FLOPS);
+    check("minimax-m3", &[], "sparse_attention_freq", "([0]*60)", '<', PARAMS);
     check("kimi-k3", &[], "attention_residual_block_size", "3", '>', STEP);
     let ratios = "([0]*43)";
     check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', PARAMS);

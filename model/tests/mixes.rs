@@ -19,7 +19,7 @@ fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
 /// embedding, where they are published.
-const PUBLISHED: [(&str, f64, Option<f64>); 15] = [
+const PUBLISHED: [(&str, f64, Option<f64>); 16] = [
     ("gpt-oss-120b", 116.83, Some(5.13)),
     ("gpt-oss-20b", 20.91, Some(3.61)),
     ("gemma-3-27b", 27.01, None),
@@ -36,6 +36,7 @@ const PUBLISHED: [(&str, f64, Option<f64>); 15] = [
     ("deepseek-v4-pro", 1573.0, Some(49.0)),
     // About 27 in the mean.
     ("longcat-flash", 560.0, Some(27.1)),
+    ("minimax-m3", 428.0, None),
     // 2.8T, to two digits; 2.72T of them are routed experts, 3 x 3,584 x 3,072 x 896 x 92.
     ("kimi-k3", 2780.0, None),
 ];
@@ -264,6 +265,43 @@ fn layers_that_take_over_a_choice_of_keys_have_no_indexer() {
         named("MoE, sparse attention, keys as before", 45),
     ];
     assert_eq!(names, expected);
+}
+
+#[test]
+fn blocks_of_all_keys_do_the_scores_of_attention() {
+    let of = |knobs: &[(&str, &str)]| metrics("minimax-m3", knobs).flops_per_token.get();
+    let all = [("dsa_indexer_topk", "4096")];
+    let whole = [("experimental_attention_variant", "none")];
+    // 57 layers, and MTP's: four queries and a key of 128, over 4,097 / 2 keys in the mean.
+    let indexer = 2.0 * 6_144.0 * 5.0 * 128.0 + 2.0 * 4_097.0 / 2.0 * 4.0 * 128.0 * 2.0 / 3.0;
+    assert!(((of(&all) - of(&whole)) / (3.0 * 58.0 * indexer) - 1.0).abs() < 1e-9);
+    // Keys of 16 blocks of 128 for each query but the first 2,048, half of one's own block.
+    let half = 2_048.0 * 2_048.0 / 2.0 + 2_048.0 * (2_048.0 - 127.0 / 2.0);
+    let saved = 3.0 * 58.0 * 4.0 * 64.0 * 128.0 * (2_048.0 - half / 4_096.0);
+    assert!(((of(&all) - of(&[])) / saved - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn layers_that_choose_no_blocks_are_attention() {
+    let plan = Plan::new(&design("minimax-m3", &[])).unwrap();
+    let names: Vec<_> =
+        model::ledger(&plan).into_iter().map(|it| (it.name, it.num_layers)).collect();
+    let expected = [("dense".to_owned(), 3), ("MoE, sparse attention over blocks".to_owned(), 58)];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn blocks_that_cannot_be_are_refused_with_a_way_out() {
+    for (knob, value, rule) in [
+        ("sparse_block_size", "300", "chosen_blocks_are_whole_and_of_each_group"),
+        ("dsa_indexer_n_heads", "8", "chosen_blocks_are_whole_and_of_each_group"),
+        ("sparse_attention_freq", "([0]*3+[1]*4)", "sparse_pattern_has_every_layer"),
+        ("window_size", "4096", "sparse_attention_is_of_latents"),
+    ] {
+        let broken = Plan::new(&design("minimax-m3", &[(knob, value)])).unwrap_err();
+        let found = broken.iter().find(|it| it.rule == rule).unwrap();
+        assert!(!found.nearest.is_empty(), "{knob}");
+    }
 }
 
 #[test]

@@ -81,6 +81,7 @@ const TOTALS: &[(&str, f64, f64)] = &[
     ("deepseek-v4-pro", 1573.0, 0.005),
     ("longcat-flash", 560.66, 0.005),
     ("kimi-k3", 2779.48, 0.005),
+    ("minimax-m3", 426.17, 0.005),
     ("nemotron-h-8b", 8.10, 0.005),
     ("nemotron-h-56b", 56.32, 0.005),
     ("nemotron-3-nano-30b-a3b", 31.58, 0.005),

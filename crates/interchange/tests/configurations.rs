@@ -12,7 +12,7 @@ macro_rules! models {
 }
 
 /// Every embedding is counted, MTP layers aren't.
-const MODELS: [(&str, &str, Option<f64>); 30] = models! {
+const MODELS: [(&str, &str, Option<f64>); 31] = models! {
     "deepseek-v3": Some(671.03),
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
@@ -44,6 +44,7 @@ const MODELS: [(&str, &str, Option<f64>); 30] = models! {
     "deepseek-v4-flash": Some(284.33),
     "longcat-flash": Some(560.66),
     "kimi-k3": Some(2779.48),
+    "minimax-m3": Some(426.17),
 };
 
 fn read(text: &str) -> Import {
@@ -286,7 +287,7 @@ fn a_configuration_that_would_be_counted_wrong_says_why() {
     for (key, part) in [
         (r#""block_configs":[{}]"#, "a block is attention"),
         (r#""text_decoder":{"num_layers":46}"#, "MindSpeed-MM's model.json"),
-        (r#""sparse_attention_config":{}"#, "blocks"),
+        (r#""sparse_attention_config":{}"#, "lacks sparse_block_size"),
         (r#""layer_types":["linear_attention","full_attention"]"#, "without full attention"),
     ] {
         let text = format!(

@@ -4,7 +4,7 @@
 use super::{Preset, PresetKind};
 use crate::source::{
     DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_K3_BRIDGE, KIMI_LINEAR, LONGCAT_FLASH,
-    MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+    MINIMAX_M1, MSA, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -333,6 +333,32 @@ static DEEPSEEK_V4_PRO: Preset = Preset {
 };
 
 #[rustfmt::skip]
+static MINIMAX_M3: Preset = Preset {
+    id: "minimax-m3",
+    title: "MiniMax-M3 428B-A23B",
+    story: "Blocks of 128 keys, of which each query and group of heads looks at 16",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "60"), ("hidden_size", "6144"), ("ffn_hidden_size", "12288"),
+        ("num_attention_heads", "64"), ("num_query_groups", "4"), ("kv_channels", "128"),
+        ("qk_layernorm", "true"), ("experimental_attention_variant", "msa"),
+        ("sparse_attention_freq", "([0]*3+[1]*57)"), ("dsa_indexer_n_heads", "4"),
+        ("dsa_indexer_head_dim", "128"), ("dsa_indexer_topk", "2048"),
+        ("sparse_block_size", "128"), ("vocab_size", "200064"), ("num_moe_experts", "128"),
+        ("moe_router_topk", "4"), ("moe_ffn_hidden_size", "3072"),
+        ("moe_shared_expert_intermediate_size", "3072"), ("moe_layer_freq", "([0]*3+[1]*57)"),
+        ("mtp_num_layers", "1"), ("accelerator", "h200-sxm-141gb"), ("num_devices", "512"),
+        ("tensor_model_parallel_size", "2"), ("sequence_parallel", "true"),
+        ("tp_comm_overlap", "true"), ("overlap_moe_expert_parallel_comm", "true"),
+        ("expert_model_parallel_size", "128"),
+        ("moe_token_dispatcher_type", "flex"), ("global_batch_size", "2048"),
+    ],
+    source: MSA,
+    refused: None,
+};
+
+#[rustfmt::skip]
 static LONGCAT_FLASH_560B: Preset = Preset {
     id: "longcat-flash",
     title: "LongCat-Flash 560B-A27B",
@@ -373,4 +399,5 @@ pub(super) static MODELS: &[&Preset] = &[
     &DEEPSEEK_V4_PRO,
     &LONGCAT_FLASH_560B,
     &KIMI_K3,
+    &MINIMAX_M3,
 ];

@@ -160,8 +160,12 @@ fn hybrid(group: &mut Group, d: &Design) {
 /// Sparse attention, where the model has it.
 fn sparse_attention(group: &mut Group, d: &Design) {
     let t = &d.transformer;
-    if t.experimental_attention_variant != AttentionVariant::Dsa {
+    if !t.experimental_attention_variant.is_sparse() {
         return;
+    }
+    // What Megatron has no argument for stands in a comment.
+    if t.experimental_attention_variant != AttentionVariant::Dsa {
+        return indexer(group, d);
     }
     group.value("experimental-attention-variant", t.experimental_attention_variant.name());
     indexer(group, d);

@@ -151,6 +151,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "glm4moe", ..LLAMA },
     Family { name: "glm4", sandwich_norm: true, ..LLAMA },
     Family { name: "minimaxm2", qk_norm: true, ..LLAMA },
+    Family { name: "minimaxm3", qk_norm: true, ..LLAMA },
+    Family { name: "minimaxm3vl", qk_norm: true, ..LLAMA },
     Family {
         name: "gptoss",
         qkv_bias: true,

@@ -142,7 +142,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
          expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope \
          attn_output_gate attention_output_gate mla_use_output_gate multi_query new_decoder_architecture \
          parallel_attn no_bias bias index_topk index_topk_freq index_skip_topk_offset \
-         indexer_types mlp_layer_types \
+         indexer_types mlp_layer_types sparse_attention_config dense_intermediate_size \
          hybrid_override_pattern hybrid_layer_pattern layers_block_type \
          mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel",
     ),
@@ -172,7 +172,6 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Knob(o_groups), "o_groups"),
     (How::Knob(o_lora_rank), "o_lora_rank"),
     (How::Ignored("20 iterations on small matrices are counted"), "hc_sinkhorn_iters hc_eps"),
-    (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
     (How::Knob(attention_residual_block_size), "attn_res_block_size"),
     (How::Knob(dsa_indexer_head_dim), "index_head_dim"),
     (How::Knob(dsa_indexer_n_heads), "index_n_heads"),

@@ -94,11 +94,15 @@ fn dense(config: &mut Config<'_>) {
 fn expert_widths(config: &mut Config<'_>) {
     let knob = KnobId::moe_ffn_hidden_size;
     let own = config.first_of(&["moe_intermediate_size", "expert_ffn_hidden_size"]);
-    let wide = config.first_of(&["intermediate_size_mlp", "mlp_intermediate_size"]);
+    let wide = config.first_of(&[
+        "intermediate_size_mlp",
+        "mlp_intermediate_size",
+        "dense_intermediate_size",
+    ]);
     match (own, wide) {
         (Some(key), _) => {
             config.set_number(knob, key);
-            let widths = ["intermediate_size", "ffn_hidden_size"];
+            let widths = ["dense_intermediate_size", "intermediate_size", "ffn_hidden_size"];
             if config.first_of(&widths).is_some() {
                 dense_width(config, &widths);
             } else {
