@@ -42,7 +42,8 @@ impl Plan {
         self.layer_input() * (1.0 + states / sending.len().max(1) as f64)
     }
 
-    /// The way of what one stage sends to the next for one chunk of a micro-batch: a send, and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
+    /// The way of what one stage sends to the next for one chunk of a micro-batch: a send, and with
+    /// scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
     ///
     /// Source: Narayanan et al. 2021, section 4.1; Megatron-LM 2021 to 2023,
     /// `p2p_communication.py:_communicate`. Megatron-Core sends the whole.

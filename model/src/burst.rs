@@ -5,7 +5,8 @@
 
 use crate::accelerator::Accelerator;
 use crate::choice::Precision;
-use crate::device::{Attention, Block, Cost, Device};
+use crate::device::{Attention, Block, Cost, Device, Scan};
+use crate::mixer::{DELTA_CHUNK, MAMBA_CHUNK, delta_passes, mamba_passes};
 use crate::tally::Untallied;
 use crate::units::Seconds;
 
@@ -28,6 +29,35 @@ pub struct CausalAttention {
     pub qk_dim: f64,
     /// Width of a head's value.
     pub v_dim: f64,
+}
+
+/// The rule by which a scan's state is carried on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScanRule {
+    /// Gated delta net: one decay for each head.
+    GatedDelta,
+    /// Kimi Delta Attention: one for each channel of its keys.
+    KimiDelta,
+    /// Mamba-2, with so many groups of heads that share what they write and read.
+    Mamba {
+        /// Groups of all heads.
+        groups: f64,
+    },
+}
+
+/// The chunked scan of a table: the forward alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChunkedScan {
+    /// How its state is carried on.
+    pub rule: ScanRule,
+    /// Sequences.
+    pub sequences: f64,
+    /// Tokens of each.
+    pub tokens: f64,
+    /// Heads with a state.
+    pub heads: f64,
+    /// Widths of a head's keys and values.
+    pub widths: [f64; 2],
 }
 
 impl Burst {
@@ -71,6 +101,26 @@ impl Burst {
             kernels: 1.0,
         });
         seconds(&block.forward)
+    }
+
+    /// A chunked scan, forward.
+    #[must_use]
+    pub fn scan(&self, scan: &ChunkedScan) -> Seconds {
+        let ChunkedScan { rule, sequences, tokens, heads, widths } = *scan;
+        let (chunk, [forward, _]) = match rule {
+            ScanRule::GatedDelta => (DELTA_CHUNK, delta_passes(widths, 1.0)),
+            ScanRule::KimiDelta => (DELTA_CHUNK, delta_passes(widths, widths[0])),
+            ScanRule::Mamba { groups } => (MAMBA_CHUNK, mamba_passes(widths, groups / heads)),
+        };
+        let chunks = heads * sequences * libm::ceil(tokens / chunk);
+        let scan = Scan { chunks, chains: heads * sequences, chunk, widths };
+        seconds(&self.device.scan(&scan, &forward))
+    }
+
+    /// A causal convolution over time that moves so many bytes.
+    #[must_use]
+    pub fn convolution(&self, bytes: f64) -> Seconds {
+        seconds(&self.device.convolution(bytes))
     }
 
     /// Element-wise kernels that move so many bytes.

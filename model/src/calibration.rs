@@ -80,6 +80,11 @@ pub struct Kernels {
     /// Share of the memory bandwidth that copies of whole rows by an index reach: permutation of
     /// tokens, embedding.
     pub gather_bandwidth: f64,
+    /// Rate of causal convolutions over time over that of element-wise kernels: they are bound by
+    /// instructions.
+    pub convolution: f64,
+    /// Rate of chunked scans over that of their products and of what they move.
+    pub scan: f64,
     /// Rate of kernels inside a step over that of bursts.
     pub in_run: f64,
     /// What the levels were fitted on, or their source.
@@ -181,14 +186,41 @@ pub struct Host {
     pub fitted_on: &'static str,
 }
 
+/// Models by what is known of how far their predictions are off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ModelKind {
+    /// Layers of attention and an MLP, all alike.
+    Dense,
+    /// The same with experts.
+    Experts,
+    /// Layers that differ by what mixes their tokens, or have something in place of attention: no
+    /// constant is fitted on their runs.
+    Mixed,
+}
+
+impl ModelKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Dense, Self::Experts, Self::Mixed];
+
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Experts => "experts",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
 /// How far measured values are from predicted ones on published runs of sources that no constant
 /// was fitted on: each was left out in turn, and counts once, however many runs it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The family of accelerators; empty for all together.
     pub family: &'static str,
-    /// Models with experts, or dense ones.
-    pub experts: bool,
+    /// The kind of models.
+    pub kind: ModelKind,
     /// Is it of the step time, not of the peak memory?
     pub is_of_time: bool,
     /// ln(measured / predicted) between which half of the next source's runs are to be expected.
@@ -259,6 +291,9 @@ pub const ASCEND: Kernels = Kernels {
     flash_attention_2: 1.0,
     vector_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
     gather_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
+    // No kernel of theirs is published.
+    convolution: 1.0,
+    scan: 1.0,
     in_run: 1.0,
     fitted_on: "no run: the state of the software of 2026",
     in_run_fitted_on: "no run: the rates are those of steps",
@@ -307,6 +342,8 @@ pub const AMPERE: Kernels = Kernels {
     flash_attention_2: AMPERE_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.850,
     gather_bandwidth: 0.500,
+    convolution: 1.000,
+    scan: 1.000,
     in_run: AMPERE_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (197), attention (343), mla (143)",
     in_run_fitted_on: AMPERE_IN_RUN.fitted_on,
@@ -335,6 +372,8 @@ pub const HOPPER: Kernels = Kernels {
     flash_attention_2: HOPPER_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.923,
     gather_bandwidth: 0.424,
+    convolution: 0.689,
+    scan: 0.574,
     in_run: HOPPER_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (1182), attention (1388), cast (88), mla (286), \
         grouped (223)",
@@ -364,6 +403,8 @@ pub const BLACKWELL: Kernels = Kernels {
     flash_attention_2: BLACKWELL_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.848,
     gather_bandwidth: 0.430,
+    convolution: 0.444,
+    scan: 0.381,
     in_run: BLACKWELL_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (2208), attention (2776), cast (176), mla (572), \
         grouped (432)",
@@ -477,44 +518,56 @@ pub const FSDP: Host = Host {
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const SPREADS: &[Spread] = &[
-    Spread { family: "Ascend 910", experts: false,
+    Spread { family: "Ascend 910", kind: ModelKind::Dense,
         is_of_time: true, half: [-0.115, -0.027], most: [-0.265, 0.847],
         coverage: [0.515, 0.875], rows: 27, sources: 4 },
-    Spread { family: "Ascend 910", experts: true,
+    Spread { family: "Ascend 910", kind: ModelKind::Experts,
         is_of_time: true, half: [-0.417, 0.732], most: [-0.727, 1.914],
         coverage: [0.778, 1.000], rows: 10, sources: 3 },
-    Spread { family: "NVIDIA Ampere", experts: false,
+    Spread { family: "Ascend 910", kind: ModelKind::Mixed,
+        is_of_time: true, half: [-0.018, 1.333], most: [-0.895, 2.210],
+        coverage: [0.000, 0.000], rows: 2, sources: 1 },
+    Spread { family: "NVIDIA Ampere", kind: ModelKind::Dense,
         is_of_time: true, half: [-0.081, 0.045], most: [-0.193, 0.352],
         coverage: [0.499, 0.945], rows: 202, sources: 7 },
-    Spread { family: "NVIDIA Hopper", experts: false,
+    Spread { family: "NVIDIA Hopper", kind: ModelKind::Dense,
         is_of_time: true, half: [-0.035, 0.095], most: [-0.140, 0.193],
         coverage: [0.514, 0.905], rows: 223, sources: 9 },
-    Spread { family: "NVIDIA Hopper", experts: true,
+    Spread { family: "NVIDIA Hopper", kind: ModelKind::Experts,
         is_of_time: true, half: [-0.112, 0.043], most: [-0.326, 0.404],
         coverage: [0.517, 0.946], rows: 117, sources: 6 },
-    Spread { family: "NVIDIA Blackwell", experts: false,
+    Spread { family: "NVIDIA Hopper", kind: ModelKind::Mixed,
+        is_of_time: true, half: [-0.142, 0.224], most: [-2.296, 0.394],
+        coverage: [0.417, 0.917], rows: 21, sources: 4 },
+    Spread { family: "NVIDIA Blackwell", kind: ModelKind::Dense,
         is_of_time: true, half: [0.042, 0.297], most: [-0.385, 0.368],
         coverage: [0.489, 0.904], rows: 51, sources: 4 },
-    Spread { family: "NVIDIA Blackwell", experts: true,
+    Spread { family: "NVIDIA Blackwell", kind: ModelKind::Experts,
         is_of_time: true, half: [-0.135, 0.540], most: [-0.485, 1.708],
         coverage: [0.548, 1.000], rows: 60, sources: 4 },
-    Spread { family: "", experts: false,
+    Spread { family: "NVIDIA Blackwell", kind: ModelKind::Mixed,
+        is_of_time: true, half: [0.073, 0.553], most: [-1.013, 1.389],
+        coverage: [0.000, 0.000], rows: 41, sources: 1 },
+    Spread { family: "", kind: ModelKind::Dense,
         is_of_time: true, half: [-0.082, 0.088], most: [-0.171, 0.291],
         coverage: [0.545, 0.914], rows: 503, sources: 19 },
-    Spread { family: "", experts: true,
+    Spread { family: "", kind: ModelKind::Experts,
         is_of_time: true, half: [-0.204, 0.220], most: [-0.467, 0.983],
         coverage: [0.495, 0.928], rows: 187, sources: 10 },
+    Spread { family: "", kind: ModelKind::Mixed,
+        is_of_time: true, half: [-0.155, 0.357], most: [-1.873, 1.330],
+        coverage: [0.469, 0.833], rows: 64, sources: 5 },
 ];
 
 /// Errors of the ratio of two step times of one source, model and accelerator.
 #[rustfmt::skip]
-pub const PAIR_SPREAD: Spread = Spread { family: "", experts: true,
+pub const PAIR_SPREAD: Spread = Spread { family: "", kind: ModelKind::Experts,
         is_of_time: true, half: [-0.070, 0.070], most: [-0.659, 0.659],
         coverage: [0.518, 0.869], rows: 1251, sources: 12 };
 
 /// Errors of the peak memory, of the peaks behind [`MEMORY_QUANTILES`] that were printed.
 #[rustfmt::skip]
-pub const MEMORY_SPREAD: Spread = Spread { family: "", experts: true,
+pub const MEMORY_SPREAD: Spread = Spread { family: "", kind: ModelKind::Experts,
         is_of_time: false, half: [-0.041, 0.150], most: [-0.318, 0.460],
         coverage: [0.544, 0.714], rows: 58, sources: 7 };
 

@@ -120,6 +120,9 @@ pub(crate) struct Device {
     stream: f64,
     /// Bytes/s that element-wise kernels reach.
     pub(crate) vector_bytes: f64,
+    /// Rates of causal convolutions and of chunked scans, over those of what they are made of.
+    convolution: f64,
+    scan: f64,
     /// Bytes/s that copies of rows by an index reach.
     gather_bytes: f64,
     cores: f64,
@@ -232,6 +235,8 @@ impl Device {
             attention_launch: kernels.attention_micros * 1e-6,
             stream: hbm * kernels.matmul_bandwidth,
             vector_bytes: hbm * kernels.vector_bandwidth,
+            convolution: kernels.convolution,
+            scan: kernels.scan,
             gather_bytes: hbm * kernels.gather_bandwidth,
             cores: f64::from(row.num_cores),
             tile_rates: tile_rates(precision),
@@ -411,6 +416,17 @@ impl Device {
             vector: bytes / self.gather_bytes + kernels * self.launch,
             flops: 0.0,
             launches: kernels,
+            tally: T::passing(bytes),
+        }
+    }
+
+    /// A causal convolution over time that moves this many bytes.
+    pub(crate) fn convolution<T: Tally>(&self, bytes: f64) -> Cost<T> {
+        Cost {
+            tensor: 0.0,
+            vector: bytes / (self.vector_bytes * self.convolution) + self.launch,
+            flops: 0.0,
+            launches: 1.0,
             tally: T::passing(bytes),
         }
     }

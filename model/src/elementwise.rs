@@ -90,8 +90,8 @@ pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Bloc
 /// gradient, which other parts add to, read and written.
 ///
 /// # Source
-/// 2603.15031, its residuals by blocks; Megatron-Bridge `kimi_k3_ops.py:attn_res_aggregate`, taken as one
-/// kernel a pass.
+/// 2603.15031, its residuals by blocks; Megatron-Bridge `kimi_k3_ops.py:attn_res_aggregate`, taken
+/// as one kernel a pass.
 pub(crate) fn attention_residuals<T: Tally>(on: &Deployment, rows: &Rows) -> [Block<T>; 2] {
     let (bytes, elements) = (rows.own_bytes(on), rows.own * on.backbone.hidden as f64);
     let pass = |passes: f64, kernels: f64, operations: f64| {

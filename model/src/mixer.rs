@@ -34,12 +34,12 @@ pub(crate) use dsa::Dsa;
 pub(crate) use gdn::GatedDeltaNet;
 pub(crate) use kda::Kda;
 pub(crate) use lightning::Lightning;
-pub(crate) use mamba::Mamba;
+pub(crate) use mamba::{CHUNK as MAMBA_CHUNK, Mamba, mamba_passes};
 pub(crate) use mix::Mix;
 pub(crate) use mla::Mla;
 pub(crate) use msa::Msa;
 pub(crate) use nothing::Nothing;
-pub(crate) use scan::SCAN;
+pub(crate) use scan::{DELTA_CHUNK, SCAN, delta_passes};
 
 /// A kind of mixer with its sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]

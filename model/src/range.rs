@@ -1,7 +1,7 @@
 //! How far an estimate may be off, from published runs of sources that no constant was fitted on:
 //! whoever asks the model is a new source.
 
-use crate::calibration::{MEMORY_SPREAD, PAIR_SPREAD, SPREADS, Spread};
+use crate::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
 use crate::choice::Timing;
 use crate::metric::{Basis, MetricId};
 use crate::plan::Plan;
@@ -47,6 +47,20 @@ pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
     }
 }
 
+impl Plan {
+    /// The kind of its model, as far as errors are known by it.
+    #[must_use]
+    pub fn model_kind(&self) -> ModelKind {
+        if self.design().transformer.is_mixed() {
+            ModelKind::Mixed
+        } else if self.has_experts() {
+            ModelKind::Experts
+        } else {
+            ModelKind::Dense
+        }
+    }
+}
+
 fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
     let basis = time_spread(plan);
     let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
@@ -55,10 +69,9 @@ fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
 
 /// The errors of the step time that hold for a plan.
 fn time_spread(plan: &Plan) -> &'static Spread {
-    let experts = plan.has_experts();
-    let of = |family: &str| {
-        SPREADS.iter().find(|spread| spread.family == family && spread.experts == experts)
-    };
+    let kind = plan.model_kind();
+    let of =
+        |family: &str| SPREADS.iter().find(|spread| spread.family == family && spread.kind == kind);
     let own = of(plan.accelerator().kernels.family).filter(|own| own.sources >= MIN_SOURCES);
     own.or_else(|| of("")).unwrap_or(&SPREADS[0])
 }

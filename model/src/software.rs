@@ -104,6 +104,7 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
             *product = best;
         }
         (kernels.grouped_gemm, kernels.mla_attention, kernels.softmax) = (1.0, 1.0, 1.0);
+        (kernels.convolution, kernels.scan) = (1.0, 1.0);
         (kernels.vector_bandwidth, kernels.gather_bandwidth) = (BEST_VECTOR, BEST_VECTOR);
         return;
     }

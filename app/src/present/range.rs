@@ -1,6 +1,7 @@
 //! What is said beside a number of how far it may be off.
 
 use model::anchor::{self, Nearest};
+use model::calibration::ModelKind;
 use model::estimate::Metrics;
 use model::metric::{Basis, MetricId, MetricValue};
 use model::range::MIN_SOURCES;
@@ -95,8 +96,15 @@ pub fn basis(range: &Range) -> String {
     let runs = if !basis.is_of_time {
         "peak memories".to_owned()
     } else {
-        let models = if basis.experts { "mixture-of-experts" } else { "dense" };
-        format!("{models} runs on {}", family(basis.family))
+        match basis.kind {
+            ModelKind::Dense => format!("dense runs on {}", family(basis.family)),
+            ModelKind::Experts => {
+                format!("mixture-of-experts runs on {}", family(basis.family))
+            }
+            ModelKind::Mixed => {
+                format!("runs of models whose layers differ on {}", family(basis.family))
+            }
+        }
     };
     let [half, most] = basis.coverage.map(|share| format::percent(share, 0));
     let mut text = format!(
@@ -145,7 +153,7 @@ mod tests {
 
     static HOPPER: Spread = Spread {
         family: "NVIDIA Hopper",
-        experts: true,
+        kind: ModelKind::Experts,
         is_of_time: true,
         half: [-0.05, 0.05],
         most: [-0.1, 0.2],

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
-    AMPERE, BLACKWELL, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED,
+    AMPERE, BLACKWELL, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED, ModelKind,
 };
 use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
@@ -138,16 +138,28 @@ pub struct Case<'a> {
     pub source: &'a str,
     /// The family of its accelerator.
     pub family: &'static str,
-    /// Does its model have experts?
-    pub experts: bool,
+    /// The kind of its model.
+    pub kind: ModelKind,
     weight: f64,
 }
 
 /// The runs that count towards the targets and are expressed; those whose devices' clock is an
-/// input say nothing of their family's rate.
+/// input say nothing of their family's rate, and those of models whose layers differ are there to
+/// be predicted.
 #[must_use]
 pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
-    cases_where(runs, hardware::is_candidate)
+    let mut cases = cases_where(runs, hardware::is_candidate);
+    cases.retain(|case| case.kind != ModelKind::Mixed);
+    weigh(&mut cases);
+    cases
+}
+
+/// Runs of models whose layers differ, which no constant is fitted on.
+#[must_use]
+pub fn mixed_runs(runs: &[Run]) -> Vec<Case<'_>> {
+    let mut cases = cases_where(runs, hardware::is_candidate);
+    cases.retain(|case| case.kind == ModelKind::Mixed);
+    cases
 }
 
 /// Is the clock of a run's devices an input?
@@ -168,8 +180,7 @@ pub fn whole_runs(runs: &[Run]) -> Vec<Case<'_>> {
 }
 
 fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
-    let mut cases: Vec<Case<'_>> = runs
-        .iter()
+    runs.iter()
         .filter(|run| keep(run))
         .filter_map(|run| {
             let plan = expression::for_run(run).ok()?.plan;
@@ -185,18 +196,21 @@ fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
                 simulated: 1.0,
                 source: &run.source_id,
                 family: design.cluster.accelerator.row().kernels.family,
-                experts: plan.has_experts(),
+                kind: plan.model_kind(),
                 weight: 1.0,
                 plan,
             })
         })
-        .collect();
+        .collect()
+}
+
+/// Gives each case the weight of its source's many.
+fn weigh(cases: &mut [Case<'_>]) {
     let sources: Vec<String> = cases.iter().map(|case| case.source.to_owned()).collect();
-    for case in &mut cases {
+    for case in cases {
         let rows = sources.iter().filter(|source| *source == case.source).count();
         case.weight = (rows as f64).powf(-0.1);
     }
-    cases
 }
 
 /// The plan timed by its closed form. A schedule without one keeps its simulation.

@@ -10,6 +10,7 @@ pub mod collective;
 pub mod deepep;
 mod gemm;
 mod grouped;
+mod scan;
 mod table;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub(crate) enum Work {
     Experts(grouped::Experts),
     /// 16-bit elements made 8-bit ones.
     Cast(cast::Cast),
+    /// A chunked scan, or the convolution in front of it.
+    Scan(scan::Kernel),
 }
 
 impl Work {
@@ -44,6 +47,7 @@ impl Work {
             Self::Attention(attention) => attention.seconds(burst),
             Self::Experts(experts) => experts.seconds(burst),
             Self::Cast(cast) => cast.seconds(burst),
+            Self::Scan(kernel) => kernel.seconds(burst),
         }
     }
 }
@@ -101,8 +105,15 @@ pub(crate) fn is_held_out(shape: &str) -> bool {
 
 /// The kernels that `model::calibration` has levels of.
 pub(crate) fn cases() -> Vec<Case> {
-    [gemm::cases(), attention::cases(), attention::latent_cases(), grouped::cases(), cast::cases()]
-        .concat()
+    [
+        gemm::cases(),
+        attention::cases(),
+        attention::latent_cases(),
+        grouped::cases(),
+        cast::cases(),
+        scan::cases(),
+    ]
+    .concat()
 }
 
 /// The tables' names of number formats.
@@ -251,11 +262,13 @@ fn ratios(measured: &[Measured]) -> Vec<PartRatio> {
 }
 
 /// Kinds with the largest median error on shapes held out that a part and precision may have.
-const LIMITS: [(&str, f64); 6] = [
+const LIMITS: [(&str, f64); 8] = [
     ("gemm", 0.08),
     ("attention", 0.12),
     ("mla", 0.12),
     ("grouped", 0.2),
+    ("scan", 0.25),
+    ("convolution", 0.25),
     ("collective", 0.2),
     ("deepep", 0.2),
 ];
@@ -264,10 +277,12 @@ const LIMITS: [(&str, f64); 6] = [
 const LINKS: [&str; 2] = ["collective", "deepep"];
 
 /// What targets call a kind.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 7] = [
     ("gemm", "matrix products"),
     ("mla", "latent attention"),
     ("grouped", "layers of experts"),
+    ("scan", "chunked scans"),
+    ("convolution", "convolutions over time"),
     ("collective", "collectives of 64 KB and more"),
     ("deepep", "exchanges of experts"),
 ];

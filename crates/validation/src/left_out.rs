@@ -3,6 +3,7 @@
 //!
 //! `cargo xtask calibrate` writes them, since a fit for each source takes minutes.
 
+use model::calibration::ModelKind;
 use model::choice::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,8 @@ pub struct LeftOut {
     pub source: String,
     /// The family of accelerators that it ran on.
     pub family: String,
-    /// A model with experts.
-    pub experts: bool,
+    /// The kind of its model, as [`ModelKind::name`].
+    pub kind: String,
     /// Table, release, model, accelerator, devices and number format: runs of one source that share
     /// them differ in their layout.
     pub like: String,
@@ -41,6 +42,13 @@ pub fn left_out() -> Vec<LeftOut> {
 }
 
 impl LeftOut {
+    /// The kind of its model.
+    #[must_use]
+    pub fn model_kind(&self) -> ModelKind {
+        let known = ModelKind::ALL.into_iter().find(|kind| kind.name() == self.kind);
+        known.unwrap_or(ModelKind::Mixed)
+    }
+
     /// The error of a run: predicted / measured - 1 of its step time.
     #[must_use]
     pub fn new(case: &Case<'_>, time_error: f64) -> Self {
@@ -58,7 +66,7 @@ impl LeftOut {
             id: case.run.id.clone(),
             source: case.source.to_owned(),
             family: case.family.to_owned(),
-            experts: case.experts,
+            kind: case.kind.name().to_owned(),
             like: like.join(" "),
             // Five decimals, as the table has them.
             log_ratio: (-time_error.ln_1p() * 1e5).round() / 1e5,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Spread};
+use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind, Spread};
 
 use model::range::MIN_SOURCES;
 
@@ -80,10 +80,10 @@ fn coverage(errors: &[Sourced<'_>]) -> [f64; 2] {
 }
 
 /// Errors of a family and kind; those of all families where it is empty.
-fn of_kind<'a>(errors: &'a [LeftOut], family: &str, experts: bool) -> Vec<Sourced<'a>> {
+fn of_kind<'a>(errors: &'a [LeftOut], family: &str, kind: ModelKind) -> Vec<Sourced<'a>> {
     errors
         .iter()
-        .filter(|error| error.experts == experts)
+        .filter(|error| error.kind == kind.name())
         .filter(|error| family.is_empty() || error.family == family)
         .map(|error| Sourced { source: &error.source, log_ratio: error.log_ratio })
         .collect()
@@ -93,26 +93,26 @@ fn of_kind<'a>(errors: &'a [LeftOut], family: &str, experts: bool) -> Vec<Source
 /// of its family where that has enough of them, else of all.
 pub(crate) fn without(
     errors: &[LeftOut],
-    (family, experts, source): (&str, bool, &str),
+    (family, kind, source): (&str, ModelKind, &str),
 ) -> [[f64; 2]; 2] {
     let others = |family: &str| -> Vec<Sourced<'_>> {
-        of_kind(errors, family, experts).into_iter().filter(|it| it.source != source).collect()
+        of_kind(errors, family, kind).into_iter().filter(|it| it.source != source).collect()
     };
     let sources = |errors: &[Sourced<'_>]| {
         errors.iter().map(|error| error.source).collect::<BTreeSet<&str>>().len()
     };
-    let has_enough = sources(&of_kind(errors, family, experts)) >= MIN_SOURCES as usize;
+    let has_enough = sources(&of_kind(errors, family, kind)) >= MIN_SOURCES as usize;
     ends(&others(if has_enough { family } else { "" }))
 }
 
 /// The spread of these errors.
 #[must_use]
-pub fn spread(family: &'static str, experts: bool, errors: &[Sourced<'_>]) -> Spread {
+pub fn spread(family: &'static str, kind: ModelKind, errors: &[Sourced<'_>]) -> Spread {
     let [half, most] = ends(errors);
     let sources: BTreeSet<&str> = errors.iter().map(|error| error.source).collect();
     Spread {
         family,
-        experts,
+        kind,
         is_of_time: true,
         half,
         most,
@@ -128,10 +128,10 @@ pub fn spreads(errors: &[LeftOut]) -> Vec<Spread> {
     let families = [ASCEND.family, AMPERE.family, HOPPER.family, BLACKWELL.family, ""];
     let mut spreads = vec![];
     for family in families {
-        for experts in [false, true] {
-            let of = of_kind(errors, family, experts);
+        for kind in ModelKind::ALL {
+            let of = of_kind(errors, family, kind);
             if !of.is_empty() {
-                spreads.push(spread(family, experts, &of));
+                spreads.push(spread(family, kind, &of));
             }
         }
     }
@@ -152,7 +152,7 @@ pub fn pair_spread(errors: &[LeftOut]) -> Spread {
             }
         }
     }
-    let both_signs = spread("", true, &pairs);
+    let both_signs = spread("", ModelKind::Experts, &pairs);
     Spread { rows: both_signs.rows / 2, ..both_signs }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             .map(|(source, log_ratio)| Sourced { source, log_ratio });
         let all: Vec<Sourced<'_>> = many.chain(few).collect();
         let each: Vec<Sourced<'_>> = all[89..].to_vec();
-        let [of_all, of_each] = [&all, &each].map(|errors| spread("", true, errors));
+        let [of_all, of_each] = [&all, &each].map(|errors| spread("", ModelKind::Experts, errors));
         for (one, other) in of_all.most.iter().zip(of_each.most) {
             assert!((one - other).abs() < 0.02, "{of_all:?} {of_each:?}");
         }

@@ -155,8 +155,9 @@ pub struct Sweep {
 pub struct LeftOutScore {
     /// The family of accelerators; empty for all together.
     pub family: String,
-    /// Models with experts, or dense ones; none for both.
-    pub experts: Option<bool>,
+    /// The kind of models, as [`ModelKind::name`](model::calibration::ModelKind::name); none for
+    /// dense ones and those with experts.
+    pub kind: Option<String>,
     /// Runs compared.
     pub rows: usize,
     /// Sources that they come from.

@@ -7,6 +7,7 @@ mod targets;
 
 use std::collections::BTreeMap;
 
+use model::calibration::ModelKind;
 use model::choice::Choice;
 use model::design::KnobId;
 use model::{MODEL_VERSION, Plan, estimate, link};
@@ -26,7 +27,7 @@ struct Scored<'a> {
     /// No knob expresses its architecture.
     is_inexpressible: bool,
     /// Its family of accelerators and whether its model has experts, where it is expressed.
-    of: Option<(&'static str, bool)>,
+    of: Option<(&'static str, ModelKind)>,
     /// The refusal, without what is particular to the row.
     reason: Option<String>,
 }

@@ -42,15 +42,24 @@ fn casts_are_within_ten_percent() {
     medians_are_at_most("cast", 0.1, 6);
 }
 
+/// One rate for gated delta nets, KDA and Mamba-2 of a family, and one for convolutions, which are
+/// bound by instructions: H200 has more bandwidth than H100 and is hardly faster.
+#[test]
+fn scans_and_convolutions_are_within_a_quarter() {
+    medians_are_at_most("scan", 0.25, 6);
+    medians_are_at_most("convolution", 0.25, 6);
+}
+
 /// A level that is off shows in the time of every shape. Those of layers of experts are of their
 /// 16-bit rows alone: block-scaled ones on H200 take a quarter more.
 #[test]
-fn levels_are_within_six_percent_and_those_of_experts_within_thirty() {
-    for group in REPORT.groups.iter().filter(|group| group.kind != "grouped") {
-        assert!((group.level - 1.0).abs() <= 0.06, "{group:?}");
-    }
-    for group in REPORT.groups.iter().filter(|group| group.kind == "grouped") {
-        assert!((group.level - 1.0).abs() <= 0.3, "{group:?}");
+fn levels_are_within_six_percent_and_those_of_experts_and_scans_within_thirty() {
+    for group in &REPORT.groups {
+        let limit = match group.kind.as_str() {
+            "grouped" | "scan" | "convolution" => 0.3,
+            _ => 0.06,
+        };
+        assert!((group.level - 1.0).abs() <= limit, "{group:?}");
     }
 }
 
@@ -119,7 +128,7 @@ fn every_target_of_the_kernels_is_met() {
     for target in &REPORT.targets {
         assert!(target.met, "{target:?}");
     }
-    assert_eq!(REPORT.targets.len(), 7);
+    assert_eq!(REPORT.targets.len(), 9);
 }
 
 /// Both halves have shapes of every kind, and the same ones on all parts.

@@ -37,8 +37,8 @@ impl Device {
     /// The kernels of one pass, in 16 bits: their products on the cube unit beside what they move.
     ///
     /// Products that wait for the chunk in front run as many at a time as there are heads and
-    /// sequences; the others all at once. No kernel of this kind is measured here: the form is that
-    /// of matrix products, shape by shape.
+    /// sequences; the others all at once. The form is that of matrix products, shape by shape, and
+    /// its rate is measured, forward; the backward's is taken to be the same.
     ///
     /// # Source
     /// Yang et al. 2024, sections 3.2 and 3.3, and the kernels of flash-linear-attention.
@@ -64,7 +64,8 @@ impl Device {
             tally = tally + T::product([m, k, n], count);
         }
         let bytes = pass.bytes * chunks * chunk;
-        let tensor = joined(compute, bytes / self.vector_bytes) + pass.kernels * self.launch;
+        let work = joined(compute, bytes / self.vector_bytes) / self.scan;
+        let tensor = work + pass.kernels * self.launch;
         Cost { tensor, vector: 0.0, flops, launches: pass.kernels, tally: tally.moving(bytes) }
     }
 

@@ -21,7 +21,7 @@ use crate::tally::Tally;
 ///
 /// # Source
 /// Megatron-Core `ssm/mamba_mixer.py`, `chunk_size` and `d_conv`.
-const CHUNK: f64 = 128.0;
+pub(crate) const CHUNK: f64 = 128.0;
 const TAPS: u64 = 4;
 
 /// Mamba-2.
@@ -66,45 +66,42 @@ impl Mamba {
         let [inner, group] = self.widths();
         inner + 2 * group
     }
+}
 
-    /// Forward and backward kernels for each chunk of a head; what is of groups, as many heads
-    /// share.
-    ///
-    /// Forward the scores C B' of each group, their sum of inputs, and with the state its update
-    /// and
-    /// its product. Backward these are made again, but for the sum; with the gradients of states,
-    /// inputs, C, B and scores 3 C n of each group, 2 C d and 5 n d of each head. States are in
-    /// FP32 and pass from chunk to chunk in a kernel of their own.
-    fn scan(&self) -> [ScanPass; 2] {
-        let (state, width) = (self.states.key_dim as f64, self.states.value_dim as f64);
-        let shared = self.groups as f64 / self.states.heads as f64;
-        let (states, scores) = (state * width / CHUNK, CHUNK * shared);
-        let forward = ScanPass {
-            keys: shared,
-            values: 1.0,
-            states: 2.0,
-            carried: 0.0,
-            bytes: 2.0 * 3.0 * width
-                + 2.0 * 4.0 * state * shared
-                + 4.0 * 2.0 * scores
-                + 12.0 * states
-                + 4.0 * 6.0,
-            kernels: 5.0,
-        };
-        let backward = ScanPass {
-            keys: 3.0 * shared,
-            values: 2.0,
-            states: 5.0,
-            carried: 0.0,
-            bytes: 2.0 * 9.0 * width
-                + 2.0 * 12.0 * state * shared
-                + 4.0 * 5.0 * scores
-                + 24.0 * states
-                + 4.0 * 15.0,
-            kernels: 11.0,
-        };
-        [forward, backward]
-    }
+/// Forward and backward kernels for each chunk of a head, which has so large a share of what is of
+/// its group.
+///
+/// Forward the scores C B' of each group, their sum of inputs, and with the state its update and
+/// its product. Backward these are made again, but for the sum; with the gradients of states,
+/// inputs, C, B and scores 3 C n of each group, 2 C d and 5 n d of each head. States are in
+/// FP32 and pass from chunk to chunk in a kernel of their own.
+pub(crate) fn mamba_passes([state, width]: [f64; 2], shared: f64) -> [ScanPass; 2] {
+    let (states, scores) = (state * width / CHUNK, CHUNK * shared);
+    let forward = ScanPass {
+        keys: shared,
+        values: 1.0,
+        states: 2.0,
+        carried: 0.0,
+        bytes: 2.0 * 3.0 * width
+            + 2.0 * 4.0 * state * shared
+            + 4.0 * 2.0 * scores
+            + 12.0 * states
+            + 4.0 * 6.0,
+        kernels: 5.0,
+    };
+    let backward = ScanPass {
+        keys: 3.0 * shared,
+        values: 2.0,
+        states: 5.0,
+        carried: 0.0,
+        bytes: 2.0 * 9.0 * width
+            + 2.0 * 12.0 * state * shared
+            + 4.0 * 5.0 * scores
+            + 24.0 * states
+            + 4.0 * 15.0,
+        kernels: 11.0,
+    };
+    [forward, backward]
 }
 
 impl Mix for Mamba {
@@ -161,7 +158,10 @@ impl Mix for Mamba {
         let channels = on.split(self.channels());
         let convolved = convolution(on, rows, channels, TAPS, ([2.0, 5.0], [1.0, 2.0]));
         to.push("Convolution and gates", Place::Projection, Again::LAYER, convolved);
-        to.push(SCAN, Place::Core, Again::LAYER, self.states.passes(on, rows, self.scan()));
+        let States { heads, key_dim, value_dim, .. } = self.states;
+        let shared = self.groups as f64 / heads as f64;
+        let scanned = mamba_passes([key_dim as f64, value_dim as f64], shared);
+        to.push(SCAN, Place::Core, Again::LAYER, self.states.passes(on, rows, scanned));
         let norm = passes(on, tokens * inner, [3.0, 6.0], 1.0);
         let output = norm + on.device.linear(tokens, inner, h);
         to.push("Output projection", Place::Output, Again::LAYER, output);

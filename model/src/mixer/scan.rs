@@ -18,7 +18,7 @@ pub(crate) const SCAN: &str = "Chunked scan";
 ///
 /// # Source
 /// flash-linear-attention, `ops/gated_delta_rule/chunk.py` and `ops/kda/chunk.py`.
-pub(super) const DELTA_CHUNK: f64 = 64.0;
+pub(crate) const DELTA_CHUNK: f64 = 64.0;
 
 /// Heads with a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,51 +70,15 @@ impl States {
         }
     }
 
-    /// The delta rule in chunks: S = S (I - b k k') + b v k', o = S q, with a decay.
-    ///
-    /// For each chunk, forward: K K' and its triangular inverse T (3 C d_k with the scores Q K'),
-    /// W = T K and U = T V, the scores' sum of values (2 C d_v), and with the state W S, K' V and
-    /// Q S (3 d_k d_v, two of them in order). Backward W, U and the states are made again; with the
-    /// gradients of all of these 8 C d_k, 5 C d_v and 8 d_k d_v, five of them in order.
-    ///
-    /// Each kernel reads and writes what the next one takes: keys 7 and 20 times, values 6 and 15,
-    /// the C x C matrix of FP32 and 16 bits 6 and 2, states 2 and 4 times a chunk, and a decay of
-    /// so many widths in FP32 6 and 8 times.
-    ///
-    /// # Source
-    /// Yang et al. 2024 (2412.06464), section 3.3; flash-linear-attention, the kernels that
-    /// `chunk_gated_delta_rule` runs: cumulative decay, K K', inverse, W and U, states, outputs;
-    /// and
-    /// backward W and U, states, gradients of values, of states, of queries and keys, of W and U.
+    /// The delta rule of a device's heads.
     pub(super) fn delta_rule<T: Tally>(
         &self,
         on: &Deployment,
         rows: &Rows,
         decay_width: f64,
     ) -> Block<T> {
-        let (key, value) = (self.key_dim as f64, self.value_dim as f64);
-        let states = key * value / self.chunk;
-        let bytes = |keys: f64, values: f64, square: f64, state: f64, decay: f64| {
-            2.0 * (keys * key + values * value + square * self.chunk + state * states)
-                + 4.0 * decay * decay_width
-        };
-        let forward = ScanPass {
-            keys: 3.0,
-            values: 2.0,
-            states: 1.0,
-            carried: 2.0,
-            bytes: bytes(7.0, 6.0, 6.0, 2.0, 6.0),
-            kernels: 6.0,
-        };
-        let backward = ScanPass {
-            keys: 8.0,
-            values: 5.0,
-            states: 3.0,
-            carried: 5.0,
-            bytes: bytes(20.0, 15.0, 2.0, 4.0, 8.0),
-            kernels: 7.0,
-        };
-        self.passes(on, rows, [forward, backward])
+        let widths = [self.key_dim as f64, self.value_dim as f64];
+        self.passes(on, rows, delta_passes(widths, decay_width))
     }
 
     /// Bytes that the delta rule's kernels keep of a token of all of a device's heads: queries and
@@ -130,8 +94,53 @@ impl States {
     }
 }
 
+/// The delta rule in chunks: S = S (I - b k k') + b v k', o = S q, with a decay.
+///
+/// For each chunk, forward: K K' and its triangular inverse T (3 C d_k with the scores Q K'),
+/// W = T K and U = T V, the scores' sum of values (2 C d_v), and with the state W S, K' V and
+/// Q S (3 d_k d_v, two of them in order). Backward W, U and the states are made again; with the
+/// gradients of all of these 8 C d_k, 5 C d_v and 8 d_k d_v, five of them in order.
+///
+/// Each kernel reads and writes what the next one takes: keys 7 and 20 times, values 6 and 15,
+/// the C x C matrix of FP32 and 16 bits 6 and 2, states 2 and 4 times a chunk, and a decay of
+/// so many widths in FP32 6 and 8 times.
+///
+/// # Source
+/// Yang et al. 2024 (2412.06464), section 3.3; flash-linear-attention, the kernels that
+/// `chunk_gated_delta_rule` runs: cumulative decay, K K', inverse, W and U, states, outputs;
+/// and
+/// backward W and U, states, gradients of values, of states, of queries and keys, of W and U.
+pub(crate) fn delta_passes([key, value]: [f64; 2], decay_width: f64) -> [ScanPass; 2] {
+    let states = key * value / DELTA_CHUNK;
+    let bytes = |keys: f64, values: f64, square: f64, state: f64, decay: f64| {
+        2.0 * (keys * key + values * value + square * DELTA_CHUNK + state * states)
+            + 4.0 * decay * decay_width
+    };
+    let forward = ScanPass {
+        keys: 3.0,
+        values: 2.0,
+        states: 1.0,
+        carried: 2.0,
+        bytes: bytes(7.0, 6.0, 6.0, 2.0, 6.0),
+        kernels: 6.0,
+    };
+    let backward = ScanPass {
+        keys: 8.0,
+        values: 5.0,
+        states: 3.0,
+        carried: 5.0,
+        bytes: bytes(20.0, 15.0, 2.0, 4.0, 8.0),
+        kernels: 7.0,
+    };
+    [forward, backward]
+}
+
+/// Passes of a convolution's own kernel over its channels, forward and backward: input and output;
+/// input and both gradients.
+const CONVOLVING: [f64; 2] = [2.0, 3.0];
+
 /// A depthwise convolution over time of so many channels of a device, `taps` long, and its SiLU:
-/// passes over the channels and kernels, forward and backward.
+/// passes over the channels and kernels, forward and backward, of which one is the convolution.
 pub(super) fn convolution<T: Tally>(
     on: &Deployment,
     rows: &Rows,
@@ -142,10 +151,14 @@ pub(super) fn convolution<T: Tally>(
     let elements = rows.group * channels;
     let bytes = elements * on.element_bytes();
     let operations = elements * (2.0 * taps as f64 + 4.0);
-    let pass = |passes: f64, kernels: f64| on.device.elementwise(passes * bytes, kernels);
+    let pass = |passes: f64, own: f64, kernels: f64| {
+        on.device.convolution(own * bytes)
+            + on.device.elementwise((passes - own) * bytes, kernels - 1.0)
+    };
+    let [ahead, back] = CONVOLVING;
     Block {
-        forward: pass(forward, kernels[0]).doing(operations),
-        input_grad: pass(backward, kernels[1]).doing(2.0 * operations),
+        forward: pass(forward, ahead, kernels[0]).doing(operations),
+        input_grad: pass(backward, back, kernels[1]).doing(2.0 * operations),
         weight_grad: Cost::ZERO,
     }
 }

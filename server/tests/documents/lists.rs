@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use app::present::range::{Expected, expected, family};
 use model::Plan;
 use model::accelerator::AcceleratorId;
-use model::calibration::{MEMORY_SPREAD, PAIR_SPREAD, SPREADS, Spread};
+use model::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
 use model::choice::Choice;
 use model::design::{Design, KnobId};
 use model::metric::{Better, MetricId};
@@ -91,7 +91,11 @@ fn the_guide_has_todays_ranges() {
         ]
     };
     for of in SPREADS {
-        let models = if of.experts { "mixture of experts" } else { "dense" };
+        let models = match of.kind {
+            ModelKind::Dense => "dense",
+            ModelKind::Experts => "mixture of experts",
+            ModelKind::Mixed => "layers that differ",
+        };
         rows.push(range(of, family(of.family).to_owned(), models));
     }
     rows.push(range(&PAIR_SPREAD, "ratio of two alike designs".to_owned(), "all"));

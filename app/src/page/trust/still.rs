@@ -341,7 +341,7 @@ mod tests {
             }],
             left_out: vec![LeftOutScore {
                 family: String::new(),
-                experts: None,
+                kind: None,
                 rows: 700,
                 sources: 19,
                 median: 0.09,

@@ -85,7 +85,7 @@ pub fn bias(score: &Score) -> String {
 /// What is said first of all runs: how far the model is from sources that it hasn't seen.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
-    let Some(all) = summary.left_out.iter().find(|score| score.experts.is_none()) else {
+    let Some(all) = summary.left_out.iter().find(|score| score.kind.is_none()) else {
         return "No published run is compared yet.".to_owned();
     };
     format!(
@@ -101,7 +101,7 @@ pub fn headline(summary: &Summary) -> String {
 #[must_use]
 pub fn fitted(summary: &Summary) -> String {
     let score = &summary.all;
-    let left_out = summary.left_out.iter().find(|score| score.experts.is_none());
+    let left_out = summary.left_out.iter().find(|score| score.kind.is_none());
     let is_fitted = left_out.is_none_or(|left_out| (left_out.p90 - score.p90).abs() > 1e-9);
     let errors = if is_fitted {
         format!("With them in the fit it is {} and {}; ", share(score.median), share(score.p90))
@@ -116,10 +116,11 @@ pub fn fitted(summary: &Summary) -> String {
 #[must_use]
 pub fn left_out(score: &LeftOutScore) -> String {
     let family = if score.family.is_empty() { "All accelerators" } else { &score.family };
-    match score.experts {
-        None => "All runs".to_owned(),
-        Some(true) => format!("{family}, mixture of experts"),
-        Some(false) => format!("{family}, dense"),
+    match score.kind.as_deref() {
+        None => "All runs but those of layers that differ".to_owned(),
+        Some("experts") => format!("{family}, mixture of experts"),
+        Some("mixed") => format!("{family}, layers that differ"),
+        Some(kind) => format!("{family}, {kind}"),
     }
 }
 

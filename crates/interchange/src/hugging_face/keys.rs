@@ -127,7 +127,9 @@ pub(super) static KEYS: &[(How, &str)] = &[
          layernorm_mlp_beta shared_moe_mode qk_norm_type attention_multiplier \
          final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
          residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
-         attention_sink router_dtype swiglu_alpha use_gemma_norm activation_situ_beta activation_situ_linear_beta latent_moe_use_norm layernorm_full_attention_alpha \
+         attention_sink router_dtype swiglu_alpha use_gemma_norm \
+         activation_situ_beta activation_situ_linear_beta latent_moe_use_norm \
+         layernorm_full_attention_alpha \
          layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm mla_scale_q_lora \
          mla_scale_kv_lora",
     ),
@@ -140,7 +142,8 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "attn_type_list ff_intermediate_size num_experts_per_token num_shared_expert \
          moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
          expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope \
-         attn_output_gate attention_output_gate mla_use_output_gate multi_query new_decoder_architecture \
+         attn_output_gate attention_output_gate mla_use_output_gate multi_query \
+         new_decoder_architecture \
          parallel_attn no_bias bias index_topk index_topk_freq index_skip_topk_offset \
          indexer_types mlp_layer_types sparse_attention_config dense_intermediate_size \
          hybrid_override_pattern hybrid_layer_pattern layers_block_type \

@@ -15,7 +15,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use model::calibration::{Host, InRun, Levels, Spread};
+use model::calibration::{Host, InRun, Levels, ModelKind, Spread};
 use validation::calibrate::kernels::{self, Family};
 use validation::calibrate::{self, Case, Constants};
 use validation::kernels::{collective, deepep};
@@ -130,13 +130,22 @@ impl Fitted {
         let held_out = calibrate::held_out(&cases, &Constants::start());
         let errors: Vec<(&Case<'_>, LeftOut)> =
             held_out.iter().map(|(case, error)| (*case, LeftOut::new(case, *error))).collect();
+        // No fit has seen them: their errors are those of left-out sources.
+        let mut mixed = calibrate::mixed_runs(runs::published());
+        calibrate::time_simulations(&mut mixed, &constants);
+        let mixed: Vec<(&Case<'_>, LeftOut)> = mixed
+            .iter()
+            .map(|case| (case, LeftOut::new(case, constants.time_error(case))))
+            .collect();
         let whole = calibrate::whole_runs(runs::published());
         let anchors = errors.iter().map(|(case, error)| (*case, error.clone()));
         let whole = whole.iter().map(|case| (case, LeftOut::new(case, constants.time_error(case))));
-        let anchors: Vec<(&Case<'_>, LeftOut)> = anchors.chain(whole).collect();
-        let left_out: Vec<LeftOut> = errors.iter().map(|(_, error)| error.clone()).collect();
-        let spreads = ranges::spreads(&left_out);
+        let anchors: Vec<(&Case<'_>, LeftOut)> =
+            anchors.chain(mixed.iter().cloned()).chain(whole).collect();
+        let mut left_out: Vec<LeftOut> = errors.iter().map(|(_, error)| error.clone()).collect();
         let pairs = ranges::pair_spread(&left_out);
+        left_out.extend(mixed.iter().map(|(_, error)| error.clone()));
+        let spreads = ranges::spreads(&left_out);
         Ok(Self {
             table: format!("{MARK}\n\n{}", table(&constants, &cases, &spreads, &pairs)),
             anchors: anchors::module(&anchors),
@@ -153,7 +162,7 @@ fn memory() -> String {
     let printed = peaks.iter().filter(|peak| !peak.is_bound);
     let sourced: Vec<Sourced<'_>> =
         printed.map(|peak| Sourced { source: peak.source, log_ratio: peak.log_ratio }).collect();
-    let spread = Spread { is_of_time: false, ..ranges::spread("", true, &sourced) };
+    let spread = Spread { is_of_time: false, ..ranges::spread("", ModelKind::Experts, &sourced) };
     format!(
         "{MEMORY_MARK}, of the peaks behind [`MEMORY_QUANTILES`] that were printed.\n\
          #[rustfmt::skip]\npub const MEMORY_SPREAD: Spread = {};\n\n{}",
@@ -166,10 +175,11 @@ fn memory() -> String {
 fn written(spread: &Spread) -> String {
     let ends = |[low, high]: [f64; 2]| format!("[{low:.3}, {high:.3}]");
     format!(
-        "Spread {{ family: {:?}, experts: {},\n        is_of_time: {}, half: {}, most: {},\n\
+        "Spread {{ family: {:?}, kind: ModelKind::{:?},\n        is_of_time: {}, \
+         half: {}, most: {},\n\
          \x20       coverage: {}, rows: {}, sources: {} }}",
         spread.family,
-        spread.experts,
+        spread.kind,
         spread.is_of_time,
         ends(spread.half),
         ends(spread.most),
@@ -261,7 +271,8 @@ fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
          softmaxes_backward: {:.2},\n    attention_ramp_keys: {:.1},\n    \
          attention_block: {:.1},\n    attention_micros: {:.1},\n    \
          flash_attention_2: {name}_IN_RUN.flash_attention_2,\n    vector_bandwidth: {:.3},\n    \
-         gather_bandwidth: {:.3},\n    in_run: {name}_IN_RUN.rate,\n    fitted_on: {source},\n    \
+         gather_bandwidth: {:.3},\n    convolution: {:.3},\n    scan: {:.3},\n    \
+         in_run: {name}_IN_RUN.rate,\n    fitted_on: {source},\n    \
          in_run_fitted_on: {name}_IN_RUN.fitted_on,\n}};\n",
         set.family,
         set.gemm,
@@ -282,6 +293,8 @@ fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
         set.attention_micros,
         set.vector_bandwidth,
         set.gather_bandwidth,
+        set.convolution,
+        set.scan,
     );
 }
 

@@ -52,7 +52,7 @@ enum Free {
 }
 
 /// The kinds in their order, with the constants that they tell.
-const STEPS: [(&str, &[Free]); 5] = [
+const STEPS: [(&str, &[Free]); 7] = [
     (
         "gemm",
         &[
@@ -74,6 +74,8 @@ const STEPS: [(&str, &[Free]); 5] = [
         ],
     ),
     ("cast", &[Free::Family(|kernels| &mut kernels.vector_bandwidth)]),
+    ("convolution", &[Free::Family(|kernels| &mut kernels.convolution)]),
+    ("scan", &[Free::Family(|kernels| &mut kernels.scan)]),
     ("mla", &[Free::Family(|kernels| &mut kernels.mla_attention)]),
     (
         "grouped",
@@ -109,6 +111,8 @@ fn start(kernels: Kernels) -> Kernels {
         vector_bandwidth: AMPERE_VECTOR,
         grouped_gemm: 1.0,
         gather_bandwidth: 0.5,
+        convolution: 1.0,
+        scan: 1.0,
         ..kernels
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER};
+use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind};
 use model::metric::MetricId;
 use model::range::MIN_SOURCES;
 use model::{Plan, range};
@@ -17,18 +17,19 @@ use crate::{ranges, statistics};
 pub(super) struct Known {
     errors: BTreeMap<String, LeftOut>,
     /// The ranges by the other sources, of each family, kind and source.
-    ranges: BTreeMap<(String, bool, String), [[f64; 2]; 2]>,
+    ranges: BTreeMap<(String, ModelKind, String), [[f64; 2]; 2]>,
 }
 
 impl Known {
     pub(super) fn new() -> Self {
         let errors = crate::left_out::left_out();
         let mut ranges = BTreeMap::new();
-        for LeftOut { family, experts, source, .. } in &errors {
-            let key = (family.clone(), *experts, source.clone());
+        for error in &errors {
+            let LeftOut { family, source, .. } = error;
+            let kind = error.model_kind();
             ranges
-                .entry(key)
-                .or_insert_with(|| ranges::without(&errors, (family, *experts, source)));
+                .entry((family.clone(), kind, source.clone()))
+                .or_insert_with(|| ranges::without(&errors, (family, kind, source)));
         }
         let errors = errors.into_iter().map(|error| (error.id.clone(), error)).collect();
         Self { errors, ranges }
@@ -45,7 +46,7 @@ impl Known {
         }
         let known = self.errors.get(&row.id).filter(|known| known.source == row.source_id);
         let (log_ratio, ends) = if let Some(known) = known {
-            let key = (known.family.clone(), known.experts, known.source.clone());
+            let key = (known.family.clone(), known.model_kind(), known.source.clone());
             (known.log_ratio, self.ranges.get(&key).copied())
         } else {
             let Some(error) = row.time_error else { return };
@@ -60,11 +61,11 @@ impl Known {
     }
 }
 
-/// The family of accelerators of a run that has a prediction, and whether its model has experts.
-pub(super) fn kind(plan: &Plan) -> (&'static str, bool) {
+/// The family of accelerators of a run that has a prediction, and the kind of its model.
+pub(super) fn kind(plan: &Plan) -> (&'static str, ModelKind) {
     let design = plan.design();
     let family = design.cluster.accelerator.row().kernels.family;
-    (family, plan.has_experts())
+    (family, plan.model_kind())
 }
 
 /// The scores by family and kind of model, then of all families, then of all.
@@ -72,26 +73,27 @@ pub(super) fn scores(scored: &[Scored<'_>]) -> Vec<LeftOutScore> {
     let families = [ASCEND.family, AMPERE.family, HOPPER.family, BLACKWELL.family, ""];
     let groups = families
         .into_iter()
-        .flat_map(|family| [false, true].map(|experts| (family, Some(experts))))
+        .flat_map(|family| ModelKind::ALL.map(|kind| (family, Some(kind))))
         .chain([("", None)]);
-    let scores = groups.map(|(family, experts)| {
+    let scores = groups.map(|(family, kind)| {
         let rows: Vec<&Row> = scored
             .iter()
             .filter(|it| it.row.scored && it.row.left_out_error.is_some())
             .filter(|it| {
-                it.of.is_some_and(|(own, has_experts)| {
+                // A class of its own, which is not part of all.
+                it.of.is_some_and(|(own, own_kind)| {
                     (family.is_empty() || own == family)
-                        && experts.is_none_or(|experts| experts == has_experts)
+                        && kind.map_or(own_kind != ModelKind::Mixed, |kind| kind == own_kind)
                 })
             })
             .map(|it| &it.row)
             .collect();
-        score(family, experts, &rows)
+        score(family, kind, &rows)
     });
     scores.filter(|score| score.rows > 0).collect()
 }
 
-fn score(family: &str, experts: Option<bool>, rows: &[&Row]) -> LeftOutScore {
+fn score(family: &str, kind: Option<ModelKind>, rows: &[&Row]) -> LeftOutScore {
     let errors: Vec<f64> = rows.iter().filter_map(|row| row.left_out_error).map(f64::abs).collect();
     let sources: BTreeSet<&str> = rows.iter().map(|row| row.source_id.as_str()).collect();
     let inside = |flag: fn(&Row) -> Option<bool>| {
@@ -105,7 +107,7 @@ fn score(family: &str, experts: Option<bool>, rows: &[&Row]) -> LeftOutScore {
     let has_enough = sources.len() >= MIN_SOURCES as usize;
     LeftOutScore {
         family: family.to_owned(),
-        experts,
+        kind: kind.map(|kind| kind.name().to_owned()),
         rows: errors.len(),
         sources: sources.len(),
         median: statistics::percentile(&errors, 0.5),
