@@ -57,6 +57,7 @@ fn main() {
             black_box(estimate(black_box(&plan)));
         })
     );
+    mixed(calls);
     neighbours(&design, calls);
     println!(
         "estimate, simulated     {:8.2} µs",
@@ -100,6 +101,19 @@ fn main() {
     many_micro_batches(&simulated, calls.min(10));
     uneven(&recipe, calls.min(20));
     routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
+}
+
+/// A hybrid of 108 sub-layers of three kinds, by its closed form.
+fn mixed(calls: u32) {
+    let mut hybrid = Design::from_preset("nemotron-3-ultra-550b-a55b").expect("a preset opens");
+    hybrid.set_text(KnobId::timing, "closed_form").expect("a timing");
+    println!(
+        "a hybrid of 108 layers  {:8.2} µs",
+        micros(calls, || {
+            let plan = Plan::new(black_box(&hybrid)).expect("legal");
+            black_box(estimate(&plan));
+        })
+    );
 }
 
 /// Designs that differ from the one before in what they swap, or in their micro-batch.
