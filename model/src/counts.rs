@@ -35,6 +35,20 @@ impl Plan {
         self.params_total() - resting.sum::<u128>()
     }
 
+    /// Active parameters of the lightest and of the heaviest token, which has none or all of its
+    /// choices among experts, beyond those of the mean one; none where all choices are experts.
+    #[must_use]
+    pub fn active_params_by_token(&self) -> Option<[f64; 2]> {
+        let on = &self.deployment;
+        let [mut mean, mut most] = [0.0; 2];
+        for (kind, count) in self.architecture.kinds.iter().zip(self.architecture.layers) {
+            let Some(moe) = kind.mlp.moe() else { continue };
+            let [of_mean, of_most] = moe.visited_params(on)?;
+            (mean, most) = (mean + count as f64 * of_mean, most + count as f64 * of_most);
+        }
+        (most > 0.0).then(|| [-mean, most - mean])
+    }
+
     /// Parameters of the MTP layers, their shared embedding and head not counted.
     #[must_use]
     pub fn params_mtp(&self) -> u128 {

@@ -407,6 +407,21 @@ fn zero_experts_take_their_share_of_the_choices() {
 }
 
 #[test]
+fn tokens_meet_fewer_or_more_parameters_than_the_mean_one() {
+    let plan = Plan::new(&design("longcat-flash", &[])).unwrap();
+    let metrics = estimate(&plan).metrics;
+    let [fewer, more] = plan.active_params_by_token().unwrap().map(|it| it / 1e9);
+    let experts = 12.0 * 28.0 * 3.0 * 6_144.0 * 2_048.0 / 1e9;
+    assert!(((more - fewer) / experts - 1.0).abs() < 1e-9);
+    // 18.6 to 31.3 are published, without the input embedding.
+    let mean = metrics.params_active_no_input_embedding as f64 / 1e9;
+    assert!((mean + fewer - 18.6).abs() < 0.1, "{}", mean + fewer);
+    assert!((mean + more - 31.3).abs() < 0.1, "{}", mean + more);
+    let plain = Plan::new(&design("deepseek-v3.2", &[])).unwrap();
+    assert_eq!(plain.active_params_by_token(), None);
+}
+
+#[test]
 fn zero_experts_need_no_dispatch() {
     use model::axis::{Axis, Collective};
     let sent = |zeros: &str| {

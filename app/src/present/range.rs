@@ -16,6 +16,8 @@ pub enum Expected {
     Range(Range),
     /// A verdict on the peak memory.
     AsPeakMemory,
+    /// A count that is exact in the mean, and by token between so many fewer and more.
+    ByToken([f64; 2]),
     /// A count or a formula: its definition makes it exact.
     Exact,
     /// Follows from the model's parts; runs that publish it are too few to compare.
@@ -27,6 +29,11 @@ pub enum Expected {
 pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
     if let Some(range) = model::range(plan, metric) {
         return Expected::Range(range);
+    }
+    let is_active =
+        matches!(metric, MetricId::params_active | MetricId::params_active_no_input_embedding);
+    if let Some(ends) = plan.active_params_by_token().filter(|_| is_active) {
+        return Expected::ByToken(ends);
     }
     match metric.metric().basis {
         Basis::Exact => Expected::Exact,
@@ -41,6 +48,7 @@ impl Expected {
     pub fn short(self, metric: MetricId, metrics: &Metrics) -> String {
         match self {
             Self::Range(range) => format!("{} (9 of 10)", between(range.most, metric, metrics)),
+            Self::ByToken(ends) => format!("{} by token", beside(ends, metric, metrics)),
             Self::AsPeakMemory => "as peak memory".to_owned(),
             Self::Exact => "exact count".to_owned(),
             Self::Derived => "not validated".to_owned(),
@@ -56,6 +64,11 @@ impl Expected {
                 between(range.half, metric, metrics),
                 between(range.most, metric, metrics),
                 basis(&range),
+            ),
+            Self::ByToken(ends) => format!(
+                "An exact count in the mean: a token whose choices are all zero experts, or all \
+                 experts, meets {}.",
+                beside(ends, metric, metrics),
             ),
             Self::AsPeakMemory => "Derived from peak memory and its error.".to_owned(),
             Self::Exact => "An exact count: it follows from the definition and the knobs, without \
@@ -73,15 +86,24 @@ impl Expected {
 pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
         Expected::Range(range) => Some(between(range.half, metric, metrics)),
-        Expected::AsPeakMemory | Expected::Exact | Expected::Derived => None,
+        Expected::ByToken(_) | Expected::AsPeakMemory | Expected::Exact | Expected::Derived => None,
     }
 }
 
-/// A range of a metric's value.
+/// A range of a metric's value, as factors on it.
 fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = format::number(metrics.get(metric));
-    let [low, high] =
-        factors.map(|factor| format::metric(metric, MetricValue::Number(value * factor)));
+    spanned(factors.map(|factor| value * factor), metric)
+}
+
+/// The same as differences from it.
+fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
+    let value = format::number(metrics.get(metric));
+    spanned(differences.map(|difference| value + difference), metric)
+}
+
+fn spanned(ends: [f64; 2], metric: MetricId) -> String {
+    let [low, high] = ends.map(|end| format::metric(metric, MetricValue::Number(end)));
     if low.unit == high.unit {
         format!("{} to {high}", low.number)
     } else {

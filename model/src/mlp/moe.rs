@@ -201,6 +201,13 @@ impl Moe {
         Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
     }
 
+    /// Parameters of the experts that a token visits, in the mean and at most; none where all of its
+    /// choices are experts.
+    pub(crate) fn visited_params(&self, on: &Deployment) -> Option<[f64; 2]> {
+        let one = self.expert_params(on) as f64;
+        (self.zeros > 0).then(|| [self.visited() * one, self.topk as f64 * one])
+    }
+
     /// Parameters of the routed experts that a token doesn't visit, in the mean.
     pub(crate) fn resting_params(&self, on: &Deployment) -> u128 {
         let all = u128::from(self.experts) * self.expert_params(on);

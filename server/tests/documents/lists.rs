@@ -55,7 +55,7 @@ fn error(expected: Expected) -> String {
             "that of [the step time](trust.md#ranges) for the design's family".to_owned()
         }
         Expected::AsPeakMemory => "that of the peak memory, which it follows from".to_owned(),
-        Expected::Exact => "none: an exact count or formula".to_owned(),
+        Expected::ByToken(_) | Expected::Exact => "none: an exact count or formula".to_owned(),
         Expected::Derived => {
             "not validated by itself: hardly any published run states it".to_owned()
         }

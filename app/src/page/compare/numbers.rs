@@ -170,7 +170,7 @@ fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &N
             let ratio = relative.ln_1p();
             Sure::With(probability_of_order(&numbers.plan, &baseline.plan, ratio))
         }
-        (Expected::Exact | Expected::AsPeakMemory, _) => Sure::Exact,
+        (Expected::Exact | Expected::ByToken(_) | Expected::AsPeakMemory, _) => Sure::Exact,
         (Expected::Range(_) | Expected::Derived, _) => Sure::Unknown,
     }
 }

@@ -93,7 +93,9 @@ fn headline(plan: &Plan, estimate: &Estimate) -> String {
 fn bases(plan: &Plan) -> String {
     let line = |(name, id): (&str, MetricId)| match expected(plan, id) {
         Expected::Range(range) => format!("  {name}: {}\n", basis(&range)),
-        Expected::AsPeakMemory | Expected::Exact | Expected::Derived => String::new(),
+        Expected::ByToken(_) | Expected::AsPeakMemory | Expected::Exact | Expected::Derived => {
+            String::new()
+        }
     };
     let mut text =
         [("Step time", MetricId::step_time_seconds), ("Peak memory", MetricId::memory_peak_bytes)]
