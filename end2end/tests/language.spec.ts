@@ -17,6 +17,7 @@ const PAGES = [
   "/schedule",
   "/trust",
   "/find",
+  "/guide/find",
 ];
 
 /** Texts of a page with words of more than one letter, without what is no language. */
@@ -93,12 +94,39 @@ test("the palette finds knobs by their names in both languages", async ({ visit 
   }
 });
 
-test("what somebody wrote stays as it is", async ({ visit }) => {
+test("the guide is in the reader's language, with one address for both", async ({ visit }) => {
+  const page = await visit(CHINESE);
+  await page.goto("/guide/metrics#mfu");
+  const main = page.locator("main");
+  await expect(main).toHaveAttribute("lang", "zh-CN");
+  await expect(page).toHaveTitle(/^指标 · 指南/);
+  await expect(page.locator("h3#mfu")).toBeInViewport();
+  expect(await findings(page)).toEqual([]);
+  // What is generated from the registry is said, too; entries keep their ids.
+  await expect(main.locator("h3#mfu ~ ul").first()).toContainText("公式：");
+  await main.getByRole("link", { name: "This page in English" }).click();
+  await expect(main).toHaveAttribute("lang", "en");
+  expect(await main.locator("h2").allTextContents()).not.toContainEqual(/\p{Script=Han}/u);
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await page.goto("/guide/cli");
+  await expect(main).toHaveAttribute("lang", "en");
+});
+
+test("the palette finds chapters of the guide in both languages", async ({ visit }) => {
   const page = await visit(CHINESE);
   await page.goto("/guide");
-  await expect(page.locator("main")).toHaveAttribute("translate", "no");
-  await expect(page.locator("main")).toContainText("Moescape");
-  expect(await page.locator("main").textContent()).not.toMatch(/\p{Script=Han}/u);
+  await page.locator("html[data-translated=true]").waitFor({ state: "attached" });
+  for (const typed of ["troubleshooting", "故障"]) {
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette").getByRole("combobox").fill(typed);
+    const found = page.locator("#palette [role=option]", { hasText: "指南" });
+    await expect(found.first()).toContainText("故障");
+    await page.keyboard.press("Escape");
+  }
+});
+
+test("what somebody wrote stays as it is", async ({ visit }) => {
+  const page = await visit(CHINESE);
   // Words that the pages have, too.
   await page.goto("/compare?a=v%3D1&a.name=Baseline&b=v%3D1%26vpp%3D1");
   await page.locator("html[data-translated=true]").waitFor({ state: "attached" });

@@ -18,6 +18,14 @@ impl Language {
         }
     }
 
+    /// What documents call it.
+    pub(crate) const fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Chinese => "zh-CN",
+        }
+    }
+
     /// The language of an id.
     pub(crate) fn of_id(id: &str) -> Option<Self> {
         [Self::English, Self::Chinese].into_iter().find(|language| language.id() == id)

@@ -26,6 +26,7 @@ mod store;
 mod nats;
 mod public_url;
 mod traces;
+mod translation;
 
 mod backup;
 mod embed_from;
@@ -56,7 +57,6 @@ pub mod openapi;
 mod reading;
 
 mod not_found;
-mod translation;
 
 mod layers;
 

@@ -22,7 +22,7 @@ use crate::language::Language;
 use dictionary::Dictionary;
 
 /// What documents in Chinese call their language.
-const TAG: &str = "zh-CN";
+const TAG: &str = Language::Chinese.tag();
 
 /// The Chinese dictionary, read once.
 fn chinese() -> &'static Dictionary {
@@ -30,6 +30,11 @@ fn chinese() -> &'static Dictionary {
     let read =
         || Dictionary::new(&app::present::language::CHINESE, app::present::language::CHINESE_PARTS);
     CHINESE.get_or_init(read)
+}
+
+/// A text in Chinese, with the white space around it; none where the dictionary doesn't have it.
+pub(crate) fn said_in_chinese(text: &str) -> Option<String> {
+    chinese().translate_spaced(text)
 }
 
 /// Answers with pages in the visitor's language.

@@ -26,7 +26,8 @@ let searches = 0;
 
 /** Names in both languages, where the page isn't in English. */
 let searchNames = (names) => names;
-if (document.documentElement.lang === "zh-CN") {
+const isChinese = document.documentElement.lang === "zh-CN";
+if (isChinese) {
   const { translate } = await import("./translate.js");
   searchNames = (names) => [...names, ...names.filter(Boolean).map(translate)];
 }
@@ -113,13 +114,14 @@ function valueEntry({ knob, label, value, title }, words) {
   };
 }
 
-function chapterEntry({ address, title, part }, words) {
+function chapterEntry({ address, title, part, chinese }, words) {
+  const [shown, below] = isChinese ? chinese : [title, part];
   return {
     kind: "Guide",
-    title: part || title,
-    detail: part ? title : "",
-    names: [part || title, ...words],
-    beside: ["guide", title],
+    title: below || shown,
+    detail: below ? shown : "",
+    names: [part || title, chinese[1] || chinese[0], ...words],
+    beside: ["guide", title, chinese[0]],
     weight: 0.4,
     run: () => void (location.href = address),
   };

@@ -5,44 +5,66 @@ pub const PATH: &str = app::site::Page::Guide.path();
 
 /// A file of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chapter {
-    /// The last part of its address; empty for the first page.
-    pub name: &'static str,
+pub struct Text {
     /// Where it is in the repository.
     pub file: &'static str,
-    /// Its text.
+    /// What it says.
     pub markdown: &'static str,
 }
 
-macro_rules! chapters {
-    ($($name:literal $file:literal;)+) => {
-        /// Every file, in the order in which they are read; the first one is the table of contents.
-        pub static CHAPTERS: &[Chapter] = &[$(Chapter {
-            name: $name,
-            file: concat!("docs/", $file),
-            markdown: include_str!(concat!("../../../docs/", $file)),
-        },)+];
+/// A chapter, in the languages that it is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chapter {
+    /// The last part of its address; empty for the first page.
+    pub name: &'static str,
+    /// As it is written.
+    pub english: Text,
+    /// The same in Chinese, its generated parts left empty; none for what speaks English alone.
+    pub chinese: Option<Text>,
+}
+
+macro_rules! text {
+    ($directory:literal $file:literal) => {
+        Text {
+            file: concat!($directory, $file),
+            markdown: include_str!(concat!("../../../", $directory, $file)),
+        }
     };
 }
 
+macro_rules! chapters {
+    ($($name:literal $file:literal $($chinese:literal)?;)+) => {
+        /// Every chapter, in the order in which they are read; the first one is the table of
+        /// contents.
+        pub static CHAPTERS: &[Chapter] = &[$(Chapter {
+            name: $name,
+            english: text!("docs/" $file),
+            chinese: chapters!(@chinese $file $($chinese)?),
+        },)+];
+    };
+    (@chinese $file:literal $chinese:literal) => { Some(text!($chinese $file)) };
+    (@chinese $file:literal) => { None };
+}
+
 chapters! {
-    "" "guide/README.md";
-    "start" "guide/start.md";
-    "find" "guide/find.md";
-    "views" "guide/views.md";
-    "metrics" "guide/metrics.md";
-    "knobs" "guide/knobs.md";
-    "conventions" "guide/conventions.md";
-    "modelled" "guide/modelled.md";
-    "trust" "guide/trust.md";
-    "calibrate" "guide/calibrate.md";
-    "sharing" "guide/sharing.md";
-    "sweeps" "guide/sweeps.md";
-    "exchange" "guide/exchange.md";
-    "troubleshooting" "guide/troubleshooting.md";
-    "designs" "designs.md";
+    "" "guide/README.md" "docs/zh/";
+    "start" "guide/start.md" "docs/zh/";
+    "find" "guide/find.md" "docs/zh/";
+    "views" "guide/views.md" "docs/zh/";
+    "metrics" "guide/metrics.md" "docs/zh/";
+    "knobs" "guide/knobs.md" "docs/zh/";
+    "conventions" "guide/conventions.md" "docs/zh/";
+    "modelled" "guide/modelled.md" "docs/zh/";
+    "trust" "guide/trust.md" "docs/zh/";
+    "calibrate" "guide/calibrate.md" "docs/zh/";
+    "sharing" "guide/sharing.md" "docs/zh/";
+    "sweeps" "guide/sweeps.md" "docs/zh/";
+    "exchange" "guide/exchange.md" "docs/zh/";
+    "troubleshooting" "guide/troubleshooting.md" "docs/zh/";
+    "designs" "designs.md" "docs/zh/";
+    // What the program prints is English, and so is its reference.
     "cli" "cli.md";
-    "api" "api.md";
+    "api" "api.md" "docs/zh/";
 }
 
 impl Chapter {
@@ -56,5 +78,13 @@ impl Chapter {
     #[must_use]
     pub fn address(&self) -> String {
         if self.name.is_empty() { PATH.to_owned() } else { format!("{PATH}/{}", self.name) }
+    }
+
+    /// The chapter that a file is of, in either language.
+    pub(super) fn of_file(file: &str) -> Option<&'static Self> {
+        CHAPTERS.iter().find(|chapter| {
+            let chinese = chapter.chinese.map(|text| text.file);
+            chapter.english.file == file || chinese == Some(file)
+        })
     }
 }

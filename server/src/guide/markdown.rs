@@ -1,58 +1,154 @@
 //! A Markdown file of the guide as HTML: headings with anchors, links that fit the site.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use app::present::html::escaped;
 use app::site;
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream, html,
+};
 
-use super::chapters::{CHAPTERS, Chapter};
+use super::chapters::{Chapter, Text};
+use crate::language::Language;
+use crate::translation::said_in_chinese;
 
 /// Addresses that become a link in `code`, beside those of the site's pages.
 const ADDRESSES: [&str; 3] = ["/r/new", "/api/v1/validation.csv", "/api/v1/openapi.json"];
 
+/// What begins and ends a part that a test writes; the part's name and ` -->` follow.
+const START: &str = "<!-- generated: ";
+const END: &str = "<!-- end of ";
+
+/// The level of the headings of knobs and metrics.
+const ENTRY: HeadingLevel = HeadingLevel::H3;
+
 /// A heading that can be linked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
+pub(crate) struct Heading {
     /// 1 for the title.
-    pub level: u8,
-    /// What stands behind `#`.
-    pub id: String,
+    pub(crate) level: u8,
+    /// What stands behind `#`: the same in every language.
+    pub(crate) id: String,
     /// What it says.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A chapter as HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rendered {
+pub(crate) struct Rendered {
+    /// What it is written in.
+    pub(crate) language: Language,
     /// The first heading.
-    pub title: String,
+    pub(crate) title: String,
     /// The first paragraph, without markup.
-    pub about: String,
+    pub(crate) about: String,
     /// Every heading, in order.
-    pub headings: Vec<Heading>,
+    pub(crate) headings: Vec<Heading>,
     /// The text, its title included.
-    pub html: String,
+    pub(crate) html: String,
 }
 
-/// Renders a chapter.
-pub(super) fn render(chapter: &Chapter) -> Rendered {
-    let events: Vec<Event<'_>> =
-        Parser::new_ext(chapter.markdown, Options::ENABLE_TABLES).collect();
-    let mut page = Page { chapter, ids: Ids::default(), headings: vec![], in_link: false, open: 0 };
+/// Renders a chapter as it is written.
+pub(super) fn english(text: &Text) -> Rendered {
+    render(Page::new(text.file, Language::English), text.markdown)
+}
+
+/// Renders a chapter in Chinese, with the anchors that it has in English; none where it has no
+/// Chinese text. What is generated comes from the English one.
+pub(super) fn chinese(chapter: &Chapter, english: &Rendered) -> Option<Rendered> {
+    let text = chapter.chinese?;
+    let markdown = filled(text.markdown, chapter.english.markdown);
+    let generated_file = chapter.english.file;
+    let page = Page::new(text.file, Language::Chinese);
+    Some(render(Page { generated_file, known: &english.headings, ..page }, &markdown))
+}
+
+fn render(mut page: Page<'_>, markdown: &str) -> Rendered {
+    let events = TextMergeStream::new(Parser::new_ext(markdown, Options::ENABLE_TABLES));
+    let events: Vec<Event<'_>> = events.map(|event| page.said(event)).collect();
     let mut written = Vec::with_capacity(events.len());
     for (index, event) in events.iter().enumerate() {
         written.extend(page.event(event, &events[index + 1..]));
     }
-    let mut html = String::with_capacity(chapter.markdown.len() * 3 / 2);
+    let mut html = String::with_capacity(markdown.len() * 3 / 2);
     html::push_html(&mut html, written.into_iter());
     let title = page.headings.first().map_or_else(String::new, |first| first.text.clone());
-    Rendered { title, about: first_paragraph(&events), headings: page.headings, html }
+    let (language, about) = (page.language, first_paragraph(&events));
+    Rendered { language, title, about, headings: page.headings, html }
+}
+
+/// A text whose generated parts are those of another one.
+fn filled<'a>(markdown: &'a str, from: &str) -> Cow<'a, str> {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some(at) = rest.find(START) {
+        let (before, part) = rest.split_at(at);
+        let name = part[START.len()..].split(' ').next().unwrap_or_default();
+        let (start, end) = (format!("{START}{name} -->"), format!("{END}{name} -->"));
+        let whole = |text: &str| {
+            let (_, text) = text.split_once(&start)?;
+            Some(text.split_once(&end)?.0.to_owned())
+        };
+        let (Some(inside), Some((_, after))) = (whole(from), part.split_once(&end)) else { break };
+        text.extend([before, &start, &inside, &end]);
+        rest = after;
+    }
+    if text.is_empty() {
+        return Cow::Borrowed(markdown);
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// What stands in a generated part, in Chinese: as a whole, or by what it is made of, such as the
+/// name in front of a colon and the items of a list; none where a part of it isn't known.
+fn said(text: &str) -> Option<String> {
+    let words = text.trim();
+    if let Some(said) = said_in_chinese(words) {
+        return Some(text.replace(words, &said));
+    }
+    if is_name(words) {
+        return Some(text.to_owned());
+    }
+    for (end, stop) in [('.', "。"), (':', "："), (',', "、")] {
+        if let Some(rest) = words.strip_suffix(end) {
+            return Some(said(rest)? + stop);
+        }
+    }
+    if let Some((name, rest)) = text.split_once(": ") {
+        return Some(format!("{}：{}", said(name)?, said(rest)?));
+    }
+    for (between, joint) in [("; ", "；"), (", ", "、")] {
+        if text.contains(between) {
+            let parts: Option<Vec<String>> = text.split(between).map(said).collect();
+            return Some(parts?.join(joint));
+        }
+    }
+    None
+}
+
+/// Is this a name or an id, which is the same in every language?
+fn is_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let is_special = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        word.contains(|c: char| c.is_ascii_lowercase()) && !word.contains(is_special)
+    };
+    !text.split_whitespace().any(is_word)
 }
 
 /// What is known on the way through a file.
 struct Page<'a> {
-    chapter: &'a Chapter,
+    language: Language,
+    /// From where its links lead on, and those of its generated parts.
+    file: &'static str,
+    generated_file: &'static str,
+    /// The headings of the same text whose anchors it has.
+    known: &'a [Heading],
+    /// Whether a generated part is open.
+    is_generated: bool,
+    /// Whether the heading of an entry of such a part is open.
+    is_entry: bool,
     ids: Ids,
     headings: Vec<Heading>,
     in_link: bool,
@@ -61,8 +157,60 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
+    fn new(file: &'static str, language: Language) -> Self {
+        let (generated_file, known) = (file, &[][..]);
+        let (ids, headings) = (Ids::default(), vec![]);
+        let (is_generated, is_entry, in_link, open) = (false, false, false, 0);
+        Self {
+            language,
+            file,
+            generated_file,
+            known,
+            is_generated,
+            is_entry,
+            ids,
+            headings,
+            in_link,
+            open,
+        }
+    }
+
+    /// The event, with what is generated said in the page's language.
+    fn said<'e>(&mut self, event: Event<'e>) -> Event<'e> {
+        self.follow(&event);
+        match event {
+            Event::Text(text) if self.is_said() => {
+                Event::Text(said(&text).map_or(text, Into::into))
+            }
+            event => event,
+        }
+    }
+
+    /// Notes where generated parts and their entries begin and end.
+    fn follow(&mut self, event: &Event<'_>) {
+        if let Event::Html(comment) = event {
+            self.is_generated |= comment.starts_with(START);
+            self.is_generated &= !comment.starts_with(END);
+        }
+        self.is_entry |=
+            matches!(event, Event::Start(Tag::Heading { level, .. }) if *level == ENTRY);
+        self.is_entry &= !matches!(event, Event::End(TagEnd::Heading(_)));
+    }
+
+    /// Is what comes now to be said in Chinese? Entries are named by their ids.
+    fn is_said(&self) -> bool {
+        self.language == Language::Chinese && self.is_generated && !self.is_entry
+    }
+
+    /// The anchor of the next heading.
+    fn id(&mut self, text: &str) -> String {
+        let own = self.ids.next(text);
+        self.known.get(self.headings.len()).map_or(own, |known| known.id.clone())
+    }
+
     /// What is written for an event; `rest` are those behind it.
-    fn event(&mut self, event: &Event<'a>, rest: &[Event<'a>]) -> Option<Event<'a>> {
+    fn event<'e>(&mut self, event: &Event<'e>, rest: &[Event<'e>]) -> Option<Event<'e>> {
+        self.follow(event);
         let html = |text: String| Some(Event::Html(text.into()));
         match event {
             // Comments are for those who write; there is no other HTML.
@@ -72,7 +220,7 @@ impl<'a> Page<'a> {
             | Event::End(TagEnd::HtmlBlock) => None,
             Event::Start(Tag::Heading { level, .. }) => {
                 let text = plain(rest, |end| matches!(end, TagEnd::Heading(_)));
-                let id = self.ids.next(&text);
+                let id = self.id(&text);
                 let open = format!("<{level} id=\"{}\">", escaped(&id));
                 self.open = number(*level);
                 self.headings.push(Heading { level: self.open, id, text });
@@ -81,10 +229,14 @@ impl<'a> Page<'a> {
             Event::End(TagEnd::Heading(level)) => {
                 self.open = 0;
                 let heading = self.headings.last()?;
+                let label = match self.language {
+                    Language::English => format!("Link to {}", heading.text),
+                    Language::Chinese => format!("链接到：{}", heading.text),
+                };
                 let anchor = format!(
-                    " <a class=\"guide-anchor\" href=\"#{}\" aria-label=\"Link to {}\">#</a>",
+                    " <a class=\"guide-anchor\" href=\"#{}\" aria-label=\"{}\">#</a>",
                     escaped(&heading.id),
-                    escaped(&heading.text)
+                    escaped(&label)
                 );
                 let anchor = if heading.level == 1 { "" } else { &anchor };
                 html(format!("{anchor}</{level}>\n"))
@@ -139,8 +291,8 @@ impl<'a> Page<'a> {
             Some((path, anchor)) => (path, format!("#{anchor}")),
             None => (link, String::new()),
         };
-        let file = below(self.chapter.file, path);
-        if let Some(chapter) = CHAPTERS.iter().find(|chapter| chapter.file == file) {
+        let file = below(if self.is_generated { self.generated_file } else { self.file }, path);
+        if let Some(chapter) = Chapter::of_file(&file) {
             return format!("{}{anchor}", chapter.address());
         }
         if let Some(image) = file.strip_prefix("docs/images/") {
@@ -222,11 +374,15 @@ impl Ids {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "few events of Markdown matter")]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::chapters::CHAPTERS;
     use super::*;
 
     fn of(markdown: &'static str) -> Rendered {
-        render(&Chapter { name: "x", file: "docs/guide/x.md", markdown })
+        english(&Text { file: "docs/guide/x.md", markdown })
     }
 
     #[test]
@@ -272,6 +428,32 @@ mod tests {
             let code = format!(" <code>{code}</code> ");
             assert!(page.html.contains(&code), "{code}: {}", page.html);
         }
+    }
+
+    /// Names of papers and programs, which link to them, stay.
+    #[test]
+    fn what_is_generated_is_said_in_chinese() {
+        let mut missing = BTreeSet::new();
+        for chapter in CHAPTERS.iter().filter(|chapter| chapter.chinese.is_some()) {
+            let mut page = Page::new(chapter.english.file, Language::Chinese);
+            let mut is_source = false;
+            let markdown = chapter.english.markdown;
+            for event in TextMergeStream::new(Parser::new_ext(markdown, Options::ENABLE_TABLES)) {
+                page.follow(&event);
+                match event {
+                    Event::Start(Tag::Link { dest_url, .. }) => {
+                        is_source = dest_url.contains("://");
+                    }
+                    Event::End(TagEnd::Link) => is_source = false,
+                    Event::Text(text) if page.is_said() && !is_source => {
+                        missing.extend(said(&text).is_none().then(|| text.into_string()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let missing: Vec<String> = missing.into_iter().collect();
+        assert!(missing.is_empty(), "{}", missing.join("\n"));
     }
 
     #[test]

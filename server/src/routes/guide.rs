@@ -9,7 +9,9 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::choices;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, Rendered};
+use crate::language::Language;
 use crate::not_found;
+use crate::query;
 use crate::reading::Reading;
 use crate::sending::Shared;
 use crate::state::AppState;
@@ -46,32 +48,76 @@ pub(super) async fn image(
 }
 
 fn answer(state: &AppState, request: &Request, name: &str) -> Response {
+    let reader = choices::language(request.headers());
+    let language = asked(request).unwrap_or(reader);
     let found = Chapter::find(name).filter(|_| !request.uri().path().ends_with('/'));
-    let Some((place, chapter, text)) =
-        found.and_then(|(place, chapter)| Some((place, chapter, guide::rendered(place)?)))
+    let Some((place, chapter, text)) = found
+        .and_then(|(place, chapter)| Some((place, chapter, guide::rendered(place, language)?)))
     else {
         return not_found::not_found(state, request);
     };
-    let title = if place == 0 { text.title.clone() } else { format!("{} · Guide", text.title) };
+    let words = Words::of(text.language);
+    let guide = words.guide;
+    let title = if place == 0 { text.title.clone() } else { format!("{} · {guide}", text.title) };
     let page = Reading {
         page: Some(Page::Guide),
         title: &title,
         about: &text.about,
-        // The guide is in English whatever the page around it is in.
-        lang: Some("en"),
-        beside: chapters(chapter),
-        body: html! { div.guide-text { (article(text)) (neighbours(place)) } },
+        // The text is in its own language, whatever the page around it is in.
+        lang: Some(text.language.tag()),
+        beside: chapters(chapter, reader),
+        body: html! { div.guide-text {
+            (article(text, words))
+            (neighbours(place, language, words))
+            (other(chapter, words))
+        } },
         ..Reading::default()
     };
     page.answer(state, choices::theme(request.headers()).as_deref(), StatusCode::OK)
 }
 
+/// The language of the text that an address asks for, such as `?language=en`.
+fn asked(request: &Request) -> Option<Language> {
+    let query = request.uri().query().unwrap_or_default();
+    let [language] = query::parameters(query, ["language"]).ok()?;
+    Language::of_id(&language?)
+}
+
+/// What stands around a text, in its language.
+#[derive(Clone, Copy)]
+struct Words {
+    guide: &'static str,
+    parts: &'static str,
+    neighbours: [&'static str; 3],
+    /// The other language, and what leads to it there.
+    other: (Language, &'static str),
+}
+
+impl Words {
+    const fn of(language: Language) -> Self {
+        match language {
+            Language::English => Self {
+                guide: "Guide",
+                parts: "On this page",
+                neighbours: ["Neighbours", "Previous: ", "Next: "],
+                other: (Language::Chinese, "本页中文版"),
+            },
+            Language::Chinese => Self {
+                guide: "指南",
+                parts: "本页内容",
+                neighbours: ["相邻章节", "上一章：", "下一章："],
+                other: (Language::English, "This page in English"),
+            },
+        }
+    }
+}
+
 /// Every chapter, this one marked.
-fn chapters(current: &Chapter) -> Markup {
+fn chapters(current: &Chapter, reader: Language) -> Markup {
     html! {
         nav.guide-chapters aria-label="Chapters" { ul {
             @for (place, chapter) in CHAPTERS.iter().enumerate() {
-                @if let Some(text) = guide::rendered(place) {
+                @if let Some(text) = guide::rendered(place, reader) {
                     @let mark = (chapter == current).then_some("page");
                     li { a aria-current=[mark] href=(chapter.address()) { (text.title) } }
                 }
@@ -81,7 +127,7 @@ fn chapters(current: &Chapter) -> Markup {
 }
 
 /// Title, what is on the page, text.
-fn article(text: &Rendered) -> Markup {
+fn article(text: &Rendered, words: Words) -> Markup {
     let parts: Vec<&Heading> =
         text.headings.iter().filter(|heading| matches!(heading.level, 2 | 3)).collect();
     // Behind the title, which is the first element.
@@ -90,8 +136,8 @@ fn article(text: &Rendered) -> Markup {
     html! {
         (PreEscaped(title))
         @if parts.len() > 2 {
-            nav.guide-parts aria-label="On this page" { details {
-                summary { "On this page" }
+            nav.guide-parts aria-label=(words.parts) { details {
+                summary { (words.parts) }
                 ul { @for heading in parts {
                     li class={ "guide-level-" (heading.level) } {
                         a href={ "#" (heading.id) } { (heading.text) }
@@ -104,17 +150,33 @@ fn article(text: &Rendered) -> Markup {
 }
 
 /// What comes before and after.
-fn neighbours(place: usize) -> Markup {
+fn neighbours(place: usize, language: Language, words: Words) -> Markup {
+    let [label, previous, next] = words.neighbours;
     let near = [
-        ("prev", "Previous: ", place.checked_sub(1)),
-        ("next", "Next: ", Some(place + 1).filter(|next| *next < CHAPTERS.len())),
+        ("prev", previous, place.checked_sub(1)),
+        ("next", next, Some(place + 1).filter(|next| *next < CHAPTERS.len())),
     ];
+    let found = |at: Option<usize>| Some((at?, guide::rendered(at?, language)?));
     html! {
-        nav.guide-neighbours aria-label="Neighbours" {
+        nav.guide-neighbours aria-label=(label) {
             @for (relation, word, place) in near {
-                @if let Some((at, text)) = place.and_then(|at| Some((at, guide::rendered(at)?))) {
+                @if let Some((at, text)) = found(place) {
                     a.button rel=(relation) href=(CHAPTERS[at].address()) { (word) (text.title) }
                 }
+            }
+        }
+    }
+}
+
+/// The way to the same chapter in the other language, where it has one.
+fn other(chapter: &Chapter, words: Words) -> Markup {
+    let (language, label) = words.other;
+    let address = format!("{}?language={}", chapter.address(), language.id());
+    let tag = language.tag();
+    html! {
+        @if chapter.chinese.is_some() {
+            p.guide-other {
+                a rel="alternate" hreflang=(tag) lang=(tag) href=(address) { (label) }
             }
         }
     }

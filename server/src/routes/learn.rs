@@ -13,6 +13,7 @@ use model::choice::{Choice, Method};
 use super::validation;
 use crate::choices;
 use crate::guide::{self, CHAPTERS};
+use crate::language::Language;
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::state::AppState;
@@ -52,7 +53,7 @@ pub(super) async fn page(
         (schedules())
         section #guide {
             h2 { "Guide" }
-            (chapters())
+            (chapters(choices::language(&headers)))
         }
     };
     let page = Reading {
@@ -121,13 +122,16 @@ fn schedules() -> Markup {
     }
 }
 
-/// The chapters of the guide, which is in English whatever the page around it is in.
-fn chapters() -> Markup {
+/// The chapters of the guide, each in the language of its text.
+fn chapters(reader: Language) -> Markup {
     html! {
-        ul.learn-chapters lang="en" translate="no" {
+        ul.learn-chapters translate="no" {
             @for (place, chapter) in CHAPTERS.iter().enumerate().skip(1) {
-                @if let Some(text) = guide::rendered(place) {
-                    li { a href=(chapter.address()) { (text.title) } p.muted { (text.about) } }
+                @if let Some(text) = guide::rendered(place, reader) {
+                    li lang=(text.language.tag()) {
+                        a href=(chapter.address()) { (text.title) }
+                        p.muted { (text.about) }
+                    }
                 }
             }
         }

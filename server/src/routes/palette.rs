@@ -20,6 +20,7 @@ use model::preset::Preset;
 
 use super::json::json_response;
 use crate::guide::{self, CHAPTERS};
+use crate::language::Language;
 use crate::registry::Takes;
 use words::WORDS;
 
@@ -29,8 +30,8 @@ const LISTS: [&str; 2] = ["knobs", "metrics"];
 /// `{"knobs":[{"id","label","unit","aliases","values"}],
 /// "values":[{"knob","label","value","title"}],"metrics":[{"id","label","about"}],
 /// "presets":[{"id","title","story"}],"views":[{"id","title"}],
-/// "chapters":[{"address","title","part"}],"words":{TARGET:[WORD]}}`: what can't be turned or
-/// opened isn't there.
+/// "chapters":[{"address","title","part","chinese":[TITLE,PART]}],"words":{TARGET:[WORD]}}`: what
+/// can't be turned or opened isn't there.
 pub(super) async fn palette() -> Response {
     static PALETTE: OnceLock<Tree> = OnceLock::new();
     json_response(PALETTE.get_or_init(tree))
@@ -142,24 +143,28 @@ fn view((id, title): &(&'static str, &'static str)) -> Tree {
     Tree::map([("id", (*id).into()), ("title", (*title).into())])
 }
 
-/// A chapter of the guide and its parts.
+/// A chapter of the guide and its parts, by their names in both languages.
 fn chapter(place: usize) -> Vec<Tree> {
-    let (Some(chapter), Some(text)) = (CHAPTERS.get(place), guide::rendered(place)) else {
+    let text = |language| guide::rendered(place, language);
+    let (Some(chapter), Some(english), Some(chinese)) =
+        (CHAPTERS.get(place), text(Language::English), text(Language::Chinese))
+    else {
         return vec![];
     };
-    let part = |address: String, heading: &str| {
+    let part = |address: String, heading: &str, said: &str| {
         Tree::map([
             ("address", address.into()),
-            ("title", text.title.as_str().into()),
+            ("title", english.title.as_str().into()),
             ("part", heading.into()),
+            ("chinese", Tree::list([chinese.title.as_str(), said])),
         ])
     };
-    let parts = text
-        .headings
-        .iter()
-        .filter(|heading| (2..=3).contains(&heading.level) && !LISTS.contains(&chapter.name));
-    let whole = part(chapter.address(), "");
-    let parts = parts.map(|it| part(format!("{}#{}", chapter.address(), it.id), &it.text));
+    let parts = english.headings.iter().zip(&chinese.headings);
+    let parts =
+        parts.filter(|(it, _)| (2..=3).contains(&it.level) && !LISTS.contains(&chapter.name));
+    let whole = part(chapter.address(), "", "");
+    let parts = parts
+        .map(|(it, said)| part(format!("{}#{}", chapter.address(), it.id), &it.text, &said.text));
     std::iter::once(whole).chain(parts).collect()
 }
 

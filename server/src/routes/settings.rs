@@ -35,7 +35,7 @@ const SETTINGS: [Setting; 4] = [
     Setting {
         name: choices::LANGUAGE,
         title: "Language",
-        about: "The guide is in English.",
+        about: "Of pages and guide. The command line, files and the API are in English.",
         values: &[
             ("", "As the browser prefers"),
             (Language::English.id(), "English"),

@@ -10,7 +10,7 @@ use crate::{is_updating, keep, read};
 
 /// Files with examples: the guide, and what else shows the program at work.
 fn files() -> impl Iterator<Item = &'static str> {
-    CHAPTERS.iter().map(|chapter| chapter.file).chain(["README.md"])
+    CHAPTERS.iter().map(|chapter| chapter.english.file).chain(["README.md"])
 }
 
 #[test]

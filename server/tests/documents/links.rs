@@ -9,7 +9,7 @@ use crate::{read, root};
 /// Documents that link to each other.
 fn documents() -> Vec<String> {
     let mut files = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned).to_vec();
-    for directory in ["docs", "docs/guide"] {
+    for directory in ["docs", "docs/guide", "docs/zh", "docs/zh/guide"] {
         for entry in std::fs::read_dir(root().join(directory)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             if name.ends_with(".md") {
@@ -37,7 +37,8 @@ fn every_link_between_documents_leads_somewhere() {
             let target = if path.is_empty() { file.clone() } else { below(file, path) };
             assert!(root().join(&target).exists(), "{file} links to {link}, which isn't there");
             if !anchor.is_empty() {
-                let anchors = anchors(&read(&target));
+                // On the site a heading has its English anchor in every language.
+                let anchors = anchors(&read(&target.replace("docs/zh/", "docs/")));
                 assert!(anchors.contains(anchor), "{file} links to {link}: no such heading");
             }
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "few events of Markdown and few knobs matter")]
 
+mod chinese;
 mod commands;
 mod examples;
 mod knobs;

@@ -47,11 +47,18 @@ fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = String> + '
     parts.into_iter().map(|part| part.split('"').next().unwrap().replace("&amp;", "&"))
 }
 
+/// Cookies that ask for each language.
+const LANGUAGES: [&str; 2] = ["language=en", "language=zh"];
+
 #[tokio::test]
 async fn every_chapter_reads_without_a_script() {
-    for chapter in CHAPTERS {
-        let page = get(&chapter.address()).await;
+    for (chapter, cookie) in CHAPTERS.iter().flat_map(|it| LANGUAGES.map(|cookie| (it, cookie))) {
+        let page = get_with(&chapter.address(), cookie).await;
         assert_eq!(page.status, StatusCode::OK, "{}", chapter.address());
+        let is_chinese = cookie == "language=zh" && chapter.chinese.is_some();
+        let lang = if is_chinese { "zh-CN" } else { "en" };
+        let main = format!("class=\"reading\" lang=\"{lang}\" translate=\"no\">");
+        assert!(page.html.contains(&main), "{} lacks {main}", chapter.address());
         assert_eq!(page.kind, "text/html; charset=utf-8");
         assert!(!page.html.contains("<script") && !page.html.contains(" style=\""));
         assert_eq!(page.html.matches("<h1 ").count(), 1, "{}", chapter.address());
@@ -68,17 +75,23 @@ async fn every_chapter_reads_without_a_script() {
 async fn the_first_page_names_every_chapter() {
     let first = CHAPTERS[0];
     for chapter in &CHAPTERS[1..] {
-        let path = chapter.file.strip_prefix("docs/guide/");
-        let path = path.map_or_else(|| chapter.file.replace("docs/", "../"), str::to_owned);
-        assert!(first.markdown.contains(&format!("]({path})")), "{path}");
+        let path = chapter.english.file.strip_prefix("docs/guide/");
+        let path = path.map_or_else(|| chapter.english.file.replace("docs/", "../"), str::to_owned);
+        assert!(first.english.markdown.contains(&format!("]({path})")), "{path}");
     }
 }
 
 #[tokio::test]
 async fn every_link_and_anchor_of_the_guide_is_there() {
+    for cookie in LANGUAGES {
+        check_links(cookie).await;
+    }
+}
+
+async fn check_links(cookie: &str) {
     let mut pages = BTreeMap::new();
     for chapter in CHAPTERS {
-        pages.insert(chapter.address(), get(&chapter.address()).await.html);
+        pages.insert(chapter.address(), get_with(&chapter.address(), cookie).await.html);
     }
     let mut others = BTreeSet::new();
     let mut anchors = 0;
@@ -106,8 +119,25 @@ async fn every_link_and_anchor_of_the_guide_is_there() {
     assert!(anchors > 200, "{anchors}");
     assert!(others.len() > 6, "{others:?}");
     for address in others {
-        assert_eq!(get(&address).await.status, StatusCode::OK, "{address}");
+        assert_eq!(get_with(&address, cookie).await.status, StatusCode::OK, "{address}");
     }
+}
+
+#[tokio::test]
+async fn a_chapter_can_be_read_in_the_other_language() {
+    let english = get_with("/guide/find", "language=en").await.html;
+    assert!(english.contains("hreflang=\"zh-CN\"") && english.contains(">On this page<"));
+    let link = "href=\"/guide/find?language=zh\"";
+    assert!(english.contains(link), "{english}");
+    let other = get_with("/guide/find?language=zh", "language=en").await.html;
+    assert!(other.contains("<html lang=\"en\"") && other.contains("本页内容"));
+    let chinese = get_with("/guide/find", "language=zh").await.html;
+    assert!(chinese.contains("href=\"/guide/find?language=en\""));
+    assert!(chinese.contains("· 指南 · Moescape</title>"), "{chinese}");
+    // What is generated is said, too, and its anchors are those of the ids.
+    let knobs = get_with("/guide/knobs", "language=zh").await.html;
+    assert!(knobs.contains("<h3 id=\"num_layers\">num_layers") && knobs.contains("取值："));
+    assert!(!get_with("/guide/cli", "language=zh").await.html.contains("guide-other"));
 }
 
 #[tokio::test]
