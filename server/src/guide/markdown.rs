@@ -108,13 +108,13 @@ fn said(text: &str) -> Option<String> {
     if let Some(said) = said_in_chinese(words) {
         return Some(text.replace(words, &said));
     }
-    if is_name(words) {
-        return Some(text.to_owned());
-    }
     for (end, stop) in [('.', "。"), (':', "："), (',', "、")] {
         if let Some(rest) = words.strip_suffix(end) {
             return Some(said(rest)? + stop);
         }
+    }
+    if is_name(words) {
+        return Some(text.to_owned());
     }
     if let Some((name, rest)) = text.split_once(": ") {
         return Some(format!("{}：{}", said(name)?, said(rest)?));
