@@ -1,9 +1,9 @@
 //! The user guide: the Markdown files of `docs/`, as pages of the site.
 //!
 //! The files are written to be read where they stand, too: links between them are relative, and
-//! become addresses of the site here. Names of the site's pages in `code` become links. `docs/zh` has
-//! them in Chinese, heading by heading: what is generated is filled in from the English file and
-//! said with the dictionary of the pages.
+//! become addresses of the site here. Names of the site's pages in `code` become links. `docs/zh`
+//! has them in Chinese, heading by heading: what is generated is filled in from the English file
+//! and said with the dictionary of the pages.
 
 mod chapters;
 mod markdown;

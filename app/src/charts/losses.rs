@@ -10,14 +10,14 @@ use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};
 use super::step::{kind_keys, look, loss_id, step_breakdown};
-use crate::draw::axis::{Axis, Tick};
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, drawn_width, line, opening, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, TEXT_GAP, drawn_width, line, opening, strong, svg, text, titled,
 };
 use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::Legend;
-use crate::draw::text::finite;
+use crate::draw::text::{TEXT_SIZE, bold_width, finite};
 use crate::present::format;
 
 /// Narrower charts have a row for each part in place of a column.
@@ -62,22 +62,17 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
     let keys = kind_keys(|ink| columns.iter().any(|it| it.ink == ink)).into_iter();
     let legend = Legend::new(width, keys.chain(ghost.map(Compared::key)).collect());
     let top = legend.height() + LINE;
-    let ticks = columns.iter().enumerate().map(|(index, it)| Tick {
-        at: index as f64 + 0.5,
-        text: it.label.to_owned(),
-        ink: Ink::Text,
-        keep: index == 0 || index + 1 == columns.len(),
-        rule: None,
-    });
-    let x =
-        Axis { from: 0.0, to: columns.len() as f64, ticks: ticks.collect(), title: String::new() };
+    let (from, to) = (0.0, columns.len() as f64);
+    let x = Axis { from, to, ticks: vec![], title: String::new() };
     let y = Axis::linear(0.0, columns[0].to, 4, "");
     let (left, bottom) = (y.label_width() + 12, top + HEIGHT);
     let frame = Frame { left, right: width, top, bottom, x, y };
-    svg(width, bottom + LINE + LINE / 2, &label(estimate, &columns), &|canvas| {
+    let slot = (width - left) / columns.len() as i32;
+    let rows = label_rows(&columns, slot);
+    let height = bottom + (1 + rows.iter().max().unwrap_or(&0)) * LINE + LINE / 2;
+    svg(width, height, &label(estimate, &columns), &|canvas| {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);
-        let slot = (width - left) / columns.len() as i32;
         for (index, column) in columns.iter().enumerate() {
             let (x0, high) = plot.map_coordinate(&(index as f64, column.from.max(column.to)));
             let (_, low) = plot.map_coordinate(&(index as f64, column.from.min(column.to)));
@@ -86,6 +81,9 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
             opening(canvas, &column.title, &column.opens, &[mark]);
             let middle = x0 + slot / 2;
             draw_value(canvas, column, middle, [high, low.max(high + 2)]);
+            let write = if column.opens.is_empty() { strong } else { text };
+            let below = (middle, bottom + LINE / 2 + 2 + rows[index] * LINE);
+            write(canvas, column.label, below, Ink::Text, HPos::Center);
             if let Some((it, [from, to])) =
                 outlines.as_ref().and_then(|(it, all)| Some((it, all[index]?)))
             {
@@ -112,6 +110,19 @@ fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Opt
         (column.ink != Ink::Peak).then_some([other.from, other.to])
     };
     columns.iter_mut().map(outline).collect()
+}
+
+/// The row of each label below the plot: one that would touch the label before it stands lower.
+fn label_rows(columns: &[Column], slot: i32) -> Vec<i32> {
+    let mut end = i32::MIN;
+    let mut row = 0;
+    let rows = columns.iter().zip(0..).map(|(column, index)| {
+        let (middle, half) = (index * slot, bold_width(column.label, TEXT_SIZE) / 2);
+        row = if middle - half < end + TEXT_GAP / 2 { 1 - row } else { 0 };
+        end = middle + half;
+        row
+    });
+    rows.collect()
 }
 
 /// A loss has its points below its column, peak and MFU have theirs above.

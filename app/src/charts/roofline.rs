@@ -4,9 +4,10 @@
 use model::axis::LinkLevel;
 use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
 
+use super::compared::Compared;
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, opening, polyline, svg,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, opening, polyline, svg, titled,
 };
 use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
@@ -73,14 +74,29 @@ struct Roof {
     ink: Ink,
 }
 
+/// A pinned design's operators, in outlines beside those of the same names.
+pub struct Beside<'a> {
+    /// Its look.
+    pub pin: Compared<'a>,
+    /// Its operators.
+    pub roofline: Roofline,
+}
+
 /// Operators and exchanges under their roofs; the one of that name stands out. `step` is the
 /// time of the step in seconds.
 #[must_use]
-pub fn roofline(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> String {
+pub fn roofline(
+    roofline: &Roofline,
+    step: f64,
+    chosen: &str,
+    beside: Option<&Beside<'_>>,
+    width: u32,
+) -> String {
     let width = drawn_width(width);
     let range = Range::of(roofline);
     let points = points(roofline, step, &range);
-    let legend = Legend::new(width, keys());
+    let keys = keys().into_iter().chain(beside.map(|it| it.pin.key()));
+    let legend = Legend::new(width, keys.collect());
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
     let (x, y) = (range.x_axis(), range.y_axis());
@@ -97,8 +113,24 @@ pub fn roofline(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> Str
         for point in &points {
             point.draw(canvas, &plot, point.name == chosen);
         }
+        if let Some(beside) = beside {
+            beside.draw(canvas, &plot, (&points, &range));
+        }
         names(canvas, &plot, &frame, (&points, &roofs, &range));
     })
+}
+
+impl Beside<'_> {
+    fn draw(&self, canvas: &Canvas<'_>, plot: &Plot<'_>, (own, range): (&[Point], &Range)) {
+        let step = self.pin.estimate.metrics.step_time.get();
+        for point in points(&self.roofline, step, range) {
+            if point.share >= NAMED && own.iter().any(|own| own.name == point.name) {
+                let (left, top, right, bottom) = point.boxed(plot);
+                let outline = self.pin.outline([(left, top), (right, bottom)]);
+                titled(canvas, self.pin.beside(&point.title).trim(), &[outline]);
+            }
+        }
+    }
 }
 
 impl Range {

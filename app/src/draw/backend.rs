@@ -86,6 +86,12 @@ impl<'a> SvgBackend<'a> {
         self.svg.push_str("\"/>");
     }
 
+    /// An outline that stands behind what the page shows.
+    pub(crate) fn ghost(&mut self, (x0, y0): BackendCoord, (x1, y1): BackendCoord, ink: Ink) {
+        let look = format!("class=\"chart-stroke chart-ghost {}\"", ink.name());
+        svg::rect(self.svg, [x0, y0, (x1 - x0).max(0), (y1 - y0).max(0)], &look);
+    }
+
     /// Cells of a field that have the same step of color, as one path.
     pub(crate) fn cells(&mut self, step: usize, path: &str) {
         let _ = write!(self.svg, "<path class=\"chart-fill chart-heat-{step}\" d=\"{path}\"/>");

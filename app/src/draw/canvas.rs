@@ -183,7 +183,7 @@ fn draw_mark(backend: &mut SvgBackend<'_>, mark: &Mark) -> Drawn {
     let ([from, to], color) = (mark.corners, mark.ink.to_rgba());
     match mark.fill {
         Fill::Solid => backend.draw_rect(from, to, &color, true)?,
-        Fill::Outline => backend.draw_rect(from, to, &color.stroke_width(2), false)?,
+        Fill::Outline => backend.ghost(from, to, mark.ink),
         Fill::Hatched => {
             backend.draw_rect(from, to, &color, true)?;
             backend.hatch(None, from, to);

@@ -9,11 +9,9 @@ use crate::present::format;
 /// Losses below this share of the step aren't worth a word.
 const MIN_SHARE: f64 = 0.005;
 
-/// A verdict in two words and the sentences that bear it out.
+/// What bounds a design, in sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// What costs most.
-    pub verdict: &'static str,
     /// Where the step goes.
     pub time: String,
     /// What fills the memory; nothing of a design that doesn't fit, of which more is said.
@@ -24,10 +22,9 @@ pub struct Bottleneck {
 #[must_use]
 pub fn bottleneck(estimate: &Estimate) -> Bottleneck {
     let losses = largest_losses(estimate);
-    let verdict = losses.first().map_or("At the peak", |(part, _)| verdict(*part));
     let fullest = fullest_stage(estimate).filter(|_| estimate.metrics.fits);
     let memory = fullest.map(memory_sentence).unwrap_or_default();
-    Bottleneck { verdict, time: time_sentence(estimate, &losses), memory }
+    Bottleneck { time: time_sentence(estimate, &losses), memory }
 }
 
 /// The largest loss of a step in words, and its share; none of a step that is all ideal.
@@ -101,28 +98,6 @@ fn memory_sentence(stage: &StageEstimate) -> String {
     )
 }
 
-const fn verdict(part: StepPart) -> &'static str {
-    match part {
-        StepPart::Ideal => "At the peak",
-        StepPart::Kernels => "Bound by matmul and attention efficiency",
-        StepPart::Vector => "Bound by memory bandwidth",
-        StepPart::Recompute => "Bound by recomputation",
-        StepPart::Host => "Bound by the host",
-        StepPart::TensorParallel => "Bound by tensor parallelism",
-        StepPart::ContextParallel => "Bound by context parallelism",
-        StepPart::ExpertParallel => "Bound by expert parallelism",
-        StepPart::PipelineParallel => "Bound by sends between stages",
-        StepPart::Swap => "Bound by swapping",
-        StepPart::Contention => "Bound by collectives beside kernels",
-        StepPart::Bubble => "Bound by the pipeline bubble",
-        StepPart::DataParallel => "Bound by data parallelism",
-        StepPart::Optimizer => "Bound by the optimizer",
-        StepPart::Stragglers => "Bound by stragglers",
-        StepPart::Imbalance => "Bound by uneven experts",
-        StepPart::Migration => "Bound by moving experts",
-    }
-}
-
 const fn name(part: StepPart) -> &'static str {
     match part {
         StepPart::Ideal => "ideal compute",
@@ -165,7 +140,6 @@ mod tests {
         assert!(losses.is_sorted_by(|(_, a), (_, b)| a.get() >= b.get()));
         let said = bottleneck(&estimate);
         let (largest, _) = losses.first().expect("some loss");
-        assert_eq!(said.verdict, verdict(*largest));
         assert!(said.time.contains(name(*largest)), "{}", said.time);
     }
 

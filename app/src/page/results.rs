@@ -4,6 +4,7 @@
 //! text, the browser writes those anew that change and draws what is on canvases. How one looks at
 //! it stands in the address. A finished sweep reads well without a script.
 
+mod beside;
 mod browser;
 pub mod data;
 mod heat;

@@ -26,11 +26,7 @@ fn bounds(explorer: Explorer) -> impl IntoView {
     let said = Memo::new(move |_| explorer.with_numbers(|numbers| bottleneck(&numbers.estimate)));
     view! {
         <section class="verdict" aria-label="What bounds this design">
-            <p>
-                <strong>{move || said.with(|said| format!("{}.", said.verdict))}</strong>
-                " "
-                {move || said.with(|said| format!("{} {}", said.time, said.memory))}
-            </p>
+            <p>{move || said.with(|said| format!("{} {}", said.time, said.memory))}</p>
             <p class="muted">{move || beside_published(explorer)}</p>
         </section>
     }

@@ -113,13 +113,68 @@ pub fn chosen(accelerator: AcceleratorId) -> String {
     if is_told { title.to_owned() } else { format!("{title} {} GB", row.hbm_gib) }
 }
 
-/// What people call a value that a list would else show by its id: the accelerators and the
-/// schedules.
+/// What people call a value that a list would else show by its id.
 #[must_use]
 pub fn value(id: &str) -> Option<String> {
     let schedule = || Method::from_name(id).map(|it| method(it).to_owned());
-    AcceleratorId::from_name(id).map(chosen).or_else(schedule)
+    let word = || VALUES.iter().find(|(known, _)| *known == id).map(|(_, name)| (*name).to_owned());
+    AcceleratorId::from_name(id).map(chosen).or_else(schedule).or_else(word)
 }
+
+/// Values whose ids aren't words, whichever knobs take them.
+const VALUES: [(&str, &str); 51] = [
+    ("off-by-one", "off by one"),
+    ("learnable", "a learned sink"),
+    ("rope", "RoPE"),
+    ("learned_absolute", "learned, absolute"),
+    ("gdn", "Gated DeltaNet"),
+    ("gdn2", "Gated DeltaNet 2"),
+    ("dsa", "DeepSeek sparse attention"),
+    ("kda", "Kimi Delta Attention"),
+    ("lightning", "Lightning attention"),
+    ("p2p", "ring, point to point"),
+    ("a2a", "Ulysses, all-to-all"),
+    ("allgather", "all-gather"),
+    ("alltoall", "all-to-all"),
+    ("no_shard", "none, ZeRO-0"),
+    ("optim", "optimizer, ZeRO-1"),
+    ("optim_grads", "optimizer and gradients, ZeRO-2"),
+    ("optim_grads_params", "everything, ZeRO-3"),
+    ("tp-cp-ep-dp-pp", "TP, CP, EP, DP, PP"),
+    ("tp-cp-ep-pp-dp", "TP, CP, EP, PP, DP"),
+    ("closed_form", "closed form"),
+    ("deepep", "DeepEP"),
+    ("hybridep", "HybridEP"),
+    ("bf16", "BF16"),
+    ("fp16", "FP16"),
+    ("fp32", "FP32"),
+    ("fp8", "FP8"),
+    ("fp8_delayed", "FP8, delayed scaling"),
+    ("fp8_tensorwise", "FP8 by tensor"),
+    ("fp8_blockwise", "FP8 by block"),
+    ("mxfp8", "MXFP8"),
+    ("nvfp4", "NVFP4"),
+    ("adam", "Adam"),
+    ("sgd", "SGD"),
+    ("muon", "Muon"),
+    ("level0", "level 0"),
+    ("level1", "level 1"),
+    ("micro_batch", "per micro-batch"),
+    ("ep_group", "per EP group"),
+    ("dp_group", "per DP group"),
+    ("sliding_window", "sliding window"),
+    ("ema", "moving average"),
+    ("on_increase", "on increase"),
+    ("megatron", "Megatron-LM"),
+    ("mindspeed", "MindSpeed"),
+    ("fsdp", "FSDP"),
+    ("deepspeed", "DeepSpeed"),
+    ("ascend-2024-11", "Ascend, November 2024"),
+    ("ascend-2025-05", "Ascend, May 2025"),
+    ("ascend-2025-06", "Ascend, June 2025"),
+    ("ascend-2026", "Ascend, 2026"),
+    ("transformer_engine", "Transformer Engine"),
+];
 
 /// What people call a schedule.
 #[must_use]
@@ -168,7 +223,11 @@ pub fn line(design: &Design) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "of kinds only choices matter")]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use model::knob::Kind;
     use model::link;
     use model::preset::Preset;
 
@@ -176,6 +235,22 @@ mod tests {
 
     fn design(query: &str) -> Design {
         link::decode(query).expect("a link that decodes")
+    }
+
+    #[test]
+    fn values_are_called_by_words_unless_they_are_words() {
+        let offered = KnobId::ALL.iter().filter_map(|id| match id.knob().kind {
+            Kind::Choice(values) => Some(values),
+            _ => None,
+        });
+        let values: BTreeSet<&str> = offered.flatten().copied().collect();
+        for id in &values {
+            let is_word = id.chars().all(|c| c.is_ascii_lowercase());
+            assert!(is_word || value(id).is_some(), "{id}");
+        }
+        for (id, _) in VALUES {
+            assert!(values.contains(id), "no knob takes {id}");
+        }
     }
 
     #[test]

@@ -56,7 +56,10 @@ pub fn html(
         }
         Study::Sensitivity => sensitivity::html(numbers, options),
         Study::Map => map::html(numbers, options, pins),
-        Study::Roofline => roofline::html(numbers, width, options),
+        Study::Roofline => {
+            let beside = pin.map(Pin::beside_operators);
+            roofline::html(numbers, beside.as_ref(), width, options)
+        }
         Study::Solve => solve::html(numbers, options),
         Study::Transfer => transfer::html(numbers, options),
         Study::Explanation => explanation::html(numbers, options),

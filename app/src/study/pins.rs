@@ -4,7 +4,7 @@
 use model::design::Design;
 use model::link;
 
-use crate::charts::Compared;
+use crate::charts::{Beside, Compared};
 use crate::insight::numbers::Numbers;
 use crate::present::name;
 use crate::site::chosen::Chosen;
@@ -45,6 +45,13 @@ impl Pin {
     /// Its micro-batches per step and data-parallel rank.
     pub(super) fn microbatches(&self) -> u64 {
         self.numbers.plan.num_microbatches()
+    }
+
+    /// Its operators in the roofline of another design.
+    pub(super) fn beside_operators(&self) -> Beside<'_> {
+        let Numbers { plan, estimate } = &self.numbers;
+        let roofline = model::roofline(plan, &estimate.communication);
+        Beside { pin: self.compared(), roofline }
     }
 
     /// It in a chart of several.

@@ -6,7 +6,7 @@ use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
 use super::Width;
 use super::figure::Figure;
 use super::options::{Options, select};
-use crate::charts::{self, exchange_name, link_words, operator_name};
+use crate::charts::{self, Beside, exchange_name, link_words, operator_name};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 use crate::present::html;
@@ -15,7 +15,12 @@ use crate::present::html;
 pub(super) const TITLE: &str = "Roofline";
 
 /// The figure: chart, the explanation of one operator, table.
-pub(super) fn html(numbers: &Numbers, width: Width, options: Options<'_>) -> Markup {
+pub(super) fn html(
+    numbers: &Numbers,
+    beside: Option<&Beside<'_>>,
+    width: Width,
+    options: Options<'_>,
+) -> Markup {
     let estimate = &numbers.estimate;
     let roofline = model::roofline(&numbers.plan, &estimate.communication);
     let step = estimate.metrics.step_time.get();
@@ -30,7 +35,7 @@ pub(super) fn html(numbers: &Numbers, width: Width, options: Options<'_>) -> Mar
         id: "roofline",
         title: TITLE,
         caption: &caption(&roofline, step),
-        chart: &width.chart(|width| charts::roofline(&roofline, step, &chosen, width)),
+        chart: &width.chart(|width| charts::roofline(&roofline, step, &chosen, beside, width)),
         rows: &charts::roofline_table(&roofline, step),
     }
     .html(&explanation(&roofline, step, &chosen, names()))

@@ -10,7 +10,7 @@ use model::violation::Nearest;
 use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
-use crate::insight::bottleneck::bottleneck;
+use crate::insight::bottleneck::largest_loss;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
@@ -43,9 +43,9 @@ static COLUMNS: [Cell; 8] = [
         let share = it.metrics.comm_exposed / it.metrics.step_time;
         format!("{} of the step", format::percent(share, 1))
     }),
-    ("Bound by", |_, it| {
-        let words = bottleneck(it).verdict;
-        words.strip_prefix("Bound by ").unwrap_or(words).to_owned()
+    ("Largest loss", |_, it| {
+        let name = |(name, share)| format!("{name} ({share})");
+        largest_loss(it).map_or_else(|| "none".to_owned(), name)
     }),
 ];
 

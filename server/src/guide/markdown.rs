@@ -178,12 +178,13 @@ impl<'a> Page<'a> {
     /// The event, with what is generated said in the page's language.
     fn said<'e>(&mut self, event: Event<'e>) -> Event<'e> {
         self.follow(&event);
-        match event {
-            Event::Text(text) if self.is_said() => {
-                Event::Text(said(&text).map_or(text, Into::into))
-            }
-            event => event,
+        if let Event::Text(text) = &event
+            && self.is_said()
+            && let Some(said) = said(text)
+        {
+            return Event::Text(said.into());
         }
+        event
     }
 
     /// Notes where generated parts and their entries begin and end.

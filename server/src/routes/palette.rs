@@ -6,12 +6,9 @@ mod words;
 
 use std::sync::OnceLock;
 
-use app::page::schedule::methods;
 use app::present::name;
 use app::study::Study;
 use axum::response::Response;
-use model::accelerator::AcceleratorId;
-use model::choice::{Choice, Method};
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Kind;
@@ -93,28 +90,10 @@ fn values(id: KnobId) -> Vec<Tree> {
             ("knob", id.id().into()),
             ("label", id.knob().label.into()),
             ("value", (*value).into()),
-            ("title", title(id, value).into()),
+            ("title", name::value(value).unwrap_or_else(|| (*value).to_owned()).into()),
         ])
     };
     values.iter().map(row).collect()
-}
-
-/// What people call a value.
-fn title(id: KnobId, value: &'static str) -> &'static str {
-    let title = match (id, value) {
-        (KnobId::accelerator, _) => AcceleratorId::from_name(value).map(name::part),
-        (KnobId::method, _) => Method::from_name(value).map(|it| methods::about(it).name),
-        (KnobId::data_parallel_sharding_strategy, "no_shard") => Some("none, ZeRO-0"),
-        (KnobId::data_parallel_sharding_strategy, "optim") => Some("optimizer, ZeRO-1"),
-        (KnobId::data_parallel_sharding_strategy, "optim_grads") => {
-            Some("optimizer and gradients, ZeRO-2")
-        }
-        (KnobId::data_parallel_sharding_strategy, "optim_grads_params") => {
-            Some("everything, ZeRO-3")
-        }
-        _ => None,
-    };
-    title.unwrap_or(value)
 }
 
 /// The explorer's views, by the names of their studies, with what they are called where the page at

@@ -112,7 +112,7 @@ async fn a_refused_run_says_why_in_its_row() {
     let answer = TestApp::new().get("/trust?show=refused").await;
     let rows = answer.text().matches("run-id\">").count();
     assert!(rows > 5, "{rows}");
-    assert_eq!(answer.text().matches("Refused: ").count(), rows);
+    assert_eq!(answer.text().matches("Not modelled: ").count(), rows);
 }
 
 #[tokio::test]

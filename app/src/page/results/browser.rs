@@ -15,9 +15,11 @@ use web_sys::{
     RequestInit, ResizeObserver, Response,
 };
 
+use super::beside::{self, Beside};
 use super::data::{Counts, Data, Pace};
 use super::live::Live;
 use super::wire;
+use crate::browser::pins;
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
@@ -59,6 +61,24 @@ pub(super) fn install(raw: String) {
         let live = Rc::new(RefCell::new(Live::new(id, &raw)));
         listen(&live, &main);
         get(&live);
+        get_beside(&live);
+    });
+}
+
+/// Gets the numbers of the base design, to which the page's head links, and of the pins.
+fn get_beside(live: &Shared) {
+    let live = Rc::clone(live);
+    let link = document().get_element_by_id("base-design");
+    let base = link.and_then(|link| link.get_attribute("href")).unwrap_or_default();
+    let links = beside::links(base.trim_start_matches("/?"), &pins::read());
+    leptos::task::spawn_local(async move {
+        for (label, link) in links {
+            let numbers = text(&format!("/export/metrics.json?{link}")).await;
+            if let Some(design) = numbers.and_then(|numbers| Beside::read(label, &numbers)) {
+                live.borrow_mut().put_beside(design);
+                due(&live);
+            }
+        }
     });
 }
 

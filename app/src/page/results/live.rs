@@ -6,6 +6,7 @@ use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{EventSource, HtmlCanvasElement};
 
+use super::beside::Beside;
 use super::data::{Data, Dim};
 use super::heat::{self, Grid};
 use super::parallel::{self, Grip, Lanes};
@@ -116,6 +117,8 @@ pub(super) struct Live {
     pub(super) lanes: Option<Lanes>,
     pub(super) places: scatter::Places,
     pub(super) columns: parallel::Columns,
+    /// The base design and the pins of the explorer.
+    beside: Vec<Beside>,
     /// What the plot follows from, beside the designs.
     plotted: Option<Plotted>,
     /// The heatmap's knobs as they were drawn last; brushing doesn't change it.
@@ -158,6 +161,7 @@ impl Live {
             lanes: None,
             places: scatter::Places::default(),
             columns: parallel::Columns::default(),
+            beside: Vec::new(),
             plotted: None,
             heated: None,
             over: Over::default(),
@@ -194,6 +198,12 @@ impl Live {
         self.over = Over::default();
         self.is_new = true;
         self.changed = true;
+    }
+
+    /// Takes a design in that stands beside those of the sweep.
+    pub(super) fn put_beside(&mut self, design: Beside) {
+        self.beside.push(design);
+        self.over.scatter = None;
     }
 
     /// The sweep is over.
@@ -352,6 +362,7 @@ impl Live {
         if self.over.scatter != over
             && let Some(mut canvas) = canvas("scatter-over")
         {
+            scatter::beside(&mut canvas, data, &plot, &self.beside);
             scatter::overlay(&mut canvas, data, &plot, &self.view, self.current_of(data));
             self.over.scatter = over;
         }
@@ -420,6 +431,7 @@ impl Live {
                 let plot = self.plot.as_ref()?;
                 plot.axes(&mut file, data);
                 scatter::paint(&mut file, data, (plot, &self.places), selection);
+                scatter::beside(&mut file, data, plot, &self.beside);
                 "Trade-off"
             }
             "parallel" => {

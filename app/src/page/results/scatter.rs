@@ -1,5 +1,6 @@
 //! The scatter of two metrics, with the front drawn over the rest.
 
+use super::beside::Beside;
 use super::data::{Data, Dim};
 use super::heat::shortened;
 use super::scale;
@@ -312,6 +313,25 @@ fn front(
         surface.shape(&corners, FRONT);
     }
     surface.opacity(1.0);
+}
+
+/// Designs that aren't the sweep's; what lies beyond the axes stands at their ends.
+pub(super) fn beside(surface: &mut dyn Surface, data: &Data, plot: &Plot, all: &[Beside]) {
+    for design in all {
+        let place = |side: usize| match plot.dims[side] {
+            Dim::Metric(place) => {
+                let number = design.metric(*data.metrics.get(place)?)?;
+                Some(plot.scales[side].place(number).clamp(0.0, 1.0))
+            }
+            Dim::Knob(_) => None,
+        };
+        let (Some(x), Some(y)) = (place(0), place(1)) else { continue };
+        let at = (LEFT + x * plot.width, TOP + (1.0 - y) * plot.height);
+        surface.ring(at, 6.0, Hue::Accent);
+        let (side, by) = if x > 0.7 { (Side::Right, -11.0) } else { (Side::Left, 11.0) };
+        let words = Words::new(&design.label, (at.0 + by, at.1), side, Hue::Accent);
+        surface.words_over(Words { face: Face::Bold, ..words });
+    }
 }
 
 /// What a pointer is on, and the pins.

@@ -63,7 +63,7 @@ fn head(data: &Data) -> Markup {
             h1 { (name) }
             p.sweep-links {
                 @if !data.base.is_empty() {
-                    a data-design href={ "/?" (data.base) } { "Base design" } " "
+                    a #base-design data-design href={ "/?" (data.base) } { "Base design" } " "
                 }
                 a href={ (Page::Sweep.path()) "?sweep=" (data.id) } { "Edit and rerun" }
                 " "
@@ -124,7 +124,9 @@ fn pictures(data: &Data, view: &View) -> Markup {
                     span.sweep-key.front aria-hidden="true" { "◆" }
                     " on the Pareto front: none is better in every objective. "
                     span.sweep-key aria-hidden="true" { "●" }
-                    " a random sample of the rest; darker where there are more."
+                    " a random sample of the rest; darker where there are more. "
+                    span.sweep-key.beside aria-hidden="true" { "○" }
+                    " your base design and pins, at the edge where they are beyond it."
                 }
             }
             section.card.sweep-card aria-labelledby="heat-title" {

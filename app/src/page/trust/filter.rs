@@ -65,7 +65,7 @@ choices! {
         /// Those that count towards the targets.
         Scored = "scored", "Count towards the targets";
         /// Those that the knobs don't express.
-        Refused = "refused", "Refused";
+        Refused = "refused", "Not modelled";
     }
 }
 

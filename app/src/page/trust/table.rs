@@ -126,7 +126,7 @@ fn notes(row: &Row) -> Markup {
         ("Source", &source),
     ];
     html! {
-        @if let Some(refused) = &row.refused { p { "Refused: " (refused) } }
+        @if let Some(refused) = &row.refused { p { "Not modelled: " (refused) } }
         details {
             summary {
                 @match row.assumed.len() {
