@@ -127,3 +127,12 @@ test("terms stay as they were folded, and focused, when numbers change", async (
   await expect(own).toHaveAttribute("open", "");
   await expect(folded).toBeFocused();
 });
+
+test("a loss of the waterfall opens what moves it", async ({ page }) => {
+  await gotoHydrated(page);
+  const step = page.locator("[data-study=step]");
+  await step.locator("svg:visible [data-opens=loss-bubble]").first().click();
+  await expect(page).toHaveURL(/#change$/);
+  await expect(page.locator("details#loss-bubble")).toHaveAttribute("open", "");
+  await expect(page.locator("details#loss-bubble summary")).toBeFocused();
+});

@@ -4,6 +4,8 @@
 //! Which one is asked stands behind the `#` of the address, so that a link keeps it. Without a
 //! script the style sheet shows the one that the address names.
 
+use std::time::Duration;
+
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -100,6 +102,10 @@ impl Asked {
     }
 }
 
+/// How often a loss is looked for that isn't there yet, and how long after each other.
+const MAX_LOOKS: u32 = 30;
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+
 /// The bar of questions, which stays in view, with the headline in short.
 pub fn bar(explorer: Explorer, asked: Asked) -> impl IntoView {
     let links: Vec<_> = Question::ALL
@@ -146,14 +152,27 @@ fn in_short(explorer: Explorer) -> String {
 }
 
 /// Opens what a mark of the first chart stands for: the question what to change, and there the row
-/// of its loss, where that has been found.
-pub(super) fn open_loss(name: &str) {
+/// of its loss.
+pub(super) fn open_loss(name: String) {
     let link = format!(".questions a[href=\"#{}\"]", Question::Change.id());
-    let link = document().query_selector(&link).ok().flatten();
-    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
-        link.click();
-    }
-    let Some(row) = document().get_element_by_id(name) else { return };
+    // Not within the press that asks for it: its handler can't run inside itself.
+    request_animation_frame(move || {
+        let link = document().query_selector(&link).ok().flatten();
+        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+            link.click();
+        }
+        reveal(name, MAX_LOOKS);
+    });
+}
+
+/// Opens a loss, which may have to be found first.
+fn reveal(name: String, looks: u32) {
+    let Some(row) = document().get_element_by_id(&name) else {
+        if looks > 0 {
+            set_timeout(move || reveal(name, looks - 1), LOOK_PAUSE);
+        }
+        return;
+    };
     // A fixed, valid attribute name can always be set.
     let _ = row.set_attribute("open", "");
     request_animation_frame(move || {

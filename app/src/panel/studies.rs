@@ -142,7 +142,7 @@ fn pressed(event: &MouseEvent) -> Option<Element> {
     let study = mark.closest(".study").ok()??;
     let name = mark.get_attribute("data-opens")?;
     if name.starts_with("loss-") {
-        questions::open_loss(&name);
+        questions::open_loss(name);
         return None;
     }
     if let Some(choice) = study.query_selector("select[data-option=operator]").ok().flatten() {

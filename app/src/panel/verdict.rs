@@ -6,7 +6,8 @@ use model::violation::{Nearest, Violation};
 
 use crate::explorer::{Explorer, Shown};
 use crate::insight::bottleneck::{Bottleneck, bottleneck};
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
+use crate::present::name::spelled;
 use crate::present::published::published;
 use crate::site::find_address;
 

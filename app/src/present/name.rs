@@ -6,8 +6,9 @@
 use model::accelerator::AcceleratorId;
 use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
+use model::knob::Value;
 
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 
 /// Knobs that are named; further ones are counted.
 const MAX_KNOBS: usize = 3;
@@ -119,6 +120,17 @@ pub fn value(id: &str) -> Option<String> {
     let schedule = || Method::from_name(id).map(|it| method(it).to_owned());
     let word = || VALUES.iter().find(|(known, _)| *known == id).map(|(_, name)| (*name).to_owned());
     AcceleratorId::from_name(id).map(chosen).or_else(schedule).or_else(word)
+}
+
+/// A value in words: what people call it, else as it is written.
+#[must_use]
+pub fn spelled(value: &Value) -> String {
+    match value {
+        Value::Text(id) => self::value(id).unwrap_or_else(|| id.clone()),
+        Value::None | Value::Flag(_) | Value::Integer(_) | Value::Real(_) | Value::List(_) => {
+            format::spelled(value)
+        }
+    }
 }
 
 /// Values whose ids aren't words, whichever knobs take them.

@@ -13,8 +13,9 @@ use model::{make_it_fit, verdict};
 use crate::charts;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::{design_address, way};
+use crate::present::name::spelled;
 use crate::site::find_address;
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.

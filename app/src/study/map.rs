@@ -15,8 +15,9 @@ use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::objective::Objective;
 use crate::insight::sensitivity::{rounded, usual};
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::design_address;
+use crate::present::name::spelled;
 use crate::site::chosen::letter;
 
 /// The heading.

@@ -9,8 +9,9 @@ use model::estimate::Metrics;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::schedules::{Comparison, Outcome, Refusal, Row, compare};
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::{cell_bar, design_address, table_of_blocks};
+use crate::present::name::spelled;
 
 /// A column of numbers.
 struct Column {

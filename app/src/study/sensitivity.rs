@@ -9,8 +9,9 @@ use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::objective::Objective;
 use crate::insight::sensitivity::{Group, Lever, Step, levers};
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::{design_address, table_of_blocks};
+use crate::present::name::spelled;
 
 /// The heading.
 pub(super) const TITLE: &str = "Sensitivity: which knobs matter";

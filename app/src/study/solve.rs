@@ -9,8 +9,9 @@ use model::solve::{Solution, Target, Tried, Wish};
 use super::options::{Options, select};
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::way;
+use crate::present::name::spelled;
 
 /// The heading.
 pub(super) const TITLE: &str = "Solve for one knob";

@@ -14,8 +14,9 @@ use crate::insight::bottleneck::largest_loss;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
-use crate::present::format::{self, short_label, spelled};
+use crate::present::format::{self, short_label};
 use crate::present::html::{cell_bar, design_address, table_of_blocks};
+use crate::present::name::spelled;
 use crate::present::range::expected;
 
 /// The heading.

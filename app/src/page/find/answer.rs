@@ -11,9 +11,9 @@ use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
 use crate::insight::found::label;
 use crate::insight::memory_state;
-use crate::present::format::{self, counted, percent, short_label, spelled, whole};
+use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::design_address;
-use crate::present::name;
+use crate::present::name::{self, spelled};
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 

@@ -9,8 +9,9 @@ use model::link;
 use model::metric::MetricId;
 
 use crate::insight::{found, memory_state};
-use crate::present::format::{self, counted, percent, short_label, spelled, whole};
+use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::{design_address, table_head};
+use crate::present::name::spelled;
 use crate::present::{name, range};
 use crate::site::chosen::{Choice, Chosen};
 

@@ -11,8 +11,9 @@ use model::metric::MetricId;
 use super::answer::target_text;
 use super::request::{ON_SERVER, Request, address, encode};
 use crate::panel::find_bar::{Start, fields};
-use crate::present::format::{self, short_label, spelled, whole};
+use crate::present::format::{self, short_label, whole};
 use crate::present::html::option;
+use crate::present::name::spelled;
 use crate::site::Page;
 
 /// Groups of the knobs that a search frees and that can be kept.
