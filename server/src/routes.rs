@@ -89,6 +89,7 @@ pub fn router(state: AppState) -> Router {
         .route("/guide/images/{name}", get(guide::image))
         .route("/s/{id}", get(sweep_page::results))
         .route("/s/{id}/data", get(sweep_page::data))
+        .route("/s/{id}/beside", get(sweep_page::beside))
         .route("/s/{id}/cells", get(sweep_page::cells))
         .route("/s/{id}/design/{index}", get(sweep_page::design))
         .route("/s/{id}/find/{index}", get(sweep_page::find_around))

@@ -69,7 +69,8 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
     let frame = Frame { left, right: width, top, bottom, x, y };
     let slot = (width - left) / columns.len() as i32;
     let rows = label_rows(&columns, slot);
-    let height = bottom + (1 + rows.iter().max().unwrap_or(&0)) * LINE + LINE / 2;
+    // Room for a second row whether or not there is one: the page below stays where it is.
+    let height = bottom + 2 * LINE + LINE / 2;
     svg(width, height, &label(estimate, &columns), &|canvas| {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use app::present::name;
 use app::study::Study;
 use axum::response::Response;
+use model::accelerator::AcceleratorId;
+use model::choice::Choice;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Kind;
@@ -90,10 +92,16 @@ fn values(id: KnobId) -> Vec<Tree> {
             ("knob", id.id().into()),
             ("label", id.knob().label.into()),
             ("value", (*value).into()),
-            ("title", name::value(value).unwrap_or_else(|| (*value).to_owned()).into()),
+            ("title", title(value).into()),
         ])
     };
     values.iter().map(row).collect()
+}
+
+/// What people call a value.
+fn title(value: &str) -> String {
+    let part = AcceleratorId::from_name(value).map(|it| name::part(it).to_owned());
+    part.or_else(|| name::value(value)).unwrap_or_else(|| value.to_owned())
 }
 
 /// The explorer's views, by the names of their studies, with what they are called where the page at

@@ -11,18 +11,21 @@ use app::page::results::{self, Data, Grid, wire};
 use app::page::sweep::Served;
 use app::site::Page;
 use app::site::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Query, RawQuery, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use leptos::prelude::provide_context;
+use model::Estimator;
 use model::choice::Timing;
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::link;
 use sweep::{Space, Spec};
 
+use super::json::json_response;
 use super::page::{off_thread, render};
 use crate::problem::Problem;
+use crate::report::{self, Asked};
 use crate::state::AppState;
 use crate::sweeps::ProgressUpdate;
 
@@ -136,6 +139,16 @@ pub(super) async fn data(
     let headers =
         [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, wire::encode(&found.data)).into_response())
+}
+
+/// The numbers of a design by its link, for what stands beside those of a sweep: as
+/// `POST /api/v1/predict` has them, which also answers for a design that can't run.
+pub(super) async fn beside(RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let answer = off_thread(move || {
+        let design = link::decode(&query.unwrap_or_default()).ok()?;
+        Some(report::predict(&mut Estimator::new(), &design, Asked::Numbers))
+    });
+    Ok(json_response(&answer.await?.unwrap_or(Tree::Null)))
 }
 
 /// Why cells of two knobs are empty: a line for each, with both bins and the words.

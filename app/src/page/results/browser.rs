@@ -73,7 +73,8 @@ fn get_beside(live: &Shared) {
     let links = beside::links(base.trim_start_matches("/?"), &pins::read());
     leptos::task::spawn_local(async move {
         for (label, link) in links {
-            let numbers = text(&format!("/export/metrics.json?{link}")).await;
+            let address = format!("{}?{link}", live.borrow().address("beside"));
+            let numbers = text(&address).await;
             if let Some(design) = numbers.and_then(|numbers| Beside::read(label, &numbers)) {
                 live.borrow_mut().put_beside(design);
                 due(&live);
