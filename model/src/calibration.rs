@@ -537,8 +537,8 @@ pub const SPREADS: &[Spread] = &[
         is_of_time: true, half: [-0.112, 0.043], most: [-0.326, 0.404],
         coverage: [0.517, 0.946], rows: 117, sources: 6 },
     Spread { family: "NVIDIA Hopper", kind: ModelKind::Mixed,
-        is_of_time: true, half: [-0.142, 0.224], most: [-2.296, 0.394],
-        coverage: [0.417, 0.917], rows: 21, sources: 4 },
+        is_of_time: true, half: [-0.124, 0.222], most: [-0.214, 0.390],
+        coverage: [0.444, 1.000], rows: 20, sources: 4 },
     Spread { family: "NVIDIA Blackwell", kind: ModelKind::Dense,
         is_of_time: true, half: [0.042, 0.297], most: [-0.385, 0.368],
         coverage: [0.489, 0.904], rows: 51, sources: 4 },
@@ -555,8 +555,8 @@ pub const SPREADS: &[Spread] = &[
         is_of_time: true, half: [-0.204, 0.220], most: [-0.467, 0.983],
         coverage: [0.495, 0.928], rows: 187, sources: 10 },
     Spread { family: "", kind: ModelKind::Mixed,
-        is_of_time: true, half: [-0.155, 0.357], most: [-1.873, 1.330],
-        coverage: [0.469, 0.833], rows: 64, sources: 5 },
+        is_of_time: true, half: [-0.139, 0.357], most: [-0.260, 1.330],
+        coverage: [0.536, 0.900], rows: 63, sources: 5 },
 ];
 
 /// Errors of the ratio of two step times of one source, model and accelerator.

@@ -201,8 +201,8 @@ impl Moe {
         Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
     }
 
-    /// Parameters of the experts that a token visits, in the mean and at most; none where all of its
-    /// choices are experts.
+    /// Parameters of the experts that a token visits, in the mean and at most; none where all of
+    /// its choices are experts.
     pub(crate) fn visited_params(&self, on: &Deployment) -> Option<[f64; 2]> {
         let one = self.expert_params(on) as f64;
         (self.zeros > 0).then(|| [self.visited() * one, self.topk as f64 * one])

@@ -1,6 +1,8 @@
 //! Rows whose own numbers can't all be so.
 
+use model::axis::{Axis, Collective, LinkLevel};
 use model::choice::{AttentionFlops, Method, Precision};
+use model::estimate::Communication;
 use model::{Plan, estimate};
 
 use crate::convention;
@@ -14,9 +16,46 @@ const REASON: &str = "the row contradicts itself";
 /// fully printed layouts leave to their products there.
 const LONG_STEP: f64 = 1.2;
 
-/// Refuses a row that is faster than its layout allows: its MFU, of causal attention, is above what
-/// the bubble of the printed layout leaves of the best measured rate of a matrix product.
+/// Refuses a row that is faster than its layout allows.
 pub(super) fn check(run: &Run, plan: &Plan) -> Result<(), Refusal> {
+    links(run, plan)?;
+    bubble(run, plan)
+}
+
+/// Its data-parallel ranks move more bytes between nodes than a device's link carries in the
+/// published time. What experts exchange depends on the dispatcher, which few rows print.
+fn links(run: &Run, plan: &Plan) -> Result<(), Refusal> {
+    let estimate = estimate(plan);
+    let Some(comparison) = convention::compare(run, plan, &estimate) else { return Ok(()) };
+    let measured = estimate.metrics.step_time.get() / (1.0 + comparison.time_error);
+    let between = estimate
+        .communication
+        .iter()
+        .filter(|row| row.link == LinkLevel::InterNode && matches!(row.axis, Axis::Dp | Axis::Edp));
+    // Gradients go in 16 bits at least.
+    let narrow = 2.0 / plan.design().memory.gradient_dtype.bytes();
+    let least_bytes = |row: &Communication| {
+        let is_gather = row.collective == Collective::AllGather;
+        row.bytes.get() * if is_gather { 1.0 } else { narrow }
+    };
+    let bytes: f64 = between.map(least_bytes).sum();
+    let rate = plan.design().cluster.accelerator.row().inter_node_gb_per_sec;
+    let least = bytes / 1e9 / rate;
+    if least <= measured {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        REASON,
+        &format!(
+            "{:.0} GB between nodes take {least:.1} s at {rate:.0} GB/s, the step {measured:.1} s",
+            bytes / 1e9
+        ),
+    ))
+}
+
+/// Its MFU, of causal attention, is above what the bubble of the printed layout leaves of the best
+/// measured rate of a matrix product.
+fn bubble(run: &Run, plan: &Plan) -> Result<(), Refusal> {
     let design = plan.design();
     let is_plain =
         matches!(design.schedule.method, Method::OneForwardOneBackward | Method::Interleaved);
@@ -146,6 +185,16 @@ mod tests {
         assert_eq!(reason(&run("1", 5.6)), None);
         // Where VPP isn't printed, nothing is contradicted.
         assert_eq!(reason(&run("", 4.36)), None);
+    }
+
+    #[cfg(feature = "runs")]
+    #[test]
+    fn a_row_whose_weights_come_faster_than_its_links_carry_them_is_refused() {
+        let published = crate::runs::published();
+        let mut run = published.iter().find(|run| run.id == "automodel-009").unwrap().clone();
+        assert_eq!(reason(&run).as_deref(), Some(REASON));
+        run.step_time = Some(6.2);
+        assert_eq!(reason(&run), None);
     }
 
     #[test]
