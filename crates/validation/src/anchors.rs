@@ -44,20 +44,22 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
     let design = plan.design();
     let billions = |count: u128| count as f64 / 1e9;
     let name = format!("    Anchor::new([{:?}, {:?}],", error.id, case.run.model);
-    // A long name takes a line of its own.
-    let name = if name.len() > 100 { name.replacen(", ", ",\n        ", 1) } else { name };
-    // Writing to a string can't fail.
-    let _ = writeln!(
-        text,
-        "{name}\n        AcceleratorId::{:?}, [{}, {}], [{:.2}, {:.2}],\n        (Precision::{:?}, \
-         Framework::{:?}), {:.3}),",
-        design.cluster.accelerator,
-        design.cluster.num_devices,
-        design.training.seq_length,
+    let part = format!(
+        "AcceleratorId::{:?}, [{}, {}],",
+        design.cluster.accelerator, design.cluster.num_devices, design.training.seq_length,
+    );
+    let rest = format!(
+        "[{:.2}, {:.2}], (Precision::{:?}, Framework::{:?}), {:.3}),",
         billions(plan.params_active()),
         billions(plan.params_total()),
         design.training.precision,
         design.kernel.framework,
         error.log_ratio,
     );
+    // What is too long for a line takes another one.
+    let name = if name.len() > 100 { name.replacen(", ", ",\n        ", 1) } else { name };
+    let last = name.len() - name.rfind('\n').map_or(0, |at| at + 1);
+    let between = if last + 1 + part.len() > 100 { "\n        " } else { " " };
+    // Writing to a string can't fail.
+    let _ = writeln!(text, "{name}{between}{part}\n        {rest}");
 }
