@@ -42,8 +42,9 @@ function patternOf(name) {
 }
 
 async function load() {
-  const answer = await fetch("/glossary.json");
-  if (!answer.ok) return;
+  // Without a line nothing is explained.
+  const answer = await fetch("/glossary.json").catch(() => undefined);
+  if (!answer?.ok) return;
   const isChinese = document.documentElement.lang === "zh-CN";
   const say = isChinese ? (await import("./translate.js")).translate : (text) => text;
   const all = (await answer.json()).terms.flatMap(({ names, about }) => {
