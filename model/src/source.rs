@@ -155,6 +155,12 @@ sources! {
     /// Model configuration.
     GLM = "GLM model cards", "https://huggingface.co/zai-org";
     /// Model configuration.
+    QWEN3_5 = "Qwen3.5 model cards", "https://huggingface.co/Qwen";
+    /// Model configuration.
+    MIMO_V2 = "MiMo-V2-Flash model card", "https://huggingface.co/XiaomiMiMo/MiMo-V2-Flash";
+    /// Model configuration.
+    LLAMA_4_SCOUT = "Llama 4 model card", "https://huggingface.co/meta-llama";
+    /// Model configuration.
     LLAMA_4 = "TensorRT-LLM, test configuration of Llama 4 Maverick",
         "https://github.com/NVIDIA/TensorRT-LLM";
     /// Model configuration.

@@ -4,7 +4,7 @@
 use super::{Preset, PresetKind};
 use crate::source::{
     DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_K3_BRIDGE, KIMI_LINEAR, LONGCAT_FLASH,
-    MINIMAX_M1, MSA, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+    MIMO_V2, MINIMAX_M1, MSA, NEMOTRON_3, NEMOTRON_H, QWEN3_5, QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -84,6 +84,66 @@ static QWEN3_NEXT_80B: Preset = Preset {
         ("global_batch_size", "512"),
     ],
     source: QWEN3_NEXT,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static QWEN3_5_35B: Preset = Preset {
+    id: "qwen3.5-35b-a3b",
+    title: "Qwen3.5-35B-A3B",
+    story: "Qwen3-Next's layers, 40 of them with 256 experts top-8",
+    kind: PresetKind::Model,
+    base: Some(&QWEN3_NEXT_80B),
+    settings: &[
+        ("num_layers", "40"), ("ffn_hidden_size", "512"), ("vocab_size", "248320"),
+        ("num_moe_experts", "256"), ("moe_router_topk", "8"), ("mtp_num_layers", "1"),
+        ("num_devices", "32"), ("expert_model_parallel_size", "16"), ("global_batch_size", "256"),
+    ],
+    source: QWEN3_5,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static QWEN3_5_27B: Preset = Preset {
+    id: "qwen3.5-27b",
+    title: "Qwen3.5-27B",
+    story: "Gated delta nets in three layers of four of a dense model",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "64"), ("hidden_size", "5120"), ("ffn_hidden_size", "17408"),
+        ("num_attention_heads", "24"), ("num_query_groups", "4"), ("kv_channels", "256"),
+        ("qk_layernorm", "true"), ("attention_output_gate", "true"),
+        ("experimental_attention_variant", "gdn"), ("linear_attention_freq", "4"),
+        ("linear_num_key_heads", "16"), ("linear_num_value_heads", "48"),
+        ("vocab_size", "248320"), ("mtp_num_layers", "1"), ("accelerator", "h100-sxm-80gb"),
+        ("num_devices", "64"), ("tensor_model_parallel_size", "4"), ("sequence_parallel", "true"),
+        ("global_batch_size", "256"),
+    ],
+    source: QWEN3_5,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static MIMO_V2_FLASH: Preset = Preset {
+    id: "mimo-v2-flash",
+    title: "MiMo-V2-Flash 309B-A15B",
+    story: "A window of 128 tokens and more keys in five layers of six, values narrower than keys",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "48"), ("hidden_size", "4096"), ("ffn_hidden_size", "16384"),
+        ("num_attention_heads", "64"), ("num_query_groups", "4"), ("kv_channels", "192"),
+        ("layer_overrides", "0-47:v_head_dim=128;1-4,6-10,12-16,18-22,24-28,30-34,36-40,42-46:\
+                             num_query_groups=8,window_size=128"),
+        ("vocab_size", "152576"), ("num_moe_experts", "256"), ("moe_router_topk", "8"),
+        ("moe_ffn_hidden_size", "2048"), ("moe_layer_freq", "([0]*1+[1]*47)"),
+        ("accelerator", "h100-sxm-80gb"), ("num_devices", "256"),
+        ("pipeline_model_parallel_size", "4"), ("expert_model_parallel_size", "32"),
+        ("moe_token_dispatcher_type", "flex"), ("recompute_granularity", "full"),
+        ("global_batch_size", "1024"),
+    ],
+    source: MIMO_V2,
     refused: None,
 };
 
@@ -398,6 +458,9 @@ pub(super) static MODELS: &[&Preset] = &[
     &DEEPSEEK_V4_FLASH,
     &DEEPSEEK_V4_PRO,
     &LONGCAT_FLASH_560B,
+    &QWEN3_5_35B,
+    &QWEN3_5_27B,
+    &MIMO_V2_FLASH,
     &KIMI_K3,
     &MINIMAX_M3,
 ];

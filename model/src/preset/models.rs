@@ -3,8 +3,8 @@
 
 use super::{Preset, PresetKind};
 use crate::source::{
-    DEEPSEEK_V3, GLM, GPT_3, KIMI, LLAMA_3, LLAMA_4, MINIMAX, MIXTRAL, PANGU_PRO_MOE, PANGU_ULTRA,
-    PANGU_ULTRA_MOE, QWEN3, TELECHAT3,
+    DEEPSEEK_V3, GLM, GPT_3, KIMI, LLAMA_3, LLAMA_4, LLAMA_4_SCOUT, MINIMAX, MIXTRAL,
+    PANGU_PRO_MOE, PANGU_ULTRA, PANGU_ULTRA_MOE, QWEN3, TELECHAT3,
 };
 
 #[rustfmt::skip]
@@ -358,6 +358,21 @@ pub(super) static LLAMA4_MAVERICK: Preset = Preset {
 };
 
 #[rustfmt::skip]
+static LLAMA4_SCOUT: Preset = Preset {
+    id: "llama4-scout",
+    title: "Llama 4 Scout 109B",
+    story: "16 experts top-1 beside a shared one in every layer",
+    kind: PresetKind::Model,
+    base: Some(&LLAMA4_MAVERICK),
+    settings: &[
+        ("num_moe_experts", "16"), ("moe_layer_freq", "1"), ("num_devices", "128"),
+        ("expert_model_parallel_size", "16"), ("global_batch_size", "512"),
+    ],
+    source: LLAMA_4_SCOUT,
+    refused: None,
+};
+
+#[rustfmt::skip]
 pub(super) static GPT3_175B: Preset = Preset {
     id: "gpt3-175b",
     title: "GPT-3 175B",
@@ -498,6 +513,7 @@ pub(super) static MODELS: &[&Preset] = &[
     &GLM_4_5_AIR,
     &GLM_5,
     &LLAMA4_MAVERICK,
+    &LLAMA4_SCOUT,
     &GPT3_175B,
     &MINIMAX_M2,
     &OPENPANGU_R_72B,
