@@ -411,31 +411,24 @@ impl Device {
 
     /// Copies of rows by an index that move this many bytes in this many kernels.
     pub(crate) fn gather<T: Tally>(&self, bytes: f64, kernels: f64) -> Cost<T> {
-        Cost {
-            tensor: 0.0,
-            vector: bytes / self.gather_bytes + kernels * self.launch,
-            flops: 0.0,
-            launches: kernels,
-            tally: T::passing(bytes),
-        }
+        self.passing(bytes, self.gather_bytes, kernels)
     }
 
     /// A causal convolution over time that moves this many bytes.
     pub(crate) fn convolution<T: Tally>(&self, bytes: f64) -> Cost<T> {
-        Cost {
-            tensor: 0.0,
-            vector: bytes / (self.vector_bytes * self.convolution) + self.launch,
-            flops: 0.0,
-            launches: 1.0,
-            tally: T::passing(bytes),
-        }
+        self.passing(bytes, self.vector_bytes * self.convolution, 1.0)
     }
 
     /// Element-wise work that moves this many bytes in this many kernels.
     pub(crate) fn elementwise<T: Tally>(&self, bytes: f64, kernels: f64) -> Cost<T> {
+        self.passing(bytes, self.vector_bytes, kernels)
+    }
+
+    /// Kernels of the vector unit that move this many bytes at this rate.
+    fn passing<T: Tally>(&self, bytes: f64, rate: f64, kernels: f64) -> Cost<T> {
         Cost {
             tensor: 0.0,
-            vector: bytes / self.vector_bytes + kernels * self.launch,
+            vector: bytes / rate + kernels * self.launch,
             flops: 0.0,
             launches: kernels,
             tally: T::passing(bytes),

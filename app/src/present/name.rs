@@ -134,7 +134,7 @@ pub fn spelled(value: &Value) -> String {
 }
 
 /// Values whose ids aren't words, whichever knobs take them.
-const VALUES: [(&str, &str); 51] = [
+const VALUES: [(&str, &str); 52] = [
     ("off-by-one", "off by one"),
     ("learnable", "a learned sink"),
     ("rope", "RoPE"),
@@ -142,6 +142,7 @@ const VALUES: [(&str, &str); 51] = [
     ("gdn", "Gated DeltaNet"),
     ("gdn2", "Gated DeltaNet 2"),
     ("dsa", "DeepSeek sparse attention"),
+    ("msa", "MiniMax sparse attention"),
     ("kda", "Kimi Delta Attention"),
     ("lightning", "Lightning attention"),
     ("p2p", "ring, point to point"),
