@@ -2,10 +2,10 @@
 
 use model::axis::{Axis, Collective, LinkLevel};
 use model::choice::{AttentionFlops, Method, Precision};
-use model::estimate::Communication;
+use model::estimate::{Communication, Estimate};
 use model::{Plan, estimate};
 
-use crate::convention;
+use crate::convention::{self, Comparison};
 use crate::refusal::Refusal;
 use crate::runs::Run;
 
@@ -18,15 +18,15 @@ const LONG_STEP: f64 = 1.2;
 
 /// Refuses a row that is faster than its layout allows.
 pub(super) fn check(run: &Run, plan: &Plan) -> Result<(), Refusal> {
-    links(run, plan)?;
-    bubble(run, plan)
+    let estimate = estimate(plan);
+    let Some(comparison) = convention::compare(run, plan, &estimate) else { return Ok(()) };
+    links(plan, &estimate, &comparison)?;
+    bubble(run, plan, &comparison)
 }
 
 /// Its data-parallel ranks move more bytes between nodes than a device's link carries in the
 /// published time. What experts exchange depends on the dispatcher, which few rows print.
-fn links(run: &Run, plan: &Plan) -> Result<(), Refusal> {
-    let estimate = estimate(plan);
-    let Some(comparison) = convention::compare(run, plan, &estimate) else { return Ok(()) };
+fn links(plan: &Plan, estimate: &Estimate, comparison: &Comparison) -> Result<(), Refusal> {
     let measured = estimate.metrics.step_time.get() / (1.0 + comparison.time_error);
     let between = estimate
         .communication
@@ -55,7 +55,7 @@ fn links(run: &Run, plan: &Plan) -> Result<(), Refusal> {
 
 /// Its MFU, of causal attention, is above what the bubble of the printed layout leaves of the best
 /// measured rate of a matrix product.
-fn bubble(run: &Run, plan: &Plan) -> Result<(), Refusal> {
+fn bubble(run: &Run, plan: &Plan, comparison: &Comparison) -> Result<(), Refusal> {
     let design = plan.design();
     let is_plain =
         matches!(design.schedule.method, Method::OneForwardOneBackward | Method::Interleaved);
@@ -65,7 +65,7 @@ fn bubble(run: &Run, plan: &Plan) -> Result<(), Refusal> {
         return Ok(());
     };
     let stages = design.parallel.pipeline_model_parallel_size;
-    let Some(mfu) = causal_mfu(run, plan) else { return Ok(()) };
+    let Some(mfu) = causal_mfu(plan, comparison) else { return Ok(()) };
     let left = left_by_bubble(stages, chunks, plan.num_microbatches());
     let best = design.cluster.accelerator.row().best_gemm_fraction / LONG_STEP;
     if stages == 1 || mfu <= left * best {
@@ -85,8 +85,7 @@ fn bubble(run: &Run, plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// The published MFU with causal attention, of the device's own peak.
-fn causal_mfu(run: &Run, plan: &Plan) -> Option<f64> {
-    let comparison = convention::compare(run, plan, &estimate(plan))?;
+fn causal_mfu(plan: &Plan, comparison: &Comparison) -> Option<f64> {
     let mut counted = plan.design().clone();
     counted.training.attention_flops = AttentionFlops::Causal;
     counted.training.peak_for_mfu = None;
