@@ -2,7 +2,7 @@
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlDetailsElement, HtmlElement};
+use web_sys::{Element, HtmlDetailsElement, HtmlElement, HtmlInputElement, HtmlOptionElement};
 
 use super::edits::edit;
 use crate::browser::download::elements;
@@ -20,12 +20,13 @@ pub(super) fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Elemen
     let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
     let option = focused.as_ref().and_then(|focused| focused.get_attribute("data-option"));
     let term = focused.and_then(|focused| focused.get_attribute("data-term"));
-    // The state of controls isn't in their attributes.
-    let has_controls = matches!(fresh.query_selector("input, select, textarea"), Ok(Some(_)));
-    let before = before.filter(|_| !has_controls);
+    // What is edited stays the element that it was: an event that is on its way to it arrives.
     if before.and_then(|before| edit(host, before, fresh)).is_none() {
         host.set_inner_html(&fresh.inner_html());
     }
+    // The state of controls isn't in their attributes.
+    each(host, "option[selected]", |choice: &HtmlOptionElement| choice.set_selected(true));
+    each(host, "input", |input: &HtmlInputElement| input.set_value(&input.default_value()));
     // Terms of an explanation come and go: what was open is known by name there, else by place.
     let mut place = 0..;
     each(host, "details", |details: &HtmlDetailsElement| {
