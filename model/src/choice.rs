@@ -407,6 +407,61 @@ choices! {
         /// No overhead at all.
         Ideal = "ideal",
     }
+    /// Who serves the model.
+    Engine {
+        /// vLLM.
+        Vllm = "vllm",
+        /// SGLang.
+        Sglang = "sglang",
+        /// TensorRT-LLM.
+        TensorrtLlm = "tensorrt_llm",
+        /// `MindIE`.
+        Mindie = "mindie",
+        /// vLLM Ascend.
+        VllmAscend = "vllm_ascend",
+        /// No overhead at all.
+        Ideal = "ideal",
+    }
+    /// Whether prefill and decode run on devices of their own.
+    Disaggregation {
+        /// On the same.
+        None = "none",
+        /// Prefill on one pool of devices, decode on another.
+        PrefillDecode = "prefill_decode",
+    }
+    /// How an engine launches the kernels of a decode step.
+    GraphMode {
+        /// One by one.
+        None = "none",
+        /// Replayed from a recorded graph.
+        Full = "full",
+    }
+    /// Number format of the weights of linear layers in serving.
+    WeightDtype {
+        /// 16 bits, 8 of exponent.
+        Bf16 = "bf16",
+        /// 16 bits, 5 of exponent.
+        Fp16 = "fp16",
+        /// 8-bit floating point; activations too.
+        Fp8 = "fp8",
+        /// 8-bit whole numbers; activations too (W8A8).
+        Int8 = "int8",
+        /// 4-bit whole numbers in groups of 128; activations in 16 bits (W4A16).
+        Int4 = "int4",
+        /// 4-bit floating point in blocks of 32, of experts alone; the rest in 16 bits.
+        Mxfp4 = "mxfp4",
+        /// 4-bit floating point in blocks of 16.
+        Nvfp4 = "nvfp4",
+    }
+    /// Number format of cached keys and values.
+    KvDtype {
+        /// 16 bits.
+        Bf16 = "bf16",
+        /// 8-bit floating point.
+        Fp8 = "fp8",
+        /// 8-bit whole numbers.
+        Int8 = "int8",
+    }
     /// Whether kernels are replayed from a recorded graph.
     CudaGraph {
         /// No graph.
@@ -455,6 +510,41 @@ impl StateDtype {
             Self::Fp32 => 4.0,
             Self::Bf16 | Self::Fp16 => 2.0,
             Self::Fp8 => 1.0,
+        }
+    }
+}
+
+impl WeightDtype {
+    /// Bytes of one weight: 4-bit formats with the scales of their groups.
+    ///
+    /// # Source
+    /// W4A16 in groups of 128 has 16 bits of scale for each; OCP Microscaling 8 bits for 32;
+    /// NVIDIA's NVFP4 8 bits for 16.
+    #[must_use]
+    pub const fn bytes(self) -> f64 {
+        match self {
+            Self::Bf16 | Self::Fp16 => 2.0,
+            Self::Fp8 | Self::Int8 => 1.0,
+            Self::Int4 => 0.5 + 2.0 / 128.0,
+            Self::Mxfp4 => 0.5 + 1.0 / 32.0,
+            Self::Nvfp4 => 0.5 + 1.0 / 16.0,
+        }
+    }
+
+    /// Whether it is the format of experts alone.
+    #[must_use]
+    pub const fn is_of_experts(self) -> bool {
+        matches!(self, Self::Mxfp4)
+    }
+}
+
+impl KvDtype {
+    /// Bytes of one cached element.
+    #[must_use]
+    pub const fn bytes(self) -> f64 {
+        match self {
+            Self::Bf16 => 2.0,
+            Self::Fp8 | Self::Int8 => 1.0,
         }
     }
 }

@@ -15,6 +15,11 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Seconds inside domains and between them.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.intra[1] + self.inter[1]
+    }
+
     /// The same call when the rank that gets so many times the mean is waited for.
     pub(crate) fn awaited(self, imbalance: f64) -> Self {
         let longer = |[bytes, seconds]: [f64; 2]| [bytes, seconds * imbalance];
@@ -53,8 +58,49 @@ impl Machine {
         }
     }
 
-    /// All-reduce of S bytes: a scatter and a gather, or one reduction in a switch.
+    /// Tokens of a rank to their experts and the sums back, by kernels of low latency that send each
+    /// row straight to its expert; rows so wide there and back. None where there are no such
+    /// kernels.
+    pub(crate) fn token_calls(
+        &self,
+        group: &Group,
+        tokens: f64,
+        experts: f64,
+        row_bytes: [f64; 2],
+    ) -> Option<[Call; 2]> {
+        let kernels = self.small.as_ref()?.tokens?;
+        let (close, size) = (group.close as f64, group.size as f64);
+        let starts = if group.domains > 1 { kernels.far_micros } else { kernels.near_micros };
+        let [there, back] = [0, 1].map(|way| {
+            let bytes = tokens * experts * row_bytes[way];
+            let [inside, between] =
+                [(close - 1.0) / size, (size - close) / size].map(|x| x * bytes);
+            let start = Seconds::micros(starts[way]).get();
+            let seconds = inside / (self.link.get() * kernels.link_share);
+            let far = between / self.all_to_all.inter.get().max(self.ring.inter.get());
+            Call { intra: [inside, start + seconds.max(far)], inter: [between, 0.0] }
+        });
+        Some([there, back])
+    }
+
+    /// All-reduce of S bytes: a scatter and a gather, or one reduction in a switch; in serving also
+    /// one kernel in which every rank reads what all others hold.
     pub(crate) fn all_reduce_call(&self, group: &Group, whole_bytes: f64) -> Call {
+        let call = self.library_all_reduce(group, whole_bytes);
+        let one_shot = self.small.as_ref().and_then(|small| small.one_shot);
+        match one_shot.filter(|_| group.domains == 1 && group.size > 1) {
+            Some(kernel) => {
+                let rate = self.mesh(self.link, group.close).get() * kernel.link_share;
+                let read = (group.size - 1) as f64 * whole_bytes / rate;
+                let seconds = Seconds::micros(kernel.start_micros).get() + read;
+                let [bytes, library] = call.intra;
+                Call { intra: [bytes, library.min(seconds)], ..call }
+            }
+            None => call,
+        }
+    }
+
+    fn library_all_reduce(&self, group: &Group, whole_bytes: f64) -> Call {
         let [inside, between] = gathered_bytes(group, 2.0 * whole_bytes);
         let start = self.fabric.ring.start_micros;
         let once = self.between(group, between / 2.0, self.ring.inter, start);

@@ -5,6 +5,7 @@ mod knob_set;
 mod overrides;
 mod ratios;
 mod registry;
+mod serving_rows;
 mod setting;
 pub mod table;
 
@@ -18,7 +19,8 @@ pub use overrides::{LayerOverrides, Size};
 pub use ratios::CompressRatios;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
-    Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
+    Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Serving, Training,
+    Transformer,
 };
 
 use crate::choice::AttentionVariant;
@@ -62,6 +64,14 @@ impl KnobId {
     /// The knobs of a section, in registry order.
     pub fn in_section(section: Section) -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(move |id| id.knob().section == section)
+    }
+
+    /// The knobs that an estimate of training uses, in registry order.
+    pub fn of_training() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|id| {
+            let knob = id.knob();
+            knob.not_offered.is_none() && knob.section != Section::Serving
+        })
     }
 
     /// Finds a knob by its id, by its bare name or by an alias.

@@ -18,7 +18,7 @@ use crate::choice::{Framework, Precision};
 use crate::design::Design;
 use crate::tally::{Tally, Untallied};
 
-pub(crate) use attention::Attention;
+pub(crate) use attention::{Attention, Cached};
 pub(crate) use scan::{Scan, ScanPass};
 
 /// Cost of some operators on one device. Times are in seconds.
@@ -145,6 +145,21 @@ pub(crate) struct Device {
     gradient_bytes: f64,
     /// Host time of each further expert of a grouped product, in launches.
     launches_per_expert: f64,
+    /// Bytes of a weight over those of an operand, of all linear layers and of experts' alone.
+    weights: [f64; 2],
+    /// What attention over a cache reaches.
+    decode: DecodeRates,
+    /// Kernels that element-wise work of one operator takes, at most: in serving it is fused.
+    most_kernels: f64,
+}
+
+/// What attention over a cache reaches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DecodeRates {
+    /// FLOP/s of its products.
+    pub(crate) attention: f64,
+    /// Bytes/s at which it reads the cache.
+    pub(crate) cache_bytes: f64,
 }
 
 /// Share of the core's rate that tiles of a matmul reach, 128 x 256, 128 x 128 and 64 x 64: small
@@ -160,6 +175,10 @@ const SMALL_TILE_RATE_4_BIT: f64 = 0.3;
 /// Source: Osama et al. 2023 (Stream-K) for the method; measured matmuls of all three families for
 /// the share, which is between whole waves and none lost.
 const STREAM_RATE: f64 = 0.85;
+
+/// The same of tiles of 16 x 128, which kernels for few rows have in serving: half of a tensor
+/// core's rows are idle.
+const FEW_ROWS_RATE: f64 = 0.5;
 
 /// Time between two kernels on the device: msmodeling's static cost of a vector kernel. Measured
 /// matmuls leave 1.8 to 1.9 us on Hopper, Blackwell and A100.
@@ -249,7 +268,27 @@ impl Device {
             fused_accumulation: true,
             gradient_bytes: 4.0,
             launches_per_expert: 0.0,
+            weights: [1.0; 2],
+            decode: DecodeRates {
+                attention: attention_peak * kernels.attention_forward,
+                cache_bytes: hbm * kernels.matmul_bandwidth,
+            },
+            most_kernels: f64::INFINITY,
         }
+    }
+
+    /// The same in serving: with so long between two kernels of a graph, weights of so many bytes
+    /// over those of an operand, and these rates over a cache.
+    pub(crate) fn serving(self, launch: f64, weights: f64, decode: DecodeRates) -> Self {
+        let attention_launch = (self.attention_launch - LAUNCH_SECONDS).max(0.0) + launch;
+        Self { launch, attention_launch, weights: [weights; 2], decode, most_kernels: 1.0, ..self }
+    }
+
+    /// The same with experts as this one has them, in 16-bit operands.
+    pub(crate) fn with_experts(self, other: &Self) -> Self {
+        let bytes = other.weights[1] * other.operand_bytes / self.operand_bytes;
+        let rate = self.grouped_gemm * (other.gemm / self.gemm);
+        Self { weights: [self.weights[0], bytes], grouped_gemm: rate, ..self }
     }
 
     /// Share of the rate that a shape reaches: tiles, waves over the cores, depth.
@@ -273,6 +312,11 @@ impl Device {
             if share > best {
                 best = share;
             }
+        }
+        if self.most_kernels < 2.0 {
+            // Kernels for few rows keep every core busy, whatever the tiles.
+            let taken = tiles(16.0, 128.0).max(self.cores);
+            best = best.max(FEW_ROWS_RATE / (16.0 * 128.0 * taken));
         }
         best * (m * n * count) * (k / (k + self.half_depth))
     }
@@ -311,7 +355,8 @@ impl Device {
         let (m, count) = if m < 1.0 { (1.0, (m * count).max(1.0)) } else { (m, count.max(1.0)) };
         let flops = 2.0 * m * k * n * count;
         let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count) * loading);
-        let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * output_bytes);
+        let bytes =
+            count * ((m * k + k * n * self.weights[0]) * self.operand_bytes + m * n * output_bytes);
         let tensor = joined(compute, bytes / self.stream) + self.launch;
         let tally = T::product([m, k, n], count).moving(bytes);
         Cost { tensor, vector: 0.0, flops, launches: 1.0, tally }
@@ -396,6 +441,11 @@ impl Device {
 
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64) -> Block<T> {
+        let [all, experts] = self.weights;
+        if all != experts {
+            let own = Self { weights: [experts; 2], ..*self };
+            return own.grouped_linear(m, k, n, count);
+        }
         if self.grouped {
             let shape = [m, k, n];
             let mut block: Block<T> =
@@ -426,6 +476,7 @@ impl Device {
 
     /// Kernels of the vector unit that move this many bytes at this rate.
     fn passing<T: Tally>(&self, bytes: f64, rate: f64, kernels: f64) -> Cost<T> {
+        let kernels = kernels.min(self.most_kernels);
         Cost {
             tensor: 0.0,
             vector: bytes / rate + kernels * self.launch,

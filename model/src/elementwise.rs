@@ -37,7 +37,9 @@ pub(crate) fn rotary<T: Tally>(on: &Deployment, rows: &Rows, width: f64) -> Bloc
 /// norms.
 pub(crate) fn residual<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
     let elements = rows.own * on.backbone.hidden as f64;
-    let addition = on.device.elementwise(3.0 * rows.own_bytes(on), 1.0).doing(elements);
+    // In serving the next norm's kernel adds.
+    let kernels = if rows.past.is_some() { 0.0 } else { 1.0 };
+    let addition = on.device.elementwise(3.0 * rows.own_bytes(on), kernels).doing(elements);
     let added = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
     if on.backbone.has_sandwich_norms {
         added + norm(on, rows.own, on.backbone.hidden as f64)

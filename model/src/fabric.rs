@@ -8,11 +8,13 @@
 //! other half.
 
 mod experts;
+mod small;
 
 use crate::units::{BytesPerSecond, Seconds};
 
 pub(crate) use experts::DEEP_EP_MULTIPROCESSORS;
 pub use experts::{HYBRID_EP, HybridEp, TokenKernel, TokenKernels, TokenRows, parts_visited};
+pub use small::{LowLatency, OneShot, SmallKernels};
 
 /// What a collective takes beside its bytes, and what of its bytes counts.
 ///
@@ -78,6 +80,8 @@ pub struct Fabric {
     pub network_hop_micros: Option<f64>,
     /// The kernels of DeepEP; `None` where it doesn't run.
     pub token_kernels: Option<TokenKernels>,
+    /// What serving has for few bytes.
+    pub small: SmallKernels,
 }
 
 impl Fabric {
@@ -151,6 +155,7 @@ pub const NVLINK_3: Fabric = Fabric {
     network_hop_micros: Some(4.0),
     // Not measured; as on NVLink 4.
     token_kernels: NVLINK_4.token_kernels,
+    small: SmallKernels::nvlink(8.4),
 };
 
 /// NVLink 4 and NVSwitch of H100, H200, H800 and H20.
@@ -175,6 +180,7 @@ pub const NVLINK_4: Fabric = Fabric {
             copied_kilobyte_micros: 0.0287, forwarded_kilobyte_micros: 0.273, fraction: 0.715,
         },
     }),
+    small: SmallKernels::nvlink(3.6),
 };
 
 /// NVLink 5 of B200, B300, GB200 and GB300.
@@ -203,6 +209,7 @@ pub const NVLINK_5: Fabric = Fabric {
             copied_kilobyte_micros: 0.0140, forwarded_kilobyte_micros: 0.273, fraction: 0.456,
         },
     }),
+    small: SmallKernels::nvlink(5.5),
 };
 
 /// HCCS, the full mesh of an A2 node and the switched super-node.
@@ -216,6 +223,7 @@ pub const HCCS: Fabric = Fabric {
     switch: None,
     network_hop_micros: None,
     token_kernels: None,
+    small: SmallKernels::HCCS,
 };
 
 /// PCI Express: no collective on it is measured; the latencies are those that an eager framework
@@ -230,4 +238,5 @@ pub const PCI_EXPRESS: Fabric = Fabric {
     switch: None,
     network_hop_micros: Some(4.0),
     token_kernels: None,
+    small: SmallKernels::NONE,
 };

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::source::{MEGATRON, Source};
+use crate::source::{MEGATRON, Source, VLLM};
 use crate::text::shorten;
 
 /// The value of a knob, as files, links and the command line spell it.
@@ -159,11 +159,13 @@ pub enum Section {
     Routing,
     /// How operators run.
     Kernel,
+    /// How the model answers; read by serving alone.
+    Serving,
 }
 
 impl Section {
     /// Every section, in registry order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Transformer,
         Self::Cluster,
         Self::Parallel,
@@ -172,6 +174,7 @@ impl Section {
         Self::Memory,
         Self::Routing,
         Self::Kernel,
+        Self::Serving,
     ];
 
     /// The public name.
@@ -186,6 +189,7 @@ impl Section {
             Self::Memory => "memory",
             Self::Routing => "routing",
             Self::Kernel => "kernel",
+            Self::Serving => "serving",
         }
     }
 }
@@ -235,6 +239,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Starts a row of the section of serving, which no estimate of training reads.
+    pub(crate) const fn serving(label: &'static str, kind: Kind, meaning: &'static str) -> Self {
+        Self::new(label, kind, meaning).source(VLLM).no_lever()
+    }
+
     /// Starts a row of the registry.
     pub(crate) const fn new(label: &'static str, kind: Kind, meaning: &'static str) -> Self {
         let knob = Knob {

@@ -121,6 +121,8 @@ pub mod verdict;
 
 pub mod find;
 
+pub mod serving;
+
 pub use convention::{Convention, conventions};
 pub use estimator::Estimator;
 pub use explain::{Breakdown, explain, explain_at};

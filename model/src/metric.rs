@@ -4,4 +4,5 @@ mod address;
 mod table;
 
 pub use address::{MetricAddress, MetricPart};
-pub use table::{Basis, Better, Metric, MetricId, MetricValue};
+pub(crate) use table::metrics;
+pub use table::{Basis, Better, Metric, MetricId, MetricValue, Words};

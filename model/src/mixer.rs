@@ -238,6 +238,10 @@ impl Mix for Mixer {
         of_kind!(self, mixer => mixer.saved(on, rows, to));
     }
 
+    fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        of_kind!(self, mixer => mixer.cached_bytes(on, tokens, element_bytes))
+    }
+
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         of_kind!(self, mixer => mixer.exchanges(on, rows, to));
     }

@@ -182,7 +182,9 @@ impl Plan {
                 kept: self.capacity_share(),
                 imbalance: self.effect.imbalance,
                 fullest: self.effect.fullest,
+                touched: 1.0,
             },
+            past: None,
         }
     }
 

@@ -24,7 +24,7 @@ pub mod packed;
 mod placement;
 mod planner;
 mod presets;
-mod random;
+pub(crate) mod random;
 #[cfg(feature = "text")]
 pub mod text;
 mod trace;

@@ -17,6 +17,17 @@ pub(crate) struct Rows {
     /// Attention work of the busiest of the ranks that wait for each other, over the mean.
     pub(crate) attention_imbalance: f64,
     pub(crate) routed: Routed,
+    /// What is cached of these sequences in front of the pass; none in training.
+    pub(crate) past: Option<Past>,
+}
+
+/// What is cached in front of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Past {
+    /// c, tokens of a sequence, in the mean.
+    pub(crate) tokens: f64,
+    /// Bytes of a cached element of keys and values.
+    pub(crate) element_bytes: f64,
 }
 
 /// What routing makes of the copies that go to experts.
@@ -28,9 +39,50 @@ pub(crate) struct Routed {
     pub(crate) imbalance: f64,
     /// Rows that a rank must have memory for, over the mean.
     pub(crate) fullest: f64,
+    /// Share of the busiest rank's experts that get a row: one but for few tokens.
+    pub(crate) touched: f64,
 }
 
+/// New tokens of a sequence from which on a pass is a prefill: kernels work on blocks of queries,
+/// latents are taken up to heads, scans run in chunks.
+///
+/// # Source
+/// SGLang and vLLM take latents up to heads for prompts alone; a step of decode has one token and
+/// those that are drafted.
+const PREFILL_TOKENS: u64 = 64;
+
 impl Rows {
+    /// Whether the pass adds few tokens to what is cached.
+    pub(crate) fn is_decode(&self) -> bool {
+        self.past.is_some() && self.seq < PREFILL_TOKENS
+    }
+
+    /// Tokens cached in front of each sequence of the pass.
+    pub(crate) fn cached(&self) -> f64 {
+        self.past.map_or(0.0, |past| past.tokens)
+    }
+
+    /// Tokens that a query may look at, itself among them, in the mean: c + (q + 1) / 2.
+    pub(crate) fn context(&self) -> f64 {
+        self.cached() + (self.seq as f64 + 1.0) / 2.0
+    }
+
+    /// Mean keys that a query of a pass behind a cache looks at, of at most so many.
+    ///
+    /// Of q tokens behind c cached ones the mean of min(c + i, w), the sum taken as an integral.
+    pub(crate) fn keys(&self, most: Option<f64>) -> f64 {
+        let (first, new) = (self.cached(), self.seq as f64);
+        let last = first + new;
+        let most = most.unwrap_or(f64::INFINITY);
+        if last <= most {
+            return first + new / 2.0;
+        }
+        let area = |end: f64| {
+            if end <= most { end * end / 2.0 } else { most * (end - most / 2.0) }
+        };
+        (area(last) - area(first)) / new
+    }
+
     /// Bytes of these rows on all residual streams, as one rank keeps them: n T' h.
     pub(crate) fn stream_bytes(&self, on: &Deployment) -> f64 {
         self.own_bytes(on) * on.backbone.streams as f64

@@ -5,7 +5,7 @@ mod facts;
 mod layers;
 mod legal;
 mod letters;
-mod rule;
+pub(crate) mod rule;
 mod steps;
 mod table;
 
@@ -17,8 +17,9 @@ use crate::violation::Violation;
 use checks::broken;
 
 pub use checks::rules;
-pub(crate) use checks::{first_broken, is_legal};
+pub(crate) use checks::{first_broken, is_legal, shared_rules};
 pub use legal::legal_values;
+pub(crate) use legal::nearest;
 pub use rule::Rule;
 pub use steps::steps;
 
@@ -30,7 +31,7 @@ pub fn violations(design: &Design) -> Vec<Violation> {
             rule: rule.name,
             knobs: rule.knobs,
             message,
-            nearest: legal::nearest(design, rule),
+            nearest: nearest(design, rule, is_legal),
         })
         .collect()
 }

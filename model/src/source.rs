@@ -27,6 +27,15 @@ sources! {
     PANGU_PRO_MOE = "Pangu Pro MoE, arXiv 2505.21411", "https://arxiv.org/abs/2505.21411";
     /// DeepSeek-V3 technical report.
     DEEPSEEK_V3 = "DeepSeek-V3, arXiv 2412.19437", "https://arxiv.org/abs/2412.19437";
+    /// vLLM's arguments.
+    VLLM = "vLLM, engine/arg_utils.py and config", "https://github.com/vllm-project/vllm";
+    /// TensorRT-LLM's expert parallelism and attention data parallelism.
+    TENSORRT_LLM = "TensorRT-LLM, docs/source/features/parallel-strategy.md",
+        "https://github.com/NVIDIA/TensorRT-LLM";
+    /// SGLang's server arguments.
+    SGLANG = "SGLang, python/sglang/srt/server_args.py", "https://github.com/sgl-project/sglang";
+    /// AIConfigurator: measured kernels of serving, and how it mixes prefill and decode.
+    AICONFIGURATOR = "AIConfigurator, arXiv 2601.06288", "https://arxiv.org/abs/2601.06288";
     /// Megatron-Core's configuration dataclasses.
     MEGATRON = "Megatron-Core, transformer_config.py and arguments.py",
         "https://github.com/NVIDIA/Megatron-LM";

@@ -2,7 +2,7 @@
 
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::design::Design;
-use crate::fabric::{self, Fabric};
+use crate::fabric::{self, Fabric, SmallKernels};
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The cluster, overrides resolved.
@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     pub(crate) host: BytesPerSecond,
     /// Host memory for each device.
     pub(crate) host_memory: Bytes,
+    /// Kernels for few bytes, which serving has beside the library's collectives.
+    pub(crate) small: Option<SmallKernels>,
 }
 
 /// Achieved bandwidth of one device.
@@ -86,6 +88,7 @@ impl Machine {
             link: BytesPerSecond::gb(intra),
             host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
             host_memory: Bytes::gib(host_memory / node as f64),
+            small: None,
         }
     }
 

@@ -7,6 +7,7 @@ mod backup;
 mod export;
 mod find;
 mod import;
+mod infer;
 mod input;
 mod knobs;
 mod licences;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Predicts how large mixture-of-experts models train on NPU and GPU clusters.
+/// Predicts how large mixture-of-experts models train and serve on NPU and GPU clusters.
 #[derive(Debug, Parser)]
 #[command(name = "moescape", version, arg_required_else_help = true)]
 struct Arguments {
@@ -40,6 +41,8 @@ struct Arguments {
 enum Command {
     /// Predict a design's step time, MFU, memory and communication
     Predict(predict::Arguments),
+    /// Predict how a design serves: latency, throughput, and the requests that memory holds
+    Infer(infer::Arguments),
     /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
     #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
     Find(find::Arguments),
@@ -111,6 +114,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Infer(arguments) => infer::run(&arguments),
         Command::Find(arguments) => find::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),

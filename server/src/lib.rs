@@ -38,6 +38,7 @@ mod card;
 mod designs;
 mod find;
 pub mod guide;
+pub mod inferred;
 pub mod report;
 mod validated;
 

@@ -3,8 +3,9 @@
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
-use model::metric::{Better, MetricId};
+use model::metric::{Better, Metric, MetricId, Words};
 use model::preset::{Preset, PresetKind};
+use model::serving::ServingMetric;
 
 use crate::report::source;
 
@@ -31,22 +32,25 @@ pub fn knobs() -> Tree {
     Tree::map([("knobs", Tree::List(knobs.collect()))])
 }
 
-/// Every metric with its definition.
+/// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let metrics = MetricId::ALL.iter().map(|id| {
-        let metric = id.metric();
-        Tree::map([
-            ("id", metric.name.into()),
-            ("label", metric.label.into()),
-            ("unit", metric.unit.into()),
-            ("better", metric.better.map(Better::name).into()),
-            ("definition", id.words().definition.into()),
-            ("formula", id.words().formula.into()),
-            ("source", source(id.words().source)),
-        ])
-    });
-    Tree::map([("metrics", Tree::List(metrics.collect()))])
+    let training = MetricId::ALL.iter().map(|id| metric("training", id.metric(), id.words()));
+    let serving = ServingMetric::ALL.iter().map(|id| metric("serving", id.metric(), id.words()));
+    Tree::map([("metrics", Tree::List(training.chain(serving).collect()))])
+}
+
+fn metric(regime: &str, metric: &Metric, words: &Words) -> Tree {
+    Tree::map([
+        ("id", metric.name.into()),
+        ("regime", regime.into()),
+        ("label", metric.label.into()),
+        ("unit", metric.unit.into()),
+        ("better", metric.better.map(Better::name).into()),
+        ("definition", words.definition.into()),
+        ("formula", words.formula.into()),
+        ("source", source(words.source)),
+    ])
 }
 
 /// A preset's kind, by its public name.

@@ -14,6 +14,7 @@ mod guide;
 mod health;
 mod import;
 mod import_page;
+mod infer;
 mod json;
 mod knobs;
 mod learn;
@@ -102,6 +103,7 @@ pub fn router(state: AppState) -> Router {
         // For programs
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
+        .route("/api/v1/infer", post(infer::infer))
         .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))
         .route("/api/v1/designs", get(designs::list).post(designs::store))

@@ -49,6 +49,7 @@ impl Group {
             }
             Section::Cluster => Self::Machine,
             Section::Transformer | Section::Training | Section::Routing => Self::Model,
+            Section::Serving => return None,
         })
     }
 }

@@ -134,7 +134,7 @@ pub fn spelled(value: &Value) -> String {
 }
 
 /// Values whose ids aren't words, whichever knobs take them.
-const VALUES: [(&str, &str); 52] = [
+const VALUES: [(&str, &str); 61] = [
     ("off-by-one", "off by one"),
     ("learnable", "a learned sink"),
     ("rope", "RoPE"),
@@ -187,6 +187,15 @@ const VALUES: [(&str, &str); 52] = [
     ("ascend-2025-06", "Ascend, June 2025"),
     ("ascend-2026", "Ascend, 2026"),
     ("transformer_engine", "Transformer Engine"),
+    ("vllm", "vLLM"),
+    ("sglang", "SGLang"),
+    ("tensorrt_llm", "TensorRT-LLM"),
+    ("mindie", "MindIE"),
+    ("vllm_ascend", "vLLM Ascend"),
+    ("prefill_decode", "prefill and decode apart"),
+    ("int8", "INT8"),
+    ("int4", "INT4"),
+    ("mxfp4", "MXFP4"),
 ];
 
 /// What people call a schedule.

@@ -97,8 +97,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>, pins: &[Pin]) -> Mar
 
 /// Knobs that have several values to be tried.
 fn knobs() -> impl Iterator<Item = KnobId> {
-    let offered = KnobId::ALL.iter().copied().filter(|knob| knob.knob().not_offered.is_none());
-    offered.filter(|knob| {
+    KnobId::of_training().filter(|knob| {
         matches!(
             knob.knob().kind,
             Kind::Integer(..)

@@ -10,6 +10,7 @@
 //! the same runs give the same constants.
 
 pub mod kernels;
+pub mod serving;
 
 use std::collections::BTreeSet;
 

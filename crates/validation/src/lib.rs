@@ -43,6 +43,8 @@ pub mod peaks;
 pub mod ranges;
 #[cfg(feature = "runs")]
 mod score;
+#[cfg(feature = "runs")]
+pub mod serving;
 
 #[cfg(feature = "runs")]
 pub use score::validate;

@@ -1,6 +1,7 @@
 //! What validation says: one row for each run, and a summary.
 
 pub mod kernels;
+pub mod serving;
 
 use serde::{Deserialize, Serialize};
 

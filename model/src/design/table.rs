@@ -9,6 +9,7 @@ use super::hybrid::HybridPattern;
 use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::{differ, registry};
+use super::serving_rows as rows;
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
@@ -586,5 +587,39 @@ Kernel kernel {
         knob("Straggler spread", OptionalReal(0.0, 1.0),
             "Standard deviation of a rank's step time, relative; none is the framework's")
             .source(DERIVED);
+}
+/// How the model answers.
+Serving serving {
+    engine: Engine = Engine::Vllm, rows::ENGINE;
+    tensor_parallel_size: u64 = 1, rows::TENSOR_PARALLEL_SIZE;
+    pipeline_parallel_size: u64 = 1, rows::PIPELINE_PARALLEL_SIZE;
+    data_parallel_size: u64 = 1, rows::DATA_PARALLEL_SIZE;
+    moe_expert_parallel_size: u64 = 1, rows::MOE_EXPERT_PARALLEL_SIZE;
+    moe_tensor_parallel_size: Option<u64> = None, rows::MOE_TENSOR_PARALLEL_SIZE;
+    disaggregation: Disaggregation = Disaggregation::None, rows::DISAGGREGATION;
+    prefill_devices: Option<u64> = None, rows::PREFILL_DEVICES;
+    decode_devices: Option<u64> = None, rows::DECODE_DEVICES;
+    prefill_tensor_parallel_size: Option<u64> = None, rows::PREFILL_TENSOR_PARALLEL_SIZE;
+    prefill_data_parallel_size: Option<u64> = None, rows::PREFILL_DATA_PARALLEL_SIZE;
+    prefill_pipeline_parallel_size: Option<u64> = None, rows::PREFILL_PIPELINE_PARALLEL_SIZE;
+    prefill_moe_expert_parallel_size: Option<u64> = None, rows::PREFILL_MOE_EXPERT_PARALLEL_SIZE;
+    prefill_moe_tensor_parallel_size: Option<u64> = None, rows::PREFILL_MOE_TENSOR_PARALLEL_SIZE;
+    max_num_seqs: u64 = 1_024, rows::MAX_NUM_SEQS;
+    max_num_batched_tokens: u64 = 8_192, rows::MAX_NUM_BATCHED_TOKENS;
+    enable_chunked_prefill: bool = true, rows::ENABLE_CHUNKED_PREFILL;
+    gpu_memory_utilization: f64 = 0.9, rows::GPU_MEMORY_UTILIZATION;
+    prefix_cache_hit_rate: f64 = 0.0, rows::PREFIX_CACHE_HIT_RATE;
+    two_batch_overlap: bool = false, rows::TWO_BATCH_OVERLAP;
+    graph_mode: GraphMode = GraphMode::Full, rows::GRAPH_MODE;
+    num_speculative_tokens: u64 = 0, rows::NUM_SPECULATIVE_TOKENS;
+    acceptance_length: Option<f64> = None, rows::ACCEPTANCE_LENGTH;
+    weight_dtype: WeightDtype = WeightDtype::Bf16, rows::WEIGHT_DTYPE;
+    kv_cache_dtype: KvDtype = KvDtype::Bf16, rows::KV_CACHE_DTYPE;
+    input_length: u64 = 1_024, rows::INPUT_LENGTH;
+    output_length: u64 = 1_024, rows::OUTPUT_LENGTH;
+    concurrency: Option<u64> = None, rows::CONCURRENCY;
+    request_rate: Option<f64> = None, rows::REQUEST_RATE;
+    ttft_limit_milliseconds: Option<f64> = None, rows::TTFT_LIMIT;
+    tpot_limit_milliseconds: Option<f64> = None, rows::TPOT_LIMIT;
 }
 }

@@ -2,6 +2,7 @@
 
 use super::{Block, Cost, Device, ceil, joined};
 use crate::calibration::Overlap;
+use crate::rows::Rows;
 use crate::tally::Tally;
 
 /// The attention of a device's heads: `rows` queries of each head meet `keys` keys on average, in
@@ -15,6 +16,16 @@ pub(crate) struct Attention {
     pub(crate) widths: [f64; 2],
     /// Kernels that share the keys: the steps of a ring of context parallelism.
     pub(crate) kernels: f64,
+}
+
+/// Attention over cached keys: heads of a rank, keys of a query in the mean, widths of queries and
+/// keys and of values, and bytes of the cache that are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cached {
+    pub(crate) heads: f64,
+    pub(crate) keys: f64,
+    pub(crate) widths: [f64; 2],
+    pub(crate) read: f64,
 }
 
 impl Overlap {
@@ -80,6 +91,56 @@ impl Device {
             ),
             weight_grad: Cost::ZERO,
         }
+    }
+
+    /// Attention over what is cached and what comes, forward alone.
+    ///
+    /// Of a prompt as [`Self::flash_attention`]; of a step of decode, whose kernels split the keys
+    /// over the cores and are bound by the cache that they read or, with latents, by their
+    /// products: `t0 + join(products / rate, bytes / bandwidth)`.
+    pub(crate) fn cached_attention<T: Tally>(&self, rows: &Rows, cached: Cached) -> Block<T> {
+        let Cached { heads, keys, widths, read } = cached;
+        let [qk, v] = widths;
+        let tokens = rows.group;
+        let reading = read / self.decode.cache_bytes;
+        let forward = if rows.is_decode() {
+            let flops = 2.0 * heads * tokens * keys * (qk + v);
+            Cost {
+                tensor: joined(flops / self.decode.attention, reading) + self.attention_launch,
+                vector: 0.0,
+                flops,
+                launches: 1.0,
+                tally: T::product([tokens, qk, keys], heads) + T::product([tokens, keys, v], heads),
+            }
+        } else {
+            let work = Attention { heads, rows: tokens, keys, widths, kernels: 1.0 };
+            let cost: Cost<T> = self.flash_attention(work).forward;
+            Cost { tensor: joined(cost.tensor, reading), ..cost }
+        };
+        let moved = read + tokens * heads * (qk + v) * 2.0;
+        Block { forward: forward.moving(moved), ..Block::default() }
+    }
+
+    /// Scores of an indexer over cached keys of 8 bits with a scale each, and the choice of the best.
+    pub(crate) fn cached_choice<T: Tally>(
+        &self,
+        rows: &Rows,
+        [heads, width]: [f64; 2],
+        keys: f64,
+        kept: f64,
+    ) -> Cost<T> {
+        let pairs = rows.group * keys;
+        let flops = 2.0 * heads * width * pairs;
+        let read = rows.sequences as f64 * keys * (width + 4.0);
+        let scores = Cost {
+            tensor: joined(flops / self.decode.attention, read / self.decode.cache_bytes)
+                + self.launch,
+            vector: 0.0,
+            flops,
+            launches: 1.0,
+            tally: T::product([rows.group, width, keys], heads).moving(read),
+        };
+        scores + self.elementwise(3.0 * 4.0 * pairs * kept, 3.0).doing(3.0 * pairs * kept)
     }
 
     /// What attention takes over its work at the cores' full rate: the ramp of each block of

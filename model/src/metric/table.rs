@@ -80,16 +80,16 @@ pub enum MetricValue {
 }
 
 macro_rules! metrics {
-    ($(
+    ($Id:ident: $(
         $name:ident: $label:literal, $unit:literal, $better:expr, $basis:ident, $definition:literal,
             $formula:literal, $source:expr;
     )+) => {
         /// Every metric, by its public id.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(non_camel_case_types, missing_docs, reason = "the variants are the public names")]
-        pub enum MetricId { $($name,)+ }
+        pub enum $Id { $($name,)+ }
 
-        impl MetricId {
+        impl $Id {
             /// Every metric, in registry order.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
@@ -128,7 +128,10 @@ macro_rules! metrics {
     };
 }
 
+pub(crate) use metrics;
+
 metrics! {
+    MetricId:
     mfu: "MFU", "", HIGHER, Rate,
         "Model FLOPs per second over the peak of all devices; recomputation doesn't count",
         "model FLOPs / (step time x devices x peak for MFU)", PANGU_ULTRA_MOE;

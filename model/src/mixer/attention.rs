@@ -155,6 +155,12 @@ impl Mix for Attention {
         }
     }
 
+    /// 2 g d of each token, of the window's at most; a group stays whole on every rank that has some
+    /// of its heads.
+    fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        self.core.cached_bytes(on, tokens, element_bytes)
+    }
+
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         tensor_exchanges(on, rows, true, to);
         self.core.context_exchanges(on, rows, to);

@@ -161,6 +161,19 @@ impl Core {
         let (heads, groups) = (on.split(self.heads), on.split(self.groups));
         let [qk, v] = self.kernel_dims.map(|width| width as f64);
         let tokens = rows.group;
+        if let Some(past) = rows.past {
+            let widths = [self.qk_dim, self.v_dim].map(|width| width as f64);
+            let element = past.element_bytes;
+            return on.device.cached_attention(
+                rows,
+                device::Cached {
+                    heads,
+                    keys: rows.keys(self.window.map(|tokens| tokens as f64)),
+                    widths,
+                    read: self.cached_bytes(on, past.tokens, element) * rows.sequences as f64,
+                },
+            );
+        }
         if !on.kernel.flash_attention {
             return on.device.plain_attention(heads, tokens, rows.seq as f64, qk, v);
         }
@@ -191,6 +204,18 @@ impl Core {
             block.input_grad += merge;
         }
         block
+    }
+
+    /// Cached keys and values of so many tokens on one rank, whatever the window.
+    pub(super) fn whole_cache_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
+        let groups = on.split(self.groups).max(1.0);
+        tokens * groups * (self.qk_dim + self.v_dim) as f64 * element
+    }
+
+    /// The same of those that a query can still reach.
+    pub(super) fn cached_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
+        let reached = self.window.map_or(tokens, |window| tokens.min(window as f64));
+        self.whole_cache_bytes(on, reached, element)
     }
 
     /// Queries, keys and values, statistics and output.

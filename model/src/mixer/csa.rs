@@ -9,18 +9,20 @@ use alloc::format;
 use alloc::string::String;
 
 use super::attention::tensor_exchanges;
-use super::dsa::{CAUSAL, Choice, chosen_keys, context_exchanges, shared_key_attention};
+use super::dsa::{
+    CAUSAL, Choice, chosen_keys, context_exchanges, indexed_bytes, shared_key_attention,
+};
 use super::mix::Mix;
 use super::mla::gather_latents;
 use crate::choice::{AttentionFlops, RecomputeModule as Module, SoftmaxType};
 use crate::deployment::Deployment;
 use crate::design::Design;
-use crate::device::{Block, Cost};
+use crate::device::{Block, Cached, Cost};
 use crate::elementwise::{norm, rotary};
 use crate::hop::Exchanges;
 use crate::operator::{Again, Operators, Place};
 use crate::params::{Cut, Matrices, Params};
-use crate::rows::Rows;
+use crate::rows::{Past, Rows};
 use crate::saved::{Saved, SavedTensors, Tensor};
 use crate::tally::Tally;
 
@@ -132,9 +134,10 @@ impl Csa {
     fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
         let [heads, width, topk] = self.indexer?;
         let all = self.compressed(rows.seq)?;
+        let ratio = self.ratio? as f64;
         Some(Choice {
             indexer: [heads, width].map(|size| size as f64),
-            all: (all + 1.0) / 2.0,
+            all: if rows.past.is_some() { rows.context() / ratio } else { (all + 1.0) / 2.0 },
             chosen: chosen_keys(all, topk as f64, CAUSAL),
             taught: [self.width as f64, on.split(self.heads)],
             kept: 1.0,
@@ -153,6 +156,26 @@ impl Csa {
             on.device.elementwise(passes * bytes, 2.0).doing(operations * elements)
         };
         Block { forward: pass(1.25, 4.0), input_grad: pass(2.25, 8.0), weight_grad: Cost::ZERO }
+    }
+
+    /// Attention over the window's keys and those of groups of tokens, all or those chosen.
+    fn cached_core<T: Tally>(&self, on: &Deployment, rows: &Rows, past: Past) -> Block<T> {
+        let groups = |tokens: f64| {
+            let all = self.ratio.map_or(0.0, |ratio| tokens / ratio as f64);
+            self.indexer.map_or(all, |[_, _, topk]| all.min(topk as f64))
+        };
+        let window = self.window as f64;
+        let width = self.width as f64;
+        let reached = past.tokens.min(window) + groups(past.tokens);
+        on.device.cached_attention(
+            rows,
+            Cached {
+                heads: on.split(self.heads),
+                keys: rows.keys(Some(window)) + groups(rows.context()),
+                widths: [width, width],
+                read: rows.sequences as f64 * reached * width * past.element_bytes,
+            },
+        )
     }
 
     /// Each group's output through its latent to the hidden state, behind a rotation backwards.
@@ -247,8 +270,14 @@ impl Mix for Csa {
             to.push("Indexer", Place::Projection, Again::LAYER, scored);
             to.push("Choice of keys", Place::Projection, again, choice.block(on, rows));
         }
-        let (heads, keys) = (on.split(self.heads), self.keys(rows.seq, CAUSAL));
-        let core = shared_key_attention(on, rows, heads, keys, [width, width]);
+        let heads = on.split(self.heads);
+        let core = match rows.past {
+            Some(past) => self.cached_core(on, rows, past),
+            None => {
+                let keys = self.keys(rows.seq, CAUSAL);
+                shared_key_attention(on, rows, heads, keys, [width, width])
+            }
+        };
         to.push("Core attention", Place::Core, again, core);
         to.push("Output projection", Place::Output, Again::LAYER, self.output(on, rows));
     }
@@ -275,6 +304,15 @@ impl Mix for Csa {
             Saved::new(Tensor::Scores, tokens * (heads + chosen) * 4.0, &[Module::CoreAttn]),
             Saved::new(Tensor::AttentionOutput, tokens * (queries + out) * element, &[]),
         ]);
+    }
+
+    /// Keys of the window's tokens and those that stand for groups, whole on every rank, and the
+    /// indexer's of groups in 8 bits with a scale in FP32.
+    fn cached_bytes(&self, _: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        let groups = self.ratio.map_or(0.0, |ratio| tokens / ratio as f64);
+        let key = self.indexer.map_or(0.0, |[_, width, _]| indexed_bytes(width as f64));
+        let own = tokens.min(self.window as f64) + groups;
+        own * self.width as f64 * element_bytes + groups * key
     }
 
     /// TP: latents and keys come together. CP: keys are gathered, those of the window and the

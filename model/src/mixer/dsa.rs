@@ -71,7 +71,7 @@ impl Dsa {
     fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
         self.indexer.map(|indexer| Choice {
             indexer: indexer.map(|size| size as f64),
-            all: (rows.seq as f64 + 1.0) / 2.0,
+            all: rows.context(),
             chosen: self.keys(rows.seq, CAUSAL),
             taught: [self.widths()[0] as f64, on.split(self.mla.core.heads)],
             kept: 1.0,
@@ -113,6 +113,10 @@ impl Choice {
     /// `DeepSeek-V3.2-Exp`, section 2; Megatron-Core `experimental_attention_variant/dsa.py`.
     pub(super) fn block<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
         let (tokens, [heads, width], kept) = (rows.group, self.indexer, self.kept);
+        if rows.past.is_some() {
+            let forward = on.device.cached_choice(rows, self.indexer, self.all, kept);
+            return Block { forward, ..Block::default() };
+        }
         let all = self.all;
         let scores = on.device.scores([tokens, width, all], heads, kept);
         let pass = on.device.elementwise(3.0 * 4.0 * tokens * all * kept, 3.0);
@@ -126,6 +130,14 @@ impl Choice {
             weight_grad: Cost::ZERO,
         }
     }
+}
+
+/// Bytes of an indexer's cached key: 8 bits an element and a scale in FP32.
+///
+/// # Source
+/// vLLM `sparse_attn_indexer.py`: 132 bytes for 128 elements.
+pub(super) const fn indexed_bytes(width: f64) -> f64 {
+    if width > 0.0 { width + 4.0 } else { 0.0 }
 }
 
 /// Attention of a rank's heads over so many keys, in the mean, that all of them share.
@@ -231,9 +243,12 @@ impl Mix for Dsa {
         let again = Again::with(Module::CoreAttn);
         let choice = self.choice(on, rows).map(|choice| choice.block(on, rows));
         to.push("Choice of keys", Place::Projection, again, choice.unwrap_or_default());
-        let keys = self.keys(rows.seq, CAUSAL);
-        let widths = self.widths().map(|width| width as f64);
-        let core = shared_key_attention(on, rows, heads, keys, widths);
+        let core = if rows.past.is_some() {
+            self.mla.latent_attention(on, rows, Some(self.topk as f64))
+        } else {
+            let widths = self.widths().map(|width| width as f64);
+            shared_key_attention(on, rows, heads, self.keys(rows.seq, CAUSAL), widths)
+        };
         to.push("Core attention", Place::Core, again, core);
         to.push("Output projection", Place::Output, Again::LAYER, output);
     }
@@ -254,6 +269,12 @@ impl Mix for Dsa {
             Saved::new(Tensor::Scores, tokens * heads * 4.0 + chosen, &[Module::CoreAttn]),
             Saved::new(Tensor::AttentionOutput, output, &[]),
         ]);
+    }
+
+    /// Those of MLA, and the indexer's key in 8 bits with a scale in FP32.
+    fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        let key = self.indexer.map_or(0.0, |[_, width]| indexed_bytes(width as f64));
+        self.mla.cached_bytes(on, tokens, element_bytes) + tokens * key
     }
 
     /// TP as of MLA, with the hidden state where an indexer reads it. CP: the latents of all keys,

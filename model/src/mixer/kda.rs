@@ -7,7 +7,7 @@ use super::attention::tensor_exchanges;
 use super::mix::Mix;
 use super::scan::{
     DELTA_CHUNK, DELTA_FORMULA, SCAN, States, TRANSPOSED, context_exchanges, convolution,
-    gated_norm, passes,
+    convolved_bytes, gated_norm, passes,
 };
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
@@ -184,6 +184,11 @@ impl Mix for Kda {
             Saved::new(Tensor::Scanned, rows.group * scan, &[]),
             Saved::new(Tensor::AttentionOutput, rows.group * output, &[]),
         ]);
+    }
+
+    /// A state of each head, and the last inputs of the convolution.
+    fn cached_bytes(&self, on: &Deployment, _: f64, _: f64) -> f64 {
+        self.states.bytes(on) + convolved_bytes(on, self.channels(), self.taps)
     }
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {

@@ -150,6 +150,11 @@ impl Mix for Lightning {
         ]);
     }
 
+    /// A state of each head.
+    fn cached_bytes(&self, on: &Deployment, _: f64, _: f64) -> f64 {
+        self.states.bytes(on)
+    }
+
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         tensor_exchanges(on, rows, true, to);
         let widths = [self.inputs(), self.widths()[1]].map(|width| on.split(width));

@@ -5,7 +5,7 @@
 
 use super::attention::tensor_exchanges;
 use super::mix::Mix;
-use super::scan::{SCAN, States, context_exchanges, convolution, passes};
+use super::scan::{SCAN, States, context_exchanges, convolution, convolved_bytes, passes};
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
 use crate::design::Design;
@@ -176,6 +176,11 @@ impl Mix for Mamba {
             Saved::new(Tensor::Convolved, inputs, &[]),
             Saved::new(Tensor::AttentionOutput, output, &[]),
         ]);
+    }
+
+    /// A state of each head, and the last inputs of the convolution.
+    fn cached_bytes(&self, on: &Deployment, _: f64, _: f64) -> f64 {
+        self.states.bytes(on) + convolved_bytes(on, self.channels(), TAPS)
     }
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {

@@ -10,8 +10,8 @@ use crate::axis::{Axis, Collective};
 use crate::choice::{AttentionFlops, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::design::Design;
-use crate::device::Block;
-use crate::elementwise::norm;
+use crate::device::{Block, Cached};
+use crate::elementwise::{norm, rotary};
 use crate::hop::{Calls, Exchanges, Hop};
 use crate::operator::{Again, Operators, Place};
 use crate::params::{Cut, Matrices, Params};
@@ -98,6 +98,56 @@ impl Mla {
             device.linear(tokens, self.kv_rank as f64, width),
             device.linear(tokens, heads * self.core.v_dim as f64, h),
         ]
+    }
+
+    /// Bytes of a token's latent in the cache.
+    fn latent_bytes(&self, element_bytes: f64) -> f64 {
+        let (latent, rotary) = (self.kv_rank as f64, self.rope_dim as f64);
+        if element_bytes < 2.0 {
+            latent * (element_bytes + 4.0 / 128.0) + 2.0 * rotary
+        } else {
+            (latent + rotary) * element_bytes
+        }
+    }
+
+    /// Decode over latents, which all heads share.
+    fn absorbed<T: Tally>(
+        &self,
+        on: &Deployment,
+        rows: &Rows,
+        [query, key_value, output]: [Block<T>; 3],
+        to: &mut Operators<T>,
+    ) {
+        let window = self.core.window.map(|tokens| tokens as f64);
+        let core = self.latent_attention(on, rows, window);
+        let query = query + rotary(on, rows, on.split(self.core.heads) * self.rope_dim as f64);
+        to.push("Query projection", Place::Projection, Again::LAYER, query);
+        to.push("Key and value projection", Place::Projection, Again::LAYER, key_value);
+        to.push("Core attention", Place::Core, Again::LAYER, core);
+        to.push("Output projection", Place::Output, Again::LAYER, output);
+    }
+
+    /// Attention of a rank's heads over so many of the cached latents, at most.
+    pub(super) fn latent_attention<T: Tally>(
+        &self,
+        on: &Deployment,
+        rows: &Rows,
+        most: Option<f64>,
+    ) -> Block<T> {
+        let element = rows.past.map_or(2.0, |past| past.element_bytes);
+        // Chosen ones are read by each query of a step, all of them once for the sequence.
+        let reached = most.map_or(rows.cached(), |most| rows.cached().min(most));
+        let readers =
+            if most.is_some() && rows.is_decode() { rows.group } else { rows.sequences as f64 };
+        on.device.cached_attention(
+            rows,
+            Cached {
+                heads: on.split(self.core.heads),
+                keys: rows.keys(most),
+                widths: [(self.kv_rank + self.rope_dim) as f64, self.kv_rank as f64],
+                read: readers * reached * self.latent_bytes(element),
+            },
+        )
     }
 
     /// The latents and their normed copies.
@@ -190,13 +240,24 @@ impl Mix for Mla {
         }
     }
 
-    /// Down to the latents on the rank's own tokens, up to the heads on the group's.
+    /// Down to the latents on the rank's own tokens, up to the heads on the group's. Behind a cache
+    /// the latents of a prompt's cached tokens are taken up again; in decode the queries are taken
+    /// down to them instead, which is as much work as taking up the new tokens.
+    ///
+    /// # Source
+    /// `DeepSeek-V2`, section 2.1.2; vLLM `mla/common.py`, `forward_mha` and `forward_mqa`.
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         self.latents(on, rows, to);
-        let [query, key_value, mut output] = self.projections(on, rows);
+        let [query, mut key_value, mut output] = self.projections(on, rows);
+        if !rows.is_decode() && rows.cached() > 0.0 {
+            key_value = key_value * (1.0 + rows.cached() / rows.seq as f64);
+        }
         if self.has_output_gate {
             let (h, width) = (on.backbone.hidden as f64, on.split(self.gate_width()));
             output += on.device.linear(rows.group, h, width) + self.core.gate(on, rows);
+        }
+        if rows.is_decode() {
+            return self.absorbed(on, rows, [query, key_value, output], to);
         }
         self.core.operators(on, rows, Projections { query, key_value, output }, to);
     }
@@ -207,6 +268,16 @@ impl Mix for Mla {
         if self.has_output_gate {
             self.core.save_gate(on, rows, to);
         }
+    }
+
+    /// The latent and the rotary key of each token, whole on every rank; in 8 bits a scale in FP32
+    /// for each 128 elements, and the rotary part in 16 bits.
+    ///
+    /// # Source
+    /// FlashMLA, `flash_mla_interface.py`: 656 bytes for 512 and 64 elements.
+    fn cached_bytes(&self, _: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        self.latent_bytes(element_bytes)
+            * self.core.window.map_or(tokens, |it| tokens.min(it as f64))
     }
 
     /// Latents come together instead of the hidden state.

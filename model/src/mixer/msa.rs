@@ -5,7 +5,7 @@
 //! width, k tokens that a query looks at, B tokens of a block, n tokens in front.
 
 use super::attention::{Attention, tensor_exchanges};
-use super::dsa::{CAUSAL, Choice, chosen_keys, context_exchanges};
+use super::dsa::{CAUSAL, Choice, chosen_keys, context_exchanges, indexed_bytes};
 use super::mix::Mix;
 use crate::choice::{AttentionFlops, RecomputeModule as Module};
 use crate::deployment::Deployment;
@@ -69,7 +69,7 @@ impl Msa {
         let core = &self.attention.core;
         Choice {
             indexer: [on.split(heads), width as f64],
-            all: (rows.seq as f64 + 1.0) / 2.0,
+            all: rows.context(),
             chosen: self.keys(rows.seq, CAUSAL),
             taught: [core.qk_dim as f64, on.split(core.heads)],
             // The largest score of each head and block is kept.
@@ -138,6 +138,12 @@ impl Mix for Msa {
         to.push(Saved::new(Tensor::Latents, rows.group * indexed, &[]));
         let chosen = rows.group * on.split(heads) * blocks * 4.0;
         to.push(Saved::new(Tensor::Scores, chosen, &[Module::CoreAttn]));
+    }
+
+    /// Attention's of all tokens, and the indexer's key in 8 bits with a scale in FP32.
+    fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
+        let key = indexed_bytes(self.indexed()[1] as f64);
+        self.attention.core.whole_cache_bytes(on, tokens, element_bytes) + tokens * key
     }
 
     /// TP as of attention. CP: keys and values, and the indexer's keys, are gathered, and their

@@ -41,5 +41,9 @@ impl Mix for Nothing {
 
     fn saved(&self, _: &Deployment, _: &Rows, _: &mut SavedTensors) {}
 
+    fn cached_bytes(&self, _: &Deployment, _: f64, _: f64) -> f64 {
+        0.0
+    }
+
     fn exchanges(&self, _: &Deployment, _: &Rows, _: &mut Exchanges) {}
 }

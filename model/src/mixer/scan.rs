@@ -62,12 +62,31 @@ impl States {
         rows: &Rows,
         [forward, backward]: [ScanPass; 2],
     ) -> Block<T> {
+        if rows.is_decode() {
+            return Block { forward: self.step(on, rows), ..Block::default() };
+        }
         let scan = self.scan(on, rows);
         Block {
             forward: on.device.scan(&scan, &forward),
             input_grad: on.device.scan(&scan, &backward),
             weight_grad: Cost::ZERO,
         }
+    }
+
+    /// Bytes of the states of a rank's heads for one sequence, in FP32.
+    ///
+    /// # Source
+    /// vLLM, `mamba_utils.py`: states of Mamba-2 and gated delta nets in FP32 where accuracy counts;
+    /// SGLang keeps them so.
+    pub(super) fn bytes(&self, on: &Deployment) -> f64 {
+        4.0 * on.split(self.heads) * (self.key_dim * self.value_dim) as f64
+    }
+
+    /// A step of decode: the states of all sequences are read and written once, whatever the number
+    /// of tokens that come.
+    fn step<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Cost<T> {
+        let operations = 8.0 * rows.group * self.bytes(on) / 4.0;
+        on.device.elementwise(2.0 * self.bytes(on) * rows.sequences as f64, 1.0).doing(operations)
     }
 
     /// The delta rule of a device's heads.
@@ -169,6 +188,11 @@ pub(super) fn convolution<T: Tally>(
 /// # Source
 /// Megatron-Core `ssm/gated_delta_net`, `causal_conv1d`.
 pub(super) const TRANSPOSED: ([f64; 2], [f64; 2]) = ([6.0, 7.0], [3.0, 3.0]);
+
+/// Bytes that a rank keeps of a sequence's last inputs of a convolution.
+pub(super) fn convolved_bytes(on: &Deployment, channels: u64, taps: u64) -> f64 {
+    on.split(channels) * taps.saturating_sub(1) as f64 * on.element_bytes()
+}
 
 /// A norm of each head's output, and its product with a gate: reads and writes the output twice,
 /// and reads the gate; backward the gradients of both as well.

@@ -85,8 +85,15 @@ impl Moe {
     }
 
     /// Experts that a token visits, in the mean: k E / (E + Z), as a bias holds the loads even.
-    fn visited(&self) -> f64 {
+    pub(crate) fn visited(&self) -> f64 {
         self.topk as f64 * (self.experts as f64 / self.choices() as f64)
+    }
+
+    /// Whether every one of so many ranks gets as many copies of each token: whole groups lie on it,
+    /// all of which a token visits.
+    pub(crate) fn is_even_on(&self, ranks: u64) -> bool {
+        let groups = self.groups.unwrap_or(1);
+        ranks == 1 || (self.is_group_balanced && groups.is_multiple_of(ranks))
     }
 
     /// Where each routed expert stands, copies of busy ones counted: ranks over experts, in the
@@ -97,7 +104,7 @@ impl Moe {
 
     /// Experts on one rank, copies of busy ones counted.
     pub(crate) fn local_experts(&self, on: &Deployment) -> u64 {
-        (self.experts + self.redundant) / on.ranks.ep
+        ((self.experts + self.redundant) / on.ranks.ep).max(1)
     }
 
     /// Copies of its own tokens that a rank sends to experts, after capacity.
@@ -328,11 +335,13 @@ impl Transform for Moe {
         let awaited = self.rows(on, rows) * rows.routed.imbalance;
         let local = self.local_experts(on) as f64;
         let inner = self.width as f64 / on.ranks.etp as f64;
-        let each = awaited / local;
+        // Of few tokens, experts that get none are not read.
+        let touched = local * rows.routed.touched;
+        let each = awaited / touched;
         // Without an exchange there is one side, half of it in front of what would be dispatch.
         let side = self.reorder(on, awaited, 1.0) * if on.ranks.ep == 1 { 0.5 } else { 1.0 };
-        let up = device.grouped_linear(each, h, on.backbone.mlp_inputs() * inner, local);
-        let down = device.grouped_linear(each, inner, h, local);
+        let up = device.grouped_linear(each, h, on.backbone.mlp_inputs() * inner, touched);
+        let down = device.grouped_linear(each, inner, h, touched);
         // The weighted sum reads every copy and writes every token.
         let sides = if on.ranks.ep == 1 { 1.0 } else { 2.0 };
         let sum: Block<T> = self.reorder(on, awaited, 1.0 + 1.0 / self.visited()) * sides;
@@ -352,7 +361,9 @@ impl Transform for Moe {
         );
         to.push_routed("Experts", Place::Experts, moe, down);
         if on.backbone.has_biases {
-            let bias = biases(on, awaited * h, local);
+            // Serving adds them in the product's own kernel.
+            let bias =
+                if rows.past.is_some() { Block::default() } else { biases(on, awaited * h, local) };
             to.push_routed("Experts' biases", Place::Experts, moe, bias);
         }
         let sum = Block { forward, input_grad, ..sum };
@@ -431,6 +442,9 @@ impl Transform for Moe {
     }
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        if rows.past.is_some() {
+            return self.served_exchanges(on, rows, to);
+        }
         if self.shared.width > 0 {
             let shared = Again::with(RecomputeModule::SharedExperts);
             // A zero-memory level doesn't run the last product, whose sums are scattered.

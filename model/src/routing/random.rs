@@ -40,7 +40,7 @@ pub(super) fn normal(stream: u64, counter: u64) -> f64 {
 /// # Source
 /// P. J. Acklam, "An algorithm for computing the inverse normal cumulative distribution function".
 #[inline]
-pub(super) fn quantile(p: f64) -> f64 {
+pub(crate) fn quantile(p: f64) -> f64 {
     const LOW: f64 = 0.024_25;
     if p < LOW {
         tail(libm::sqrt(-2.0 * libm::log(p)))

@@ -3,13 +3,33 @@
 use alloc::string::String;
 
 use super::rule::Rule;
-use super::table::RULES;
+use super::table::{RULES, SOURCES};
 use crate::design::{Design, KnobId, KnobSet};
+use crate::knob::Section;
+use crate::source::Source;
 
 /// Every rule, in the order in which violations are reported.
 #[must_use]
 pub fn rules() -> &'static [Rule] {
     RULES
+}
+
+impl Rule {
+    /// Who demands it; none of a rule of serving.
+    #[must_use]
+    pub fn source(&self) -> Option<Source> {
+        let place = RULES.iter().position(|rule| rule.name == self.name)?;
+        SOURCES.get(place).copied()
+    }
+}
+
+/// The rules that read nothing but the model and its machine, which hold whatever it does.
+pub(crate) fn shared_rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().filter(|rule| {
+        rule.reads
+            .iter()
+            .all(|knob| matches!(knob.knob().section, Section::Transformer | Section::Cluster))
+    })
 }
 
 /// The rules that a design breaks, with what is wrong.

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::checks::{is_legal, keeps_rules_of};
+use super::checks::keeps_rules_of;
 use super::rule::Rule;
 use crate::design::{Design, KnobId};
 use crate::knob::{Kind, Value};
@@ -92,7 +92,7 @@ fn integer_ladder(design: &Design, id: KnobId, low: u64, high: u64) -> Vec<Value
 }
 
 /// Changes of one knob after which the rule holds: those that mend the whole design first.
-pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
+pub(crate) fn nearest(design: &Design, rule: &Rule, is_legal: fn(&Design) -> bool) -> Vec<Nearest> {
     let mut whole = Vec::new();
     let mut partial = Vec::new();
     let mut trial = design.clone();

@@ -13,20 +13,20 @@ pub struct Rule {
     pub knobs: &'static [KnobId],
     /// Every knob that its verdict depends on: these, and what it needs to know beside them.
     pub reads: KnobSet,
-    pub(super) check: Checks,
+    pub(crate) check: Checks,
 }
 
 /// One check in its two forms: most designs of a search are asked for the verdict alone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Checks {
+pub(crate) struct Checks {
     /// What is wrong with a design, if anything.
-    pub(super) words: fn(&Design) -> Option<String>,
+    pub(crate) words: fn(&Design) -> Option<String>,
     /// Something where a design is wrong.
-    pub(super) verdict: fn(&Design) -> Option<()>,
+    pub(crate) verdict: fn(&Design) -> Option<()>,
 }
 
 /// What a check says: words, or nothing but that something is wrong.
-pub(super) trait Words {
+pub(crate) trait Words {
     fn say(words: impl FnOnce() -> String) -> Self;
 }
 
@@ -67,16 +67,7 @@ macro_rules! rules {
         },)+];
 
         /// Who demands each rule, apart from them: a program that never says it doesn't carry it.
-        static SOURCES: &[Source] = &[$($source,)+];
-
-        impl Rule {
-            /// Who demands it.
-            #[must_use]
-            pub fn source(&self) -> Option<Source> {
-                let place = RULES.iter().position(|rule| rule.name == self.name)?;
-                SOURCES.get(place).copied()
-            }
-        }
+        pub(super) static SOURCES: &[Source] = &[$($source,)+];
     };
 }
 
@@ -85,10 +76,10 @@ macro_rules! say {
     ($($words:tt)+) => { Words::say(|| format!($($words)+)) };
 }
 
-pub(super) use {rules, say};
+pub(crate) use {rules, say};
 
 /// `message` when `whole` isn't a multiple of `part`.
-pub(super) fn indivisible<W: Words>(
+pub(crate) fn indivisible<W: Words>(
     whole: u64,
     part: u64,
     message: impl FnOnce() -> W,

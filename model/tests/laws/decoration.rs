@@ -162,9 +162,8 @@ const ONLY_IN_RULES: &[&str] = &["trace"];
 fn no_offered_knob_is_decoration() {
     let grounds = grounds();
     let mut idle = Vec::new();
-    for id in KnobId::ALL.iter().copied() {
-        let knob = id.knob();
-        if knob.not_offered.is_some() || ONLY_IN_RULES.contains(&knob.name) {
+    for id in KnobId::of_training() {
+        if ONLY_IN_RULES.contains(&id.knob().name) {
             continue;
         }
         let moves = grounds.iter().any(|design| {

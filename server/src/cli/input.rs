@@ -10,6 +10,7 @@ use model::file::{self, Tree, json};
 use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
+use model::serving;
 
 use super::Failure;
 
@@ -31,6 +32,22 @@ pub(super) struct Source {
     settings: Vec<String>,
 }
 
+/// What short names of knobs mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
+    Training,
+    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
+    Serving,
+}
+
+impl Names {
+    fn find(self, name: &str) -> Result<KnobId, KnobError> {
+        let of_serving = (self == Self::Serving).then(|| serving::alias(name)).flatten();
+        of_serving.map_or_else(|| KnobId::find(name), Ok)
+    }
+}
+
 /// A design that a command begins with.
 #[derive(Debug)]
 pub(super) struct Start {
@@ -45,12 +62,17 @@ pub(super) struct Start {
 impl Source {
     /// The design, or everything that is wrong with it.
     pub(super) fn design(&self) -> Result<Design, Failure> {
+        self.design_by(Names::Training)
+    }
+
+    /// The same where short names mean these knobs.
+    pub(super) fn design_by(&self, names: Names) -> Result<Design, Failure> {
         let start = match &self.file {
             Some(path) => Start::from_result(read(path)?),
             None => self.of_preset(),
         };
         let Start { mut design, mut errors, .. } = start;
-        errors.extend(self.set_all(&mut design));
+        errors.extend(self.set_all_by(&mut design, names));
         if errors.is_empty() { Ok(design) } else { Err(Failure::User(errors)) }
     }
 
@@ -70,14 +92,23 @@ impl Source {
 
     /// Sets what is to be set, and says what is wrong with it.
     pub(super) fn set_all(&self, design: &mut Design) -> Vec<String> {
-        let errors = self.settings.iter().filter_map(|setting| set(design, setting).err());
+        self.set_all_by(design, Names::Training)
+    }
+
+    fn set_all_by(&self, design: &mut Design, names: Names) -> Vec<String> {
+        let errors = self.settings.iter().filter_map(|setting| set(design, setting, names).err());
         errors.map(|error| error.to_string()).collect()
     }
 
     /// The knobs that are set.
     pub(super) fn knobs(&self) -> impl Iterator<Item = KnobId> {
-        let names = self.settings.iter().filter_map(|setting| setting.split_once('='));
-        names.filter_map(|(name, _)| KnobId::find(name.trim()).ok())
+        self.knobs_by(Names::Training)
+    }
+
+    /// The same where short names mean these knobs.
+    pub(super) fn knobs_by(&self, names: Names) -> impl Iterator<Item = KnobId> {
+        let set = self.settings.iter().filter_map(|setting| setting.split_once('='));
+        set.filter_map(move |(name, _)| names.find(name.trim()).ok())
     }
 
     fn of_preset(&self) -> Start {
@@ -101,14 +132,14 @@ fn default_design() -> Design {
 }
 
 /// Applies `knob=value`.
-fn set(design: &mut Design, setting: &str) -> Result<(), KnobError> {
+fn set(design: &mut Design, setting: &str, names: Names) -> Result<(), KnobError> {
     let (knob, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.to_owned(),
         detail: format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)),
         nearest: vec![],
     })?;
-    design.set_text(KnobId::find(knob.trim())?, value)
+    design.set_text(names.find(knob.trim())?, value)
 }
 
 /// Reads a design file; the outer error is about the file, the inner one about what stands in it.

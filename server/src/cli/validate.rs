@@ -1,6 +1,7 @@
 //! `moescape validate`: published runs beside what the model predicts for them.
 
 mod kernels;
+mod serving;
 
 use std::fs::File;
 use std::io::Read;
@@ -24,7 +25,8 @@ const MAX_ERRORS: usize = 20;
 /// What to compare and how to say it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// File of runs, CSV with the columns of the published ones [default: the published ones]
+    /// File of runs, CSV with the columns of the published ones, of training or of serving
+    /// [default: the published ones of training]
     #[arg(long, value_name = "FILE.csv")]
     runs: Option<PathBuf>,
     /// Only runs of this source
@@ -46,6 +48,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.kernels {
         let report = validation::kernels::validate();
         return print(arguments, &report, kernels::text, &report.targets);
+    }
+    if let Some(path) = &arguments.runs {
+        let text = read_text(path)?;
+        if validation::serving::is_of_serving(&text) {
+            let mut rows = validation::serving::read(&text)
+                .map_err(|error| Failure::user(format!("{}: {error}", path.display())))?;
+            if let Some(source) = &arguments.source {
+                check_source(rows.iter().map(|row| row.source_id.as_str()), source)?;
+                rows.retain(|row| row.source_id == *source);
+            }
+            let report = validation::serving::validate(&rows);
+            return print(arguments, &report, serving::text, &report.targets);
+        }
     }
     let report = report(arguments)?;
     print(arguments, &report, text, &report.summary.targets)
@@ -75,14 +90,14 @@ fn report(arguments: &Arguments) -> Result<Validation, Failure> {
         None => runs::published().to_vec(),
     };
     if let Some(source) = &arguments.source {
-        check_source(&all, source)?;
+        check_source(all.iter().map(|run| run.source_id.as_str()), source)?;
         all.retain(|run| run.source_id == *source);
     }
     Ok(validation::validate(&all))
 }
 
-/// Reads a file of runs.
-fn read(path: &Path) -> Result<Vec<Run>, Failure> {
+/// The text of a file of runs.
+fn read_text(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let failed = |error| Failure::user(format!("can't read {shown}: {error}"));
     let mut bytes = Vec::new();
@@ -91,8 +106,13 @@ fn read(path: &Path) -> Result<Vec<Run>, Failure> {
     if bytes.len() as u64 > MAX_FILE_LEN {
         return Err(Failure::user(format!("{shown} has more than {MAX_FILE_LEN} bytes")));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))
+}
+
+/// Reads a file of runs of training.
+fn read(path: &Path) -> Result<Vec<Run>, Failure> {
+    let (text, shown) = (read_text(path)?, path.display());
     runs::read(&text).map_err(|errors| {
         let line = |error: &LineError| format!("{shown}, {error}");
         let mut lines: Vec<String> = errors.iter().take(MAX_ERRORS).map(line).collect();
@@ -104,8 +124,8 @@ fn read(path: &Path) -> Result<Vec<Run>, Failure> {
 }
 
 /// Is there a run of that source?
-fn check_source(runs: &[Run], source: &str) -> Result<(), Failure> {
-    let mut known: Vec<&str> = runs.iter().map(|run| run.source_id.as_str()).collect();
+fn check_source<'a>(sources: impl Iterator<Item = &'a str>, source: &str) -> Result<(), Failure> {
+    let mut known: Vec<&str> = sources.collect();
     known.sort_unstable();
     known.dedup();
     if known.contains(&source) {

@@ -69,7 +69,7 @@ fn tree() -> Tree {
 }
 
 fn offered() -> impl Iterator<Item = KnobId> {
-    KnobId::ALL.iter().copied().filter(|id| id.knob().not_offered.is_none())
+    KnobId::of_training()
 }
 
 fn knob(id: KnobId) -> Tree {

@@ -13,6 +13,9 @@ use server::registry::Takes;
 
 use crate::{keep_part, source};
 
+#[path = "serving.rs"]
+mod serving;
+
 /// Designs from which each knob is moved: together they use what knobs are about.
 const STARTS: &[(&str, &[(&str, &str)])] = &[
     ("pangu-ultra-moe-6k", &[]),
@@ -56,6 +59,7 @@ const fn title(section: Section) -> &'static str {
         Section::Memory => "What is kept, computed again or parked",
         Section::Routing => "Where tokens go",
         Section::Kernel => "How operators run",
+        Section::Serving => "How the model answers",
     }
 }
 
@@ -80,10 +84,16 @@ fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
     }
     match knob.not_offered {
         Some(reason) => text.push_str(&format!("- Not offered: {reason}\n")),
+        None if knob.section == Section::Serving => {
+            text.push_str(&format!("- Touches: {}\n", serving::touches(id)));
+        }
         None => text.push_str(&format!("- Touches: {}\n", touches(id, starts))),
     }
+    let of_serving = model::serving::rules::rules().map(|(rule, _)| rule);
+    let known = rules().iter().map(|rule| rule.name).collect::<BTreeSet<_>>();
     let rules: Vec<String> = rules()
         .iter()
+        .chain(of_serving.filter(|rule| !known.contains(rule.name)))
         .filter(|rule| rule.knobs.contains(&id) && rule.knobs.len() > 1)
         .map(|rule| format!("`{}`", rule.name))
         .collect();

@@ -25,6 +25,7 @@ const SECTIONS: [(Section, &str); Section::ALL.len()] = [
     (Section::Kernel, "Kernels"),
     (Section::Transformer, "Model"),
     (Section::Cluster, "Cluster"),
+    (Section::Serving, "Serving"),
 ];
 
 /// The table.

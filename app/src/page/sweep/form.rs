@@ -145,7 +145,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
                 "Add a knob "
                 select.select #add-knob data-do="add-knob" autocomplete="off" {
                     (option("", "choose…", false))
-                    @for section in Section::ALL {
+                    @for section in Section::ALL.into_iter().filter(|it| *it != Section::Serving) {
                         optgroup label=(section.name()) {
                             @for id in KnobId::in_section(section).filter(is_free) {
                                 (option(&id.id(), id.knob().label, false))

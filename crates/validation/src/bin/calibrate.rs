@@ -5,7 +5,8 @@
 //! the constants of runs rest on them, so that this comes first. `--collectives` prints the
 //! constants of collectives and of the kernels of expert parallelism, fitted to one half of the
 //! measured ones; they stand in the model's `fabric`. `--memory` leaves the fits out and writes the
-//! errors of the peak memory anew, which no fitted constant has a part in. `--dry-run` prints
+//! errors of the peak memory anew, which no fitted constant has a part in. `--serving` writes the
+//! overheads of engines and their errors, fitted on published runs of serving. `--dry-run` prints
 //! instead of writing.
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use validation::calibrate::{self, Case, Constants};
 use validation::kernels::{collective, deepep};
 use validation::left_out::{self, LeftOut};
 use validation::ranges::{self, Sourced};
+use validation::serving::{self, ServingRun};
 use validation::{anchors, peaks, runs, validate};
 
 /// What the levels of kernels start with; above them stand types, by hand.
@@ -51,6 +53,13 @@ fn run() -> io::Result<()> {
         let text = collective::fit() + &deepep::fit();
         return io::stdout().write_all(text.as_bytes());
     }
+    if has("--serving") {
+        let table = calibrate::serving::table(&serving_runs()?);
+        if has("--dry-run") {
+            return io::stdout().write_all(table.as_bytes());
+        }
+        return fs::write(path_to("../../model/src/serving/overheads.rs"), table);
+    }
     let is_of_runs = !has("--kernels") && !has("--memory");
     let fitted = if is_of_runs { Some(Fitted::new()?) } else { None };
     let (marks, table) = match &fitted {
@@ -73,6 +82,17 @@ fn run() -> io::Result<()> {
         fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
     }
     Ok(())
+}
+
+/// The published runs of serving that count: tiers A and B that a design expresses.
+fn serving_runs() -> io::Result<Vec<ServingRun>> {
+    let text = fs::read_to_string(path_to("runs/serving_runs.csv"))?;
+    let rows = serving::read(&text).map_err(io::Error::other)?;
+    Ok(rows
+        .iter()
+        .filter(|row| row.tier != "C")
+        .filter_map(|row| serving::express(row).ok())
+        .collect())
 }
 
 /// The levels of kernels.

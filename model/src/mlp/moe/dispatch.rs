@@ -1,5 +1,6 @@
 //! Expert parallelism: how tokens reach their experts, and how sums come back.
 
+use super::super::dense::Dense;
 use super::Moe;
 use crate::axis::{Axis, Collective};
 use crate::choice::{AuxLoss, Dispatcher, FlexBackend, Precision, RecomputeModule};
@@ -57,6 +58,54 @@ impl Moe {
             push_gather_and_scatter(&call.awaited(rows.routed.imbalance), to);
         }
         self.aux_loss_exchange(on, rows, to);
+    }
+
+    /// In serving, whose TP ranks hold the same tokens: where experts lie on these ranks alone, each
+    /// works on its own and one all-reduce adds up what they and the shared experts give.
+    ///
+    /// Else tokens come from groups with requests of their own. They are sent to their experts and
+    /// back, each row straight or once to each domain, or gathered by all and their sums scattered,
+    /// whichever is fastest; a TP group then gathers what its ranks sent apart.
+    ///
+    /// # Source
+    /// vLLM `all2all.py`, `allgather_reducescatter` and `deepep_low_latency`; TensorRT-LLM, attention
+    /// data parallelism.
+    pub(super) fn served_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        let ranks = &on.ranks;
+        if ranks.ep * ranks.etp <= ranks.tp {
+            return Dense::tensor_exchanges(on, rows, [Again::LAYER; 2], to);
+        }
+        let machine = &on.machine;
+        let group = Group::strided(machine, ranks.ep * ranks.etp, 1);
+        let hidden = rows.own * self.row_bytes(on);
+        let gathered = machine.gather_call(&group, hidden * (group.size / ranks.tp) as f64);
+        let mut fastest = ([Collective::AllGather, Collective::ReduceScatter], [gathered; 2]);
+        let seconds = |calls: &[Call; 2]| calls[0].seconds() + calls[1].seconds();
+        let tokens = self.copies_per_rank(on, rows) / self.visited();
+        let widths = [self.dispatched_row_bytes(on), self.row_bytes(on)];
+        let straight = machine.token_calls(&group, tokens, self.visited(), widths);
+        // Where a token crosses once to each domain.
+        let combined = self.token_rows(on, rows, &group);
+        let dispatched = TokenRows { row_bytes: widths[0], ..combined };
+        let once = [
+            token_exchange(on, &group, &dispatched, TokenExchange::Dispatch),
+            token_exchange(on, &group, &combined, TokenExchange::Combine),
+        ];
+        for calls in straight.into_iter().chain([once]) {
+            if seconds(&calls) < seconds(&fastest.1) {
+                fastest = ([Collective::AllToAll; 2], calls);
+            }
+        }
+        let (collectives, calls) = fastest;
+        let ways = [outward(Hop::Combine), homeward(Hop::Dispatch)];
+        for ((collective, call), calls) in collectives.into_iter().zip(calls).zip(ways) {
+            to.push(Axis::Ep, collective, &call.awaited(rows.routed.imbalance), calls);
+        }
+        if ranks.tp > 1 {
+            let call = machine.gather_call(&on.tp_group(), hidden);
+            let calls = Calls::new((Hop::MlpOut, 1.0), (Hop::MlpIn, 0.0), Again::LAYER);
+            to.push(Axis::Tp, Collective::AllGather, &call, calls);
+        }
     }
 
     /// Bytes that a rank sends to experts, itself counted: T' k h, after capacity.

@@ -1,0 +1,156 @@
+//! Serving: the same model, answering.
+//!
+//! A [`ServingPlan`] stands beside the plan of training, on a deployment of its own: what layers
+//! take is told by the same mixers and MLPs, for the rows of a step of decode or of a prompt. What
+//! is its own: the cache, the engine, and how requests share steps.
+
+mod engine;
+mod formats;
+mod inference;
+mod instance;
+mod load;
+mod memory;
+mod metric;
+mod overheads;
+mod pass;
+mod range;
+mod ranks;
+mod routed;
+pub mod rules;
+mod speculation;
+
+use alloc::vec::Vec;
+
+use crate::architecture::Architecture;
+use crate::choice::Disaggregation;
+use crate::design::{Design, KnobId};
+use crate::violation::Violation;
+
+pub use engine::{Overheads, family, is_known, overheads};
+pub use inference::{
+    Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
+};
+use instance::Instance;
+pub use memory::ServingMemory;
+pub use metric::ServingMetric;
+pub use range::serving_range;
+pub use ranks::Layout;
+
+/// The knob of serving that a short name means there.
+#[must_use]
+pub fn alias(name: &str) -> Option<KnobId> {
+    Some(match name {
+        "tp" => KnobId::tensor_parallel_size,
+        "pp" => KnobId::pipeline_parallel_size,
+        "dp" => KnobId::data_parallel_size,
+        "ep" => KnobId::moe_expert_parallel_size,
+        "etp" => KnobId::moe_tensor_parallel_size,
+        _ => return None,
+    })
+}
+
+/// A design whose serving breaks no rule, with every size resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServingPlan {
+    design: Design,
+    architecture: Architecture,
+    overheads: Overheads,
+    decode: Instance,
+    /// Where prompts have devices of their own.
+    prefill: Option<Instance>,
+    /// Instances of both.
+    replicas: [u64; 2],
+}
+
+impl ServingPlan {
+    /// Checks a design and derives what formulas need.
+    ///
+    /// # Errors
+    /// Every rule of its model, machine and serving that it breaks.
+    pub fn new(design: &Design) -> Result<Self, Vec<Violation>> {
+        let violations = rules::violations(design);
+        if !violations.is_empty() {
+            return Err(violations);
+        }
+        let overheads = engine::overheads(design.serving.engine, design.cluster.accelerator);
+        Ok(Self::with_overheads(design, overheads))
+    }
+
+    /// The plan of a design that breaks no rule, with an engine's overheads: how a calibration
+    /// tries values that the table doesn't hold.
+    #[must_use]
+    pub fn with_overheads(design: &Design, overheads: Overheads) -> Self {
+        let layout = Layout::decode(design);
+        let decode = Instance::new(design, layout, &overheads);
+        let is_apart = design.serving.disaggregation == Disaggregation::PrefillDecode;
+        let of_prefill = Layout::prefill(design);
+        let prefill = is_apart.then(|| Instance::new(design, of_prefill, &overheads));
+        let [prompts, answers] = pools(design);
+        Self {
+            architecture: Architecture::new(design),
+            replicas: [
+                if is_apart { (prompts / of_prefill.devices()).max(1) } else { 0 },
+                (answers / layout.devices()).max(1),
+            ],
+            overheads,
+            decode,
+            prefill,
+            design: design.clone(),
+        }
+    }
+
+    /// The design that was checked.
+    #[must_use]
+    pub const fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Instances that prefill alone, and those that decode.
+    #[must_use]
+    pub const fn replicas(&self) -> [u64; 2] {
+        self.replicas
+    }
+
+    /// The layout of an instance that decodes.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.decode.layout
+    }
+
+    /// The layout of an instance that prefills alone, where there are such.
+    #[must_use]
+    pub fn prefill_layout(&self) -> Option<Layout> {
+        self.prefill.as_ref().map(|instance| instance.layout)
+    }
+}
+
+/// Bytes that the fullest device of an instance needs for one request, and those that the engine
+/// takes; none where the layout itself is illegal.
+pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
+    let layout = Layout::decode(design);
+    let is_moe = design.transformer.num_moe_experts.is_some();
+    let ranks = layout.tensor * layout.data;
+    if layout.pipeline > design.transformer.num_layers
+        || (is_moe && layout.expert * layout.expert_tensor != ranks)
+    {
+        return None;
+    }
+    let plan = ServingPlan::with_overheads(design, Overheads::IDEAL);
+    let memory = ServingMemory::new(design, &plan.architecture, &plan.decode);
+    let least = memory.weights + memory.activations + memory.reserve + memory.sequence;
+    Some([least, memory.limit])
+}
+
+/// Devices for prompts and for answers: all for answers where they aren't apart.
+pub(crate) fn pools(design: &Design) -> [u64; 2] {
+    let (all, serving) = (design.cluster.num_devices, &design.serving);
+    if serving.disaggregation == Disaggregation::None {
+        return [0, all];
+    }
+    match (serving.prefill_devices, serving.decode_devices) {
+        (Some(prefill), Some(decode)) => [prefill, decode],
+        (Some(prefill), None) => [prefill, all.saturating_sub(prefill)],
+        (None, Some(decode)) => [all.saturating_sub(decode), decode],
+        (None, None) => [all / 2, all - all / 2],
+    }
+}

@@ -1,0 +1,445 @@
+//! What serving gives: latencies, throughput, memory, and what stands in the way of more.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
+use super::memory::ServingMemory;
+use super::pass::{Batch, Pass, Runner};
+use super::speculation::accepted;
+use super::{Instance, ServingMetric, ServingPlan, is_known};
+use crate::choice::Choice;
+use crate::routing::Effect;
+
+/// A part of a step, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// How long it takes.
+    pub seconds: f64,
+}
+
+/// What stands in the way of more tokens a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slowest {
+    /// The requests that are asked for.
+    Concurrency,
+    /// Memory for keys and values.
+    Memory,
+    /// The limit of requests.
+    Requests,
+    /// The rate at which requests arrive.
+    Arrivals,
+    /// The pool that prefills.
+    Prefill,
+    /// The pool that decodes.
+    Decode,
+}
+
+impl Slowest {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Concurrency => "concurrency",
+            Self::Memory => "kv_memory",
+            Self::Requests => "max_num_seqs",
+            Self::Arrivals => "request_rate",
+            Self::Prefill => "prefill_pool",
+            Self::Decode => "decode_pool",
+        }
+    }
+}
+
+impl Slowest {
+    /// What it is, in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Concurrency => "the requests that are sent",
+            Self::Memory => "memory for keys and values",
+            Self::Requests => "the most requests at once",
+            Self::Arrivals => "the rate at which requests arrive",
+            Self::Prefill => "the pool that prefills",
+            Self::Decode => "the pool that decodes",
+        }
+    }
+}
+
+/// The prediction for one design that serves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inference {
+    /// Values by metric, in the order of [`ServingMetric::ALL`].
+    values: Vec<f64>,
+    /// The band of the first token's time.
+    pub ttft_band: [f64; 2],
+    /// What stands in the way of more.
+    pub binds: Slowest,
+    /// A step of decode by part.
+    pub decode: Vec<Part>,
+    /// A prompt by part.
+    pub prefill: Vec<Part>,
+    /// Memory of the fullest device that decodes.
+    pub memory: ServingMemory,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+impl Inference {
+    /// The value of a metric.
+    #[must_use]
+    pub fn get(&self, metric: ServingMetric) -> f64 {
+        self.values.get(metric as usize).copied().unwrap_or(0.0)
+    }
+}
+
+/// One pool as a group of it sees its steps.
+struct Pool<'a> {
+    plan: &'a ServingPlan,
+    runner: Runner<'a>,
+    stages: f64,
+}
+
+impl<'a> Pool<'a> {
+    fn new(plan: &'a ServingPlan, instance: &'a Instance) -> Self {
+        let runner = Runner {
+            design: &plan.design,
+            architecture: &plan.architecture,
+            instance,
+            overheads: &plan.overheads,
+            skew: plan.skew(instance),
+        };
+        Self { plan, runner, stages: instance.deployment.ranks.pp as f64 }
+    }
+
+    /// Tokens of a prompt that aren't cached, and those that are.
+    fn prompt(&self) -> [f64; 2] {
+        let serving = &self.plan.design.serving;
+        let input = serving.input_length as f64;
+        let new = libm::ceil(input * (1.0 - serving.prefix_cache_hit_rate)).max(1.0);
+        [new, input - new]
+    }
+
+    /// The pass of one prompt: chunk after chunk of the budget.
+    fn prefill(&self) -> Pass {
+        let [new, cached] = self.prompt();
+        let budget = self.plan.design.serving.max_num_batched_tokens as f64;
+        let chunks = if self.plan.design.serving.enable_chunked_prefill {
+            libm::ceil(new / budget)
+        } else {
+            1.0
+        };
+        let each = libm::ceil(new / chunks);
+        // In the mean half of the chunks are cached in front of one.
+        let in_front = cached + (new - each) / 2.0;
+        let batch = Batch { sequences: 1.0, new: each as u64, cached: in_front };
+        self.runner.pass(&batch).times(chunks)
+    }
+
+    /// Seconds of a prompt where a step takes as many as the budget has.
+    fn filled_prefill(&self) -> f64 {
+        let [new, _] = self.prompt();
+        let budget = self.plan.design.serving.max_num_batched_tokens as f64;
+        let prompts = libm::floor(budget / new).max(1.0);
+        self.prompts(prompts) / prompts
+    }
+
+    /// Seconds of so many prompts in one step, chunks of one that is longer than the budget.
+    fn prompts(&self, prompts: f64) -> f64 {
+        if prompts < 2.0 {
+            return self.prefill().seconds();
+        }
+        let [new, cached] = self.prompt();
+        let batch = Batch { sequences: prompts, new: new as u64, cached };
+        self.runner.pass(&batch).seconds()
+    }
+
+    /// A step of decode of so many requests of a group, in the middle of their answers. Stages work
+    /// on a share of the requests each.
+    fn decode(&self, requests: f64) -> [Pass; 2] {
+        let serving = &self.plan.design.serving;
+        let drafts = serving.num_speculative_tokens;
+        let cached = serving.input_length as f64 + serving.output_length as f64 / 2.0;
+        let sequences = (requests / self.stages).max(1.0);
+        let batch = Batch { sequences, new: 1 + drafts, cached };
+        let pass = self.runner.pass(&batch);
+        let mut draft = Pass::default();
+        if drafts > 0 {
+            draft.ends = self.runner.draft(&batch) * drafts as f64;
+        }
+        [pass, draft]
+    }
+
+    fn step(&self, requests: f64) -> f64 {
+        let [pass, draft] = self.decode(requests);
+        pass.seconds() + draft.seconds()
+    }
+}
+
+impl ServingPlan {
+    /// Mean load of the busiest expert rank over that of all, by section `routing`.
+    fn skew(&self, instance: &Instance) -> f64 {
+        if self.architecture.moe().is_none() || instance.deployment.ranks.ep == 1 {
+            return 1.0;
+        }
+        let mut design = self.design.clone();
+        design.parallel.expert_model_parallel_size = instance.deployment.ranks.ep;
+        Effect::of(&design).steps.imbalance
+    }
+}
+
+/// Serves a plan.
+#[must_use]
+pub fn infer(plan: &ServingPlan) -> Inference {
+    let (design, serving) = (&plan.design, &plan.design.serving);
+    let decode = Pool::new(plan, &plan.decode);
+    let memory = ServingMemory::new(design, &plan.architecture, &plan.decode);
+    let groups = plan.groups();
+    let fitting = memory.sequences();
+    let asked = serving.concurrency.map_or(f64::INFINITY, |all| all as f64 / groups);
+    let limit = serving.max_num_seqs as f64;
+    let in_flight = asked.min(fitting).min(limit).max(1.0);
+    let mut binds = if asked <= fitting.min(limit) {
+        Slowest::Concurrency
+    } else if fitting <= limit {
+        Slowest::Memory
+    } else {
+        Slowest::Requests
+    };
+    let output = serving.output_length as f64;
+    let prefill = match &plan.prefill {
+        Some(instance) => Pool::new(plan, instance),
+        None => Pool::new(plan, &plan.decode),
+    };
+    let alone = prefill.prefill();
+    let is_apart = plan.prefill.is_some();
+    let transfer = if is_apart { plan.transfer_seconds() } else { 0.0 };
+    let filled = prefill.filled_prefill();
+    let [least, most] = [1.0, in_flight].map(|requests| decode.decode(requests));
+    let seconds = |[pass, draft]: &[Pass; 2]| pass.seconds() + draft.seconds();
+    let [first, last] = [seconds(&least), seconds(&most)];
+    let middle = decode.step((in_flight / 2.0).max(1.0));
+    let step = |requests: f64| interpolated([first, middle, last], in_flight, requests);
+    // What a step of decode has anyway is paid once where prompts run in it.
+    let shared = most[0].seconds() - most[0].core - most[0].host;
+    let stages = decode.stages;
+    let delay = |_: f64| {
+        if is_apart {
+            return 0.0;
+        }
+        let own = alone.seconds() / stages;
+        let others = (plan.decode.layout.data - 1) as f64 * plan.overheads.lockstep;
+        let delay = if plan.overheads.mixes {
+            (own - shared / stages).max(0.3 * own)
+        } else {
+            filled / stages
+        };
+        delay * (1.0 + others)
+    };
+    let prompt = alone.seconds() + transfer + last * f64::from(u8::from(is_apart));
+    let steps = Steps {
+        step: &step,
+        delay: &delay,
+        prompt,
+        output,
+        accepted: accepted(design),
+        queue: plan.overheads.queue,
+    };
+    let mut flow = match serving.request_rate {
+        Some(rate) => {
+            let flow = open(&steps, rate / groups, in_flight);
+            if flow.in_flight < in_flight * 0.999 {
+                binds = Slowest::Arrivals;
+            }
+            flow
+        }
+        None => closed(&steps, in_flight),
+    };
+    if is_apart {
+        let answers = (plan.replicas[0] * prefill.runner.instance.layout.data) as f64;
+        let fed = answers * prefill.stages / filled / groups;
+        binds = if flow.rate > fed { Slowest::Prefill } else { Slowest::Decode };
+        flow = fed_by(&steps, flow, fed);
+    }
+    let shown = decode.decode(flow.decoding.max(1.0));
+    gathered(plan, &flow, Found { memory, binds, alone, prompt, shown, fitting })
+}
+
+/// A flow that gets no more requests than this a second.
+fn fed_by(steps: &Steps<'_>, flow: Flow, fed: f64) -> Flow {
+    if flow.rate <= fed { flow } else { open(steps, fed, flow.in_flight) }
+}
+
+/// Between three points at 1, b / 2 and b requests.
+fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f64 {
+    let half = most / 2.0;
+    if half <= 1.0 {
+        let share = if most > 1.0 { (requests - 1.0) / (most - 1.0) } else { 1.0 };
+        return first + (last - first) * share.clamp(0.0, 1.0);
+    }
+    if requests >= half {
+        middle + (last - middle) * ((requests - half) / half).min(1.0)
+    } else {
+        first + (middle - first) * ((requests - 1.0) / (half - 1.0)).max(0.0)
+    }
+}
+
+/// What an inference is put together of.
+struct Found {
+    memory: ServingMemory,
+    binds: Slowest,
+    alone: Pass,
+    prompt: f64,
+    shown: [Pass; 2],
+    fitting: f64,
+}
+
+fn gathered(plan: &ServingPlan, flow: &Flow, found: Found) -> Inference {
+    use ServingMetric as Metric;
+    let serving = &plan.design.serving;
+    let groups = plan.groups();
+    let (input, output) = (serving.input_length as f64, serving.output_length as f64);
+    let devices = plan.devices() as f64;
+    let rate = flow.rate * groups;
+    let latency = flow.latency(output);
+    let Found { memory, binds, alone, prompt, shown, fitting } = found;
+    let value = |metric| match metric {
+        Metric::output_tokens_per_second_per_device => rate * output / devices,
+        Metric::total_tokens_per_second_per_device => rate * (input + output) / devices,
+        Metric::tokens_per_second_per_user => 1.0 / flow.tpot,
+        Metric::tpot_seconds => flow.tpot,
+        Metric::itl_seconds => flow.tpot * accepted(&plan.design),
+        Metric::ttft_unloaded_seconds => prompt,
+        Metric::ttft_seconds => flow.ttft,
+        Metric::e2e_latency_seconds => latency,
+        Metric::requests_per_second => rate,
+        Metric::requests_in_flight => flow.in_flight * groups,
+        Metric::kv_limited_concurrency => fitting.min(1e9) * groups,
+        Metric::weights_bytes => memory.weights,
+        Metric::kv_cache_bytes => memory.cache,
+        Metric::kv_bytes_per_token => memory.token,
+    };
+    let parts = |pass: &Pass| {
+        pass.parts().into_iter().map(|(name, seconds)| Part { name, seconds }).collect::<Vec<_>>()
+    };
+    let mut decode = parts(&shown[0]);
+    if shown[1].seconds() > 0.0 {
+        decode.push(Part { name: "Drafts", seconds: shown[1].seconds() });
+    }
+    Inference {
+        values: Metric::ALL.iter().map(|metric| value(*metric)).collect(),
+        ttft_band: if flow.in_flight > 1.0 {
+            QUEUE_BAND.map(|part| part * flow.ttft)
+        } else {
+            [flow.ttft; 2]
+        },
+        binds,
+        decode,
+        prefill: parts(&alone),
+        memory,
+        warnings: warnings(plan, flow, fitting * groups),
+    }
+}
+
+/// What the reader of an inference should know.
+fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
+    let (design, serving) = (&plan.design, &plan.design.serving);
+    let mut said = Vec::new();
+    if !is_known(serving.engine, design.cluster.accelerator) {
+        said.push(format!(
+            "no published run of {} on {} is known: its overheads are those of the nearest one",
+            serving.engine.name(),
+            design.cluster.accelerator.row().title
+        ));
+    }
+    if let Some(asked) = serving.concurrency.filter(|asked| *asked as f64 > fitting) {
+        said.push(format!(
+            "memory holds {fitting:.0} of the {asked} requests; the others wait, which TTFT doesn't \
+             count"
+        ));
+    }
+    if serving.num_speculative_tokens > 0 && serving.acceptance_length.is_none() {
+        said.push(format!(
+            "{:.2} tokens a step are those of DeepSeek-R1 with as many drafts; set \
+             serving.acceptance_length for another model or text",
+            accepted(design)
+        ));
+    }
+    let limits = [
+        ("TTFT", flow.ttft, serving.ttft_limit_milliseconds),
+        ("TPOT", flow.tpot, serving.tpot_limit_milliseconds),
+    ];
+    for (name, seconds, limit) in limits {
+        if let Some(limit) = limit.filter(|limit| seconds * 1e3 > *limit) {
+            let millis = libm::round(seconds * 1e4) / 10.0;
+            said.push(format!("{name} of {millis} ms is above the limit of {limit} ms"));
+        }
+    }
+    if serving.request_rate.is_some_and(|rate| flow.rate * 1.001 < rate / plan.groups()) {
+        said.push("requests arrive faster than they are answered: the queue grows".into());
+    }
+    said
+}
+
+impl ServingPlan {
+    /// Attention groups of all instances that decode.
+    fn groups(&self) -> f64 {
+        (self.replicas[1] * self.decode.layout.data) as f64
+    }
+
+    /// Devices that serve: whole instances of both pools.
+    #[must_use]
+    pub fn devices(&self) -> u64 {
+        let prefill = self.prefill.as_ref().map_or(0, |instance| instance.layout.devices());
+        self.replicas[0] * prefill + self.replicas[1] * self.decode.layout.devices()
+    }
+
+    /// Time in which a request's cache goes from a prefill instance to one that decodes, each
+    /// device sending its part over the network.
+    fn transfer_seconds(&self) -> f64 {
+        let Some(prefill) = &self.prefill else { return 0.0 };
+        let serving = &self.design.serving;
+        let element = serving.kv_cache_dtype.bytes();
+        let input = serving.input_length as f64;
+        let bytes = prefill.cached_bytes(&self.architecture, input, element);
+        bytes / prefill.deployment.machine.ring.inter.get()
+    }
+}
+
+/// Seconds of a step of decode of so many requests of each attention group, drafts among them, with
+/// as many cached tokens as in the middle of their answers: what a pool that only decodes takes.
+#[must_use]
+pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
+    Pool::new(plan, &plan.decode).step(requests)
+}
+
+/// Tokens of prompts a second that all instances which prefill take, at full budgets.
+#[must_use]
+pub fn prefill_rate(plan: &ServingPlan) -> f64 {
+    let (instance, replicas) = match &plan.prefill {
+        Some(instance) => (instance, plan.replicas[0]),
+        None => (&plan.decode, plan.replicas[1]),
+    };
+    let pool = Pool::new(plan, instance);
+    let groups = (replicas * instance.layout.data) as f64;
+    groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill()
+}
+
+/// Seconds of so many prompts of each attention group together, at full budgets, to their first
+/// tokens.
+#[must_use]
+pub fn prefill_seconds(plan: &ServingPlan, prompts: f64) -> f64 {
+    let pool = Pool::new(plan, plan.prefill.as_ref().unwrap_or(&plan.decode));
+    let [new, _] = pool.prompt();
+    let budget = plan.design.serving.max_num_batched_tokens as f64;
+    let together = libm::floor(budget / new).clamp(1.0, prompts.max(1.0));
+    pool.prompts(together) * (prompts / together).max(1.0)
+}
+
+/// Tokens that a step of decode yields in the mean.
+#[must_use]
+pub fn accepted_tokens(plan: &ServingPlan) -> f64 {
+    accepted(&plan.design)
+}

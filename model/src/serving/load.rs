@@ -1,0 +1,108 @@
+//! What requests meet when many are answered at once.
+//!
+//! Letters, of one attention group: b requests in flight, l of them a second, d those that are
+//! decoded together.
+
+/// What a group's steps take.
+pub(super) struct Steps<'a> {
+    /// Seconds of a step of decode of so many requests.
+    pub(super) step: &'a dyn Fn(f64) -> f64,
+    /// Seconds by which one request's prompt delays the others of so many.
+    pub(super) delay: &'a dyn Fn(f64) -> f64,
+    /// Seconds of a prompt alone, to its first token.
+    pub(super) prompt: f64,
+    /// Tokens of an answer, and those that a step yields.
+    pub(super) output: f64,
+    pub(super) accepted: f64,
+    /// An engine's factor on [`queue`] beyond one.
+    pub(super) queue: f64,
+}
+
+/// How a group answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Flow {
+    /// b.
+    pub(super) in_flight: f64,
+    /// d.
+    pub(super) decoding: f64,
+    /// l.
+    pub(super) rate: f64,
+    /// Time to the first token, the median.
+    pub(super) ttft: f64,
+    /// Time of each further token.
+    pub(super) tpot: f64,
+}
+
+impl Flow {
+    /// From sending to the last token.
+    pub(super) fn latency(&self, output: f64) -> f64 {
+        self.ttft + (output - 1.0).max(0.0) * self.tpot
+    }
+}
+
+/// Time to the first token over that of a prompt alone where so many requests are in flight, the
+/// median; [`QUEUE_BAND`] has the rest.
+///
+/// Requests that end together are sent again together, and queue for the budget of prompts.
+///
+/// # Source
+/// `InferenceX` runs of March and April 2026 in a closed loop: medians of 2.8 and 4.1 at 4 requests,
+/// 4.3 and 5.6 at 16, 7.9 and 8.7 at 64, 12 and 14 at 128, 17 and 20 at 256, of vLLM and
+/// TensorRT-LLM.
+pub(super) fn queue(in_flight: f64) -> f64 {
+    if in_flight <= 1.0 { 1.0 } else { libm::pow(in_flight, 0.52) * 1.2 }
+}
+
+/// Between which parts of the median four of five requests' first tokens come.
+pub(super) const QUEUE_BAND: [f64; 2] = [0.55, 1.8];
+
+/// Rounds of the fixed point below.
+const ROUNDS: usize = 24;
+
+/// The flow of a closed loop of b requests, each of which is sent when one is answered.
+///
+/// By Little's law b = l (TTFT + (output - 1) TPOT). Those that wait for their first token aren't
+/// decoded: d = b - l TTFT. Prompts take the share l x delay of the time from steps of decode:
+/// TPOT = step(d) / accepted / (1 - l delay).
+pub(super) fn closed(steps: &Steps<'_>, in_flight: f64) -> Flow {
+    let further = (steps.output - 1.0).max(0.0);
+    let mut flow = Flow { in_flight, decoding: in_flight, ..Flow::default() };
+    flow.tpot = (steps.step)(in_flight) / steps.accepted;
+    for _ in 0..ROUNDS {
+        let delay = (steps.delay)(flow.decoding);
+        // Behind those that wait already, and where requests come in bursts behind more.
+        let others = (1.0 - 1.0 / in_flight.max(1.0)).max(0.0);
+        let in_front = (flow.rate * flow.ttft * others).min(in_flight - 1.0).max(0.0);
+        let waiting =
+            (1.0 + steps.queue * (queue(in_flight) - 1.0)).max(1.0 + in_front) * steps.prompt;
+        let latency = waiting + further * flow.tpot;
+        // A prompt isn't begun faster than the one in front is through.
+        let rate = (in_flight / latency).min(0.98 / delay.max(1e-12));
+        let decoding = (in_flight - rate * waiting).clamp(in_flight.min(1.0), in_flight);
+        let free = (1.0 - rate * delay * others).max(0.02);
+        let tpot = (steps.step)(decoding) / steps.accepted / free;
+        flow.decoding = 0.5 * (flow.decoding + decoding);
+        flow.tpot = 0.5 * (flow.tpot + tpot);
+        flow.ttft = waiting;
+        flow.rate = in_flight / (waiting + further * flow.tpot);
+    }
+    flow
+}
+
+/// The flow of requests that arrive at this rate, at most so many at once.
+pub(super) fn open(steps: &Steps<'_>, rate: f64, most: f64) -> Flow {
+    let [mut low, mut high] = [1e-3, most];
+    let full = closed(steps, most);
+    if full.rate <= rate {
+        return full;
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if closed(steps, middle).rate < rate {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    closed(steps, high)
+}

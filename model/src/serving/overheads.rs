@@ -1,0 +1,103 @@
+//! Overheads of engines, and errors of what they predict: written by
+//! `cargo xtask calibrate --serving`.
+
+use super::engine::{Overheads, Row};
+use crate::calibration::{ModelKind, Spread};
+use crate::choice::Engine;
+
+#[rustfmt::skip]
+pub(super) static TABLE: &[Row] = &[
+    Row { engine: Engine::Mindie, family: "Ascend 310P", overheads: Overheads {
+        kernel_micros: 2.00, dense_layer_micros: 40.0, moe_layer_micros: 120.0,
+        step_millis: 0.50, prefill: [1.00, 1.00], experts: 1.00, lockstep: 0.00,
+        queue: 1.00, mixes: false,
+        fitted_on: "no run",
+    } },
+    Row { engine: Engine::Mindie, family: "Ascend 910B", overheads: Overheads {
+        kernel_micros: 2.00, dense_layer_micros: 43.7, moe_layer_micros: 10.5,
+        step_millis: 0.50, prefill: [1.00, 1.00], experts: 1.00, lockstep: 0.00,
+        queue: 1.00, mixes: false,
+        fitted_on: "pangu_pro (6)",
+    } },
+    Row { engine: Engine::Mindie, family: "Ascend 910C", overheads: Overheads {
+        kernel_micros: 3.28, dense_layer_micros: 0.0, moe_layer_micros: 120.0,
+        step_millis: 0.00, prefill: [1.00, 0.88], experts: 1.00, lockstep: 0.00,
+        queue: 1.00, mixes: false,
+        fitted_on: "cann_recipes (50), cloudmatrix (11)",
+    } },
+    Row { engine: Engine::Sglang, family: "Ascend 910B", overheads: Overheads {
+        kernel_micros: 4.34, dense_layer_micros: 40.0, moe_layer_micros: 334.7,
+        step_millis: 1.40, prefill: [1.03, 1.00], experts: 1.00, lockstep: 0.00,
+        queue: 1.00, mixes: false,
+        fitted_on: "sglang_ascend (10)",
+    } },
+    Row { engine: Engine::Sglang, family: "Ascend 910C", overheads: Overheads {
+        kernel_micros: 2.33, dense_layer_micros: 64.1, moe_layer_micros: 149.2,
+        step_millis: 0.53, prefill: [1.85, 2.02], experts: 1.11, lockstep: 0.06,
+        queue: 1.28, mixes: false,
+        fitted_on: "sglang_ascend (47)",
+    } },
+    Row { engine: Engine::Sglang, family: "NVIDIA Blackwell", overheads: Overheads {
+        kernel_micros: 1.50, dense_layer_micros: 9.3, moe_layer_micros: 20.0,
+        step_millis: 0.49, prefill: [1.00, 2.28], experts: 0.92, lockstep: 0.10,
+        queue: 0.89, mixes: false,
+        fitted_on: "silicon (24)",
+    } },
+    Row { engine: Engine::Sglang, family: "NVIDIA Hopper", overheads: Overheads {
+        kernel_micros: 0.95, dense_layer_micros: 0.0, moe_layer_micros: 32.6,
+        step_millis: 3.00, prefill: [0.80, 0.80], experts: 0.80, lockstep: 0.10,
+        queue: 4.60, mixes: false,
+        fitted_on: "cloudmatrix (2), lmsys_ep (5), silicon (79)",
+    } },
+    Row { engine: Engine::TensorrtLlm, family: "NVIDIA Blackwell", overheads: Overheads {
+        kernel_micros: 3.35, dense_layer_micros: 0.0, moe_layer_micros: 9.5,
+        step_millis: 0.00, prefill: [0.89, 1.98], experts: 0.80, lockstep: 0.10,
+        queue: 0.43, mixes: true,
+        fitted_on: "silicon (46), trt_bestperf_r1 (5), trt_blog01 (12), trt_perf_v10 (98)",
+    } },
+    Row { engine: Engine::TensorrtLlm, family: "NVIDIA Hopper", overheads: Overheads {
+        kernel_micros: 2.01, dense_layer_micros: 10.0, moe_layer_micros: 26.3,
+        step_millis: 1.01, prefill: [1.11, 1.41], experts: 1.00, lockstep: 0.16,
+        queue: 0.89, mixes: true,
+        fitted_on: "nim_bench (31), silicon (108), trt_bestperf_r1 (3), trt_perf_v10 (112)",
+    } },
+    Row { engine: Engine::Vllm, family: "NVIDIA Ampere", overheads: Overheads {
+        kernel_micros: 0.93, dense_layer_micros: 0.0, moe_layer_micros: 43.6,
+        step_millis: 0.66, prefill: [1.00, 1.20], experts: 0.80, lockstep: 0.10,
+        queue: 1.00, mixes: true,
+        fitted_on: "vllm_ci (3)",
+    } },
+    Row { engine: Engine::Vllm, family: "NVIDIA Blackwell", overheads: Overheads {
+        kernel_micros: 2.98, dense_layer_micros: 10.0, moe_layer_micros: 20.0,
+        step_millis: 0.00, prefill: [1.04, 1.18], experts: 0.80, lockstep: 0.10,
+        queue: 0.62, mixes: true,
+        fitted_on: "silicon (33), vllm_blog (4)",
+    } },
+    Row { engine: Engine::Vllm, family: "NVIDIA Hopper", overheads: Overheads {
+        kernel_micros: 2.21, dense_layer_micros: 25.6, moe_layer_micros: 20.0,
+        step_millis: 0.49, prefill: [0.80, 1.76], experts: 1.08, lockstep: 0.10,
+        queue: 0.36, mixes: true,
+        fitted_on: "infx_decodeonly (1), silicon (95), vllm_ci (6)",
+    } },
+];
+
+/// Errors of the time of a token, of a step and of throughput, by kind of model.
+#[rustfmt::skip]
+pub(super) static SPREADS: [Spread; 3] = [
+    Spread { family: "", kind: ModelKind::Dense, is_of_time: true,
+        half: [-0.065, 0.201], most: [-0.287, 0.392], coverage: [0.555, 0.958],
+        rows: 324, sources: 6 },
+    Spread { family: "", kind: ModelKind::Experts, is_of_time: true,
+        half: [-0.220, 0.283], most: [-0.608, 0.738], coverage: [0.513, 0.918],
+        rows: 538, sources: 13 },
+    Spread { family: "", kind: ModelKind::Mixed, is_of_time: true,
+        half: [-0.212, 0.396], most: [-1.076, 0.638], coverage: [0.346, 0.964],
+        rows: 87, sources: 4 },
+];
+
+/// Errors of the time to the first token under load.
+#[rustfmt::skip]
+pub(super) static FIRST_SPREAD: Spread =
+    Spread { family: "", kind: ModelKind::Experts, is_of_time: true,
+        half: [-1.010, 0.964], most: [-2.784, 3.935], coverage: [0.613, 1.000],
+        rows: 480, sources: 3 };

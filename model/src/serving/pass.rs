@@ -1,0 +1,266 @@
+//! The time of one pass of a model over what an attention group has: a step of decode, or a chunk
+//! of prompts.
+
+use alloc::vec::Vec;
+
+use super::engine::Overheads;
+use super::instance::Instance;
+use super::routed::routed;
+use crate::architecture::Architecture;
+use crate::calibration::MEGATRON;
+use crate::choice::GraphMode;
+use crate::design::Design;
+use crate::device::Cost;
+use crate::elementwise::norm;
+use crate::hop::Exchanges;
+use crate::layer::Work;
+use crate::mixer::Mix;
+use crate::mlp::Transform;
+use crate::operator::Place;
+use crate::rows::{Past, Routed, Rows};
+use crate::tally::Untallied;
+
+/// What a pass works on, in each attention group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Batch {
+    /// Sequences.
+    pub(super) sequences: f64,
+    /// New tokens of each.
+    pub(super) new: u64,
+    /// Cached tokens of each.
+    pub(super) cached: f64,
+}
+
+/// Seconds of a pass of all layers, stage after stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Pass {
+    /// Attention over the cache.
+    pub(super) core: f64,
+    /// Mixers without it, and what stands around layers.
+    pub(super) mixer: f64,
+    /// Dense MLPs and shared experts.
+    pub(super) mlp: f64,
+    /// Routed experts, with copies in their order.
+    pub(super) experts: f64,
+    /// Embedding, head and sampling.
+    pub(super) ends: f64,
+    /// Exchanges of tensor parallelism.
+    pub(super) tensor_exchanges: f64,
+    /// Exchanges to experts and back.
+    pub(super) expert_exchanges: f64,
+    /// Sends between stages.
+    pub(super) sends: f64,
+    /// What the engine adds for layers.
+    pub(super) layers: f64,
+    /// What it adds for the step.
+    pub(super) step: f64,
+    /// Waiting for the host, which launches kernel by kernel.
+    pub(super) host: f64,
+}
+
+impl Pass {
+    /// All of it.
+    pub(super) fn seconds(&self) -> f64 {
+        self.compute() + self.exchanges() + self.layers + self.step + self.host
+    }
+
+    /// What devices compute.
+    pub(super) fn compute(&self) -> f64 {
+        self.core + self.mixer + self.mlp + self.experts + self.ends
+    }
+
+    /// What they send.
+    pub(super) fn exchanges(&self) -> f64 {
+        self.tensor_exchanges + self.expert_exchanges + self.sends
+    }
+
+    /// The parts by name.
+    pub(super) fn parts(&self) -> Vec<(&'static str, f64)> {
+        [
+            ("Attention over the cache", self.core),
+            ("Projections and norms", self.mixer),
+            ("Dense MLP and shared experts", self.mlp),
+            ("Routed experts", self.experts),
+            ("Embedding, head and sampling", self.ends),
+            ("Tensor-parallel exchanges", self.tensor_exchanges),
+            ("Expert exchanges", self.expert_exchanges),
+            ("Sends between stages", self.sends),
+            ("Engine, by layer", self.layers),
+            ("Engine, by step", self.step),
+            ("Waiting for the host", self.host),
+        ]
+        .into_iter()
+        .filter(|(_, seconds)| *seconds > 0.0)
+        .collect()
+    }
+
+    /// The same so many times.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            core: self.core * factor,
+            mixer: self.mixer * factor,
+            mlp: self.mlp * factor,
+            experts: self.experts * factor,
+            ends: self.ends * factor,
+            tensor_exchanges: self.tensor_exchanges * factor,
+            expert_exchanges: self.expert_exchanges * factor,
+            sends: self.sends * factor,
+            layers: self.layers * factor,
+            step: self.step * factor,
+            host: self.host * factor,
+        }
+    }
+}
+
+/// What a pass needs beside the batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runner<'a> {
+    pub(super) design: &'a Design,
+    pub(super) architecture: &'a Architecture,
+    pub(super) instance: &'a Instance,
+    pub(super) overheads: &'a Overheads,
+    /// Mean load of the busiest expert rank over that of all.
+    pub(super) skew: f64,
+}
+
+impl Runner<'_> {
+    /// The rows of a batch.
+    fn rows(&self, batch: &Batch) -> Rows {
+        let on = &self.instance.deployment;
+        let group = batch.sequences * batch.new as f64;
+        let tokens = group * on.ranks.dp as f64;
+        let even = Routed { kept: 1.0, imbalance: 1.0, fullest: 1.0, touched: 1.0 };
+        let moe = self.architecture.moe();
+        Rows {
+            group,
+            own: group,
+            seq: batch.new,
+            sequences: (batch.sequences + 0.5) as u64,
+            attention_imbalance: 1.0,
+            routed: moe.map_or(even, |moe| routed(moe, on, tokens, self.skew)),
+            past: Some(Past {
+                tokens: batch.cached,
+                element_bytes: self.design.serving.kv_cache_dtype.bytes(),
+            }),
+        }
+    }
+
+    /// The pass of a batch through all layers.
+    pub(super) fn pass(&self, batch: &Batch) -> Pass {
+        let (on, architecture) = (&self.instance.deployment, self.architecture);
+        let rows = self.rows(batch);
+        let work: Work = Work::new(on, architecture, &rows, true);
+        let mut pass = Pass::default();
+        let mut launches = 0.0;
+        let overheads = self.overheads;
+        for (index, (kind, operators)) in architecture.kinds.iter().zip(&work.kinds).enumerate() {
+            let layers = architecture.layers[index] as f64;
+            for operator in operators.iter() {
+                let cost = operator.block.forward;
+                let part = match operator.place {
+                    Place::Core => &mut pass.core,
+                    _ if operator.is_routed => &mut pass.experts,
+                    Place::Mlp => &mut pass.mlp,
+                    Place::MixerInput
+                    | Place::Projection
+                    | Place::Output
+                    | Place::MlpInput
+                    | Place::Experts
+                    | Place::MlpOutput => &mut pass.mixer,
+                };
+                *part += layers * cost.seconds();
+                launches += layers * cost.launches;
+            }
+            let mut exchanges = Exchanges::with_capacity(8);
+            kind.mixer.exchanges(on, &rows, &mut exchanges);
+            let tensor = forward_seconds(&exchanges);
+            let mut exchanges = Exchanges::with_capacity(8);
+            kind.mlp.exchanges(on, &rows, &mut exchanges);
+            let [tensor_of_mlp, expert] = split_seconds(&exchanges);
+            pass.tensor_exchanges += layers * (tensor + tensor_of_mlp);
+            pass.expert_exchanges += layers * expert;
+            let micros = if kind.mlp.moe().is_some() {
+                overheads.moe_layer_micros
+            } else {
+                overheads.dense_layer_micros
+            };
+            pass.layers += layers * micros * 1e-6;
+        }
+        pass.experts *= overheads.experts;
+        let ends = self.ends(&rows, batch);
+        pass.ends = ends.seconds() + work.embedding.forward.seconds();
+        launches += ends.launches + 1.0;
+        pass.step = overheads.step_millis * 1e-3;
+        let stages = on.ranks.pp;
+        if stages > 1 {
+            let bytes = rows.own_bytes(on);
+            pass.sends = (stages - 1) as f64 * on.machine.send(bytes).get();
+        }
+        if !rows.is_decode() {
+            let slower = overheads.prefill[usize::from(architecture.moe().is_some())];
+            pass = Pass { layers: pass.layers, step: pass.step, ..pass.times(slower) };
+        } else if self.design.serving.graph_mode == GraphMode::None {
+            let dispatch = self.design.kernel.dispatch_microseconds;
+            let dispatch = dispatch.unwrap_or(EAGER_MICROS) * 1e-6;
+            pass.host = (launches * dispatch - pass.compute() - pass.exchanges()).max(0.0);
+        }
+        if self.design.serving.two_batch_overlap { self.overlapped(batch, pass) } else { pass }
+    }
+
+    /// The same as two halves, whose exchanges run beside each other's compute.
+    fn overlapped(&self, _: &Batch, pass: Pass) -> Pass {
+        let hidden = pass.expert_exchanges.min(pass.compute()) * HIDDEN;
+        Pass { expert_exchanges: pass.expert_exchanges - hidden, ..pass }
+    }
+
+    /// Head and sampling of one token a sequence, or of each drafted one.
+    fn ends(&self, rows: &Rows, batch: &Batch) -> Cost<Untallied> {
+        let (on, wide) = (&self.instance.deployment, &self.instance.wide);
+        let tokens = if rows.is_decode() { rows.group } else { batch.sequences };
+        let hidden = on.backbone.hidden as f64;
+        let vocab = on.split(on.backbone.vocab);
+        let logits = tokens * vocab;
+        let head = wide.linear(tokens, hidden, vocab).forward + norm(on, tokens, hidden).forward;
+        // The largest, exponentials and their sum, and the choice.
+        head + wide.elementwise(3.0 * 4.0 * logits, 3.0)
+    }
+
+    /// Drafts of a step: each depth one layer of its kind, its projection and the head, for one
+    /// token of every sequence.
+    pub(super) fn draft(&self, batch: &Batch) -> f64 {
+        let (on, architecture) = (&self.instance.deployment, self.architecture);
+        let batch = Batch { new: 1, ..*batch };
+        let rows = self.rows(&batch);
+        let work: Work = Work::new(on, architecture, &rows, true);
+        let kind = architecture.mtp.kind.index();
+        let layer = work.kinds[kind].total().forward + work.mtp_extra.forward;
+        let ends = self.ends(&rows, &batch);
+        let mut exchanges = Exchanges::with_capacity(8);
+        architecture.kinds[kind].mixer.exchanges(on, &rows, &mut exchanges);
+        architecture.kinds[kind].mlp.exchanges(on, &rows, &mut exchanges);
+        let [tensor, expert] = split_seconds(&exchanges);
+        let overhead = self.overheads.moe_layer_micros.max(self.overheads.dense_layer_micros);
+        layer.seconds() + ends.seconds() + tensor + expert + overhead * 1e-6
+    }
+}
+
+/// Host time of a kernel that is launched without a graph, in microseconds: as in training.
+const EAGER_MICROS: f64 = MEGATRON.dispatch_micros / 5.0;
+
+/// Share of exchanges that two halves of a batch hide.
+const HIDDEN: f64 = 0.8;
+
+fn forward_seconds(exchanges: &Exchanges) -> f64 {
+    split_seconds(exchanges).iter().sum()
+}
+
+/// Seconds of a forward's exchanges, of experts and of all else.
+fn split_seconds(exchanges: &Exchanges) -> [f64; 2] {
+    let mut seconds = [0.0; 2];
+    for exchange in exchanges.iter() {
+        let [(_, forward), _] = exchange.calls.passes;
+        let is_expert = exchange.axis == crate::axis::Axis::Ep;
+        seconds[usize::from(is_expert)] += forward * exchange.seconds;
+    }
+    seconds
+}

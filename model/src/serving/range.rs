@@ -1,0 +1,40 @@
+//! How far a prediction of serving may be off, from published runs of sources that no overhead was
+//! fitted on.
+
+use super::overheads::{FIRST_SPREAD, SPREADS};
+use super::{ServingMetric, ServingPlan};
+use crate::calibration::{ModelKind, Spread};
+use crate::metric::Basis;
+use crate::range::Range;
+
+/// The range of a metric of serving; none where it is a count, or nothing published tells.
+///
+/// A token takes e^x times as long as predicted, x the error of left-out sources with models of
+/// this kind; a rate is e^-x times as high. First tokens under load have errors of their own, and
+/// of memory nothing is compared yet.
+#[must_use]
+pub fn serving_range(plan: &ServingPlan, metric: ServingMetric) -> Option<Range> {
+    let transformer = &plan.design().transformer;
+    let kind = if transformer.is_mixed() {
+        ModelKind::Mixed
+    } else if transformer.num_moe_experts.is_some() {
+        ModelKind::Experts
+    } else {
+        ModelKind::Dense
+    };
+    let spread = match metric {
+        ServingMetric::ttft_seconds => &FIRST_SPREAD,
+        _ => SPREADS.iter().find(|spread| spread.kind == kind)?,
+    };
+    let factors = |spread: &'static Spread, way: fn([f64; 2]) -> [f64; 2]| Range {
+        half: way(spread.half).map(libm::exp),
+        most: way(spread.most).map(libm::exp),
+        basis: spread,
+        family: "",
+    };
+    match metric.metric().basis {
+        Basis::Time => Some(factors(spread, |ends| ends)),
+        Basis::Rate => Some(factors(spread, |[low, high]| [-high, -low])),
+        Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => None,
+    }
+}

@@ -1,0 +1,73 @@
+//! The layout of an instance.
+
+use crate::choice::RankOrder;
+use crate::design::Design;
+use crate::ranks::Ranks;
+
+/// How an instance is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Devices that split attention and dense matrices.
+    pub tensor: u64,
+    /// Stages.
+    pub pipeline: u64,
+    /// Groups with requests of their own.
+    pub data: u64,
+    /// Devices that whole experts are spread over.
+    pub expert: u64,
+    /// Devices that split one expert.
+    pub expert_tensor: u64,
+}
+
+impl Layout {
+    /// The layout that decodes, or does all.
+    pub(super) fn decode(design: &Design) -> Self {
+        let serving = &design.serving;
+        Self::resolved(
+            [serving.tensor_parallel_size, serving.pipeline_parallel_size],
+            serving.data_parallel_size,
+            [Some(serving.moe_expert_parallel_size), serving.moe_tensor_parallel_size],
+        )
+    }
+
+    /// The layout of a prefill instance: as decode's where nothing else is said.
+    pub(super) fn prefill(design: &Design) -> Self {
+        let (serving, decode) = (&design.serving, Self::decode(design));
+        let tensor = serving.prefill_tensor_parallel_size.unwrap_or(decode.tensor);
+        let pipeline = serving.prefill_pipeline_parallel_size.unwrap_or(decode.pipeline);
+        let data = serving.prefill_data_parallel_size.unwrap_or(decode.data);
+        let expert = serving.prefill_moe_expert_parallel_size;
+        let expert = expert.or_else(|| Some(decode.expert.min(tensor * data)));
+        let own = [expert, serving.prefill_moe_tensor_parallel_size];
+        Self::resolved([tensor, pipeline], data, own)
+    }
+
+    fn resolved([tensor, pipeline]: [u64; 2], data: u64, moe: [Option<u64>; 2]) -> Self {
+        let expert = moe[0].unwrap_or(1).max(1);
+        let expert_tensor = moe[1].unwrap_or(tensor * data / expert).max(1);
+        Self { tensor, pipeline, data, expert, expert_tensor }
+    }
+
+    /// Devices of an instance.
+    #[must_use]
+    pub const fn devices(&self) -> u64 {
+        self.tensor * self.pipeline * self.data
+    }
+
+    pub(super) const fn ranks(&self) -> Ranks {
+        Ranks {
+            world: self.devices(),
+            tp: self.tensor,
+            pp: self.pipeline,
+            vpp: 1,
+            cp: 1,
+            ep: self.expert,
+            etp: self.expert_tensor,
+            dp: self.data,
+            edp: 1,
+            sp: 1,
+            ulysses: 1,
+            order: RankOrder::TpCpEpDpPp,
+        }
+    }
+}

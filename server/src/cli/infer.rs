@@ -1,0 +1,136 @@
+//! `moescape infer`: how a design would serve.
+
+use app::present::format;
+use model::file::json;
+use model::knob::Section;
+use model::metric::Basis;
+use model::serving::{Inference, Layout, Part, ServingMetric, ServingPlan, infer, serving_range};
+use model::units::Bytes;
+use model::{MODEL_VERSION, link};
+
+use super::input::Source;
+use super::output::{self, table, table_below};
+use super::{Failure, input};
+use crate::inferred;
+
+/// What to serve and how to say it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let design = arguments.source.design_by(input::Names::Serving)?;
+    let set: Vec<_> = arguments.source.knobs_by(input::Names::Serving).collect();
+    if arguments.json {
+        output::result(&json::print(&inferred::inferred(&design, &set)))?;
+    }
+    let plan = ServingPlan::new(&design)
+        .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
+    if arguments.json {
+        return Ok(());
+    }
+    output::result(&text(&plan, &infer(&plan), &inferred::unread(&set)))
+}
+
+fn text(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> String {
+    let mut sections = vec![
+        head(plan, inference),
+        numbers(plan, inference),
+        parts("A step of decode", &inference.decode),
+        parts("A prompt", &inference.prefill),
+        memory(inference),
+    ];
+    let said: Vec<String> =
+        inference.warnings.iter().chain(unread).map(|line| format!("  {line}\n")).collect();
+    if !said.is_empty() {
+        sections.push(format!("To know\n{}", said.concat()));
+    }
+    sections.join("\n")
+}
+
+fn layout(layout: Layout) -> String {
+    let Layout { tensor, pipeline, data, expert, expert_tensor } = layout;
+    format!(
+        "TP {tensor}, PP {pipeline}, attention DP {data}, EP {expert}, expert TP {expert_tensor}"
+    )
+}
+
+fn head(plan: &ServingPlan, inference: &Inference) -> String {
+    let design = plan.design();
+    let serving = &design.serving;
+    let row = design.cluster.accelerator.row();
+    let [prefill, decode] = plan.replicas();
+    let counted = |count| format::counted(count, "instance", "instances");
+    let mut text =
+        format!("{}, served on {} x {}\n", design.preset.title, plan.devices(), row.title);
+    let changed = design.changed();
+    for id in changed.iter().filter(|id| {
+        matches!(id.knob().section, Section::Serving | Section::Cluster | Section::Transformer)
+    }) {
+        text.push_str(&format!("  {} = {}\n", id.id(), design.get(*id)));
+    }
+    text.push_str(&format!("  {} of {}\n", counted(decode), layout(plan.layout())));
+    if let Some(own) = plan.prefill_layout() {
+        text.push_str(&format!("  prefill: {} of {}\n", counted(prefill), layout(own)));
+    }
+    text.push_str(&format!(
+        "  {} tokens in, {} out; more is held back by {}\n  link /?{}\n  model {MODEL_VERSION}\n",
+        format::whole(serving.input_length),
+        format::whole(serving.output_length),
+        inference.binds.words(),
+        link::encode(design),
+    ));
+    text
+}
+
+fn numbers(plan: &ServingPlan, inference: &Inference) -> String {
+    let row = |id: &ServingMetric| {
+        let metric = id.metric();
+        let shown = |value: f64| format::in_unit(value, metric.unit).to_string();
+        let value = inference.get(*id);
+        let likely = match (serving_range(plan, *id), metric.basis) {
+            (Some(range), _) => {
+                let [low, high] = range.half.map(|factor| shown(value * factor));
+                format!("half of runs: {low} to {high}")
+            }
+            (None, Basis::Exact) => "exact".to_owned(),
+            (None, _) => String::new(),
+        };
+        vec![metric.label.into(), shown(value), likely, id.words().definition.into()]
+    };
+    table("lrll", &ServingMetric::ALL.iter().map(row).collect::<Vec<_>>())
+}
+
+fn parts(title: &str, parts: &[Part]) -> String {
+    let all: f64 = parts.iter().map(|part| part.seconds).sum();
+    let row = |part: &Part| {
+        vec![
+            part.name.to_owned(),
+            format::in_unit(part.seconds, "s").to_string(),
+            format::percent(part.seconds / all, 1).to_string(),
+        ]
+    };
+    format!("{title}\n{}", table_below(["", "time", "share"], "lrr", parts.iter().map(row)))
+}
+
+fn memory(inference: &Inference) -> String {
+    let memory = &inference.memory;
+    let rows = [
+        ("Weights", memory.weights),
+        ("Activations of a step", memory.activations),
+        ("Engine's reserve", memory.reserve),
+        ("Keys and values", memory.cache),
+        ("What the engine takes", memory.limit),
+        ("A request's keys and values", memory.sequence),
+    ];
+    let row = |(name, bytes): (&str, f64)| {
+        vec![name.to_owned(), format::memory(Bytes::new(bytes)).to_string()]
+    };
+    format!("Memory of a device\n{}", table("lr", &rows.map(row)))
+}

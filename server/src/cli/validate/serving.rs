@@ -1,0 +1,52 @@
+//! `moescape validate` on a file of runs of serving.
+
+use app::page::trust::words;
+use app::present::format;
+use validation::report::serving::{ServingRowReport, ServingValidation};
+
+use crate::cli::output::{table, table_below};
+
+/// Rows, scores by group, refusals and targets, as tables.
+pub(super) fn text(report: &ServingValidation) -> String {
+    let mut text = rows(&report.rows);
+    for (by, title) in [
+        ("metric", "By metric"),
+        ("engine", "By engine, tokens and throughput"),
+        ("accelerator", "By accelerator, tokens and throughput"),
+        ("source", "By source, tokens and throughput"),
+        ("model", "By model, tokens and throughput"),
+    ] {
+        let of = report.groups.iter().filter(|group| group.by == by);
+        text.push_str(&super::groups(title, of));
+    }
+    let refusals = report.refusals.iter();
+    let lines: Vec<_> =
+        refusals.map(|it| vec![format::whole(it.rows as u64), it.reason.clone()]).collect();
+    if !lines.is_empty() {
+        text.push_str(&format!("\nRefused\n{}", table("rl", &lines)));
+    }
+    text.push_str(&super::targets(&report.targets));
+    text
+}
+
+fn rows(rows: &[ServingRowReport]) -> String {
+    let line = |row: &ServingRowReport| {
+        let unit = match row.metric.as_deref() {
+            Some("output" | "total" | "input") => "tokens/s",
+            _ => "s",
+        };
+        let shown = |value: Option<f64>| {
+            value.map_or_else(String::new, |it| format::in_unit(it, unit).to_string())
+        };
+        vec![
+            row.id.clone(),
+            row.metric.clone().unwrap_or_default(),
+            shown(row.measured),
+            shown(row.predicted),
+            row.time_error.map_or_else(String::new, words::error),
+            row.refused.as_ref().map_or_else(String::new, |reason| format!("refused: {reason}")),
+        ]
+    };
+    let header = ["run", "metric", "measured", "predicted", "time error", ""];
+    format!("Runs of serving\n{}", table_below(header, "llrrrl", rows.iter().map(line)))
+}
