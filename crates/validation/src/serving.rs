@@ -176,8 +176,9 @@ pub fn read(text: &str) -> Result<Vec<ServingRow>, String> {
     reader.deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
+/// The whole number that a text begins with; what a source adds in words is its own.
 fn whole(text: &str) -> Option<u64> {
-    let number: f64 = text.trim().parse().ok()?;
+    let number: f64 = text.split_whitespace().next()?.parse().ok()?;
     (number >= 1.0 && number.fract() < 1e-9).then_some(number as u64)
 }
 
@@ -255,6 +256,10 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     let tensor = whole(&row.attention_tp);
     let (tensor, data) = match (tensor, data) {
         (Some(tensor), Some(data)) => (tensor, data),
+        // Where experts lie on all devices, groups share them.
+        (Some(tensor), None) if is_moe && whole(&row.expert_parallel) == Some(devices) => {
+            (tensor, (devices / tensor / pipeline).max(1))
+        }
         (Some(tensor), None) => (tensor, 1),
         (None, Some(data)) => ((devices / data / pipeline).max(1), data),
         // Latents are not split over heads, and a pool that decodes has one group for each device;
@@ -270,7 +275,10 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     if ranks * pipeline > devices {
         return Err("its degrees are more than its devices".into());
     }
-    let expert = whole(&row.expert_parallel).unwrap_or(if data > 1 { ranks } else { 1 });
+    // Groups of experts lie on devices of their own where every token visits all of them.
+    let is_grouped = design.transformer.moe_router_group_balanced;
+    let spread = if data > 1 || is_grouped { ranks } else { 1 };
+    let expert = whole(&row.expert_parallel).unwrap_or(spread);
     let expert_tensor = whole(&row.expert_tp).unwrap_or(ranks / expert.max(1));
     if is_moe && expert * expert_tensor != ranks {
         return Err("attention and expert degrees do not multiply to the same count".into());

@@ -51,6 +51,7 @@ chapters! {
     "start" "guide/start.md" "docs/zh/";
     "find" "guide/find.md" "docs/zh/";
     "views" "guide/views.md" "docs/zh/";
+    "serving" "guide/serving.md" "docs/zh/";
     "metrics" "guide/metrics.md" "docs/zh/";
     "knobs" "guide/knobs.md" "docs/zh/";
     "conventions" "guide/conventions.md" "docs/zh/";

@@ -10,6 +10,7 @@ use model::choice::Choice;
 use model::design::{Design, KnobId};
 use model::metric::{Better, MetricId};
 use model::preset::{Preset, PresetKind};
+use model::serving::ServingMetric;
 use serde_json::Value;
 
 use crate::{keep_part, read, row, source, table};
@@ -26,11 +27,7 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
             ("", _) => "a ratio, where 1 is 100 %",
             (unit, _) => unit,
         };
-        let better = match metric.better {
-            Some(Better::Higher) => "higher",
-            Some(Better::Lower) => "lower",
-            None => "neither by itself",
-        };
+        let better = better(metric.better);
         text.push_str(&format!(
             "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
              - Source: {}\n- Expected error: {}\n\n",
@@ -43,6 +40,30 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
         ));
     }
     keep_part("docs/guide/metrics.md", "metrics", &text);
+    let mut text = String::new();
+    for id in ServingMetric::ALL {
+        let (metric, words) = (id.metric(), id.words());
+        let unit = if metric.unit.is_empty() { "a count" } else { metric.unit };
+        let better = better(metric.better);
+        text.push_str(&format!(
+            "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
+             - Source: {}\n\n",
+            metric.name,
+            metric.label,
+            words.definition,
+            words.formula,
+            source(words.source),
+        ));
+    }
+    keep_part("docs/guide/metrics.md", "serving metrics", &text);
+}
+
+const fn better(better: Option<Better>) -> &'static str {
+    match better {
+        Some(Better::Higher) => "higher",
+        Some(Better::Lower) => "lower",
+        None => "neither by itself",
+    }
 }
 
 /// What is said of a metric's error, whatever the design.

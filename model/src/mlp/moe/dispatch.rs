@@ -81,11 +81,12 @@ impl Moe {
         let gathered = machine.gather_call(&group, hidden * (group.size / ranks.tp) as f64);
         let mut fastest = ([Collective::AllGather, Collective::ReduceScatter], [gathered; 2]);
         let seconds = |calls: &[Call; 2]| calls[0].seconds() + calls[1].seconds();
-        let tokens = self.copies_per_rank(on, rows) / self.visited();
+        // The rank that gets most is waited for; what starts a call takes no longer for it.
+        let tokens = self.copies_per_rank(on, rows) / self.visited() * rows.routed.imbalance;
         let widths = [self.dispatched_row_bytes(on), self.row_bytes(on)];
         let straight = machine.token_calls(&group, tokens, self.visited(), widths);
         // Where a token crosses once to each domain.
-        let combined = self.token_rows(on, rows, &group);
+        let combined = TokenRows { tokens, ..self.token_rows(on, rows, &group) };
         let dispatched = TokenRows { row_bytes: widths[0], ..combined };
         let once = [
             token_exchange(on, &group, &dispatched, TokenExchange::Dispatch),
@@ -99,7 +100,7 @@ impl Moe {
         let (collectives, calls) = fastest;
         let ways = [outward(Hop::Combine), homeward(Hop::Dispatch)];
         for ((collective, call), calls) in collectives.into_iter().zip(calls).zip(ways) {
-            to.push(Axis::Ep, collective, &call.awaited(rows.routed.imbalance), calls);
+            to.push(Axis::Ep, collective, &call, calls);
         }
         if ranks.tp > 1 {
             let call = machine.gather_call(&on.tp_group(), hidden);
