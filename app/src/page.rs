@@ -7,5 +7,6 @@ pub mod ladder;
 pub mod results;
 pub mod review;
 pub mod schedule;
+pub mod serving;
 pub mod sweep;
 pub mod trust;

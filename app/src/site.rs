@@ -156,6 +156,16 @@ pages! {
         about: "Which layout should a model run with on a cluster: the fastest, the safest and \
                 the simplest, each with its reasons and its margin",
     }
+    /// How a design answers.
+    Serving {
+        path: "/serving",
+        place: Some(Place::Explore),
+        label: Some("Serving"),
+        module: Some(Module::Pages),
+        title: "Serving",
+        about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
+                that memory holds, with the best layouts and the command that starts them",
+    }
     /// The gallery of presets.
     Presets {
         path: "/presets",

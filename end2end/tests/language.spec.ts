@@ -15,6 +15,7 @@ const PAGES = [
   "/sweep",
   "/compare",
   "/schedule",
+  "/serving",
   "/trust",
   "/find",
   "/guide/find",

@@ -18,6 +18,7 @@ const PAGES: [string, string][] = [
   ["/ladder", "Learn"],
   ["/trust", "Learn"],
   ["/schedule", "Learn"],
+  ["/serving", "Explore"],
   ["/guide/views", "Learn"],
   ["/about", "Learn"],
   ["/settings", ""],

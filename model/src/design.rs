@@ -1,6 +1,7 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
 mod hybrid;
+mod kernel_rows;
 mod knob_set;
 mod overrides;
 mod ratios;

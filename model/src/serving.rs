@@ -6,6 +6,7 @@
 
 mod engine;
 mod formats;
+pub mod front;
 mod inference;
 mod instance;
 mod load;

@@ -6,6 +6,7 @@ use model::design::{Design, KnobId};
 use model::knob::{Kind, Section, Value};
 use model::legal_values;
 use model::preset::Preset;
+use model::serving::front::{Front, laid_out};
 use model::serving::{
     Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_rate, rules,
     serving_range,
@@ -430,4 +431,37 @@ proptest! {
             prop_assert!(infer(&loose).get(Metric::kv_limited_concurrency) >= held);
         }
     }
+}
+
+#[test]
+fn the_front_is_of_layouts_that_no_other_beats() {
+    let design = of(
+        "qwen3-235b-a22b",
+        &[
+            ("accelerator", "h100-sxm-80gb"),
+            ("num_devices", "32"),
+            ("weight_dtype", "fp8"),
+            ("input_length", "2000"),
+            ("output_length", "500"),
+            ("ttft_limit_milliseconds", "1000"),
+            ("tpot_limit_milliseconds", "50"),
+        ],
+    );
+    let front = Front::new(&design);
+    assert!(front.best.len() > 4 && front.tried > 100, "{} {}", front.best.len(), front.tried);
+    for pair in front.best.windows(2) {
+        assert!(pair[0].per_user < pair[1].per_user && pair[0].per_device > pair[1].per_device);
+    }
+    let chosen = front.chosen.unwrap();
+    assert!(chosen.ttft <= 1.0 && chosen.tpot <= 0.05);
+    // What is chosen is what an inference says of it.
+    let mut own = laid_out(&design, chosen.layout);
+    own.serving.concurrency = Some(chosen.concurrency);
+    let inference = served(&own);
+    near(inference.get(Metric::tpot_seconds), chosen.tpot, 0.02);
+    near(inference.get(Metric::output_tokens_per_second_per_device), chosen.per_device, 0.02);
+    // Looser limits never give less.
+    let loose = Front::new(&with(&design, "tpot_limit_milliseconds", "100")).chosen.unwrap();
+    assert!(loose.per_device >= chosen.per_device);
+    assert!(front.skipped.iter().all(|skipped| !skipped.reason.is_empty()));
 }

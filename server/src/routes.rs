@@ -80,6 +80,7 @@ pub fn router(state: AppState) -> Router {
         .route("/embed/d/{id}", get(embed::of_stored))
         .route(Page::Trust.path(), get(page::trust))
         .route(Page::Ladder.path(), get(page::ladder))
+        .route(Page::Serving.path(), get(page::serving))
         .route(Page::Schedule.path(), get(page::schedule))
         .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))

@@ -2,9 +2,9 @@
 //! takes over those that are its own, and knows no other.
 
 #[cfg(feature = "ssr")]
-use leptos::either::EitherOf9;
+use leptos::either::EitherOf10;
 #[cfg(feature = "hydrate")]
-use leptos::either::{Either, EitherOf4};
+use leptos::either::{Either, EitherOf5};
 #[cfg(feature = "ssr")]
 use leptos::prelude::*;
 use model::link;
@@ -13,7 +13,7 @@ use model::link;
 use super::RawQuery;
 #[cfg(feature = "hydrate")]
 use super::hydration::take_over;
-use crate::page::{compare, explorer, ladder, results, review, schedule, sweep, trust};
+use crate::page::{compare, explorer, ladder, results, review, schedule, serving, sweep, trust};
 use crate::site::Page;
 
 /// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
@@ -24,16 +24,17 @@ use crate::site::Page;
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     match use_context::<Page>().unwrap_or_default() {
-        Page::Trust => EitherOf9::C(trust::page(&raw)),
-        Page::Ladder => EitherOf9::D(ladder::page()),
-        Page::Schedule => EitherOf9::E(schedule::page(&raw)),
-        Page::Sweep => EitherOf9::F(sweep::page()),
-        Page::Results => EitherOf9::G(results::page(&raw)),
-        Page::Compare => EitherOf9::H(compare::page(&raw)),
-        Page::Review => EitherOf9::I(review::page()),
+        Page::Trust => EitherOf10::C(trust::page(&raw)),
+        Page::Ladder => EitherOf10::D(ladder::page()),
+        Page::Schedule => EitherOf10::E(schedule::page(&raw)),
+        Page::Sweep => EitherOf10::F(sweep::page()),
+        Page::Results => EitherOf10::G(results::page(&raw)),
+        Page::Compare => EitherOf10::H(compare::page(&raw)),
+        Page::Review => EitherOf10::I(review::page()),
+        Page::Serving => EitherOf10::J(serving::page(&raw)),
         _ => match link::decode(&raw) {
-            Ok(design) => EitherOf9::A(explorer::page(design)),
-            Err(errors) => EitherOf9::B(explorer::broken_link::broken_link(&raw, &errors)),
+            Ok(design) => EitherOf10::A(explorer::page(design)),
+            Err(errors) => EitherOf10::B(explorer::broken_link::broken_link(&raw, &errors)),
         },
     }
 }
@@ -52,10 +53,11 @@ pub fn explorer() {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a module knows its own pages alone")]
 pub fn pages() {
     take_over(|page, raw| match page {
-        Page::Trust => Some(EitherOf4::A(trust::page(raw))),
-        Page::Ladder => Some(EitherOf4::B(ladder::page())),
-        Page::Schedule => Some(EitherOf4::C(schedule::page(raw))),
-        Page::Compare => Some(EitherOf4::D(compare::page(raw))),
+        Page::Trust => Some(EitherOf5::A(trust::page(raw))),
+        Page::Ladder => Some(EitherOf5::B(ladder::page())),
+        Page::Schedule => Some(EitherOf5::C(schedule::page(raw))),
+        Page::Compare => Some(EitherOf5::D(compare::page(raw))),
+        Page::Serving => Some(EitherOf5::E(serving::page(raw))),
         _ => None,
     });
 }

@@ -155,7 +155,14 @@ impl ServingRun {
             Measured::Latency => get(ServingMetric::e2e_latency_seconds),
             Measured::Output => get(ServingMetric::output_tokens_per_second_per_device) * devices,
             Measured::Total => get(ServingMetric::total_tokens_per_second_per_device) * devices,
-            Measured::Input => serving::prefill_rate(plan),
+            Measured::Input => match real(&self.row.concurrency) {
+                Some(prompts) => {
+                    let groups = (plan.replicas()[1] * plan.layout().data) as f64;
+                    let tokens = prompts * self.design.serving.input_length as f64;
+                    tokens / serving::prefill_seconds(plan, prompts / groups)
+                }
+                None => serving::prefill_rate(plan),
+            },
         }
     }
 }

@@ -9,8 +9,8 @@ use super::hybrid::HybridPattern;
 use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::{differ, registry};
-use super::serving_rows as rows;
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
+use super::{kernel_rows as kernel, serving_rows as rows};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
@@ -495,98 +495,29 @@ Routing routing {
 }
 /// How operators run.
 Kernel kernel {
-    framework: Framework = Framework::Megatron,
-        knob("Framework", Choice(Framework::NAMES),
-            "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp's \
-             recomputation leaves the last product of a dense MLP out, and deepspeed keeps 16-bit \
-             gradients beside those in fp32")
-            .source(MSMODELING).no_lever();
-    software: Software = Software::Calibrated,
-        knob("State of the software", Choice(Software::NAMES),
-            "Whose rates of kernels and host count: the family's own as calibrated, or those that \
-             were published at a date")
-            .source(HUAWEI_OPERATORS);
-    gemm_efficiency: Option<f64> = None,
-        knob("Matmul rate", OptionalReal(0.01, 1.0),
-            "Share of the peak that a large, aligned matmul reaches, 4,096 elements deep; none is \
-             the state's");
-    grouped_gemm_relative_efficiency: Option<f64> = None,
-        knob("Grouped matmul rate", OptionalReal(0.01, 2.0),
-            "Rate of a grouped matmul over that of one matmul; none is the state's");
-    attention_forward_efficiency: Option<f64> = None,
-        knob("Attention rate, forward", OptionalReal(0.01, 1.0),
-            "Share of the 16-bit peak that flash attention's products reach, forward; none is the \
-             state's");
-    attention_backward_efficiency: Option<f64> = None,
-        knob("Attention rate, backward", OptionalReal(0.01, 1.0),
-            "Share of the 16-bit peak that flash attention's products reach, backward; none is the \
-             state's");
-    vector_bandwidth_share: Option<f64> = None,
-        knob("Element-wise rate", OptionalReal(0.01, 1.0),
-            "Share of the memory bandwidth that element-wise kernels and copies of rows reach; \
-             none is the state's");
-    sync_microseconds: Option<f64> = None,
-        knob("Read-back", OptionalReal(0.0, 100_000.0),
-            "How long the device waits when the host reads back how many rows each expert gets; \
-             none is the state's").unit("µs").source(HUAWEI_OPERATORS);
-    syncs_per_layer: Option<f64> = None,
-        knob("Read-backs a layer", OptionalReal(0.0, 100.0),
-            "How often the host reads sizes back in a MoE layer and micro-batch: forward, a \
-             recomputation that dispatches again, and backward together; none is the state's")
-            .source(HUAWEI_OPERATORS);
-    sustained_clock: f64 = 1.0,
-        knob("Sustained clock", Real(0.1, 1.0),
-            "Rate of matrix products and attention that these devices sustain under their power \
-             and cooling, over that of others of their part")
-            .source(SIMUMAX);
-    flash_attention: bool = true,
-        knob("Flash attention", Flag, "Attention without a score matrix in memory")
-            .source(FLASH_ATTENTION);
-    mla_fa_without_pad: bool = true,
-        knob("Attention without padding", Flag,
-            "Flash attention takes MLA's values narrower than its keys; otherwise all are padded \
-             to one width")
-            .source(MINDSPEED_LLM);
-    padded_base_length: u64 = 128,
-        knob("Padding multiple", Integer(1, 8_192),
-            "The width that MLA's queries, keys and values are padded to is a multiple of this; \
-             with the keys' own width values alone are padded")
-            .unit("elements").source(MINDSPEED_LLM).by_multiples_of(64);
-    fused_rms_norm: bool = true,
-        knob("Fused RMSNorm", Flag, "A norm is one kernel that reads its input once")
-            .source(PANGU_ULTRA_MOE);
-    moe_grouped_gemm: bool = true,
-        knob("Grouped matmul", Flag, "All local experts are one kernel");
-    gmm_add: bool = false,
-        knob("GMMAdd", Flag, "Expert weight gradients are added inside the grouped matmul")
-            .source(PANGU_ULTRA_MOE);
-    moe_permute_fusion: bool = true,
-        knob("Fused permute", Flag, "Permute and unpermute are one kernel each")
-            .source(PANGU_ULTRA_MOE);
-    cuda_graph_impl: CudaGraph = CudaGraph::None,
-        knob("Graph replay", Choice(CudaGraph::NAMES),
-            "Kernels of dense parts are replayed, a graph for each layer and micro-batch, whose \
-             output stays in a buffer of its own; both forms count alike");
-    host_binding: bool = false,
-        knob("CPU core binding", Flag, "Launching threads stay on their cores")
-            .source(PANGU_ULTRA_MOE)
-            .not_offered("no source gives its gain apart from the other host work");
-    data_loader_offload: bool = false,
-        knob("Shared data loading", Flag, "One rank of a TP group loads data for all")
-            .source(PANGU_ULTRA_MOE)
-            .not_offered("data loading is taken as free");
-    dispatch_microseconds: Option<f64> = None,
-        knob("Host dispatch", OptionalReal(0.0, 10_000.0),
-            "Host time to launch one kernel; none is the framework's").unit("µs");
-    launch_blocking: bool = false,
-        knob("Blocking launches", Flag,
-            "The host waits for each kernel to end, as with CUDA_LAUNCH_BLOCKING=1 or \
-                ASCEND_LAUNCH_BLOCKING=1")
-            .source(BIGSCIENCE);
-    straggler_sigma: Option<f64> = None,
-        knob("Straggler spread", OptionalReal(0.0, 1.0),
-            "Standard deviation of a rank's step time, relative; none is the framework's")
-            .source(DERIVED);
+    framework: Framework = Framework::Megatron, kernel::FRAMEWORK;
+    software: Software = Software::Calibrated, kernel::SOFTWARE;
+    gemm_efficiency: Option<f64> = None, kernel::GEMM_EFFICIENCY;
+    grouped_gemm_relative_efficiency: Option<f64> = None, kernel::GROUPED_GEMM_RELATIVE_EFFICIENCY;
+    attention_forward_efficiency: Option<f64> = None, kernel::ATTENTION_FORWARD_EFFICIENCY;
+    attention_backward_efficiency: Option<f64> = None, kernel::ATTENTION_BACKWARD_EFFICIENCY;
+    vector_bandwidth_share: Option<f64> = None, kernel::VECTOR_BANDWIDTH_SHARE;
+    sync_microseconds: Option<f64> = None, kernel::SYNC_MICROSECONDS;
+    syncs_per_layer: Option<f64> = None, kernel::SYNCS_PER_LAYER;
+    sustained_clock: f64 = 1.0, kernel::SUSTAINED_CLOCK;
+    flash_attention: bool = true, kernel::FLASH_ATTENTION;
+    mla_fa_without_pad: bool = true, kernel::MLA_FA_WITHOUT_PAD;
+    padded_base_length: u64 = 128, kernel::PADDED_BASE_LENGTH;
+    fused_rms_norm: bool = true, kernel::FUSED_RMS_NORM;
+    moe_grouped_gemm: bool = true, kernel::MOE_GROUPED_GEMM;
+    gmm_add: bool = false, kernel::GMM_ADD;
+    moe_permute_fusion: bool = true, kernel::MOE_PERMUTE_FUSION;
+    cuda_graph_impl: CudaGraph = CudaGraph::None, kernel::CUDA_GRAPH_IMPL;
+    host_binding: bool = false, kernel::HOST_BINDING;
+    data_loader_offload: bool = false, kernel::DATA_LOADER_OFFLOAD;
+    dispatch_microseconds: Option<f64> = None, kernel::DISPATCH_MICROSECONDS;
+    launch_blocking: bool = false, kernel::LAUNCH_BLOCKING;
+    straggler_sigma: Option<f64> = None, kernel::STRAGGLER_SIGMA;
 }
 /// How the model answers.
 Serving serving {

@@ -190,11 +190,126 @@ impl ServingPlan {
     }
 }
 
+/// The limits of a design's times, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Limits {
+    ttft: Option<f64>,
+    tpot: Option<f64>,
+}
+
+impl Limits {
+    pub(super) fn of(plan: &ServingPlan) -> Self {
+        let serving = &plan.design.serving;
+        let seconds = |millis: Option<f64>| millis.map(|millis| millis * 1e-3);
+        Self {
+            ttft: seconds(serving.ttft_limit_milliseconds),
+            tpot: seconds(serving.tpot_limit_milliseconds),
+        }
+    }
+
+    /// Whether both times are within them.
+    pub(super) fn hold(self, ttft: f64, tpot: f64) -> bool {
+        self.ttft.is_none_or(|limit| ttft <= limit) && self.tpot.is_none_or(|limit| tpot <= limit)
+    }
+}
+
+/// What one load comes to, in few numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Quick {
+    /// Requests of a group that memory and the limit of requests let through.
+    pub(super) in_flight: f64,
+    pub(super) per_device: f64,
+    pub(super) ttft: f64,
+    pub(super) tpot: f64,
+}
+
+/// A plan of one pool at so many requests of each group.
+pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
+    let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
+    let limit = plan.design.serving.max_num_seqs as f64;
+    let in_flight = requests.min(memory.sequences()).min(limit).max(1.0);
+    let pools = Pools::new(plan);
+    let flow = pools.flow(in_flight, None).0;
+    let output = plan.design.serving.output_length as f64;
+    Quick {
+        in_flight,
+        per_device: flow.rate * plan.groups() * output / plan.devices() as f64,
+        ttft: flow.ttft,
+        tpot: flow.tpot,
+    }
+}
+
+/// Both pools of a plan; the same one where they aren't apart.
+struct Pools<'a> {
+    plan: &'a ServingPlan,
+    decode: Pool<'a>,
+    prefill: Pool<'a>,
+}
+
+impl<'a> Pools<'a> {
+    fn new(plan: &'a ServingPlan) -> Self {
+        let prefill = plan.prefill.as_ref().unwrap_or(&plan.decode);
+        Self { plan, decode: Pool::new(plan, &plan.decode), prefill: Pool::new(plan, prefill) }
+    }
+
+    /// The flow of a closed loop of so many requests of each group, or of requests that arrive at a
+    /// rate; the prompt's pass, and its time to the first token.
+    fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, f64) {
+        let (plan, decode) = (self.plan, &self.decode);
+        let alone = self.prefill.prefill();
+        let is_apart = plan.prefill.is_some();
+        let filled = self.prefill.filled_prefill();
+        let most = decode.decode(in_flight);
+        let last = most[0].seconds() + most[1].seconds();
+        let [first, middle] = [1.0, (in_flight / 2.0).max(1.0)].map(|it| decode.step(it));
+        let step = |requests: f64| interpolated([first, middle, last], in_flight, requests);
+        // What a step of decode has anyway is paid once where prompts run in it.
+        let shared = most[0].seconds() - most[0].core - most[0].host;
+        let stages = decode.stages;
+        let delay = |_: f64| {
+            if is_apart {
+                return 0.0;
+            }
+            let own = alone.seconds() / stages;
+            let others = (plan.decode.layout.data - 1) as f64 * plan.overheads.lockstep;
+            let delay = if plan.overheads.mixes {
+                (own - shared / stages).max(0.3 * own)
+            } else {
+                filled / stages
+            };
+            delay * (1.0 + others)
+        };
+        // Apart, the cache is sent and the first step of decode follows.
+        let sent = if is_apart { plan.transfer_seconds() + last } else { 0.0 };
+        let prompt = alone.seconds() + sent;
+        let steps = Steps {
+            step: &step,
+            delay: &delay,
+            prompt,
+            output: plan.design.serving.output_length as f64,
+            accepted: accepted(&plan.design),
+            queue: plan.overheads.queue,
+        };
+        let flow = match rate {
+            Some(rate) => open(&steps, rate, in_flight),
+            None => closed(&steps, in_flight),
+        };
+        let flow = if is_apart { fed_by(&steps, flow, self.fed(filled)) } else { flow };
+        (flow, alone, prompt)
+    }
+
+    /// Requests a second of a decoding group that the prefill pool feeds, at so long a prompt.
+    fn fed(&self, filled: f64) -> f64 {
+        let layout = self.prefill.runner.instance.layout;
+        let prompts = (self.plan.replicas[0] * layout.data) as f64;
+        prompts * self.prefill.stages / filled / self.plan.groups()
+    }
+}
+
 /// Serves a plan.
 #[must_use]
 pub fn infer(plan: &ServingPlan) -> Inference {
     let (design, serving) = (&plan.design, &plan.design.serving);
-    let decode = Pool::new(plan, &plan.decode);
     let memory = ServingMemory::new(design, &plan.architecture, &plan.decode);
     let groups = plan.groups();
     let fitting = memory.sequences();
@@ -208,62 +323,16 @@ pub fn infer(plan: &ServingPlan) -> Inference {
     } else {
         Slowest::Requests
     };
-    let output = serving.output_length as f64;
-    let prefill = match &plan.prefill {
-        Some(instance) => Pool::new(plan, instance),
-        None => Pool::new(plan, &plan.decode),
-    };
-    let alone = prefill.prefill();
-    let is_apart = plan.prefill.is_some();
-    let transfer = if is_apart { plan.transfer_seconds() } else { 0.0 };
-    let filled = prefill.filled_prefill();
-    let [least, most] = [1.0, in_flight].map(|requests| decode.decode(requests));
-    let seconds = |[pass, draft]: &[Pass; 2]| pass.seconds() + draft.seconds();
-    let [first, last] = [seconds(&least), seconds(&most)];
-    let middle = decode.step((in_flight / 2.0).max(1.0));
-    let step = |requests: f64| interpolated([first, middle, last], in_flight, requests);
-    // What a step of decode has anyway is paid once where prompts run in it.
-    let shared = most[0].seconds() - most[0].core - most[0].host;
-    let stages = decode.stages;
-    let delay = |_: f64| {
-        if is_apart {
-            return 0.0;
-        }
-        let own = alone.seconds() / stages;
-        let others = (plan.decode.layout.data - 1) as f64 * plan.overheads.lockstep;
-        let delay = if plan.overheads.mixes {
-            (own - shared / stages).max(0.3 * own)
-        } else {
-            filled / stages
-        };
-        delay * (1.0 + others)
-    };
-    let prompt = alone.seconds() + transfer + last * f64::from(u8::from(is_apart));
-    let steps = Steps {
-        step: &step,
-        delay: &delay,
-        prompt,
-        output,
-        accepted: accepted(design),
-        queue: plan.overheads.queue,
-    };
-    let mut flow = match serving.request_rate {
-        Some(rate) => {
-            let flow = open(&steps, rate / groups, in_flight);
-            if flow.in_flight < in_flight * 0.999 {
-                binds = Slowest::Arrivals;
-            }
-            flow
-        }
-        None => closed(&steps, in_flight),
-    };
-    if is_apart {
-        let answers = (plan.replicas[0] * prefill.runner.instance.layout.data) as f64;
-        let fed = answers * prefill.stages / filled / groups;
-        binds = if flow.rate > fed { Slowest::Prefill } else { Slowest::Decode };
-        flow = fed_by(&steps, flow, fed);
+    let pools = Pools::new(plan);
+    let (flow, alone, prompt) = pools.flow(in_flight, serving.request_rate.map(|it| it / groups));
+    if serving.request_rate.is_some() && flow.in_flight < in_flight * 0.999 {
+        binds = Slowest::Arrivals;
     }
-    let shown = decode.decode(flow.decoding.max(1.0));
+    if plan.prefill.is_some() {
+        let fed = pools.fed(pools.prefill.filled_prefill());
+        binds = if flow.rate >= fed * 0.99 { Slowest::Prefill } else { Slowest::Decode };
+    }
+    let shown = pools.decode.decode(flow.decoding.max(1.0));
     gathered(plan, &flow, Found { memory, binds, alone, prompt, shown, fitting })
 }
 

@@ -18,6 +18,11 @@ pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     shared_rules().map(|rule| (rule, rule.source())).chain(own)
 }
 
+/// What is wrong first with a design's serving, if anything.
+pub(super) fn first_broken(design: &Design) -> Option<String> {
+    rules().find_map(|(rule, _)| (rule.check.words)(design))
+}
+
 /// Whether a design's serving breaks no rule.
 fn is_legal(design: &Design) -> bool {
     rules().all(|(rule, _)| !rule.is_broken(design))

@@ -77,6 +77,14 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
     render(state, request, Page::Schedule, status, || ()).await
 }
 
+/// The page of how a design answers.
+pub(super) async fn serving(State(state): State<AppState>, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let is_understood = app::page::serving::is_understood(query);
+    let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    render(state, request, Page::Serving, status, || ()).await
+}
+
 /// The page of designs beside each other: it is written whatever is wrong with one of them.
 pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
     let is_understood =

@@ -4,6 +4,7 @@
 mod api_v1_designs;
 mod api_v1_find;
 mod api_v1_import;
+mod api_v1_infer;
 mod api_v1_predict;
 mod api_v1_registry;
 mod api_v1_validation;

@@ -1,0 +1,173 @@
+//! What one chooses and types in. Without a script it is a plain form.
+
+use leptos::ev;
+use leptos::prelude::*;
+use model::design::KnobId;
+use model::knob::{Kind, Value};
+use model::preset::{Preset, PresetKind};
+
+use super::state::State;
+use super::with_model;
+use crate::present::name;
+use crate::site::Page;
+
+const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];
+const ENGINE: &[KnobId] = &[KnobId::engine, KnobId::weight_dtype, KnobId::kv_cache_dtype];
+const LOAD: &[KnobId] = &[
+    KnobId::input_length,
+    KnobId::output_length,
+    KnobId::concurrency,
+    KnobId::ttft_limit_milliseconds,
+    KnobId::tpot_limit_milliseconds,
+];
+const LAYOUT: &[KnobId] = &[
+    KnobId::tensor_parallel_size,
+    KnobId::data_parallel_size,
+    KnobId::pipeline_parallel_size,
+    KnobId::moe_expert_parallel_size,
+];
+const MORE: &[KnobId] = &[
+    KnobId::moe_tensor_parallel_size,
+    KnobId::disaggregation,
+    KnobId::prefill_devices,
+    KnobId::decode_devices,
+    KnobId::prefill_tensor_parallel_size,
+    KnobId::prefill_data_parallel_size,
+    KnobId::prefill_pipeline_parallel_size,
+    KnobId::prefill_moe_expert_parallel_size,
+    KnobId::prefill_moe_tensor_parallel_size,
+    KnobId::request_rate,
+    KnobId::prefix_cache_hit_rate,
+    KnobId::num_speculative_tokens,
+    KnobId::acceptance_length,
+    KnobId::two_batch_overlap,
+    KnobId::graph_mode,
+    KnobId::max_num_seqs,
+    KnobId::max_num_batched_tokens,
+    KnobId::enable_chunked_prefill,
+    KnobId::gpu_memory_utilization,
+];
+
+/// The whole form.
+pub(super) fn form(state: State) -> impl IntoView {
+    let group = |title: &'static str, ids: &'static [KnobId]| {
+        let rows: Vec<_> = ids.iter().map(|id| knob(state, *id)).collect();
+        view! { <fieldset><legend>{title}</legend>{rows}</fieldset> }
+    };
+    let more: Vec<_> = MORE.iter().map(|id| knob(state, *id)).collect();
+    view! {
+        <form class="card schedule-form" action=Page::Serving.path() method="get" novalidate
+            aria-label="Model, machine and load"
+            on:submit=|event: ev::SubmitEvent| event.prevent_default()
+        >
+            <fieldset><legend>"Model"</legend>{models(state)}</fieldset>
+            {group("Machine", MACHINE)}
+            {group("Engine", ENGINE)}
+            {group("Load", LOAD)}
+            {group("Layout", LAYOUT)}
+            <details class="serving-more">
+                <summary>"More of serving"</summary>
+                <fieldset>{more}</fieldset>
+            </details>
+            <button type="submit" class="button primary only-plain">"Serve"</button>
+            <a id="example" class="button" href=Page::Serving.path()>"Back to the example"</a>
+        </form>
+    }
+}
+
+fn models(state: State) -> impl IntoView {
+    let now = move || state.with(|design| design.preset.id);
+    let first = untrack(now);
+    let known = Preset::all()
+        .filter(|it| it.refused.is_none() && (it.kind == PresetKind::Model || it.id == first));
+    let options: Vec<_> = known
+        .map(|it| {
+            view! { <option value=it.id selected=it.id == first>{it.title}</option> }
+        })
+        .collect();
+    let pick = move |event| {
+        if let Ok(preset) = Preset::find(&event_target_value(&event)) {
+            let design = untrack(|| state.with(|design| with_model(design, preset)));
+            state.ask(design);
+        }
+    };
+    view! {
+        <div class="schedule-field">
+            <label for="preset">"Model"</label>
+            <select class="select" id="preset" name="preset" autocomplete="off"
+                prop:value=now on:change=pick
+            >
+                {options}
+            </select>
+        </div>
+    }
+}
+
+fn text(value: &Value) -> String {
+    if *value == Value::None { String::new() } else { value.to_string() }
+}
+
+/// A knob with its box or its list.
+fn knob(state: State, id: KnobId) -> impl IntoView {
+    let knob = id.knob();
+    let field = knob.id();
+    let value = Memo::new(move |_| state.with(|design| text(&design.get(id))));
+    let is_wrong = move || state.refused(id).is_some() || state.is_broken(id);
+    let names: Option<Vec<(String, String)>> = match knob.kind {
+        Kind::Choice(names) => Some(
+            names
+                .iter()
+                .map(|it| ((*it).to_owned(), name::value(it).unwrap_or_else(|| (*it).to_owned())))
+                .collect(),
+        ),
+        Kind::Flag => {
+            Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
+        }
+        _ => None,
+    };
+    let change = move |event: ev::Event| state.write(id, &event_target_value(&event));
+    let first = value.get_untracked();
+    let control = match names {
+        Some(names) => {
+            let options: Vec<_> = names
+                .into_iter()
+                .map(|(it, label)| {
+                    let is_first = it == first;
+                    view! { <option value=it selected=is_first>{label}</option> }
+                })
+                .collect();
+            view! {
+                <select class="select" id=field.clone() name=field.clone() autocomplete="off"
+                    prop:value=move || value.get() on:change=change
+                    aria-invalid=move || if is_wrong() { "true" } else { "false" }
+                >
+                    {options}
+                </select>
+            }
+            .into_any()
+        }
+        None => {
+            let is_optional =
+                matches!(knob.kind, Kind::OptionalInteger(..) | Kind::OptionalReal(..));
+            view! {
+                <input type="number" inputmode="decimal" step="any" class="number-box"
+                    id=field.clone() name=field.clone() autocomplete="off"
+                    value=first.clone() prop:value=move || value.get()
+                    placeholder=if is_optional { "none" } else { "" }
+                    aria-invalid=move || if is_wrong() { "true" } else { "false" }
+                    on:change=change
+                />
+            }
+            .into_any()
+        }
+    };
+    let unit = (!knob.unit.is_empty()).then(|| view! { " " <span class="unit">{knob.unit}</span> });
+    let problem = move || state.refused(id);
+    view! {
+        <div class="schedule-field">
+            <label for=field.clone()>{knob.label}{unit}</label>
+            {control}
+            <p class="schedule-problem">{problem}</p>
+        </div>
+    }
+}

@@ -1,0 +1,250 @@
+//! What the page says of an inference, as HTML text.
+
+use maud::{Markup, html};
+use model::design::Design;
+use model::metric::Basis;
+use model::serving::{Part, ServingMetric, serving_range};
+use model::units::Bytes;
+use model::violation::Violation;
+
+use super::address;
+use super::state::Ran;
+use crate::present::format;
+use crate::present::html::table_head;
+
+/// A value in its unit.
+fn shown(metric: ServingMetric, value: f64) -> String {
+    match metric.metric().unit {
+        "bytes" if metric != ServingMetric::kv_bytes_per_token => {
+            format::memory(Bytes::new(value)).to_string()
+        }
+        unit => format::in_unit(value, unit).to_string(),
+    }
+}
+
+/// The headline in a sentence.
+pub(super) fn headline(ran: &Ran) -> String {
+    let get = |metric| shown(metric, ran.inference.get(metric));
+    format!(
+        "{} per device, {} per user, first token after {}",
+        get(ServingMetric::output_tokens_per_second_per_device),
+        get(ServingMetric::tokens_per_second_per_user),
+        get(ServingMetric::ttft_seconds),
+    )
+}
+
+/// What is served on what, and what keeps it from more.
+pub(super) fn subject(ran: &Ran) -> String {
+    let design = ran.plan.design();
+    let row = design.cluster.accelerator.row();
+    let [_, replicas] = ran.plan.replicas();
+    let markup = html! {
+        h2 { (design.preset.model_name()) " on " (format::whole(ran.plan.devices())) " x " (row.title) }
+        p {
+            (format::counted(replicas, "instance", "instances")) " of "
+            (layout(ran.plan.layout())) ". More is held back by "
+            strong { (ran.inference.binds.words()) } "."
+        }
+        @if !ran.inference.warnings.is_empty() {
+            ul.serving-warnings {
+                @for warning in &ran.inference.warnings { li { (warning) } }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A layout in the trade's letters.
+pub(super) fn layout(layout: model::serving::Layout) -> String {
+    let mut words = vec![format!("TP {}", layout.tensor)];
+    for (name, size) in [
+        ("DP", layout.data),
+        ("PP", layout.pipeline),
+        ("EP", layout.expert),
+        ("ETP", layout.expert_tensor),
+    ] {
+        if size > 1 {
+            words.push(format!("{name} {size}"));
+        }
+    }
+    words.join(", ")
+}
+
+/// The numbers that matter most.
+const CARDS: [ServingMetric; 4] = [
+    ServingMetric::output_tokens_per_second_per_device,
+    ServingMetric::tpot_seconds,
+    ServingMetric::ttft_seconds,
+    ServingMetric::kv_limited_concurrency,
+];
+
+/// The cards.
+pub(super) fn cards(ran: &Ran) -> String {
+    let markup = html! {
+        @for metric in CARDS {
+            @let id = metric.metric().name;
+            article.card.metric aria-labelledby={ (id) "-title" } {
+                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                p.card-value { (shown(metric, ran.inference.get(metric))) }
+                p.card-line { (likely(ran, metric)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Where half of the runs lie, or why there is no range.
+fn likely(ran: &Ran, metric: ServingMetric) -> String {
+    let value = ran.inference.get(metric);
+    match (serving_range(&ran.plan, metric), metric.metric().basis) {
+        (Some(range), _) => {
+            let [low, high] = range.half.map(|factor| shown(metric, value * factor));
+            format!("half of runs {low} to {high}")
+        }
+        (None, Basis::Exact) => "exact count".to_owned(),
+        (None, _) => "not compared with runs".to_owned(),
+    }
+}
+
+/// Every metric with its range and definition.
+pub(super) fn numbers(ran: &Ran) -> String {
+    let markup = html! {
+        table.serving-numbers {
+            caption.visually-hidden { "All numbers" }
+            (table_head(&["Metric", "Value", "Range", "Meaning"]))
+            tbody {
+                @for metric in ServingMetric::ALL.iter().copied() {
+                    tr {
+                        th scope="row" {
+                            a href={ "/guide/metrics#" (metric.metric().name) } {
+                                (metric.metric().label)
+                            }
+                        }
+                        td { (shown(metric, ran.inference.get(metric))) }
+                        td { (likely(ran, metric)) }
+                        td { (metric.words().definition) }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A step of decode and a prompt by part.
+pub(super) fn parts(ran: &Ran) -> String {
+    let markup = html! {
+        (waterfall("A step of decode", &ran.inference.decode))
+        (waterfall("A prompt", &ran.inference.prefill))
+    };
+    markup.into_string()
+}
+
+fn waterfall(title: &str, parts: &[Part]) -> Markup {
+    let all: f64 = parts.iter().map(|part| part.seconds).sum();
+    let mut before = 0.0;
+    let bars: Vec<(f64, &Part)> = parts
+        .iter()
+        .map(|part| {
+            let from = before;
+            before += part.seconds;
+            (from, part)
+        })
+        .collect();
+    html! {
+        table.serving-parts {
+            caption { (title) ", " (format::in_unit(all, "s")) }
+            (table_head(&["Part", "Time", "Share", ""]))
+            tbody {
+                @for (from, part) in bars {
+                    tr {
+                        th scope="row" { (part.name) }
+                        td { (format::in_unit(part.seconds, "s")) }
+                        td { (format::percent(part.seconds / all, 1)) }
+                        td {
+                            svg.serving-bar viewBox="0 0 100 6" preserveAspectRatio="none"
+                                aria-hidden="true" {
+                                rect x=(round(from / all)) y="0" height="6"
+                                    width=(round(part.seconds / all)) {}
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn round(share: f64) -> String {
+    format!("{:.2}", share * 100.0)
+}
+
+/// What a device holds.
+pub(super) fn memory(ran: &Ran) -> String {
+    let memory = &ran.inference.memory;
+    let rows = [
+        ("Weights", memory.weights),
+        ("Activations of a step", memory.activations),
+        ("Engine's reserve", memory.reserve),
+        ("Keys and values", memory.cache),
+    ];
+    let requests = |tokens: f64| {
+        let each = memory.token * tokens;
+        if each > 0.0 { (memory.cache / each).floor() } else { 0.0 }
+    };
+    let markup = html! {
+        table {
+            caption { "The engine takes " (format::memory(Bytes::new(memory.limit))) }
+            tbody {
+                @for (name, bytes) in rows {
+                    tr {
+                        th scope="row" { (name) }
+                        td { (format::memory(Bytes::new(bytes))) }
+                        td { (format::percent(bytes / memory.limit, 1)) }
+                    }
+                }
+            }
+        }
+        @if memory.token > 0.0 {
+            table {
+                caption { "Requests of an attention group that the cache holds" }
+                (table_head(&["Tokens of each", "Requests"]))
+                tbody {
+                    @for tokens in [1_024.0, 4_096.0, 16_384.0, 65_536.0, 131_072.0] {
+                        tr {
+                            th scope="row" { (format::whole(tokens as u64)) }
+                            td { (format::whole(requests(tokens) as u64)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Broken rules with their ways out.
+pub(super) fn problems(violations: &[Violation], design: &Design) -> String {
+    let markup = html! {
+        @for (place, violation) in violations.iter().enumerate() {
+            p { (violation.message) "." }
+            p.ways {
+                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
+                    @let mended = mended(design, nearest);
+                    a.button #{ "mend-" (place) "-" (way) } href=(address(&mended)) {
+                        (nearest.knob.knob().label) " " (nearest.value)
+                    }
+                    " "
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn mended(design: &Design, nearest: &model::violation::Nearest) -> Design {
+    let mut mended = design.clone();
+    // A way out is a legal value of its knob.
+    let _ = mended.set(nearest.knob, &nearest.value);
+    mended
+}

@@ -1,0 +1,132 @@
+//! The page as a whole.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use maud::html;
+use model::design::Design;
+use model::knob::KnobError;
+
+use super::state::{Ran, State};
+use super::{browser, design, form, front, labels, launch};
+use crate::browser::{copy as copy_text, reset_soon};
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
+
+/// The page that a raw query string asks for, or what is wrong with the query.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    let main = match design(raw) {
+        Ok(design) => Either::Left(live(design)),
+        Err(errors) => {
+            let html = on_server(|| broken(&errors));
+            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
+        }
+    };
+    view! {
+        <div class="schedule-page">
+            {header::beside(Page::Serving, "results", "Skip to the results")}
+            {main}
+        </div>
+    }
+}
+
+fn broken(errors: &[KnobError]) -> String {
+    let markup = html! {
+        h1 { "This link can't be opened as it is" }
+        p { "These parts couldn't be read, and nothing was substituted." }
+        ul.link-errors {
+            @for error in errors { li { strong { (error.knob) } p { (error.detail) } } }
+        }
+        p { a.button href=(Page::Serving.path()) { "Open the example" } }
+    };
+    markup.into_string()
+}
+
+/// A section with a heading and text that follows the state.
+fn section(
+    id: &'static str,
+    title: &'static str,
+    text: impl Fn() -> String + Send + Sync + 'static,
+) -> impl IntoView {
+    let heading = format!("{id}-title");
+    let text = Memo::new(move |_| text());
+    view! {
+        <section class="card schedule-card" aria-labelledby=heading.clone()>
+            <h2 id=heading.clone()>{title}</h2>
+            <div class="scroll-x" role="region" tabindex="0" aria-labelledby=heading.clone()
+                inner_html=move || text.get()
+            ></div>
+        </section>
+    }
+}
+
+fn live(design: Design) -> impl IntoView {
+    let state = State::new(design);
+    let announcement = browser::install(state);
+    let shown = move |text: fn(&Ran) -> String| move || state.with_shown(text);
+    let (subject, cards) = (
+        Memo::new(move |_| state.with_shown(labels::subject)),
+        Memo::new(move |_| state.with_shown(labels::cards)),
+    );
+    let problems = move || {
+        let violations = state.violations();
+        state.with(|design| labels::problems(&violations, design))
+    };
+    let layouts = Memo::new(move |_| state.with_front(front::html));
+    view! {
+        <main class="schedule-main serving-main" on:click=move |event| {
+            browser::follow_link(state, &event);
+        }>
+            <h1>{Page::Serving.title()}</h1>
+            {form::form(state)}
+            <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
+                <div
+                    class="verdict broken"
+                    role="region"
+                    aria-label="Broken rules"
+                    hidden=move || !state.is_stale()
+                    inner_html=problems
+                ></div>
+                <section class="card schedule-card" aria-label="What is served"
+                    inner_html=move || subject.get()
+                ></section>
+                <section class="cards" aria-label="Numbers of serving"
+                    inner_html=move || cards.get()
+                ></section>
+                <section class="card schedule-card" aria-labelledby="layouts-title">
+                    <h2 id="layouts-title">"Which layout?"</h2>
+                    <div inner_html=move || layouts.get()></div>
+                </section>
+                {section("parts", "Where the time goes", shown(labels::parts))}
+                {section("memory", "What memory holds", shown(labels::memory))}
+                {command(state)}
+                {section("numbers", "All numbers", shown(labels::numbers))}
+            </div>
+            <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
+        </main>
+    }
+}
+
+/// The engine's command.
+fn command(state: State) -> impl IntoView {
+    let copied = RwSignal::new(false);
+    let line = move || state.with_shown(|ran| launch::command(&ran.plan));
+    let copy = move |_| {
+        copy_text(untrack(line), move |done| {
+            // The page may be gone by then.
+            let _ = copied.try_set(done);
+            reset_soon(copied);
+        });
+    };
+    view! {
+        <section class="card schedule-card" aria-labelledby="command-title">
+            <h2 id="command-title">"Start the engine"</h2>
+            <pre class="serving-command" tabindex="0"><code>{line}</code></pre>
+            <button type="button" class="button" on:click=copy>
+                <span aria-live="polite">
+                    {move || if copied.get() { "Copied" } else { "Copy command" }}
+                </span>
+            </button>
+        </section>
+    }
+}

@@ -1,0 +1,62 @@
+//! `POST /api/v1/infer`.
+
+use axum::http::StatusCode;
+use model::serving::ServingMetric;
+use serde_json::{Value, json};
+
+use crate::TestApp;
+
+const PATH: &str = "/api/v1/infer";
+
+async fn infer(design: Value) -> Value {
+    let answer = TestApp::new().post(PATH, design.to_string()).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    answer.json()
+}
+
+fn llama(serving: Value) -> Value {
+    json!({
+        "schema": 1,
+        "preset": "llama-3-70b",
+        "cluster": {"accelerator": "h100-sxm-80gb", "num_devices": 4},
+        "serving": serving,
+    })
+}
+
+#[tokio::test]
+async fn a_design_has_every_metric_of_serving_with_its_range_and_parts() {
+    let answer = infer(llama(json!({"tensor_parallel_size": 4, "concurrency": 16}))).await;
+    for metric in ServingMetric::ALL {
+        assert!(answer["metrics"][metric.metric().name].is_number(), "{metric:?}");
+    }
+    let tpot = answer["metrics"]["tpot_seconds"].as_f64().unwrap();
+    let [low, high] = [0, 1].map(|end| answer["ranges"]["tpot_seconds"]["range_90"][end].as_f64());
+    assert!(low.unwrap() < tpot && tpot < high.unwrap());
+    assert_eq!(answer["binds"], "concurrency");
+    let parts = answer["timeline"]["decode"].as_array().unwrap();
+    let step: f64 = parts.iter().map(|part| part["seconds"].as_f64().unwrap()).sum();
+    assert!(step > 0.5 * tpot && step < 1.1 * tpot, "{step} {tpot}");
+    assert_eq!(answer["violations"], json!([]));
+}
+
+#[tokio::test]
+async fn serving_that_breaks_rules_has_them_in_place_of_numbers() {
+    let answer = infer(llama(json!({"tensor_parallel_size": 3}))).await;
+    assert!(answer["metrics"]["tpot_seconds"].is_null() && answer["binds"].is_null());
+    let rules: Vec<&str> = answer["violations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|violation| violation["rule"].as_str().unwrap())
+        .collect();
+    assert!(rules.contains(&"serving_heads_are_a_multiple_of_tp"), "{rules:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_design_is_refused() {
+    let answer = TestApp::new().post(PATH, "{".to_owned()).await;
+    answer.problem(StatusCode::BAD_REQUEST);
+    let body = json!({"schema": 1, "serving": {"engine": "tgi"}}).to_string();
+    let problem = TestApp::new().post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+    assert!(problem.to_string().contains("vllm"), "{problem}");
+}
