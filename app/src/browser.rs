@@ -40,6 +40,12 @@ impl Later {
     }
 }
 
+/// Does something when what has been written is on the screen: for what needn't be there with it.
+pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
+    // A frame's own tasks come before it is painted.
+    request_animation_frame(move || set_timeout(act, Duration::ZERO));
+}
+
 /// The whole address of a design.
 #[must_use]
 pub fn address(query: &str) -> String {

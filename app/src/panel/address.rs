@@ -15,8 +15,8 @@ use model::link;
 use web_sys::js_sys::Math;
 use web_sys::{History, ScrollRestoration};
 
-use crate::browser::Later;
 use crate::browser::download::elements;
+use crate::browser::{Later, after_paint};
 use crate::explorer::Explorer;
 use crate::explorer::stored;
 use crate::present::name;
@@ -40,6 +40,8 @@ const NAVIGATION_TIMEOUT: Duration = Duration::from_secs(1);
 struct Entries {
     /// Tells this history from that of another load of the page.
     load: StoredValue<String>,
+    /// The page's title as it was opened.
+    title: StoredValue<String>,
     /// The last place that has an entry.
     last: StoredValue<usize>,
     /// The link of the entry that the browser is at.
@@ -53,6 +55,7 @@ struct Entries {
 pub(super) fn install(explorer: Explorer) {
     let entries = Entries {
         load: StoredValue::new(String::new()),
+        title: StoredValue::new(String::new()),
         last: StoredValue::new(0),
         shown: StoredValue::new(untrack(|| explorer.with_design(link::encode))),
         asked: StoredValue::new(None),
@@ -66,18 +69,19 @@ pub(super) fn install(explorer: Explorer) {
             // The page as it was opened: its address stays as it was written.
             let spot = state().as_deref().and_then(Spot::read);
             entries.load.set_value(format!("{:x}", Math::random().to_bits()));
+            entries.title.set_value(document().title());
             entries.mark(0);
             return spot.into_iter().for_each(|spot| request_animation_frame(move || spot.show()));
         }
         if !goes_on {
-            entries.write(explorer);
+            // An entry costs as much as the numbers, and browsers lay the page out for it.
+            after_paint(Box::new(move || entries.write(explorer)));
         }
         rest.run(move || {
             entries.write(explorer);
             explorer.rest();
         });
     });
-    follow_title(explorer);
     Effect::new(move || {
         let back = window_event_listener(ev::popstate, move |_| entries.arrive(explorer));
         let left = window_event_listener(ev::Custom::<ev::Event>::new("pagehide"), move |_| {
@@ -187,6 +191,18 @@ impl Entries {
         if explorer.is_dragged() || self.asked.try_get_value() != Some(None) {
             return;
         }
+        self.lead(explorer);
+        // At the address of a stored design the title is the server's, which knows the name that
+        // somebody gave it.
+        let title = match stored_link() {
+            Some(_) => self.title.get_value(),
+            None => name::document(&untrack(|| explorer.title())),
+        };
+        document().set_title(&title);
+    }
+
+    /// Makes the browser's entries those of the explorer's history, or goes to the one that it is at.
+    fn lead(self, explorer: Explorer) {
         let here = untrack(|| explorer.place());
         let Some(at) = self.at() else { return self.replace(explorer, here) };
         if at != here && here <= self.last.get_value() {
@@ -280,17 +296,6 @@ impl Entries {
             root.set_attribute(LEFT_FIELD, "true")
         };
     }
-}
-
-/// Keeps the document's title up to date. At the address of a stored design it is the server's,
-/// which knows the name that somebody gave it.
-fn follow_title(explorer: Explorer) {
-    Effect::new(move |first: Option<String>| {
-        let title = name::document(&explorer.title());
-        let Some(first) = first else { return document().title() };
-        document().set_title(if stored_link().is_some() { &first } else { &title });
-        first
-    });
 }
 
 /// Takes over a page that came without the server: one that was written for the first design,
