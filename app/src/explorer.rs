@@ -13,7 +13,7 @@ pub mod stored;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use model::choice::Balance;
+use model::choice::{Balance, Software};
 use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
 use model::link;
@@ -363,6 +363,8 @@ impl Explorer {
         if before == after || self.is_given_up() || self.locked.get_untracked() {
             return;
         }
+        let own = self.preset_design.with_untracked(|preset| preset.kernel.software);
+        let after = with_software(own, &before, after);
         self.history.update(|history| history.record_knob(id, before));
         self.last_edited.set(Some(id));
         self.show(after);
@@ -497,6 +499,23 @@ impl Explorer {
     pub fn redo_label(self) -> Option<String> {
         self.history.with(|history| history.redo_label().map(str::to_owned))
     }
+}
+
+/// A design after a change, with a state of the software that there is on its accelerator: it goes
+/// with its maker, and the preset's own comes back with it.
+fn with_software(own: Software, before: &Design, mut after: Design) -> Design {
+    if after.cluster.accelerator != before.cluster.accelerator {
+        if !fits(after.kernel.software, &after) {
+            after.kernel.software = Software::Calibrated;
+        } else if fits(own, &after) && !fits(own, before) {
+            after.kernel.software = own;
+        }
+    }
+    after
+}
+
+fn fits(software: Software, design: &Design) -> bool {
+    software.is_of(&design.cluster.accelerator.row().kernels)
 }
 
 /// A design's numbers, or the rules that it breaks.

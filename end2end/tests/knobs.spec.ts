@@ -32,6 +32,27 @@ test("PP 16 to 12 names the rule and its fixes, and one click mends it", async (
   expect(await numbers(page)).not.toEqual(before);
 });
 
+test("an accelerator of another maker takes the state of the software with it, and says so", async ({
+  page,
+}) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  const accelerator = page.locator("[data-knob='cluster.accelerator']");
+  await accelerator.getByRole("combobox").selectOption("h100-sxm-80gb");
+  await expect(accelerator).toContainText("software calibrated, ascend-2025-05 is Ascend's");
+  await expect(page).toHaveURL(/kernel\.software=calibrated/);
+  await expect(page.getByRole("region", { name: "Broken rules" })).toBeHidden();
+  expect(await numbers(page)).not.toEqual(before);
+  // One step there, and the preset as it was on the way back.
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(accelerator).not.toContainText("calibrated");
+  expect(await numbers(page)).toEqual(before);
+  await page.getByRole("button", { name: "Redo" }).click();
+  await accelerator.getByRole("combobox").selectOption("ascend-910b3");
+  await expect(page).not.toHaveURL(/software|accelerator/);
+  expect(await numbers(page)).toEqual(before);
+});
+
 test("a slider moves over legal values and is one step of the history", async ({ page }) => {
   await gotoHydrated(page);
   const before = await numbers(page);

@@ -53,6 +53,23 @@ fn a_link_to_an_illegal_design_shows_its_presets_numbers() {
 }
 
 #[test]
+fn a_state_of_the_software_goes_and_comes_with_the_accelerator() {
+    check("", |explorer| {
+        let own = explorer.preset_value(KnobId::accelerator);
+        let software = || explorer.with_design(|design| design.kernel.software);
+        let (before, h100) = (software(), Value::Text("h100-sxm-80gb".to_owned()));
+        explorer.set(KnobId::accelerator, &h100).expect("an accelerator");
+        assert_eq!((software(), explorer.shown()), (Software::Calibrated, Shown::Design));
+        explorer.undo();
+        assert_eq!(software(), before);
+        explorer.redo();
+        explorer.set(KnobId::accelerator, &own).expect("an accelerator");
+        assert_eq!(software(), before);
+        assert!(explorer.changed().get().is_empty());
+    });
+}
+
+#[test]
 fn a_rejected_value_changes_nothing() {
     check("", |explorer| {
         for text in ["-1", "NaN", "1000000000000000000", "many", ""] {

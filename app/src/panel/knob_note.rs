@@ -1,6 +1,7 @@
 //! What a knob's value comes to, in a line below it.
 
 use model::Plan;
+use model::choice::Choice;
 use model::design::KnobId;
 use model::units::Bytes;
 
@@ -39,7 +40,15 @@ pub fn note(id: KnobId, plan: &Plan) -> String {
                 || "no BF16".to_owned(),
                 |peak| format!("{} BF16 TFLOPS", format::decimals(peak, 1)),
             );
-            format!("{peak}, {} usable", format::memory(Bytes::gib(row.hbm_usable_gib)))
+            let usable = format::memory(Bytes::gib(row.hbm_usable_gib));
+            // The explorer takes it with the accelerator that it is of.
+            let software = design.preset.design().kernel.software;
+            let gone = if software.is_of(&row.kernels) {
+                String::new()
+            } else {
+                format!("; software calibrated, {} is Ascend's", software.name())
+            };
+            format!("{peak}, {usable} usable{gone}")
         }
         _ => String::new(),
     }
@@ -97,5 +106,14 @@ mod tests {
         check(KnobId::num_devices, "768 nodes of 8");
         check(KnobId::accelerator, "294.9 BF16 TFLOPS, 60.3 GiB usable");
         check(KnobId::vocab_size, "");
+        let mut design = Design::from_preset(Preset::DEFAULT_ID).expect("the default preset");
+        design.set_text(KnobId::software, "calibrated").expect("a state");
+        design.set_text(KnobId::accelerator, "h100-sxm-80gb").expect("an accelerator");
+        let plan = Plan::new(&design).expect("a legal design");
+        let said = note(KnobId::accelerator, &plan);
+        assert!(
+            said.ends_with(" usable; software calibrated, ascend-2025-05 is Ascend's"),
+            "{said}"
+        );
     }
 }
