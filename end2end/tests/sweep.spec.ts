@@ -232,6 +232,28 @@ test("pinned designs are compared in every knob and metric", async ({ page, requ
   await expect(page.locator("tr[data-metric=mfu]")).toContainText(/better|worse|same/);
 });
 
+test("the front is pinned when all of it has come, however early it is asked for", async ({
+  page,
+  request,
+}) => {
+  // Pressed while the sweep runs, or when it has said that it is over and its last designs are on
+  // their way, the front was one of designs that nobody had simulated.
+  let gets = 0;
+  await page.route(/\/s\/[^/]+\/data/, async (route) => {
+    gets += 1;
+    if (gets > 1) await new Promise((resolve) => setTimeout(resolve, 1500));
+    await route.continue();
+  });
+  await gotoHydrated(page, await start(request, DEFAULT));
+  await page.getByRole("button", { name: "Pin the first three of the front" }).click();
+  await expect(page.locator("#pinned-said")).toContainText("of the front, simulated", {
+    timeout: 20_000,
+  });
+  await expect(page).toHaveURL(/pins=\d+(,|%2C)\d+(,|%2C)\d+/);
+  await expect(page.locator("#part-pins thead th")).toHaveCount(5);
+  await expect(page.locator("#part-pins")).not.toContainText("not among");
+});
+
 test("the table is ordered, searched and saved", async ({ page, request }) => {
   await gotoHydrated(page, await finished(request));
   const rows = page.locator("#part-table tbody tr");

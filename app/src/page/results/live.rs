@@ -87,7 +87,7 @@ pub(super) struct Live {
     /// The cell that a pointer or the keys are on.
     pub(super) cell: Option<[usize; 2]>,
     pub(super) drag: Option<Drag>,
-    /// What was pressed or changed before the first designs came.
+    /// What was pressed or changed before the designs came that it is about.
     pub(super) early: Vec<dom::Target>,
     /// Does the page ask whether to remove the sweep?
     pub(super) removing: bool,
@@ -198,6 +198,15 @@ impl Live {
         self.over = Over::default();
         self.is_new = true;
         self.changed = true;
+    }
+
+    /// Are the designs there that something is about? What picks the best waits for all of them:
+    /// the front of a sweep that goes on is another one later, and of one that has just ended the
+    /// last designs are on their way.
+    pub(super) fn is_ready(&self, target: &dom::Target) -> bool {
+        let Some(data) = self.data.as_ref() else { return false };
+        let is_coming = self.is_stale || self.is_getting || self.is_waiting;
+        target.act != "pin-first" || (data.state != "running" && !is_coming)
     }
 
     /// Takes a design in that stands beside those of the sweep.

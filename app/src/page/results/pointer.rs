@@ -47,11 +47,15 @@ pub(super) fn event(live: &Shared, event: &Event) {
     });
 }
 
-/// Does what was asked for before the first designs came; true when there was something.
+/// Does what was asked for before its designs came; true when there was something.
 pub(super) fn catch_up(live: &Shared) -> bool {
     let early = {
         let mut page = live.borrow_mut();
-        if page.data.is_some() { std::mem::take(&mut page.early) } else { Vec::new() }
+        let all = std::mem::take(&mut page.early);
+        let (early, waiting) = all.into_iter().partition(|target| page.is_ready(target));
+        page.early = waiting;
+        let early: Vec<Target> = early;
+        early
     };
     if early.is_empty() {
         return false;
@@ -288,12 +292,15 @@ fn control(live: &Shared, event: &Event, kind: &str) {
 /// Changes how the page is looked at, as soon as there are designs to look at.
 fn change(live: &Shared, target: Target) {
     let mut page = live.borrow_mut();
-    match page.data.take() {
-        Some(data) => {
-            act_on(&mut page, &data, &target);
-            page.data = Some(data);
+    if !page.is_ready(&target) {
+        if page.data.is_some() {
+            tell_pinned(&mut page, "Pinned when the sweep is over.");
         }
-        None => page.early.push(target),
+        return page.early.push(target);
+    }
+    if let Some(data) = page.data.take() {
+        act_on(&mut page, &data, &target);
+        page.data = Some(data);
     }
 }
 
@@ -356,8 +363,13 @@ fn pin_first(page: &mut Live, data: &super::Data) {
     } else {
         "Four designs are pinned already: unpin one first.".to_owned()
     };
-    crate::browser::dom::write_part("pinned-said", &crate::present::html::escaped(&said));
-    page.say(&said);
+    tell_pinned(page, &said);
+}
+
+/// Says what came of pinning several designs at once.
+fn tell_pinned(page: &mut Live, said: &str) {
+    crate::browser::dom::write_part("pinned-said", &crate::present::html::escaped(said));
+    page.say(said);
 }
 
 /// The same knob on both sides changes places with the other one.
