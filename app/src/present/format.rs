@@ -261,6 +261,12 @@ pub fn points(now: f64, then: f64) -> String {
     format!("{} pt", signed((now - then) * 100.0, 1))
 }
 
+/// The same text with numbers and their percent signs on one line.
+#[must_use]
+pub fn unbroken(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
 /// How a quantity differs from another, relative: `+2.5 %`.
 #[must_use]
 pub fn relative(now: f64, then: f64) -> String {

@@ -45,7 +45,7 @@ fn body() -> Markup {
     let (named, others): (Vec<_>, Vec<_>) = all.partition(|(_, names)| !names.is_empty());
     html! {
         h1 { (Page::About.title()) }
-        dl {
+        dl.about-facts {
             dt { "Model version" }
             dd { (MODEL_VERSION) }
             dt { "What it covers" }

@@ -3,6 +3,7 @@
 
 use app::page::schedule::methods::{About, about};
 use app::page::{ladder, schedule};
+use app::present::format::unbroken;
 use app::site::Page;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -43,7 +44,7 @@ pub(super) async fn page(
         }
         section #trust {
             h2 { "How far to trust the numbers" }
-            p { (still.sentence) }
+            p { (unbroken(&still.sentence)) }
             (PreEscaped(&still.left_out))
             (ways(&[
                 (Page::Trust.path(), "Every published run beside its prediction"),

@@ -56,7 +56,7 @@ fn lead(runs: &[&Step]) -> Markup {
         let error = published.map(|mfu| format::relative(step.predicted.metrics.mfu, mfu));
         format!("{} ({})", mfu(&step.predicted), error.unwrap_or_default())
     });
-    let said = said.collect::<Vec<_>>().join(", ");
+    let said = format::unbroken(&said.collect::<Vec<_>>().join(", "));
     html! {
         section.card.ladder-card {
             p.ladder-headline { "The model predicts " (said) " for the three published runs." }
@@ -88,7 +88,7 @@ fn chart(steps: &[Step], layouts: &Layouts, more: &str) -> Markup {
         range: layouts.mfu_range().filter(|_| index == 0),
     });
     let rungs: Vec<charts::Rung> = rungs.collect();
-    let chart = charts::for_any_width(|width| charts::ladder(&rungs, width));
+    let chart = charts::for_any_page(|width| charts::ladder(&rungs, width));
     html! {
         figure.figure.card #ladder-figure aria-labelledby="ladder-chart" {
             figcaption {
@@ -193,7 +193,10 @@ fn change(steps: &[Step], index: usize) -> Markup {
                     span { (index) "." }
                     div {
                         a href=(design_address(&step.predicted.design)) { (step.title()) }
-                        code.settings { (settings.join(", ")) }
+                        code.settings {
+                            // Long names break where their words end.
+                            @for part in settings.join(", ").split_inclusive('_') { (part) wbr; }
+                        }
                     }
                 }
             }

@@ -70,8 +70,8 @@ fn headline(report: &Validation) -> Markup {
     html! {
         section.card.trust-card {
             h1 { "How far to trust the numbers" }
-            p.trust-headline { (words::headline(summary)) }
-            @if summary.all.rows > 0 { p { (words::fitted(summary)) } }
+            p.trust-headline { (format::unbroken(&words::headline(summary))) }
+            @if summary.all.rows > 0 { p { (format::unbroken(&words::fitted(summary))) } }
             p.muted {
                 "For each run we compare the first of these that its source reports, in the \
                  source's own convention: step time, tokens per second, TFLOPS, MFU. The error is \
@@ -162,7 +162,7 @@ fn target_row(target: &Target) -> Vec<Cell> {
         if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
     vec![
         Cell::text(&sentence(&target.asked)),
-        Cell::narrow(&words::unbroken(&words::limit(target))),
+        Cell::narrow(&format::unbroken(&words::limit(target))),
         Cell::text(&words::reached(target)),
         Cell { class, ..Cell::text(verdict) },
     ]
@@ -399,8 +399,8 @@ mod tests {
     #[test]
     fn the_page_says_first_how_far_predictions_are_off() {
         let above = Still::new(&report(), &measured()).above;
-        let sentence = "Half of 700 published runs are predicted within 9.0 %, nine of ten within \
-             27.0 %, by constants that were fitted without their source.";
+        let sentence = "Half of 700 published runs are predicted within 9.0\u{a0}%, nine of ten \
+             within 27.0\u{a0}%, by constants that were fitted without their source.";
         assert!(above.contains(sentence), "{above}");
         assert!(above.contains("at most 8.00\u{a0}%") && above.contains("✓ Met"), "{above}");
     }

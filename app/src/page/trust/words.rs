@@ -142,12 +142,6 @@ pub fn reached(target: &Target) -> String {
     format::percent(target.reached, 2).to_string()
 }
 
-/// The same text with numbers and their percent signs on one line.
-#[must_use]
-pub fn unbroken(text: &str) -> String {
-    text.replace(" %", "\u{a0}%")
-}
-
 /// What a target asks: `at most 8.00 %`.
 #[must_use]
 pub fn limit(target: &Target) -> String {
