@@ -36,6 +36,8 @@ pub struct SiteFiles {
     pub pages: ModuleFiles,
     /// The module of sweeps.
     pub sweeps: ModuleFiles,
+    /// The module of serving.
+    pub serving: ModuleFiles,
     /// The module of review sessions.
     pub reviews: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.

@@ -15,6 +15,8 @@ pub enum Module {
     Pages,
     /// The one of sweeps.
     Sweeps,
+    /// The one of serving.
+    Serving,
     /// The one of review sessions.
     Reviews,
 }
@@ -161,7 +163,7 @@ pages! {
         path: "/serving",
         place: Some(Place::Explore),
         label: Some("Serving"),
-        module: Some(Module::Pages),
+        module: Some(Module::Serving),
         title: "Serving",
         about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
                 that memory holds, with the best layouts and the command that starts them",

@@ -32,7 +32,7 @@ test("PP 16 to 12 names the rule and its fixes, and one click mends it", async (
   expect(await numbers(page)).not.toEqual(before);
 });
 
-test("an accelerator of another maker takes the state of the software with it, and says so", async ({
+test("an accelerator of another maker takes its software with it, and says so", async ({
   page,
 }) => {
   await gotoHydrated(page);

@@ -10,7 +10,7 @@ test("a question is answered in three steps, and the link brings the answer back
   await expect(card(page, "Output per device")).toContainText("tokens/s");
   // gpt-oss-120b on one H100, under 30 ms a token.
   await page.getByLabel("Model", { exact: true }).selectOption("gpt-oss-120b");
-  await page.getByLabel("Weights").selectOption("MXFP4");
+  await page.getByLabel("Weights", { exact: true }).selectOption("MXFP4");
   const limit = page.getByLabel(/^Limit of TPOT/);
   await limit.fill("30");
   await limit.blur();
@@ -27,12 +27,12 @@ test("a question is answered in three steps, and the link brings the answer back
 
 test("a layout that can't serve says why, and one press mends it", async ({ page }) => {
   await gotoHydrated(page, "/serving");
-  const tp = page.getByLabel("Tensor parallel in serving");
+  const tp = page.getByLabel("Tensor parallel in serving", { exact: true });
   await tp.fill("3");
   await tp.blur();
   const verdict = page.locator(".verdict.broken");
   await expect(verdict).toContainText("attention heads can't be split over TP 3");
-  await verdict.getByRole("link").first().click();
+  await verdict.getByRole("link", { name: /^Tensor parallel in serving/ }).first().click();
   await expect(tp).not.toHaveValue("3");
 });
 
@@ -64,7 +64,7 @@ test("the page reads, and its form works, without JavaScript", async ({ visit })
   const page = await visit({ javaScriptEnabled: false });
   await page.goto("/serving");
   await expect(card(page, "TPOT")).toContainText("ms");
-  await page.getByLabel("Cache").selectOption("FP8");
+  await page.getByLabel("Cache", { exact: true }).selectOption("FP8");
   await page.getByRole("button", { name: "Serve" }).click();
   await expect(page).toHaveURL(/kv_cache_dtype=fp8/);
   await expect(card(page, "TPOT")).toContainText("ms");

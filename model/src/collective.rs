@@ -58,8 +58,8 @@ impl Machine {
         }
     }
 
-    /// Tokens of a rank to their experts and the sums back, by kernels of low latency that send each
-    /// row straight to its expert; rows so wide there and back. None where there are no such
+    /// Tokens of a rank to their experts and the sums back, by kernels of low latency that send
+    /// each row straight to its expert; rows so wide there and back. None where there are no such
     /// kernels.
     pub(crate) fn token_calls(
         &self,

@@ -442,7 +442,7 @@ impl Device {
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64) -> Block<T> {
         let [all, experts] = self.weights;
-        if all != experts {
+        if (all - experts).abs() > 0.0 {
             let own = Self { weights: [experts; 2], ..*self };
             return own.grouped_linear(m, k, n, count);
         }

@@ -4,7 +4,7 @@
 #[cfg(feature = "ssr")]
 use leptos::either::EitherOf10;
 #[cfg(feature = "hydrate")]
-use leptos::either::{Either, EitherOf5};
+use leptos::either::{Either, EitherOf4};
 #[cfg(feature = "ssr")]
 use leptos::prelude::*;
 use model::link;
@@ -53,11 +53,10 @@ pub fn explorer() {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a module knows its own pages alone")]
 pub fn pages() {
     take_over(|page, raw| match page {
-        Page::Trust => Some(EitherOf5::A(trust::page(raw))),
-        Page::Ladder => Some(EitherOf5::B(ladder::page())),
-        Page::Schedule => Some(EitherOf5::C(schedule::page(raw))),
-        Page::Compare => Some(EitherOf5::D(compare::page(raw))),
-        Page::Serving => Some(EitherOf5::E(serving::page(raw))),
+        Page::Trust => Some(EitherOf4::A(trust::page(raw))),
+        Page::Ladder => Some(EitherOf4::B(ladder::page())),
+        Page::Schedule => Some(EitherOf4::C(schedule::page(raw))),
+        Page::Compare => Some(EitherOf4::D(compare::page(raw))),
         _ => None,
     });
 }
@@ -71,6 +70,12 @@ pub fn sweeps() {
         Page::Results => Some(Either::Right(results::page(raw))),
         _ => None,
     });
+}
+
+/// Takes over the page of serving.
+#[cfg(feature = "hydrate")]
+pub fn serving() {
+    take_over(|page, raw| (page == Page::Serving).then(|| serving::page(raw)));
 }
 
 /// Takes over review sessions.

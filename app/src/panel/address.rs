@@ -201,7 +201,8 @@ impl Entries {
         document().set_title(&title);
     }
 
-    /// Makes the browser's entries those of the explorer's history, or goes to the one that it is at.
+    /// Makes the browser's entries those of the explorer's history, or goes to the one that it is
+    /// at.
     fn lead(self, explorer: Explorer) {
         let here = untrack(|| explorer.place());
         let Some(at) = self.at() else { return self.replace(explorer, here) };

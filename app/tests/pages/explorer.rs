@@ -234,6 +234,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         explorer: module("app"),
         pages: module("pages"),
         sweeps: module("sweeps"),
+        serving: module("serving"),
         reviews: module("reviews"),
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),

@@ -68,11 +68,6 @@ fn main() {
                     continue;
                 }
             };
-        if after("--parts").is_some_and(|id| *id == run.row.id) {
-            if let Ok(plan) = model::serving::ServingPlan::new(&run.design) {
-                println!("{:#?}", model::serving::infer(&plan));
-            }
-        }
         let error = predicted / run.value - 1.0;
         let is_rate = matches!(run.measured, Measured::Output | Measured::Total | Measured::Input);
         // Of the time, so that all signs mean the same.

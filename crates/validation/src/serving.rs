@@ -136,7 +136,11 @@ impl ServingRun {
         match self.measured {
             Measured::Output | Measured::Total => groups * requests * accepted / step,
             Measured::Itl => step,
-            _ => step / accepted,
+            Measured::Tpot
+            | Measured::Ttft
+            | Measured::Prefill
+            | Measured::Latency
+            | Measured::Input => step / accepted,
         }
     }
 

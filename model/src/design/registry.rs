@@ -63,9 +63,7 @@ macro_rules! registry {
             /// The value of a knob.
             #[must_use]
             pub fn get(&self, id: KnobId) -> Value {
-                match id {
-                    $($(KnobId::$name => Setting::value(&self.$section.$name),)*)*
-                }
+                self.field(id).value()
             }
 
             /// Sets a knob.
@@ -81,31 +79,33 @@ macro_rules! registry {
             /// Sets a knob to a value that [`Self::set`] takes, without a check: one of the wrong
             /// type changes nothing, one out of bounds makes a design that no rule expects.
             pub fn put(&mut self, id: KnobId, value: &Value) {
-                match id {
-                    $($(KnobId::$name => if let Some(value) = Setting::of(value) {
-                        self.$section.$name = value;
-                    },)*)*
-                }
+                self.field_mut(id).put(value);
             }
 
             /// Tells of each knob whether it differs between two designs.
             pub(super) fn compare(&self, other: &Self, mut tell: impl FnMut(KnobId, bool)) {
-                $($(tell(KnobId::$name, differ(&self.$section.$name, &other.$section.$name));)*)*
+                KnobId::ALL.iter().for_each(|id| tell(*id, self.differs(other, *id)));
             }
 
             /// Whether a knob differs between two designs.
             pub(super) fn differs(&self, other: &Self, id: KnobId) -> bool {
-                match id {
-                    $($(KnobId::$name => differ(&self.$section.$name, &other.$section.$name),)*)*
-                }
+                !self.field(id).same(other.field(id))
             }
 
             /// Takes over a knob of another design.
             pub(super) fn take_one(&mut self, other: &Self, id: KnobId) {
+                self.field_mut(id).take(other.field(id));
+            }
+
+            fn field(&self, id: KnobId) -> &dyn Field {
                 match id {
-                    $($(KnobId::$name => {
-                        self.$section.$name.clone_from(&other.$section.$name);
-                    })*)*
+                    $($(KnobId::$name => &self.$section.$name,)*)*
+                }
+            }
+
+            fn field_mut(&mut self, id: KnobId) -> &mut dyn Field {
+                match id {
+                    $($(KnobId::$name => &mut self.$section.$name,)*)*
                 }
             }
         }
@@ -113,8 +113,3 @@ macro_rules! registry {
 }
 
 pub(super) use registry;
-
-/// Whether two values of a knob differ; reals by their value, as nothing is computed of them.
-pub(super) fn differ<T: PartialEq>(one: &T, other: &T) -> bool {
-    one != other
-}

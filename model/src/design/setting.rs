@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 
 use super::hybrid::HybridPattern;
 use super::overrides::LayerOverrides;
@@ -18,6 +19,42 @@ pub(super) trait Setting: Sized {
     fn value(&self) -> Value;
     /// From a value of the right kind and in bounds; `None` otherwise.
     fn of(value: &Value) -> Option<Self>;
+}
+
+/// A knob's place in a design, whatever its type: one table of places is smaller than a function of
+/// all knobs for everything that is done with one.
+pub(super) trait Field: Any {
+    /// As files and links spell it.
+    fn value(&self) -> Value;
+    /// Takes a value of the right kind.
+    fn put(&mut self, value: &Value);
+    /// Whether another design has the same there; reals by their value, as nothing is computed of
+    /// them.
+    fn same(&self, other: &dyn Field) -> bool;
+    /// Takes over what another design has there.
+    fn take(&mut self, other: &dyn Field);
+}
+
+impl<T: Setting + Clone + PartialEq + 'static> Field for T {
+    fn value(&self) -> Value {
+        Setting::value(self)
+    }
+
+    fn put(&mut self, value: &Value) {
+        if let Some(value) = Self::of(value) {
+            *self = value;
+        }
+    }
+
+    fn same(&self, other: &dyn Field) -> bool {
+        (other as &dyn Any).downcast_ref::<Self>() == Some(self)
+    }
+
+    fn take(&mut self, other: &dyn Field) {
+        if let Some(other) = (other as &dyn Any).downcast_ref::<Self>() {
+            self.clone_from(other);
+        }
+    }
 }
 
 impl Setting for u64 {

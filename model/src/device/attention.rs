@@ -121,7 +121,8 @@ impl Device {
         Block { forward: forward.moving(moved), ..Block::default() }
     }
 
-    /// Scores of an indexer over cached keys of 8 bits with a scale each, and the choice of the best.
+    /// Scores of an indexer over cached keys of 8 bits with a scale each, and the choice of the
+    /// best.
     pub(crate) fn cached_choice<T: Tally>(
         &self,
         rows: &Rows,

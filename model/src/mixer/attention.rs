@@ -155,8 +155,8 @@ impl Mix for Attention {
         }
     }
 
-    /// 2 g d of each token, of the window's at most; a group stays whole on every rank that has some
-    /// of its heads.
+    /// 2 g d of each token, of the window's at most; a group stays whole on every rank that has
+    /// some of its heads.
     fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
         self.core.cached_bytes(on, tokens, element_bytes)
     }

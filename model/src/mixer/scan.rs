@@ -76,8 +76,8 @@ impl States {
     /// Bytes of the states of a rank's heads for one sequence, in FP32.
     ///
     /// # Source
-    /// vLLM, `mamba_utils.py`: states of Mamba-2 and gated delta nets in FP32 where accuracy counts;
-    /// SGLang keeps them so.
+    /// vLLM, `mamba_utils.py`: states of Mamba-2 and gated delta nets in FP32 where accuracy
+    /// counts; SGLang keeps them so.
     pub(super) fn bytes(&self, on: &Deployment) -> f64 {
         4.0 * on.split(self.heads) * (self.key_dim * self.value_dim) as f64
     }

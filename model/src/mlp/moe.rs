@@ -89,8 +89,8 @@ impl Moe {
         self.topk as f64 * (self.experts as f64 / self.choices() as f64)
     }
 
-    /// Whether every one of so many ranks gets as many copies of each token: whole groups lie on it,
-    /// all of which a token visits.
+    /// Whether every one of so many ranks gets as many copies of each token: whole groups lie on
+    /// it, all of which a token visits.
     pub(crate) fn is_even_on(&self, ranks: u64) -> bool {
         let groups = self.groups.unwrap_or(1);
         ranks == 1 || (self.is_group_balanced && groups.is_multiple_of(ranks))

@@ -68,13 +68,15 @@ pub(super) const RESERVE_GIB: f64 = 3.5;
 /// and operators are.
 #[must_use]
 pub fn family(accelerator: AcceleratorId) -> &'static str {
-    match accelerator {
-        AcceleratorId::Ascend910c => "Ascend 910C",
-        AcceleratorId::Ascend300iDuo => "Ascend 310P",
-        other => {
-            let family = other.row().kernels.family;
-            if family == ASCEND.family { "Ascend 910B" } else { family }
-        }
+    let family = accelerator.row().kernels.family;
+    if accelerator == AcceleratorId::Ascend910c {
+        "Ascend 910C"
+    } else if accelerator == AcceleratorId::Ascend300iDuo {
+        "Ascend 310P"
+    } else if family == ASCEND.family {
+        "Ascend 910B"
+    } else {
+        family
     }
 }
 

@@ -333,7 +333,7 @@ pub fn infer(plan: &ServingPlan) -> Inference {
         binds = if flow.rate >= fed * 0.99 { Slowest::Prefill } else { Slowest::Decode };
     }
     let shown = pools.decode.decode(flow.decoding.max(1.0));
-    gathered(plan, &flow, Found { memory, binds, alone, prompt, shown, fitting })
+    gathered(plan, &flow, &Found { memory, binds, alone, prompt, shown, fitting })
 }
 
 /// A flow that gets no more requests than this a second.
@@ -365,7 +365,7 @@ struct Found {
     fitting: f64,
 }
 
-fn gathered(plan: &ServingPlan, flow: &Flow, found: Found) -> Inference {
+fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     use ServingMetric as Metric;
     let serving = &plan.design.serving;
     let groups = plan.groups();
@@ -373,7 +373,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: Found) -> Inference {
     let devices = plan.devices() as f64;
     let rate = flow.rate * groups;
     let latency = flow.latency(output);
-    let Found { memory, binds, alone, prompt, shown, fitting } = found;
+    let Found { memory, binds, alone, prompt, shown, fitting } = *found;
     let value = |metric| match metric {
         Metric::output_tokens_per_second_per_device => rate * output / devices,
         Metric::total_tokens_per_second_per_device => rate * (input + output) / devices,
@@ -425,8 +425,8 @@ fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
     }
     if let Some(asked) = serving.concurrency.filter(|asked| *asked as f64 > fitting) {
         said.push(format!(
-            "memory holds {fitting:.0} of the {asked} requests; the others wait, which TTFT doesn't \
-             count"
+            "memory holds {fitting:.0} of the {asked} requests; the others wait, which TTFT \
+             doesn't count"
         ));
     }
     if serving.num_speculative_tokens > 0 && serving.acceptance_length.is_none() {

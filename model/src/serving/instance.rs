@@ -42,7 +42,9 @@ impl Instance {
                 WeightDtype::Fp8 | WeightDtype::Int8 | WeightDtype::Nvfp4 => {
                     Precision::Fp8Blockwise
                 }
-                _ => Precision::Bf16,
+                WeightDtype::Bf16 | WeightDtype::Fp16 | WeightDtype::Int4 | WeightDtype::Mxfp4 => {
+                    Precision::Bf16
+                }
             },
             dispatch: Dispatch {
                 dispatcher: Dispatcher::Flex,

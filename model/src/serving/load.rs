@@ -46,8 +46,8 @@ impl Flow {
 /// Requests that end together are sent again together, and queue for the budget of prompts.
 ///
 /// # Source
-/// `InferenceX` runs of March and April 2026 in a closed loop: medians of 2.8 and 4.1 at 4 requests,
-/// 4.3 and 5.6 at 16, 7.9 and 8.7 at 64, 12 and 14 at 128, 17 and 20 at 256, of vLLM and
+/// `InferenceX` runs of March and April 2026 in a closed loop: medians of 2.8 and 4.1 at 4
+/// requests, 4.3 and 5.6 at 16, 7.9 and 8.7 at 64, 12 and 14 at 128, 17 and 20 at 256, of vLLM and
 /// TensorRT-LLM.
 pub(super) fn queue(in_flight: f64) -> f64 {
     if in_flight <= 1.0 { 1.0 } else { libm::pow(in_flight, 0.52) * 1.2 }

@@ -26,8 +26,8 @@ pub struct ServingMemory {
 }
 
 impl ServingMemory {
-    /// Memory of an instance: what is left for the cache is shared by the sequences of one attention
-    /// group.
+    /// Memory of an instance: what is left for the cache is shared by the sequences of one
+    /// attention group.
     pub(super) fn new(design: &Design, architecture: &Architecture, instance: &Instance) -> Self {
         let (serving, on) = (&design.serving, &instance.deployment);
         let ideal = serving.engine == crate::choice::Engine::Ideal;

@@ -10,7 +10,8 @@ const LOWER: Option<Better> = Some(Better::Lower);
 metrics! {
     ServingMetric:
     output_tokens_per_second_per_device: "Output per device", "tokens/s", HIGHER, Rate,
-        "Tokens of answers a second over all devices of the instance, those that prefill among them",
+        "Tokens of answers a second over all devices of the instance, those that prefill among \
+         them",
         "requests per second x output length / devices", VLLM;
     total_tokens_per_second_per_device: "Input and output per device", "tokens/s", HIGHER, Rate,
         "Tokens of prompts and answers a second over all devices",
@@ -21,7 +22,8 @@ metrics! {
         "Time of each output token but the first, mean over a request",
         "(E2E - TTFT) / (output length - 1)", VLLM;
     itl_seconds: "Step of decode", "s", LOWER, Time,
-        "Time between two tokens, or with drafts between two groups of tokens, that arrive together",
+        "Time between two tokens, or with drafts between two groups of tokens, that arrive \
+         together",
         "TPOT x acceptance length", VLLM;
     ttft_unloaded_seconds: "TTFT, unloaded", "s", LOWER, Time,
         "Time to the first token of a request that is alone",

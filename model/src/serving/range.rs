@@ -22,9 +22,10 @@ pub fn serving_range(plan: &ServingPlan, metric: ServingMetric) -> Option<Range>
     } else {
         ModelKind::Dense
     };
-    let spread = match metric {
-        ServingMetric::ttft_seconds => &FIRST_SPREAD,
-        _ => SPREADS.iter().find(|spread| spread.kind == kind)?,
+    let spread = if metric == ServingMetric::ttft_seconds {
+        &FIRST_SPREAD
+    } else {
+        SPREADS.iter().find(|spread| spread.kind == kind)?
     };
     let factors = |spread: &'static Spread, way: fn([f64; 2]) -> [f64; 2]| Range {
         half: way(spread.half).map(libm::exp),

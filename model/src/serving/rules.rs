@@ -56,7 +56,7 @@ fn layouts(d: &Design) -> impl Iterator<Item = (&'static str, Layout)> {
 
 rules! {
     devices_are_whole_instances
-        [num_devices, tensor_parallel_size, data_parallel_size, pipeline_parallel_size,
+        [tensor_parallel_size, data_parallel_size, pipeline_parallel_size, num_devices,
          decode_devices]
         + [disaggregation, prefill_devices] VLLM,
         |d| {
@@ -64,7 +64,8 @@ rules! {
             let part = layout.devices();
             if devices < part {
                 return Some(say!(
-                    "an instance of TP {} x DP {} x PP {} needs {part} devices, there are {devices}",
+                    "an instance of TP {} x DP {} x PP {} needs {part} devices, there are \
+                     {devices}",
                     layout.tensor, layout.data, layout.pipeline));
             }
             indivisible(devices, part, || say!(
@@ -167,7 +168,8 @@ rules! {
             let (accepted, drafts) =
                 (d.serving.acceptance_length?, d.serving.num_speculative_tokens);
             (accepted > (drafts + 1) as f64).then(|| say!(
-                "a step with {drafts} drafted tokens yields at most {}, not {accepted}", drafts + 1))
+                "a step with {drafts} drafted tokens yields at most {}, not {accepted}",
+                drafts + 1))
         };
     serving_has_room [gpu_memory_utilization, tensor_parallel_size, weight_dtype,
         moe_expert_parallel_size, pipeline_parallel_size, max_num_batched_tokens]

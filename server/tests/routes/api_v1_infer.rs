@@ -14,7 +14,7 @@ async fn infer(design: Value) -> Value {
     answer.json()
 }
 
-fn llama(serving: Value) -> Value {
+fn llama(serving: &Value) -> Value {
     json!({
         "schema": 1,
         "preset": "llama-3-70b",
@@ -25,7 +25,7 @@ fn llama(serving: Value) -> Value {
 
 #[tokio::test]
 async fn a_design_has_every_metric_of_serving_with_its_range_and_parts() {
-    let answer = infer(llama(json!({"tensor_parallel_size": 4, "concurrency": 16}))).await;
+    let answer = infer(llama(&json!({"tensor_parallel_size": 4, "concurrency": 16}))).await;
     for metric in ServingMetric::ALL {
         assert!(answer["metrics"][metric.metric().name].is_number(), "{metric:?}");
     }
@@ -41,7 +41,7 @@ async fn a_design_has_every_metric_of_serving_with_its_range_and_parts() {
 
 #[tokio::test]
 async fn serving_that_breaks_rules_has_them_in_place_of_numbers() {
-    let answer = infer(llama(json!({"tensor_parallel_size": 3}))).await;
+    let answer = infer(llama(&json!({"tensor_parallel_size": 3}))).await;
     assert!(answer["metrics"]["tpot_seconds"].is_null() && answer["binds"].is_null());
     let rules: Vec<&str> = answer["violations"]
         .as_array()

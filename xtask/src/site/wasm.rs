@@ -26,7 +26,7 @@ pub(crate) struct Parts {
 }
 
 /// What a module is of: the explorer, its studies, the search for layouts, the pages beside it,
-/// those of sweeps, or review sessions.
+/// those of sweeps, serving, or review sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
@@ -34,12 +34,20 @@ pub(crate) enum Module {
     Search,
     Pages,
     Sweeps,
+    Serving,
     Reviews,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Explorer, Self::Studies, Self::Search, Self::Pages, Self::Sweeps, Self::Reviews];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Explorer,
+        Self::Studies,
+        Self::Search,
+        Self::Pages,
+        Self::Sweeps,
+        Self::Serving,
+        Self::Reviews,
+    ];
 
     /// The stem of its files, and the package that it is compiled from.
     const fn names(self) -> (&'static str, &'static str) {
@@ -49,6 +57,7 @@ impl Module {
             Self::Search => ("search", "module-search"),
             Self::Pages => ("pages", "module-pages"),
             Self::Sweeps => ("sweeps", "module-sweeps"),
+            Self::Serving => ("serving", "module-serving"),
             Self::Reviews => ("reviews", "module-reviews"),
         }
     }

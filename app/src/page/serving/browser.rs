@@ -7,6 +7,7 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::front::BEST;
 use super::state::State;
 use super::{address, design, labels};
 use crate::browser::dom::{clicked_link, focus_again};
@@ -47,7 +48,11 @@ pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
     let query = address.strip_prefix(Page::Serving.path()).filter(|rest| !rest.starts_with('/'));
     let Some(Ok(design)) = query.map(design) else { return };
     event.prevent_default();
-    state.ask(design);
+    match link.id() {
+        // What was chosen meanwhile stays.
+        id if id.starts_with("layout-") || id == BEST => state.lay_out(&design),
+        _ => state.ask(design),
+    }
     // A link that mends is gone with what it mends.
     focus_again(link.id(), "preset".to_owned(), false);
 }

@@ -123,7 +123,17 @@ fn knob(state: State, id: KnobId) -> impl IntoView {
         Kind::Flag => {
             Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
         }
-        _ => None,
+        Kind::Integer(..)
+        | Kind::OptionalInteger(..)
+        | Kind::Real(..)
+        | Kind::OptionalReal(..)
+        | Kind::Subset(_)
+        | Kind::LayerFreq
+        | Kind::PerStage(_)
+        | Kind::PositionList(_)
+        | Kind::LayerPattern(_)
+        | Kind::Layout
+        | Kind::Hash => None,
     };
     let change = move |event: ev::Event| state.write(id, &event_target_value(&event));
     let first = value.get_untracked();

@@ -15,6 +15,9 @@ use crate::present::html::table_head;
 /// Layouts of the front that the table shows, at most.
 const ROWS: usize = 24;
 
+/// The id of the link to the layout of most tokens.
+pub(super) const BEST: &str = "serving-best";
+
 /// The columns of the table of layouts.
 const TITLES: [&str; 8] = [
     "Layout",
@@ -47,7 +50,7 @@ pub(super) fn html(front: &Front, design: &Design) -> String {
         @match &front.chosen {
             Some(chosen) => p.serving-chosen {
                 "Most tokens within the limits: "
-                a.button.primary #serving-best href=(address(&of(design, chosen))) {
+                a.button.primary id=(BEST) href=(address(&of(design, chosen))) {
                     (layout(chosen.layout)) ", "
                     (format::counted(chosen.concurrency, "request", "requests"))
                 }
@@ -57,7 +60,9 @@ pub(super) fn html(front: &Front, design: &Design) -> String {
             None => p { "No layout is within the limits." },
         }
         (PreEscaped(for_any_page(|width| lines(&chart(front, design), width))))
-        div.scroll-x role="region" tabindex="0" aria-label="Layouts, table" { (table(front, design)) }
+        div.scroll-x role="region" tabindex="0" aria-label="Layouts, table" {
+            (table(front, design))
+        }
         (skipped(front))
     };
     markup.into_string()

@@ -39,7 +39,10 @@ pub(super) fn subject(ran: &Ran) -> String {
     let row = design.cluster.accelerator.row();
     let [_, replicas] = ran.plan.replicas();
     let markup = html! {
-        h2 { (design.preset.model_name()) " on " (format::whole(ran.plan.devices())) " x " (row.title) }
+        h2 {
+            (design.preset.model_name()) " on " (format::whole(ran.plan.devices())) " x "
+            (row.title)
+        }
         p {
             (format::counted(replicas, "instance", "instances")) " of "
             (layout(ran.plan.layout())) ". More is held back by "

@@ -16,7 +16,7 @@ pub fn command(plan: &ServingPlan) -> String {
     }
 }
 
-fn joined(parts: Vec<String>) -> String {
+fn joined(parts: &[String]) -> String {
     parts.join(" \\\n  ")
 }
 
@@ -68,7 +68,7 @@ fn vllm(plan: &ServingPlan) -> String {
     if serving.graph_mode == model::choice::GraphMode::None {
         parts.push("--enforce-eager".to_owned());
     }
-    joined(parts)
+    joined(&parts)
 }
 
 fn sglang(plan: &ServingPlan) -> String {
@@ -107,7 +107,7 @@ fn sglang(plan: &ServingPlan) -> String {
             serving.num_speculative_tokens + 1
         ));
     }
-    joined(parts)
+    joined(&parts)
 }
 
 fn tensorrt(plan: &ServingPlan) -> String {
@@ -139,10 +139,10 @@ fn tensorrt(plan: &ServingPlan) -> String {
         ));
     }
     if options.is_empty() {
-        return joined(parts);
+        return joined(&parts);
     }
     parts.push("--extra_llm_api_options options.yaml".to_owned());
-    format!("cat > options.yaml <<'END'\n{}\nEND\n{}", options.join("\n"), joined(parts))
+    format!("cat > options.yaml <<'END'\n{}\nEND\n{}", options.join("\n"), joined(&parts))
 }
 
 /// `MindIE`'s service reads its layout from a file.
@@ -152,8 +152,9 @@ fn mindie(plan: &ServingPlan) -> String {
     let weights = serving.weight_dtype.name();
     format!(
         "# conf/config.json, BackendConfig.ModelDeployConfig; weights in {weights}\n\
-         \"maxSeqLen\": {},\n\"maxInputTokenLen\": {},\n\"ModelConfig\": [{{\n  \"worldSize\": {},\n  \
-         \"tp\": {}, \"dp\": {}, \"moe_tp\": {}, \"moe_ep\": {},\n  \"npuMemSize\": -1\n}}]\n\
+         \"maxSeqLen\": {},\n\"maxInputTokenLen\": {},\n\"ModelConfig\": [{{\n  \
+         \"worldSize\": {},\n  \"tp\": {}, \"dp\": {}, \"moe_tp\": {}, \"moe_ep\": {},\n  \
+         \"npuMemSize\": -1\n}}]\n\
          # ScheduleConfig\n\"maxBatchSize\": {},\n\"maxPrefillTokens\": {}",
         length(design),
         serving.input_length,

@@ -53,7 +53,7 @@ fn section(
     view! {
         <section class="card schedule-card" aria-labelledby=heading.clone()>
             <h2 id=heading.clone()>{title}</h2>
-            <div class="scroll-x" role="region" tabindex="0" aria-labelledby=heading.clone()
+            <div class="scroll-x" role="region" tabindex="0" aria-label=format!("{title}, table")
                 inner_html=move || text.get()
             ></div>
         </section>

@@ -89,6 +89,23 @@ impl State {
         });
     }
 
+    /// Takes over layout and load of another design of the same model.
+    pub(super) fn lay_out(self, other: &Design) {
+        let mut design = self.design.get_untracked();
+        if design.preset.id != other.preset.id {
+            return;
+        }
+        let (own, other) = (&mut design.serving, &other.serving);
+        own.disaggregation = other.disaggregation;
+        own.tensor_parallel_size = other.tensor_parallel_size;
+        own.pipeline_parallel_size = other.pipeline_parallel_size;
+        own.data_parallel_size = other.data_parallel_size;
+        own.moe_expert_parallel_size = other.moe_expert_parallel_size;
+        own.moe_tensor_parallel_size = other.moe_tensor_parallel_size;
+        own.concurrency = other.concurrency;
+        self.ask(design);
+    }
+
     /// A text for a knob: taken, or refused with the reason.
     pub(super) fn write(self, id: KnobId, text: &str) {
         let mut design = self.design.get_untracked();

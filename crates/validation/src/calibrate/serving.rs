@@ -122,7 +122,8 @@ pub fn table(all: &[ServingRun]) -> String {
             text,
             "    Row {{ engine: Engine::{engine:?}, family: {family:?}, overheads: Overheads {{\n\
              \x20       kernel_micros: {:.2}, dense_layer_micros: {:.1}, moe_layer_micros: {:.1},\n\
-             \x20       step_millis: {:.2}, prefill: [{:.2}, {:.2}], experts: {:.2}, lockstep: {:.2},\n\
+             \x20       step_millis: {:.2}, prefill: [{:.2}, {:.2}], experts: {:.2}, \
+             lockstep: {:.2},\n\
              \x20       queue: {:.2}, mixes: {},\n\
              \x20       fitted_on: {},\n    }} }},",
             it.kernel_micros,
@@ -174,7 +175,8 @@ fn wrapped(words: &str) -> String {
 fn written(spread: &Spread) -> String {
     let ends = |[low, high]: [f64; 2]| format!("[{low:.3}, {high:.3}]");
     format!(
-        "Spread {{ family: \"\", kind: ModelKind::{:?}, is_of_time: true,\n        half: {}, most: {}, \
+        "Spread {{ family: \"\", kind: ModelKind::{:?}, is_of_time: true,\n\
+         \x20       half: {}, most: {}, \
          coverage: {},\n        rows: {}, sources: {} }}",
         spread.kind,
         ends(spread.half),

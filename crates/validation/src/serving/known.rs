@@ -37,7 +37,8 @@ pub(super) fn part(name: &str) -> Option<Part> {
 
 type Sizes = &'static [(&'static str, &'static str)];
 
-/// The first of these whose words are all in a name counts: a preset, and sizes that differ from it.
+/// The first of these whose words are all in a name counts: a preset, and sizes that differ from
+/// it.
 const MODELS: &[(&[&str], &str, Sizes)] = &[
     (&["minimax-m2"], "minimax-m2", &[]),
     (&["qwen3-235b"], "qwen3-235b-a22b", &[]),

@@ -60,16 +60,16 @@ impl Moe {
         self.aux_loss_exchange(on, rows, to);
     }
 
-    /// In serving, whose TP ranks hold the same tokens: where experts lie on these ranks alone, each
-    /// works on its own and one all-reduce adds up what they and the shared experts give.
+    /// In serving, whose TP ranks hold the same tokens: where experts lie on these ranks alone,
+    /// each works on its own and one all-reduce adds up what they and the shared experts give.
     ///
     /// Else tokens come from groups with requests of their own. They are sent to their experts and
     /// back, each row straight or once to each domain, or gathered by all and their sums scattered,
     /// whichever is fastest; a TP group then gathers what its ranks sent apart.
     ///
     /// # Source
-    /// vLLM `all2all.py`, `allgather_reducescatter` and `deepep_low_latency`; TensorRT-LLM, attention
-    /// data parallelism.
+    /// vLLM `all2all.py`, `allgather_reducescatter` and `deepep_low_latency`; TensorRT-LLM,
+    /// attention data parallelism.
     pub(super) fn served_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         let ranks = &on.ranks;
         if ranks.ep * ranks.etp <= ranks.tp {
