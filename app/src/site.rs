@@ -27,7 +27,7 @@ pub enum Module {
 pub enum Place {
     /// One design: its knobs and all that follows from them.
     Explore,
-    /// Many designs: layouts for a machine, and spaces of knobs.
+    /// Many designs: layouts for a machine, spaces of knobs, and layouts that serve.
     Search,
     /// Designs beside each other, and talk about one.
     Compare,
@@ -158,16 +158,6 @@ pages! {
         about: "Which layout should a model run with on a cluster: the fastest, the safest and \
                 the simplest, each with its reasons and its margin",
     }
-    /// How a design answers.
-    Serving {
-        path: "/serving",
-        place: Some(Place::Explore),
-        label: Some("Serving"),
-        module: Some(Module::Serving),
-        title: "Serving",
-        about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
-                that memory holds, with the best layouts and the command that starts them",
-    }
     /// The gallery of presets.
     Presets {
         path: "/presets",
@@ -183,6 +173,16 @@ pages! {
         module: Some(Module::Sweeps),
         title: "Build a sweep",
         about: "Vary knobs, set constraints and objectives, and see every design worth building",
+    }
+    /// How a design answers.
+    Serving {
+        path: "/serving",
+        place: Some(Place::Search),
+        label: Some("Serving"),
+        module: Some(Module::Serving),
+        title: "Serving",
+        about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
+                that memory holds, with the best layouts and the command that starts them",
     }
     /// Designs beside each other.
     Compare {
@@ -316,7 +316,7 @@ impl Page {
     /// Whether the header's link to the page takes the current design along.
     #[must_use]
     pub const fn takes_design(self) -> bool {
-        matches!(self, Self::Explorer | Self::Find | Self::Sweep)
+        matches!(self, Self::Explorer | Self::Find | Self::Sweep | Self::Serving)
     }
 }
 

@@ -18,7 +18,7 @@ const PAGES: [string, string][] = [
   ["/ladder", "Learn"],
   ["/trust", "Learn"],
   ["/schedule", "Learn"],
-  ["/serving", "Explore"],
+  ["/serving", "Search"],
   ["/guide/views", "Learn"],
   ["/about", "Learn"],
   ["/settings", ""],

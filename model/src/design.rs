@@ -90,7 +90,7 @@ impl KnobId {
                 knob.name == bare && section.is_none_or(|section| section == knob.section.name())
             })
             .or_else(|| Self::by_alias(name))
-            .ok_or_else(|| unknown_knob(name, bare))
+            .ok_or_else(|| unknown_knob(name, section, bare))
     }
 
     /// The knob that an alias stands for.
@@ -99,8 +99,13 @@ impl KnobId {
     }
 }
 
-fn unknown_knob(name: &str, bare: &str) -> KnobError {
-    let nearest = closest(bare, KnobId::ALL.iter().copied(), |id| id.knob().name);
+/// The nearest is one of the section that is named, if there is such a section.
+fn unknown_knob(name: &str, section: Option<&str>, bare: &str) -> KnobError {
+    let nearest_among = |is_among: &dyn Fn(&KnobId) -> bool| {
+        closest(bare, KnobId::ALL.iter().copied().filter(is_among), |id| id.knob().name)
+    };
+    let nearest = nearest_among(&|id| section == Some(id.knob().section.name()))
+        .or_else(|| nearest_among(&|_| true));
     let shown = shorten(name);
     KnobError {
         rule: "unknown_knob",

@@ -36,7 +36,8 @@ fn a_layout_that_cannot_serve_is_an_error_with_a_way_out() {
     assert!(ran.stderr.contains("nearest: --set serving.tensor_parallel_size="), "{}", ran.stderr);
     let json = run(&[&LLAMA[..], &["--set=tp=3", "--json"]].concat());
     assert_eq!(json.status, 2);
-    assert!(json.stdout.contains("\"violations\":[{"), "{}", json.stdout);
+    let rule = "\"rule\": \"serving_heads_are_a_multiple_of_tp\"";
+    assert!(json.stdout.contains(rule), "{}", json.stdout);
 }
 
 #[test]

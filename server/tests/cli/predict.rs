@@ -187,7 +187,7 @@ fn an_illegal_design_prints_its_json_and_is_the_users_error() {
 
 #[test]
 fn everything_wrong_is_said_at_once_with_the_nearest() {
-    let wrong = "predict --preset deepseek-v5 --set tensor_parallel_size=8 --set tp=-1 \
+    let wrong = "predict --preset deepseek-v5 --set tensor_model_parallel=8 --set tp=-1 \
                  --set ep=1000000000000000000 --set hbm_usable_gib=NaN --set sp=maybe --set tp";
     let stderr = refused(&wrong.split(' ').collect::<Vec<_>>());
     let expected = [

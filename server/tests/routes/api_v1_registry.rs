@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use model::design::KnobId;
 use model::metric::MetricId;
 use model::preset::Preset;
+use model::serving::ServingMetric;
 use serde_json::Value;
 
 use crate::TestApp;
@@ -45,7 +46,7 @@ async fn every_knob_is_listed_with_what_it_takes() {
 #[tokio::test]
 async fn every_metric_is_listed_with_its_definition() {
     let metrics = list("metrics").await;
-    assert_eq!(metrics.len(), MetricId::ALL.len());
+    assert_eq!(metrics.len(), MetricId::ALL.len() + ServingMetric::ALL.len());
     assert_eq!(find(&metrics, "step_time_seconds")["unit"], "s");
     assert!(metrics.iter().all(|metric| metric["definition"].as_str().unwrap().len() > 10));
 }

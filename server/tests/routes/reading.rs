@@ -90,7 +90,7 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
         let entries = known[key].as_array().unwrap();
         entries.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let offered = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none());
+    let offered = KnobId::of_training().filter(|id| id.knob().not_offered.is_none());
     assert_eq!(names("knobs"), offered.map(|id| id.id().to_owned()).collect::<Vec<_>>());
     assert_eq!(names("metrics").len(), model::metric::MetricId::ALL.len());
     assert!(names("presets").contains(&"pangu-ultra-moe-6k".to_owned()));
@@ -124,6 +124,7 @@ async fn every_page_has_the_four_places_and_marks_its_own() {
         ("/presets", "/", None),
         ("/find", "/find", Some("/find")),
         ("/sweep", "/find", Some("/sweep")),
+        ("/serving", "/find", Some("/serving")),
         ("/compare", "/compare", Some("/compare")),
         ("/r/new", "/compare", Some("/r/new")),
         ("/tour", "/learn", Some("/tour")),

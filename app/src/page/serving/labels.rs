@@ -44,7 +44,7 @@ pub(super) fn subject(ran: &Ran) -> String {
             (row.title)
         }
         p {
-            (format::counted(replicas, "instance", "instances")) " of "
+            span { (format::counted(replicas, "instance", "instances")) } " of "
             (layout(ran.plan.layout())) ". More is held back by "
             strong { (ran.inference.binds.words()) } "."
         }
