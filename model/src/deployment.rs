@@ -11,6 +11,7 @@ use crate::choice::{ContextParallelAlgo, Dispatcher, FlexBackend, Precision};
 use crate::design::{Design, Kernel};
 use crate::device::Device;
 use crate::ranks::Ranks;
+use crate::rows::Rows;
 use crate::topology::{Machine, ulysses_ranks};
 
 /// Backbone, ranks, machine and kernels.
@@ -82,6 +83,16 @@ impl Deployment {
     /// Bytes of one stored activation element.
     pub(crate) fn element_bytes(&self) -> f64 {
         self.precision.stored_bytes()
+    }
+
+    /// Bytes of rows on all residual streams, as one rank keeps them: n T' h.
+    pub(crate) fn stream_bytes(&self, rows: &Rows) -> f64 {
+        self.own_bytes(rows) * self.backbone.streams as f64
+    }
+
+    /// Bytes of rows as wide as one residual stream, as one rank keeps them: T' h.
+    pub(crate) fn own_bytes(&self, rows: &Rows) -> f64 {
+        rows.own * self.backbone.hidden as f64 * self.element_bytes()
     }
 
     /// Bytes of an element that a linear layer keeps for the gradient of its weight.

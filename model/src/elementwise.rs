@@ -39,7 +39,7 @@ pub(crate) fn residual<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
     let elements = rows.own * on.backbone.hidden as f64;
     // In serving the next norm's kernel adds.
     let kernels = if rows.past.is_some() { 0.0 } else { 1.0 };
-    let addition = on.device.elementwise(3.0 * rows.own_bytes(on), kernels).doing(elements);
+    let addition = on.device.elementwise(3.0 * on.own_bytes(rows), kernels).doing(elements);
     let added = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
     if on.backbone.has_sandwich_norms {
         added + norm(on, rows.own, on.backbone.hidden as f64)
@@ -61,7 +61,7 @@ pub(crate) fn residual<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
 pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Block<T>; 2] {
     let (device, n) = (&on.device, on.backbone.streams as f64);
     let (columns, h) = (on.backbone.stream_columns() as f64, on.backbone.hidden as f64);
-    let (bytes, elements) = (rows.own_bytes(on), rows.own * h);
+    let (bytes, elements) = (on.own_bytes(rows), rows.own * h);
     let pass = |passes: f64, operations: f64| {
         device.elementwise(passes * bytes, 1.0).doing(operations * elements)
     };
@@ -95,7 +95,7 @@ pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Bloc
 /// 2603.15031, its residuals by blocks; Megatron-Bridge `kimi_k3_ops.py:attn_res_aggregate`, taken
 /// as one kernel a pass.
 pub(crate) fn attention_residuals<T: Tally>(on: &Deployment, rows: &Rows) -> [Block<T>; 2] {
-    let (bytes, elements) = (rows.own_bytes(on), rows.own * on.backbone.hidden as f64);
+    let (bytes, elements) = (on.own_bytes(rows), rows.own * on.backbone.hidden as f64);
     let pass = |passes: f64, kernels: f64, operations: f64| {
         on.device.elementwise(passes * bytes, kernels).doing(operations * elements)
     };

@@ -161,7 +161,7 @@ fn head<T: Tally>(on: &Deployment, rows: &Rows, fuses_loss: bool) -> Block<T> {
     block.forward += on.device.elementwise(logits * bytes, kernels).doing(5.0 * logits);
     if on.backbone.streams > 1 {
         // All streams are read and added up.
-        let joined = on.device.elementwise(rows.own_bytes(on) + rows.stream_bytes(on), 1.0);
+        let joined = on.device.elementwise(on.own_bytes(rows) + on.stream_bytes(rows), 1.0);
         block.forward += joined;
         block.input_grad += joined;
     }
@@ -172,7 +172,7 @@ impl LayerKind {
     /// Everything that one layer saves.
     pub(crate) fn saved(&self, on: &Deployment, rows: &Rows) -> SavedTensors {
         let mut saved = SavedTensors::with_capacity(Tensor::ALL.len());
-        let (elements, hidden) = (rows.own * on.backbone.hidden as f64, rows.own_bytes(on));
+        let (elements, hidden) = (rows.own * on.backbone.hidden as f64, on.own_bytes(rows));
         let (parts, norms) = (self.parts() as f64, self.norms(on) as f64);
         // Behind attention and MLP a dropout mask of one byte an element.
         let masks = if on.backbone.drops_residuals { parts * elements } else { 0.0 };

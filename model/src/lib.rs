@@ -51,6 +51,7 @@ pub mod estimate;
 pub mod routing;
 
 mod breakdown;
+mod rows;
 mod tally;
 mod topology;
 
@@ -67,7 +68,6 @@ mod deployment;
 mod params;
 
 mod groups;
-mod rows;
 
 mod elementwise;
 mod mixer;

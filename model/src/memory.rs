@@ -332,12 +332,12 @@ impl Plan {
 
     /// Bytes that heads keep: their input and its normed copy.
     fn head_inputs(&self, stage: &Stage) -> f64 {
-        self.rows().own_bytes(&self.deployment) * 2.0 * stage.heads()
+        self.deployment.own_bytes(&self.rows()) * 2.0 * stage.heads()
     }
 
     /// Bytes of the block states that attention residuals mix.
     fn snapshots(&self, stage: &Stage) -> f64 {
-        self.rows().own_bytes(&self.deployment) * stage.snapshots
+        self.deployment.own_bytes(&self.rows()) * stage.snapshots
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading

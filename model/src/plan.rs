@@ -206,7 +206,7 @@ impl Plan {
 
     /// Bytes of the input of one layer: all that full recomputation keeps, T' h for each stream.
     pub(crate) fn layer_input(&self) -> f64 {
-        self.rows().stream_bytes(&self.deployment)
+        self.deployment.stream_bytes(&self.rows())
     }
 
     /// The peak of matrix products at the run's precision, with the design's own BF16 peak.

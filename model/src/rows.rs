@@ -1,8 +1,6 @@
 //! The tokens that one pass of a layer works on: the only thing in which training, prefill and
 //! decode differ for a layer.
 
-use crate::deployment::Deployment;
-
 /// Rows of one pass on one device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rows {
@@ -81,15 +79,5 @@ impl Rows {
             if end <= most { end * end / 2.0 } else { most * (end - most / 2.0) }
         };
         (area(last) - area(first)) / new
-    }
-
-    /// Bytes of these rows on all residual streams, as one rank keeps them: n T' h.
-    pub(crate) fn stream_bytes(&self, on: &Deployment) -> f64 {
-        self.own_bytes(on) * on.backbone.streams as f64
-    }
-
-    /// Bytes of these rows as wide as one residual stream, as one rank keeps them: T' h.
-    pub(crate) fn own_bytes(&self, on: &Deployment) -> f64 {
-        self.own * on.backbone.hidden as f64 * on.element_bytes()
     }
 }

@@ -38,8 +38,9 @@ mod card;
 mod designs;
 mod find;
 pub mod guide;
-pub mod inferred;
 pub mod report;
+
+pub mod inferred;
 mod validated;
 
 mod exports;

@@ -23,7 +23,7 @@ fn main() {
     if words.iter().any(|word| word == "--fit") {
         let runs: Vec<_> =
             rows.iter().filter(|row| row.tier != "C").filter_map(|row| express(row).ok()).collect();
-        for group in validation::calibrate::serving::fit(&runs) {
+        for group in validation::serving::overheads::fit(&runs) {
             let it = group.overheads;
             println!(
                 "{:?} {:20} kernel {:.2} dense {:.1} moe {:.1} step {:.2} prefill {:.2} {:.2} \

@@ -10,7 +10,6 @@
 //! the same runs give the same constants.
 
 pub mod kernels;
-pub mod serving;
 
 use std::collections::BTreeSet;
 

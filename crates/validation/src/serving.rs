@@ -2,6 +2,7 @@
 //! design that serves, and what the model predicts for its measured field.
 
 mod known;
+pub mod overheads;
 mod score;
 
 use model::choice::{Disaggregation, Engine, KvDtype, WeightDtype};

@@ -99,7 +99,7 @@ impl Plan {
         let logits = tokens * on.backbone.vocab as f64 / on.ranks.tp as f64;
         let whole = tokens * on.backbone.hidden as f64 * element;
         let gathered = if on.ranks.tp > 1 { 2.0 * whole } else { 0.0 };
-        let backward = logits * element + gathered + rows.own_bytes(on);
+        let backward = logits * element + gathered + on.own_bytes(&rows);
         if self.design().memory.cross_entropy_loss_fusion {
             backward
         } else {

@@ -137,7 +137,7 @@ impl Transform for Dense {
     /// of the saved output, beside the residual's gradient, which in a pipeline is the boundary
     /// tensor that arrived.
     fn working_bytes(&self, on: &Deployment, rows: &Rows) -> f64 {
-        let residual = if on.ranks.pp > 1 { 0.0 } else { rows.stream_bytes(on) };
+        let residual = if on.ranks.pp > 1 { 0.0 } else { on.stream_bytes(rows) };
         let inner = on.backbone.mlp_inputs() * on.split(self.width);
         rows.group * inner * on.element_bytes() + residual
     }

@@ -188,7 +188,7 @@ impl Moe {
     /// output, its gradient and the input are read and the gradients of output and input written,
     /// the latter's sum read once more. One column is no work for the cube.
     fn gate<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
-        let (bytes, elements) = (rows.own_bytes(on), rows.own * on.backbone.hidden as f64);
+        let (bytes, elements) = (on.own_bytes(rows), rows.own * on.backbone.hidden as f64);
         let pass = |passes: f64, kernels: f64, operations: f64| {
             on.device.elementwise(passes * bytes, kernels).doing(operations * elements)
         };
@@ -424,7 +424,7 @@ impl Transform for Moe {
             }
             Dispatcher::Allgather => fullest + 2.0 * own * ranks,
         };
-        let shared = if self.shared.width > 0 { rows.own_bytes(on) } else { 0.0 };
+        let shared = if self.shared.width > 0 { on.own_bytes(rows) } else { 0.0 };
         copies * self.row_bytes(on) + shared
     }
 

@@ -44,7 +44,7 @@ impl Transform for Nothing {
 
     /// The gradient of the residual, which in a pipeline is the boundary tensor that arrived.
     fn working_bytes(&self, on: &Deployment, rows: &Rows) -> f64 {
-        if on.ranks.pp > 1 { 0.0 } else { rows.stream_bytes(on) }
+        if on.ranks.pp > 1 { 0.0 } else { on.stream_bytes(rows) }
     }
 
     fn shapes_params(&self, _: &Deployment) -> f64 {

@@ -193,7 +193,7 @@ impl Runner<'_> {
         pass.step = overheads.step_millis * 1e-3;
         let stages = on.ranks.pp;
         if stages > 1 {
-            let bytes = rows.own_bytes(on);
+            let bytes = on.own_bytes(&rows);
             pass.sends = (stages - 1) as f64 * on.machine.send(bytes).get();
         }
         if !rows.is_decode() {

@@ -54,7 +54,7 @@ fn run() -> io::Result<()> {
         return io::stdout().write_all(text.as_bytes());
     }
     if has("--serving") {
-        let table = calibrate::serving::table(&serving_runs()?);
+        let table = serving::overheads::table(&serving_runs()?);
         if has("--dry-run") {
             return io::stdout().write_all(table.as_bytes());
         }
