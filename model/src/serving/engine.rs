@@ -1,4 +1,4 @@
-//! What engines take beside the kernels of a step. The values stand in [`super::overheads`].
+//! What engines take beside the kernels of a step. The values stand in [`mod@super::overheads`].
 
 use super::overheads::TABLE;
 use crate::accelerator::AcceleratorId;
@@ -24,7 +24,7 @@ pub struct Overheads {
     /// Of the prompts of other attention groups, the share that a group waits for as well: all meet
     /// in every exchange of experts.
     pub lockstep: f64,
-    /// How much longer than [`super::load::queue`] has it a first token waits behind others, over
+    /// How much longer than `load::queue` has it a first token waits behind others, over
     /// that.
     pub queue: f64,
     /// Whether a prompt's tokens run in one step with those that are decoded.
