@@ -4,15 +4,21 @@ use crate::report::{Row, Score};
 
 /// The score of rows that have a prediction.
 pub(super) fn score(rows: &[&Row]) -> Score {
-    let errors: Vec<f64> = rows.iter().filter_map(|row| row.error).map(f64::abs).collect();
+    let errors: Vec<f64> = rows.iter().filter_map(|row| row.error).collect();
     let times: Vec<f64> = rows.iter().filter_map(|row| row.time_error).collect();
-    let within = errors.iter().filter(|error| **error <= 0.1).count();
+    score_of(&errors, &times)
+}
+
+/// The score of errors; its bias is that of `times`, whose sign means slower or faster.
+pub(crate) fn score_of(errors: &[f64], times: &[f64]) -> Score {
+    let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+    let within = sizes.iter().filter(|error| **error <= 0.1).count();
     Score {
-        rows: errors.len(),
-        median: percentile(&errors, 0.5),
-        p90: percentile(&errors, 0.9),
-        bias: percentile(&times, 0.5),
-        within_tenth: if errors.is_empty() { 0.0 } else { within as f64 / errors.len() as f64 },
+        rows: sizes.len(),
+        median: percentile(&sizes, 0.5),
+        p90: percentile(&sizes, 0.9),
+        bias: percentile(times, 0.5),
+        within_tenth: if sizes.is_empty() { 0.0 } else { within as f64 / sizes.len() as f64 },
     }
 }
 

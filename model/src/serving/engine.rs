@@ -24,8 +24,7 @@ pub struct Overheads {
     /// Of the prompts of other attention groups, the share that a group waits for as well: all meet
     /// in every exchange of experts.
     pub lockstep: f64,
-    /// How much longer than `load::queue` has it a first token waits behind others, over
-    /// that.
+    /// How much longer than `load::queue` has it a first token waits behind others, over that.
     pub queue: f64,
     /// Whether a prompt's tokens run in one step with those that are decoded.
     pub mixes: bool,

@@ -8,7 +8,7 @@ use model::{MODEL_VERSION, link};
 use super::{Measured, ServingRow, ServingRun, express};
 use crate::report::serving::{ServingRowReport, ServingValidation};
 use crate::report::{Group, Refusal, Score, Target};
-use crate::statistics::percentile;
+use crate::statistics::score_of;
 
 /// The seeds' rows: Pangu Pro MoE and its dense rivals.
 const SEEDS: &str = "pangu_pro";
@@ -113,15 +113,7 @@ fn is_of_tokens(row: &ServingRowReport) -> bool {
 
 fn score<'a>(rows: impl Iterator<Item = &'a ServingRowReport>) -> Score {
     let errors: Vec<f64> = rows.filter_map(|row| row.time_error).collect();
-    let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-    let within = sizes.iter().filter(|error| **error <= 0.1).count();
-    Score {
-        rows: errors.len(),
-        median: percentile(&sizes, 0.5),
-        p90: percentile(&sizes, 0.9),
-        bias: percentile(&errors, 0.5),
-        within_tenth: if errors.is_empty() { 0.0 } else { within as f64 / errors.len() as f64 },
-    }
+    score_of(&errors, &errors)
 }
 
 type Key = fn(&ServingRowReport) -> String;
