@@ -36,6 +36,19 @@ test("the keyboard alone goes through the tour, and each step is said", async ({
   await expect(page.getByRole("heading", HEADING)).toContainText("Step 10 of 11");
 });
 
+test("the first key turns the tour though its script comes late", async ({ page }) => {
+  await page.route("**/tour.*.js", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await route.continue();
+  });
+  await page.goto("/tour");
+  await page.locator("html[data-habits]").waitFor({ state: "attached" });
+  await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+  await page.keyboard.press("]");
+  await expect(page.getByRole("heading", HEADING)).toContainText("Step 1 of 11");
+  expect(await page.evaluate(() => "isSamePage" in window)).toBe(true);
+});
+
 test("a step opens in the explorer with the numbers of the tour", async ({ page }) => {
   await page.goto("/tour?step=4");
   const row = page.getByRole("row", { name: /^Step time/ });

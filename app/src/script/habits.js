@@ -201,9 +201,8 @@ function whenHydrated(act) {
   watch.observe(root, { attributeFilter: ["data-hydrated"] });
 }
 
-// Capturing: in front of the module's own keys.
-document.documentElement.dataset.habits = "true";
 if (document.documentElement.lang === "zh-CN") void import("./translate.js");
+// Capturing: in front of the module's own keys.
 addEventListener("keydown", press, true);
 document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);
@@ -214,6 +213,9 @@ whenHydrated(() => {
   followHash();
   if (page.isExplorer()) noteDesigns();
 });
-if (document.querySelector("[data-tour]")) void import("./tour.js");
-if (document.querySelector("[data-gallery]")) void import("./gallery.js");
+const ofPage = [];
+if (document.querySelector("[data-tour]")) ofPage.push(import("./tour.js"));
+if (document.querySelector("[data-gallery]")) ofPage.push(import("./gallery.js"));
+// Until the page's own script is there, its keys lead to a page instead of turning this one.
+void Promise.allSettled(ofPage).then(() => (document.documentElement.dataset.habits = "true"));
 startOffline(whenHydrated);
