@@ -9,6 +9,8 @@ use std::time::Instant;
 use model::design::{Design, KnobId};
 use model::preset::Preset;
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
+use model::serving::front::Front;
+use model::serving::{ServingPlan, infer};
 use model::{Estimator, Plan, estimate, legal_values, make_it_fit, timeline};
 
 /// Median time of a call in microseconds, over batches.
@@ -58,6 +60,7 @@ fn main() {
         })
     );
     mixed(calls);
+    serving(calls);
     neighbours(&design, calls);
     println!(
         "estimate, simulated     {:8.2} µs",
@@ -114,6 +117,30 @@ fn mixed(calls: u32) {
             black_box(estimate(&plan));
         })
     );
+}
+
+/// One estimate of a design that serves, and all layouts of a model on many devices.
+fn serving(calls: u32) {
+    let design = Design::from_preset("deepseek-v3").expect("a preset opens");
+    let mut design = design;
+    design.serving.tensor_parallel_size = 1;
+    design.set_text(KnobId::weight_dtype, "fp8").expect("a format");
+    design.serving.data_parallel_size = 32;
+    design.serving.moe_expert_parallel_size = 32;
+    design.cluster.num_devices = 32;
+    println!(
+        "serving, one estimate   {:8.2} µs",
+        micros(calls.min(100), || {
+            let plan = ServingPlan::new(black_box(&design)).expect("legal");
+            black_box(infer(&plan));
+        })
+    );
+    design.cluster.num_devices = 4_096;
+    let tried = Front::new(&design).tried;
+    let millis = micros(1, || {
+        black_box(Front::new(black_box(&design)));
+    }) / 1e3;
+    println!("serving, {tried} layouts {millis:8.2} ms");
 }
 
 /// Designs that differ from the one before in what they swap, or in their micro-batch.
