@@ -13,26 +13,13 @@ impl Plan {
     /// All parameters with both embeddings, without MTP layers.
     #[must_use]
     pub fn params_total(&self) -> u128 {
-        let (on, architecture) = (&self.deployment, &self.architecture);
-        let kinds = architecture.kinds.iter().zip(architecture.layers);
-        let layers = kinds.map(|(kind, count)| u128::from(count) * kind.params(on).total());
-        let backbone = &on.backbone;
-        backbone.embedding_params()
-            + layers.sum::<u128>()
-            + backbone.norm_params()
-            + backbone.joint_params()
-            + backbone.head_params()
+        self.architecture.params_total(&self.deployment)
     }
 
     /// Parameters that one token meets: of every MoE layer only top-k of the experts.
     #[must_use]
     pub fn params_active(&self) -> u128 {
-        let on = &self.deployment;
-        let kinds = self.architecture.kinds.iter().zip(self.architecture.layers);
-        let resting = kinds.map(|(kind, count)| {
-            u128::from(count) * kind.mlp.moe().map_or(0, |moe| moe.resting_params(on))
-        });
-        self.params_total() - resting.sum::<u128>()
+        self.architecture.params_active(&self.deployment)
     }
 
     /// Active parameters of the lightest and of the heaviest token, which has none or all of its

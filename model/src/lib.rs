@@ -74,6 +74,8 @@ mod mixer;
 mod mlp;
 
 mod architecture;
+
+mod census;
 mod ends;
 
 mod layer;
@@ -122,6 +124,8 @@ pub mod verdict;
 pub mod find;
 
 pub mod serving;
+
+pub mod measure;
 
 pub use convention::{Convention, conventions};
 pub use estimator::Estimator;

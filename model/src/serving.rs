@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 use crate::architecture::Architecture;
 use crate::choice::Disaggregation;
 use crate::design::{Design, KnobId};
+use crate::metric::MetricId;
 use crate::violation::Violation;
 
 pub use engine::{Overheads, family, is_known, overheads};
@@ -104,6 +105,21 @@ impl ServingPlan {
     #[must_use]
     pub const fn design(&self) -> &Design {
         &self.design
+    }
+
+    /// Parameters of the model as one of the metrics counts them; none by any other.
+    #[must_use]
+    pub fn params(&self, metric: MetricId) -> Option<u128> {
+        let (on, architecture) = (&self.decode.deployment, &self.architecture);
+        let [total, active] = [architecture.params_total(on), architecture.params_active(on)];
+        let table = on.backbone.table_params();
+        let known = [
+            (MetricId::params_total, total),
+            (MetricId::params_active, active),
+            (MetricId::params_total_no_input_embedding, total - table),
+            (MetricId::params_active_no_input_embedding, active - table),
+        ];
+        known.into_iter().find(|(known, _)| *known == metric).map(|(_, count)| count)
     }
 
     /// Instances that prefill alone, and those that decode.

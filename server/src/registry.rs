@@ -3,9 +3,9 @@
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
-use model::metric::{Better, Metric, MetricId, Words};
+use model::measure::{Measure, Regime};
+use model::metric::{Better, Metric, Words};
 use model::preset::{Preset, PresetKind};
-use model::serving::ServingMetric;
 
 use crate::report::source;
 
@@ -35,15 +35,14 @@ pub fn knobs() -> Tree {
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let training = MetricId::ALL.iter().map(|id| metric("training", id.metric(), id.words()));
-    let serving = ServingMetric::ALL.iter().map(|id| metric("serving", id.metric(), id.words()));
-    Tree::map([("metrics", Tree::List(training.chain(serving).collect()))])
+    let rows = Measure::all().map(|it| metric(it.regime(), it.metric(), it.words()));
+    Tree::map([("metrics", Tree::List(rows.collect()))])
 }
 
-fn metric(regime: &str, metric: &Metric, words: &Words) -> Tree {
+fn metric(regime: Regime, metric: &Metric, words: &Words) -> Tree {
     Tree::map([
         ("id", metric.name.into()),
-        ("regime", regime.into()),
+        ("regime", regime.name().into()),
         ("label", metric.label.into()),
         ("unit", metric.unit.into()),
         ("better", metric.better.map(Better::name).into()),

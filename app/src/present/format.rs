@@ -9,7 +9,9 @@ use std::fmt;
 use model::Breakdown;
 use model::design::KnobId;
 use model::knob::Value;
+use model::measure::Measure;
 use model::metric::{MetricId, MetricValue};
+use model::serving::ServingMetric;
 use model::units::{Bytes, Seconds};
 
 pub use unit::{MemoryUnit, PerUnit};
@@ -230,6 +232,25 @@ pub fn metric(id: MetricId, value: MetricValue) -> Quantity {
         | MetricId::memory_peak_bytes
         | MetricId::memory_limit_bytes
         | MetricId::comm_exposed_seconds => in_unit(number, id.metric().unit),
+    }
+}
+
+/// The value of a metric of serving, as cards and tables show it.
+#[must_use]
+pub fn served(id: ServingMetric, number: f64) -> Quantity {
+    // Bytes of one token are far below a unit of memory.
+    if id == ServingMetric::kv_bytes_per_token {
+        return traffic(Bytes::new(number));
+    }
+    in_unit(number, id.metric().unit)
+}
+
+/// The same of a metric of either regime.
+#[must_use]
+pub fn measure(id: Measure, number: f64) -> Quantity {
+    match id {
+        Measure::Training(id) => metric(id, MetricValue::Number(number)),
+        Measure::Serving(id) => served(id, number),
     }
 }
 

@@ -10,7 +10,7 @@ use model::design::Design;
 use model::{Estimator, is_near_limit};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluate::{constraint_names, judged};
+use crate::evaluate::{Given, constraint_names, judged};
 use crate::freed::{Freed, freed};
 use crate::progress::Progress;
 use crate::space::Space;
@@ -197,7 +197,8 @@ fn simulated(space: &Space, rows: &BTreeMap<u64, Row>) -> Vec<Simulated> {
         // No rule asks for closed forms: what is legal by them is legal.
         let (plan, estimate) = estimator.estimate(&design).ok()?;
         let mut values = row.values.clone();
-        let broken = judged(space, &names, &estimate.metrics, &mut values);
+        let given = Given::Training(estimate.metrics);
+        let broken = judged(space, &names, &given, &mut values);
         let standing = match (broken, estimate.timing) {
             (Some(constraint), _) => Standing::Breaks(constraint.to_owned()),
             (None, Timing::Simulated) => Standing::Keeps,

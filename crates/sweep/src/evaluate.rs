@@ -11,7 +11,9 @@ use model::Estimator;
 use model::choice::Timing;
 use model::design::Design;
 use model::estimate::Metrics;
+use model::measure::{Measure, Regime};
 use model::metric::MetricValue;
+use model::serving::{Inference, ServingPlan, infer};
 
 use crate::batch::Batch;
 use crate::outcome::Outcome;
@@ -76,6 +78,7 @@ fn outcomes_by(
 ) -> bool {
     let mut point = Point::new(space);
     let names = constraint_names(space);
+    let regime = space.spec().regime();
     let mut values = vec![0.0; space.spec().columns.len()];
     let blocks = space.is_grid();
     let places = batch.places.clone();
@@ -94,11 +97,11 @@ fn outcomes_by(
             place += points;
             continue;
         }
-        match estimator.metrics(&point.design) {
-            Err(rule) => hear(Outcome::RuledOut { points: 1, reason: rule.name }),
-            Ok(metrics) => {
-                let broken = judged(space, &names, &metrics, &mut values);
-                let near_limit = broken.is_none() && is_near(estimator, &point.design, &metrics);
+        match given(estimator, regime, &point.design) {
+            Err(reason) => hear(Outcome::RuledOut { points: 1, reason }),
+            Ok(given) => {
+                let broken = judged(space, &names, &given, &mut values);
+                let near_limit = broken.is_none() && is_near(estimator, &point.design, &given);
                 let digits = &point.digits;
                 hear(Outcome::Legal { index, digits, values: &values, broken, near_limit });
             }
@@ -108,8 +111,51 @@ fn outcomes_by(
     true
 }
 
+/// What a design gives.
+pub(crate) enum Given {
+    /// A training step.
+    Training(Metrics),
+    /// Requests that are answered.
+    Serving(Box<(ServingPlan, Inference)>),
+}
+
+impl Given {
+    /// The value of a metric, a verdict's as 0 or 1; none of the other regime.
+    pub(crate) fn number(&self, measure: Measure) -> Option<f64> {
+        match (self, measure) {
+            (Self::Training(metrics), Measure::Training(id)) => Some(match metrics.get(id) {
+                MetricValue::Number(value) => value,
+                MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+            }),
+            (Self::Training(_), Measure::Serving(_)) => None,
+            (Self::Serving(served), measure) => measure.served(&served.0, &served.1),
+        }
+    }
+}
+
+/// What a design gives in a regime, or the name of the rule that it breaks.
+pub(crate) fn given(
+    estimator: &mut Estimator,
+    regime: Regime,
+    design: &Design,
+) -> Result<Given, &'static str> {
+    match regime {
+        Regime::Training | Regime::Both => {
+            estimator.metrics(design).map(Given::Training).map_err(|rule| rule.name)
+        }
+        Regime::Serving => match ServingPlan::new(design) {
+            Ok(plan) => {
+                let inference = infer(&plan);
+                Ok(Given::Serving(Box::new((plan, inference))))
+            }
+            Err(broken) => Err(broken.first().map_or("unknown", |violation| violation.rule)),
+        },
+    }
+}
+
 /// Is a design near the limit by a closed form?
-fn is_near(estimator: &mut Estimator, design: &Design, metrics: &Metrics) -> bool {
+fn is_near(estimator: &mut Estimator, design: &Design, given: &Given) -> bool {
+    let Given::Training(metrics) = given else { return false };
     design.schedule.timing == Timing::ClosedForm && estimator.is_near_limit(design, metrics)
 }
 
@@ -117,13 +163,11 @@ fn is_near(estimator: &mut Estimator, design: &Design, metrics: &Metrics) -> boo
 pub(crate) fn judged<'a>(
     space: &Space,
     names: &'a [(String, &Constraint)],
-    metrics: &Metrics,
+    given: &Given,
     values: &mut [f64],
 ) -> Option<&'a str> {
-    let number = |id| match metrics.get(id) {
-        MetricValue::Number(value) => value,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    };
+    // A spec's metrics are of its regime.
+    let number = |id| given.number(id).unwrap_or(0.0);
     for (value, id) in values.iter_mut().zip(&space.spec().columns) {
         *value = number(*id);
     }

@@ -3,9 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::choice::{Choice, Method, ShardingStrategy};
+use model::choice::{Choice, KvDtype, Method, ShardingStrategy, WeightDtype};
 use model::design::KnobId;
-use model::knob::Value;
+use model::knob::{Section, Value};
+use model::measure::Regime;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::outcomes;
@@ -53,7 +54,7 @@ enum Usual {
 }
 
 /// What people let vary when a strategy doesn't work, in the order in which they would.
-const KNOBS: [(KnobId, Usual); 11] = [
+const KNOBS: [(KnobId, Usual); 18] = [
     (KnobId::sequence_parallel, Usual::Flags),
     (KnobId::recompute_granularity, Usual::Names(&["none", "full"])),
     (KnobId::tensor_model_parallel_size, Usual::Powers(16)),
@@ -65,6 +66,13 @@ const KNOBS: [(KnobId, Usual); 11] = [
     (KnobId::data_parallel_sharding_strategy, Usual::Names(ShardingStrategy::NAMES)),
     (KnobId::swap_modules, Usual::OneOf(&["activations", "optimizer"])),
     (KnobId::method, Usual::Names(Method::NAMES)),
+    (KnobId::tensor_parallel_size, Usual::Powers(64)),
+    (KnobId::data_parallel_size, Usual::Powers(256)),
+    (KnobId::moe_expert_parallel_size, Usual::Powers(256)),
+    (KnobId::moe_tensor_parallel_size, Usual::Powers(16)),
+    (KnobId::pipeline_parallel_size, Usual::Powers(8)),
+    (KnobId::weight_dtype, Usual::Names(WeightDtype::NAMES)),
+    (KnobId::kv_cache_dtype, Usual::Names(KvDtype::NAMES)),
 ];
 
 /// The values that a knob usually takes, that of the sweep's design among them; none of a knob
@@ -93,9 +101,11 @@ pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
 /// constraints, the most promising ones are freed together.
 pub(crate) fn freed(space: &Space) -> Vec<Freed> {
     let spec = space.spec();
+    let is_serving = spec.regime() == Regime::Serving;
     let is_fixed = |knob: &KnobId| {
         let varies = spec.axes.iter().any(|axis| axis.knob == *knob);
-        !varies && spec.ties.iter().all(|tie| tie.knob != *knob)
+        let is_read = (knob.knob().section == Section::Serving) == is_serving;
+        is_read && !varies && spec.ties.iter().all(|tie| tie.knob != *knob)
     };
     let fixed: Vec<KnobId> = KNOBS.iter().map(|(knob, _)| *knob).filter(is_fixed).collect();
     let least = counted(space, &[]).map_or((0, 0), |all| (all.feasible, all.legal));

@@ -18,6 +18,14 @@ pub fn published() -> &'static [PublishedSpec] {
             text: include_str!("../specs/pangu-architecture.toml"),
         },
         PublishedSpec {
+            name: "pangu-pro-300i-duo",
+            text: include_str!("../specs/pangu-pro-300i-duo.toml"),
+        },
+        PublishedSpec {
+            name: "pangu-pro-800i-a2",
+            text: include_str!("../specs/pangu-pro-800i-a2.toml"),
+        },
+        PublishedSpec {
             name: "pangu-strategy",
             text: include_str!("../specs/pangu-strategy.toml"),
         },

@@ -3,7 +3,7 @@
 use model::choice::{Choice, Timing};
 use model::design::KnobId;
 use model::file::{Tree, json};
-use model::metric::MetricId;
+use model::measure::Measure;
 use model::{MODEL_VERSION, link};
 use serde::{Deserialize, Serialize};
 
@@ -217,7 +217,7 @@ fn metrics(space: &Space, values: &[f64]) -> Tree {
     Tree::map(columns.map(|(id, value)| (name(*id), Tree::Real(*value))))
 }
 
-fn name(id: MetricId) -> &'static str {
+fn name(id: Measure) -> &'static str {
     id.metric().name
 }
 

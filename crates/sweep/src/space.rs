@@ -8,7 +8,9 @@
 use model::choice::{Balance, Timing};
 use model::design::{Design, KnobId, LayerFreq};
 use model::knob::{KnobError, Value};
+use model::measure::Regime;
 use model::rules::{Rule, rules};
+use model::serving;
 
 use crate::digest::mix;
 use crate::order::{first_round, permuted, stratum};
@@ -250,7 +252,7 @@ impl Space {
             let name = format!("constraint: {}", constraint.text);
             Some(self.check(name, &[knob], Test::Constraint(constraint.clone())))
         });
-        let rules = rules().iter().map(|rule| {
+        let rules = rules_of(self.spec.regime()).into_iter().map(|rule| {
             let reads: Vec<KnobId> = rule.reads.iter().collect();
             self.check(rule.name.to_owned(), &reads, Test::Rule(rule))
         });
@@ -279,6 +281,14 @@ impl Axis {
     /// How many values it takes.
     fn axis_radix(&self) -> u64 {
         self.values.len() as u64
+    }
+}
+
+/// The rules that designs of a regime keep.
+fn rules_of(regime: Regime) -> Vec<&'static Rule> {
+    match regime {
+        Regime::Training | Regime::Both => rules().iter().collect(),
+        Regime::Serving => serving::rules::rules().map(|(rule, _)| rule).collect(),
     }
 }
 

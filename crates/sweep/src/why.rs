@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::MetricValue;
-use model::{Plan, estimate};
+use model::Estimator;
 
 use crate::digest::mix;
+use crate::evaluate::given;
 use crate::space::{Point, Space};
 use crate::spec::Subject;
 use crate::summary::{Pair, bin_of};
@@ -26,11 +26,11 @@ pub struct Why {
 /// Tries so many designs of a cell, at random; none where all keep everything.
 #[must_use]
 pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<Why> {
-    let mut point = Point::new(space);
+    let (mut point, mut estimator) = (Point::new(space), Estimator::new());
     let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
     for number in 0..tries {
         point.go_to(index(space, pair, cell, number)?);
-        if let Some(reason) = broken(space, &mut point) {
+        if let Some(reason) = broken(&mut estimator, space, &mut point) {
             *reasons.entry(reason).or_default() += 1;
         }
     }
@@ -60,23 +60,16 @@ fn index(space: &Space, pair: &Pair, cell: [usize; 2], number: u32) -> Option<u6
 }
 
 /// What a design breaks first, in the words that a summary counts.
-fn broken(space: &Space, point: &mut Point<'_>) -> Option<String> {
+fn broken(estimator: &mut Estimator, space: &Space, point: &mut Point<'_>) -> Option<String> {
     if let Some(check) = point.failed() {
         return Some(check.name.clone());
     }
-    let plan = match Plan::new(&point.design) {
-        Ok(plan) => plan,
-        Err(violations) => {
-            let rule = violations.first().map_or("unknown", |violation| violation.rule);
-            return Some(rule.to_owned());
-        }
+    let given = match given(estimator, space.spec().regime(), &point.design) {
+        Ok(given) => given,
+        Err(rule) => return Some(rule.to_owned()),
     };
-    let metrics = estimate(&plan).metrics;
     let broken = space.spec().constraints.iter().find(|constraint| match constraint.subject {
-        Subject::Metric(id) => !constraint.holds(match metrics.get(id) {
-            MetricValue::Number(value) => value,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        }),
+        Subject::Metric(id) => given.number(id).is_some_and(|value| !constraint.holds(value)),
         Subject::Knob(_) => false,
     });
     broken.map(|constraint| format!("constraint: {}", constraint.text))

@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
+use model::measure::Measure;
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
 use sweep::{Outcome, Space, Spec, outcomes, published};
@@ -33,7 +34,8 @@ fn checked(space: &Space, places: Range<u64>) -> usize {
         let plan = Plan::new(&space.design(index)).unwrap();
         let metrics = estimate(&plan).metrics;
         for (id, value) in space.spec().columns.iter().zip(values) {
-            let MetricValue::Number(number) = metrics.get(*id) else { continue };
+            let Measure::Training(metric) = *id else { continue };
+            let MetricValue::Number(number) = metrics.get(metric) else { continue };
             assert_eq!(number.to_bits(), value.to_bits(), "{index} {id:?}: {number} {value}");
         }
         legal += 1;

@@ -36,7 +36,7 @@ const CHUNKS: u64 = 20_000;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Spec, JSON or TOML (`-` reads stdin), or the name of one that comes with the program:
-    /// pangu-strategy, pangu-architecture
+    /// pangu-strategy, pangu-architecture, pangu-pro-800i-a2, pangu-pro-300i-duo
     #[arg(value_name = "SPEC")]
     spec: String,
     /// File for the feasible designs, one row each (.csv, .jsonl or .parquet), or for the result

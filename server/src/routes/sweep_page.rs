@@ -24,6 +24,7 @@ use sweep::{Space, Spec};
 
 use super::json::json_response;
 use super::page::{off_thread, render};
+use crate::inferred;
 use crate::problem::Problem;
 use crate::report::{self, Asked};
 use crate::state::AppState;
@@ -146,9 +147,19 @@ pub(super) async fn data(
 pub(super) async fn beside(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let answer = off_thread(move || {
         let design = link::decode(&query.unwrap_or_default()).ok()?;
-        Some(report::predict(&mut Estimator::new(), &design, Asked::Numbers))
+        let trained = report::predict(&mut Estimator::new(), &design, Asked::Numbers);
+        Some(Tree::map([("metrics", joined([&trained, &inferred::inferred(&design, &[])]))]))
     });
     Ok(json_response(&answer.await?.unwrap_or(Tree::Null)))
+}
+
+/// The metrics of both regimes in one map.
+fn joined(answers: [&Tree; 2]) -> Tree {
+    let metrics = answers.iter().filter_map(|answer| match answer.get("metrics") {
+        Some(Tree::Map(entries)) => Some(entries.clone()),
+        _ => None,
+    });
+    Tree::Map(metrics.flatten().collect())
 }
 
 /// Why cells of two knobs are empty: a line for each, with both bins and the words.
@@ -203,8 +214,9 @@ pub(super) async fn design(
     State(state): State<AppState>,
     Path((id, index)): Path<(String, u64)>,
 ) -> Result<Redirect, Problem> {
-    let design = design_of(&state, id, index).await?;
-    Ok(Redirect::to(&format!("/?{}", link::encode(&design))))
+    let (design, data) = design_of(&state, id, index).await?;
+    let page = if data.is_serving() { Page::Serving } else { Page::Explorer };
+    Ok(Redirect::to(&format!("{}?{}", page.path(), link::encode(&design))))
 }
 
 /// Leads to a search for layouts around a design of a sweep.
@@ -212,16 +224,16 @@ pub(super) async fn find_around(
     State(state): State<AppState>,
     Path((id, index)): Path<(String, u64)>,
 ) -> Result<Redirect, Problem> {
-    let design = design_of(&state, id, index).await?;
+    let (design, _) = design_of(&state, id, index).await?;
     Ok(Redirect::to(&app::site::find_address(&design)))
 }
 
-async fn design_of(state: &AppState, id: String, index: u64) -> Result<Design, Problem> {
+async fn design_of(state: &AppState, id: String, index: u64) -> Result<(Design, Data), Problem> {
     let found = found(state, id).await?.ok_or_else(unknown)?;
     let space = found.space.filter(|space| index < space.size());
     let space =
         space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
-    Ok(shown(&space, &found.data, index))
+    Ok((shown(&space, &found.data, index), found.data))
 }
 
 /// A design as the sweep's page shows it: simulated, where it was.

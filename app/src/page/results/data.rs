@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use model::MemoryState;
 use model::design::KnobId;
-use model::metric::{MetricId, MetricValue};
+use model::measure::{Measure, Regime};
+use model::metric::MetricId;
 
 pub use reader::read;
 
@@ -37,7 +38,7 @@ pub struct Data {
     /// Knobs that differ between designs: those that vary, then those that follow.
     pub knobs: Vec<Knob>,
     /// Metrics of each design, the objectives' first.
-    pub metrics: Vec<MetricId>,
+    pub metrics: Vec<Measure>,
     /// The designs that are kept.
     pub rows: Rows,
     /// What rules out how many, the most first.
@@ -439,6 +440,18 @@ impl Data {
         format!("{}/{}/design/{index}", Page::Results.path(), self.id)
     }
 
+    /// Are its designs for serving?
+    #[must_use]
+    pub fn is_serving(&self) -> bool {
+        self.metrics.iter().any(|id| id.regime() == Regime::Serving)
+    }
+
+    /// What a link to one of its designs says.
+    #[must_use]
+    pub fn open_label(&self) -> &'static str {
+        if self.is_serving() { "Open in serving" } else { "Open in the explorer" }
+    }
+
     /// Where layouts are searched around a design.
     #[must_use]
     pub fn find_address(&self, index: u64) -> String {
@@ -455,12 +468,12 @@ impl Data {
 
 /// A metric as people read it.
 #[must_use]
-pub fn shown(id: MetricId, number: f64) -> String {
-    if id == MetricId::fits {
+pub fn shown(id: Measure, number: f64) -> String {
+    if id == Measure::Training(MetricId::fits) {
         return if number > 0.5 { "yes" } else { "no" }.to_owned();
     }
-    let text = format::metric(id, MetricValue::Number(number)).to_string();
-    if id == MetricId::fit_probability {
+    let text = format::measure(id, number).to_string();
+    if id == Measure::Training(MetricId::fit_probability) {
         return format!("{text}, {}", memory_state::word(MemoryState::of(number)));
     }
     text

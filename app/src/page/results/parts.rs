@@ -183,8 +183,10 @@ fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
                 p.sweep-best-value { (data.text(dim, row)) }
                 p.muted { (how_timed(data, dim, row)) }
                 p.muted { (knobs_text(data, row)) }
-                a href=(data.design_address(index)) { "Open in the explorer" } " "
-                a href=(data.find_address(index)) { "Find around it" }
+                a href=(data.design_address(index)) { (data.open_label()) } " "
+                @if !data.is_serving() {
+                    a href=(data.find_address(index)) { "Find around it" }
+                }
             } @else {
                 p.muted { (nothing) }
                 @if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
@@ -363,8 +365,10 @@ pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
             " " (metrics.join(" · ")) ". " span.muted { (knobs_text(data, row)) }
         }
         span.sweep-bar-actions {
-            a.button #open-current href=(data.design_address(index)) { "Open in the explorer" }
-            a.button #find-current href=(data.find_address(index)) { "Find around it" }
+            a.button #open-current href=(data.design_address(index)) { (data.open_label()) }
+            @if !data.is_serving() {
+                a.button #find-current href=(data.find_address(index)) { "Find around it" }
+            }
             (button("pin-current", "pin", &index.to_string(), "", pin))
         }
     };

@@ -1,6 +1,8 @@
 //! The axes of columns: their units, and what stands beside them.
 
+use model::measure::Measure;
 use model::metric::MetricId;
+use model::serving::ServingMetric;
 use model::units::Bytes;
 
 use super::data::{Data, Dim};
@@ -9,7 +11,24 @@ use crate::present::format;
 
 /// The unit that an axis is in: how much one of it is, and its name.
 #[must_use]
-pub fn unit(id: MetricId) -> (f64, &'static str) {
+pub fn unit(id: Measure) -> (f64, &'static str) {
+    match id {
+        Measure::Training(id) => unit_of_training(id),
+        Measure::Serving(ServingMetric::tpot_seconds | ServingMetric::itl_seconds) => (1e-3, "ms"),
+        Measure::Serving(ServingMetric::weights_bytes | ServingMetric::kv_cache_bytes) => {
+            of_memory()
+        }
+        Measure::Serving(ServingMetric::kv_bytes_per_token) => (1e3, "kB"),
+        Measure::Serving(id) => (1.0, id.metric().unit),
+    }
+}
+
+fn of_memory() -> (f64, &'static str) {
+    let unit = format::MemoryUnit::chosen();
+    (1.0 / unit.count(Bytes::new(1.0)), unit.name())
+}
+
+fn unit_of_training(id: MetricId) -> (f64, &'static str) {
     match id {
         MetricId::mfu
         | MetricId::hfu
@@ -18,10 +37,7 @@ pub fn unit(id: MetricId) -> (f64, &'static str) {
         | MetricId::overlap_ratio
         | MetricId::fit_probability
         | MetricId::token_drop_ratio => (0.01, "%"),
-        MetricId::memory_peak_bytes | MetricId::memory_limit_bytes => {
-            let unit = format::MemoryUnit::chosen();
-            (1.0 / unit.count(Bytes::new(1.0)), unit.name())
-        }
+        MetricId::memory_peak_bytes | MetricId::memory_limit_bytes => of_memory(),
         MetricId::comm_volume_bytes => (1e9, "GB"),
         MetricId::params_total
         | MetricId::params_active

@@ -14,12 +14,7 @@ use crate::present::html::table_head;
 
 /// A value in its unit.
 fn shown(metric: ServingMetric, value: f64) -> String {
-    match metric.metric().unit {
-        "bytes" if metric != ServingMetric::kv_bytes_per_token => {
-            format::memory(Bytes::new(value)).to_string()
-        }
-        unit => format::in_unit(value, unit).to_string(),
-    }
+    format::served(metric, value).to_string()
 }
 
 /// The headline in a sentence.

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::file::{self, Tree};
 use model::knob::{Kind, Section};
-use model::metric::MetricId;
+use model::measure::{Measure, Regime};
 use model::preset::Preset;
 
 use crate::insight::spec::space::{Entry, Form, entries};
@@ -272,8 +272,21 @@ fn hint(kind: Option<Kind>) -> Markup {
 }
 
 fn metric_options(now: &str) -> Markup {
-    let metrics = MetricId::ALL.iter().map(|id| id.metric());
-    html! { @for metric in metrics { (option(metric.name, metric.label, metric.name == now)) } }
+    let groups = [("Training", false), ("Serving", true)];
+    let of = |is_serving: bool| {
+        Measure::all()
+            .filter(move |it| (it.regime() == Regime::Serving) == is_serving)
+            .map(Measure::metric)
+    };
+    html! {
+        @for (title, is_serving) in groups {
+            optgroup label=(title) {
+                @for metric in of(is_serving) {
+                    (option(metric.name, metric.label, metric.name == now))
+                }
+            }
+        }
+    }
 }
 
 /// What is best.
@@ -290,7 +303,7 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
                 }
                 select.select id={ "metric-" (place) } data-do="metric" data-with=(place)
                     aria-label="Metric" autocomplete="off" {
-                    @if MetricId::find(name).is_none() { (option("", name, true)) }
+                    @if Measure::find(name).is_none() { (option("", name, true)) }
                     (metric_options(name))
                 }
                 @if all.len() > 1 {

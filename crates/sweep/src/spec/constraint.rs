@@ -2,6 +2,7 @@
 
 use model::design::{Design, KnobId};
 use model::knob::{KnobError, Value};
+use model::measure::{Measure, Regime};
 use model::metric::MetricId;
 
 use super::error::{error, shortened};
@@ -22,8 +23,8 @@ pub(super) fn constraint(text: &str, base: &Design) -> Result<Constraint, KnobEr
     let wrong = |detail: String| error("wrong_constraint", "constraints", detail);
     let shown = shortened(text);
     let whole = text.trim();
-    if MetricId::find(whole) == Some(MetricId::fits) {
-        let subject = Subject::Metric(MetricId::fits);
+    if whole == MetricId::fits.metric().name {
+        let subject = Subject::Metric(FITS);
         return Ok(Constraint {
             text: whole.to_owned(),
             subject,
@@ -66,8 +67,8 @@ fn wrong_fits() -> KnobError {
 
 /// A metric by its id, or a knob with a number.
 fn subject(name: &str, base: &Design) -> Result<Subject, KnobError> {
-    if let Some(metric) = MetricId::find(name) {
-        if metric == MetricId::fits {
+    if let Some(metric) = Measure::find(name) {
+        if metric == FITS {
             return Err(wrong_fits());
         }
         return Ok(Subject::Metric(metric));
@@ -104,9 +105,9 @@ pub(super) fn objective(text: &str) -> Result<Objective, KnobError> {
 }
 
 /// A metric that is a number.
-pub(super) fn metric(name: &str, place: &str) -> Result<MetricId, KnobError> {
-    match MetricId::find(name) {
-        Some(MetricId::fits) => Err(error(
+pub(super) fn metric(name: &str, place: &str) -> Result<Measure, KnobError> {
+    match Measure::find(name) {
+        Some(FITS) => Err(error(
             "not_a_number",
             place,
             "`fits` is true or false; it is a constraint, `memory_peak_bytes` is a number",
@@ -123,9 +124,29 @@ pub(super) fn metric(name: &str, place: &str) -> Result<MetricId, KnobError> {
 /// The metric that begins so, or has the most of its beginning in common.
 fn nearest_metric(name: &str) -> Option<&'static str> {
     let common = |known: &str| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-    let names = MetricId::ALL.iter().map(|id| id.metric().name);
+    let names = Measure::all().map(|id| id.metric().name);
     names.filter(|known| common(known) > 1).max_by_key(|known| common(known))
 }
+
+/// Metrics that aren't of the regime of all others.
+pub(super) fn strangers<'a>(
+    regime: Regime,
+    metrics: impl Iterator<Item = (&'static str, &'a Measure)>,
+) -> Vec<KnobError> {
+    let strangers = metrics.filter(|(_, metric)| !metric.is_of(regime));
+    let say = |(place, metric): (&'static str, &Measure)| {
+        let (name, own) = (metric.metric().name, metric.regime().name());
+        let detail = format!(
+            "`{name}` is of {own} and other objectives of {}: a sweep is of one of them",
+            regime.name()
+        );
+        error("mixed_regimes", place, detail)
+    };
+    strangers.map(say).collect()
+}
+
+/// The verdict that is a constraint by itself.
+const FITS: Measure = Measure::Training(MetricId::fits);
 
 /// The constraints that no number keeps together.
 pub(super) fn contradictions(constraints: &[Constraint]) -> Vec<KnobError> {

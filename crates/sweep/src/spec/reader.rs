@@ -3,14 +3,16 @@
 use model::design::{Design, KnobId};
 use model::file::{self, Tree, json};
 use model::knob::{KnobError, Section, Value};
+use model::measure::{Measure, Regime};
 use model::metric::MetricId;
 use model::preset::Preset;
+use model::serving::ServingMetric;
 
 use super::axis::{self, Entry};
-use super::constraint::{constraint, contradictions, metric, objective};
+use super::constraint::{constraint, contradictions, metric, objective, strangers};
 use super::error::{error, kind, shortened};
 use super::sweep::{
-    Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule,
+    Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule, regime_of,
 };
 
 /// Keys of a spec.
@@ -35,13 +37,23 @@ const MAX_ERRORS: usize = 100;
 const MAX_NAME_LEN: usize = 200;
 
 /// Metrics that are kept beside the objectives' unless the spec names others.
-const USUAL_COLUMNS: [MetricId; 6] = [
-    MetricId::mfu,
-    MetricId::step_time_seconds,
-    MetricId::tokens_per_second_per_device,
-    MetricId::memory_peak_bytes,
-    MetricId::bubble_ratio,
-    MetricId::comm_exposed_seconds,
+const USUAL_COLUMNS: [Measure; 6] = [
+    Measure::Training(MetricId::mfu),
+    Measure::Training(MetricId::step_time_seconds),
+    Measure::Training(MetricId::tokens_per_second_per_device),
+    Measure::Training(MetricId::memory_peak_bytes),
+    Measure::Training(MetricId::bubble_ratio),
+    Measure::Training(MetricId::comm_exposed_seconds),
+];
+
+/// The same of serving.
+const USUAL_COLUMNS_OF_SERVING: [Measure; 6] = [
+    Measure::Serving(ServingMetric::output_tokens_per_second_per_device),
+    Measure::Serving(ServingMetric::tokens_per_second_per_user),
+    Measure::Serving(ServingMetric::tpot_seconds),
+    Measure::Serving(ServingMetric::ttft_seconds),
+    Measure::Serving(ServingMetric::kv_limited_concurrency),
+    Measure::Serving(ServingMetric::weights_bytes),
 ];
 
 impl Spec {
@@ -96,9 +108,11 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     reader.check_ties();
     let wrong = reader.errors.split_off(before);
     reader.errors.extend(wrong.into_iter().map(|error| below("space", error)));
-    let constraints = reader.constraints(tree.get("constraints"));
     let objectives = reader.objectives(tree.get("objectives"));
-    let columns = reader.columns(tree.get("columns"), &objectives);
+    let regime = regime_of(&objectives);
+    let constraints = reader.constraints(tree.get("constraints"), regime);
+    let columns = reader.columns(tree.get("columns"), &objectives, regime);
+    reader.check_regime(regime, &objectives, &constraints, &columns);
     let sampling = reader.sampling(tree.get("sampling"));
     let top = reader.count("top", tree.get("top"), 10, 1_000);
     let sample = reader.count("sample", tree.get("sample"), 1_000, 100_000);
@@ -338,10 +352,12 @@ impl Reader {
         texts
     }
 
-    fn constraints(&mut self, tree: Option<&Tree>) -> Vec<Constraint> {
-        let texts = match tree {
-            Some(tree) => self.texts("constraints", tree),
-            None => vec!["fits"],
+    fn constraints(&mut self, tree: Option<&Tree>, regime: Regime) -> Vec<Constraint> {
+        let texts = match (tree, regime) {
+            (Some(tree), _) => self.texts("constraints", tree),
+            (None, Regime::Training) => vec!["fits"],
+            // What has no room breaks a rule of serving.
+            (None, Regime::Serving | Regime::Both) => vec![],
         };
         let (mut read, base) = (Vec::new(), self.base.clone());
         for text in texts {
@@ -376,8 +392,8 @@ impl Reader {
 
     fn objectives(&mut self, tree: Option<&Tree>) -> Vec<Objective> {
         let usual = vec![
-            Objective { metric: MetricId::mfu, goal: Goal::Max },
-            Objective { metric: MetricId::memory_peak_bytes, goal: Goal::Min },
+            Objective { metric: Measure::Training(MetricId::mfu), goal: Goal::Max },
+            Objective { metric: Measure::Training(MetricId::memory_peak_bytes), goal: Goal::Min },
         ];
         let Some(tree) = tree else { return usual };
         let mut read: Vec<Objective> = Vec::new();
@@ -400,9 +416,33 @@ impl Reader {
         read
     }
 
-    fn columns(&mut self, tree: Option<&Tree>, objectives: &[Objective]) -> Vec<MetricId> {
-        let mut columns: Vec<MetricId> = objectives.iter().map(|one| one.metric).collect();
+    /// Every metric must be of the sweep's regime.
+    fn check_regime(
+        &mut self,
+        regime: Regime,
+        objectives: &[Objective],
+        constraints: &[Constraint],
+        columns: &[Measure],
+    ) {
+        let own = objectives.iter().map(|one| ("objectives", &one.metric));
+        let kept = constraints.iter().filter_map(|constraint| match &constraint.subject {
+            Subject::Metric(metric) => Some(("constraints", metric)),
+            Subject::Knob(_) => None,
+        });
+        // Those of objectives stand in front of the columns.
+        let more = columns.iter().skip(objectives.len()).map(|metric| ("columns", metric));
+        self.errors.extend(strangers(regime, own.chain(kept).chain(more)));
+    }
+
+    fn columns(
+        &mut self,
+        tree: Option<&Tree>,
+        objectives: &[Objective],
+        regime: Regime,
+    ) -> Vec<Measure> {
+        let mut columns: Vec<Measure> = objectives.iter().map(|one| one.metric).collect();
         let more = match tree {
+            None if regime == Regime::Serving => USUAL_COLUMNS_OF_SERVING.to_vec(),
             None => USUAL_COLUMNS.to_vec(),
             Some(tree) => {
                 let mut more = Vec::new();

@@ -4,7 +4,7 @@ use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Value;
-use model::metric::MetricId;
+use model::measure::{Measure, Regime};
 
 use crate::digest::digest;
 
@@ -31,7 +31,7 @@ pub struct Spec {
     /// What is best; the first counts most.
     pub objectives: Vec<Objective>,
     /// What is kept of each design that is kept: the objectives' metrics first.
-    pub columns: Vec<MetricId>,
+    pub columns: Vec<Measure>,
     /// Which designs are taken.
     pub sampling: Sampling,
     /// How many of the best are kept for each objective.
@@ -90,7 +90,7 @@ pub enum Subject {
     /// A knob with a number, before the design is evaluated.
     Knob(KnobId),
     /// A metric.
-    Metric(MetricId),
+    Metric(Measure),
 }
 
 /// How a constraint compares.
@@ -147,7 +147,7 @@ impl Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// The metric.
-    pub metric: MetricId,
+    pub metric: Measure,
     /// Which way.
     pub goal: Goal,
 }
@@ -206,9 +206,19 @@ impl Spec {
         &self.source
     }
 
+    /// What its designs are for: the regime of its first objective that has one, which all other
+    /// metrics must have, too.
+    #[must_use]
+    pub fn regime(&self) -> Regime {
+        regime_of(&self.objectives)
+    }
+
     /// May designs of it be timed by closed forms?
     #[must_use]
     pub fn has_closed_forms(&self) -> bool {
+        if self.regime() == Regime::Serving {
+            return false;
+        }
         let closed = Value::Text(Timing::ClosedForm.name().to_owned());
         match self.axes.iter().find(|axis| axis.knob == KnobId::timing) {
             Some(axis) => axis.values.contains(&closed),
@@ -229,6 +239,12 @@ impl Spec {
         let text = json::print(&self.source);
         digest(format!("{}\n{text}", model::MODEL_VERSION).as_bytes())
     }
+}
+
+/// The regime of the first objective that has one.
+pub(super) fn regime_of(objectives: &[Objective]) -> Regime {
+    let mut regimes = objectives.iter().map(|one| one.metric.regime());
+    regimes.find(|regime| *regime != Regime::Both).unwrap_or(Regime::Training)
 }
 
 impl Constraint {

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::metric::MetricValue;
 
 use super::button;
 use crate::page::results::data::{Data, Dim, Standing};
@@ -216,7 +215,7 @@ fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
         Dim::Knob(_) => "differs".to_owned(),
         Dim::Metric(place) => {
             let id = data.metrics[place];
-            if format::metric(id, MetricValue::Number(now)).unit == "%" {
+            if format::measure(id, now).unit == "%" {
                 format::points(now, then)
             } else {
                 format::relative(now, then)
