@@ -5,6 +5,7 @@
 mod mixed;
 mod models;
 mod recipes;
+mod serving;
 
 use alloc::format;
 use alloc::string::ToString;
@@ -21,6 +22,8 @@ pub enum PresetKind {
     Model,
     /// A published training run.
     Recipe,
+    /// A published run of serving.
+    Serving,
 }
 
 /// A named starting point.
@@ -58,9 +61,14 @@ impl Preset {
         if sets_knobs { Self::UNNAMED_ID } else { Self::DEFAULT_ID }
     }
 
-    /// Every preset: recipes first, then models.
+    /// Every preset that can be trained: recipes first, then models.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         recipes::RECIPES.iter().chain(models::MODELS).chain(mixed::MODELS).copied()
+    }
+
+    /// Every published run of serving: what trains its model is that of its base.
+    pub fn served() -> impl Iterator<Item = &'static Self> {
+        serving::SERVED.iter().copied()
     }
 
     /// Finds a preset by id.
@@ -74,8 +82,9 @@ impl Preset {
             detail,
             nearest,
         };
-        let Some(preset) = Self::all().find(|preset| preset.id == id) else {
-            let openable = Self::all().filter(|preset| preset.refused.is_none());
+        let all = || Self::all().chain(Self::served());
+        let Some(preset) = all().find(|preset| preset.id == id) else {
+            let openable = all().filter(|preset| preset.refused.is_none());
             let nearest = closest(id, openable, |preset| preset.id);
             return Err(error(
                 format!("there is no preset `{}`", shorten(id)),
@@ -94,7 +103,9 @@ impl Preset {
         match self.kind {
             PresetKind::Model => self.title,
             // `MODEL on CLUSTER`: a test reads each.
-            PresetKind::Recipe => self.title.split(" on ").next().unwrap_or(self.title),
+            PresetKind::Recipe | PresetKind::Serving => {
+                self.title.split(" on ").next().unwrap_or(self.title)
+            }
         }
     }
 }

@@ -144,6 +144,12 @@ sources! {
     HIXL = "HIXL benchmarks on A2 and A3", "https://github.com/xiaojia151/Hixl";
     /// CloudMatrix384: the super-node of 910C.
     CLOUDMATRIX = "CloudMatrix384, arXiv 2506.12708", "https://arxiv.org/abs/2506.12708";
+    /// DeepSeek on 96 H100 and Kimi K2 on 128 H200 by SGLang.
+    LMSYS_EP = "LMSYS, large-scale expert parallelism with SGLang",
+        "https://lmsys.org/blog/2025-05-05-large-scale-ep/";
+    /// Measured latency and throughput of served models.
+    NIM = "NVIDIA NIM for LLMs, performance",
+        "https://docs.nvidia.com/nim/benchmarking/llm/1.0.0/performance.html";
     /// SimuMax's calibrated operator classes on B200.
     SIMUMAX = "SimuMax, B200 calibration", "https://github.com/MooreThreads/SimuMax";
     /// Published best GEMM rates of accelerators.

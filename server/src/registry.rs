@@ -12,7 +12,7 @@ use crate::report::source;
 /// Every preset, those that can't be opened with the reason.
 #[must_use]
 pub fn presets() -> Tree {
-    let presets = Preset::all().map(|preset| {
+    let presets = Preset::all().chain(Preset::served()).map(|preset| {
         Tree::map([
             ("id", preset.id.into()),
             ("title", preset.title.into()),
@@ -58,6 +58,7 @@ pub const fn kind_name(kind: PresetKind) -> &'static str {
     match kind {
         PresetKind::Model => "model",
         PresetKind::Recipe => "recipe",
+        PresetKind::Serving => "serving",
     }
 }
 

@@ -14,7 +14,7 @@ mod state;
 
 use model::design::Design;
 use model::link;
-use model::preset::Preset;
+use model::preset::{Preset, PresetKind};
 
 use crate::site::Page;
 
@@ -46,9 +46,12 @@ pub fn address(design: &Design) -> String {
     format!("{}?{}", Page::Serving.path(), link::encode(design))
 }
 
-/// A design with another model: machine and serving stay.
+/// A design with another model: machine and serving stay, but for those of a published run.
 fn with_model(design: &Design, preset: &'static Preset) -> Design {
     let mut other = preset.design();
+    if preset.kind == PresetKind::Serving {
+        return other;
+    }
     other.cluster = design.cluster.clone();
     other.serving = design.serving.clone();
     if other.transformer.num_moe_experts.is_none() {

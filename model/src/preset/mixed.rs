@@ -8,7 +8,7 @@ use crate::source::{
 };
 
 #[rustfmt::skip]
-static GPT_OSS_120B: Preset = Preset {
+pub(super) static GPT_OSS_120B: Preset = Preset {
     id: "gpt-oss-120b",
     title: "gpt-oss-120b",
     story: "A window of 128 tokens in every second layer, sinks, 128 experts top-4",

@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return output::result(&json::print(&registry::presets()));
     }
     let (open, refused): (Vec<_>, Vec<_>) =
-        Preset::all().partition(|preset| preset.refused.is_none());
+        Preset::all().chain(Preset::served()).partition(|preset| preset.refused.is_none());
     let row = |preset: &Preset| {
         let story = preset.refused.unwrap_or(preset.story);
         let kind = registry::kind_name(preset.kind);

@@ -16,6 +16,7 @@ use model::design::Design;
 use model::link;
 use model::metric::MetricId;
 use model::preset::{Preset, PresetKind};
+use model::serving::{ServingMetric, ServingPlan, infer};
 use validation::report::Row;
 
 use super::page::off_thread;
@@ -27,18 +28,23 @@ use crate::state::AppState;
 use crate::validated::validated;
 
 const TITLE: &str = "Presets";
-const ABOUT: &str = "Published training runs and models to start from: what each is, how large, on \
+const ABOUT: &str = "Published runs and models to start from: what each is, how large, on \
                      which cluster, and what the model predicts for it";
 
 /// Published runs that are shown beside a preset at most.
 const MAX_RUNS: usize = 3;
 
-const GROUPS: [(PresetKind, &str, &str); 2] = [
+const GROUPS: [(PresetKind, &str, &str); 3] = [
     (PresetKind::Recipe, "Published runs", "Cluster and strategy are those of the source."),
     (
         PresetKind::Model,
         "Models",
         "The architecture is published; cluster and strategy are our defaults.",
+    ),
+    (
+        PresetKind::Serving,
+        "Published runs of serving",
+        "Machine, layout and load are those of the source, but for what the story says.",
     ),
 ];
 
@@ -54,7 +60,7 @@ struct Card {
 /// All cards; the same for everybody who reads the same unit, so they are made once.
 fn cards() -> &'static [Card] {
     static CARDS: PerUnit<Vec<Card>> = PerUnit::new();
-    CARDS.get_or_init(|| Preset::all().map(card).collect())
+    CARDS.get_or_init(|| Preset::all().chain(Preset::served()).map(card).collect())
 }
 
 /// The gallery.
@@ -122,14 +128,20 @@ fn body(asked: &str) -> Markup {
 }
 
 fn card(preset: &'static Preset) -> Card {
-    let facts = preset.refused.map_or_else(|| facts(&preset.design()), |_| Vec::new());
+    let is_served = preset.kind == PresetKind::Serving;
+    let facts = match preset.refused {
+        Some(_) => Vec::new(),
+        None if is_served => served_facts(&preset.design()),
+        None => facts(&preset.design()),
+    };
+    let page = if is_served { Page::Serving } else { Page::Explorer };
     let mut words = format!("{} {} {}", preset.id, preset.title, preset.story);
     words.extend(facts.iter().map(|(_, text)| format!(" {text}")));
     let source = preset.source;
     let html = html! {
         h3 id={ "preset-" (preset.id) } {
             @if preset.refused.is_some() { (preset.title) }
-            @else { a href={ "/?v=1&preset=" (preset.id) } { (preset.title) } }
+            @else { a href={ (page.path()) "?v=1&preset=" (preset.id) } { (preset.title) } }
         }
         p { (preset.story) }
         @if let Some(reason) = preset.refused {
@@ -138,8 +150,10 @@ fn card(preset: &'static Preset) -> Card {
             dl.gallery-facts {
                 @for (name, text) in &facts { div { dt { (name) } dd { (text) } } }
             }
-            a href={ (Page::Find.path()) "?v=1&preset=" (preset.id) } { "Find layouts" }
-            (runs(preset))
+            @if !is_served {
+                a href={ (Page::Find.path()) "?v=1&preset=" (preset.id) } { "Find layouts" }
+                (runs(preset))
+            }
         }
         p.muted.gallery-source {
             "Source: "
@@ -175,6 +189,24 @@ fn facts(design: &Design) -> Vec<(&'static str, String)> {
             format!("{}. {}", value(MetricId::memory_peak_bytes), memory_state::sentence(&numbers)),
         ),
     ]
+}
+
+/// What a design that serves is, and what the model says of it.
+fn served_facts(design: &Design) -> Vec<(&'static str, String)> {
+    let cluster = &design.cluster;
+    let devices =
+        format!("{} × {}", format::whole(cluster.num_devices), cluster.accelerator.row().title);
+    let Ok(plan) = ServingPlan::new(design) else { return vec![("Cluster", devices)] };
+    let inference = infer(&plan);
+    let shown = |id: ServingMetric| (id.metric().label, format::served(id, inference.get(id)));
+    let numbers = [
+        ServingMetric::output_tokens_per_second_per_device,
+        ServingMetric::tpot_seconds,
+        ServingMetric::ttft_seconds,
+        ServingMetric::kv_limited_concurrency,
+    ];
+    let numbers = numbers.map(shown).map(|(label, value)| (label, value.to_string()));
+    std::iter::once(("Cluster", devices)).chain(numbers).collect()
 }
 
 /// Runs that are published of the same model on as many of the same accelerators.

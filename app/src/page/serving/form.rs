@@ -78,13 +78,13 @@ pub(super) fn form(state: State) -> impl IntoView {
 fn models(state: State) -> impl IntoView {
     let now = move || state.with(|design| design.preset.id);
     let first = untrack(now);
-    let known = Preset::all()
-        .filter(|it| it.refused.is_none() && (it.kind == PresetKind::Model || it.id == first));
-    let options: Vec<_> = known
-        .map(|it| {
-            view! { <option value=it.id selected=it.id == first>{it.title}</option> }
-        })
-        .collect();
+    let option = |it: &'static Preset| {
+        view! { <option value=it.id selected=it.id == first>{it.title}</option> }
+    };
+    let known =
+        |it: &&Preset| it.refused.is_none() && (it.kind == PresetKind::Model || it.id == first);
+    let models: Vec<_> = Preset::all().filter(known).map(option).collect();
+    let published: Vec<_> = Preset::served().map(option).collect();
     let pick = move |event| {
         if let Ok(preset) = Preset::find(&event_target_value(&event)) {
             let design = untrack(|| state.with(|design| with_model(design, preset)));
@@ -97,7 +97,8 @@ fn models(state: State) -> impl IntoView {
             <select class="select" id="preset" name="preset" autocomplete="off"
                 prop:value=now on:change=pick
             >
-                {options}
+                <optgroup label="Models">{models}</optgroup>
+                <optgroup label="Published runs">{published}</optgroup>
             </select>
         </div>
     }
