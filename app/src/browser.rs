@@ -13,6 +13,8 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Response;
 
 use crate::present::format::MemoryUnit;
 
@@ -44,6 +46,14 @@ impl Later {
 pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
     // A frame's own tasks come before it is painted.
     request_animation_frame(move || set_timeout(act, Duration::ZERO));
+}
+
+/// The text at an address; none where it can't be had.
+pub(crate) async fn fetched(address: &str) -> Option<String> {
+    let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
+    let response: Response = response.dyn_into().ok()?;
+    let text = response.text().ok().filter(|_| response.ok())?;
+    JsFuture::from(text).await.ok()?.as_string()
 }
 
 /// The whole address of a design.

@@ -14,3 +14,4 @@ pub mod predicted;
 pub mod provenance;
 pub mod published;
 pub mod range;
+pub mod terms;

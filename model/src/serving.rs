@@ -5,6 +5,7 @@
 //! is its own: the cache, the engine, and how requests share steps.
 
 mod engine;
+mod explain;
 mod formats;
 pub mod front;
 mod inference;
@@ -29,6 +30,7 @@ use crate::metric::MetricId;
 use crate::violation::Violation;
 
 pub use engine::{Overheads, family, is_known, overheads};
+pub use explain::explain;
 pub use inference::{
     Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };

@@ -6,7 +6,7 @@ use model::design::{Design, KnobId};
 use model::knob::{Kind, Section, Value};
 use model::legal_values;
 use model::preset::Preset;
-use model::serving::front::{Front, laid_out};
+use model::serving::front::Front;
 use model::serving::{
     Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_rate, rules,
     serving_range,
@@ -455,7 +455,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
     let chosen = front.chosen.unwrap();
     assert!(chosen.ttft <= 1.0 && chosen.tpot <= 0.05);
     // What is chosen is what an inference says of it.
-    let mut own = laid_out(&design, chosen.layout);
+    let mut own = chosen.design(&design);
     own.serving.concurrency = Some(chosen.concurrency);
     let inference = served(&own);
     near(inference.get(Metric::tpot_seconds), chosen.tpot, 0.02);
@@ -464,4 +464,60 @@ fn the_front_is_of_layouts_that_no_other_beats() {
     let loose = Front::new(&with(&design, "tpot_limit_milliseconds", "100")).chosen.unwrap();
     assert!(loose.per_device >= chosen.per_device);
     assert!(front.skipped.iter().all(|skipped| !skipped.reason.is_empty()));
+}
+
+#[test]
+fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
+    let design = of("deepseek-r1-96-h100", &[("tpot_limit_milliseconds", "50")]);
+    let front = Front::new(&design);
+    let apart: Vec<_> = front.best.iter().filter(|served| served.prefill.is_some()).collect();
+    assert!(apart.len() > 4, "{}", apart.len());
+    for found in apart {
+        let pool = found.prefill.unwrap();
+        let all =
+            pool.count * pool.layout.devices() + found.decode.count * found.decode.layout.devices();
+        assert_eq!(all, 96);
+        let inference = served(&found.design(&design));
+        near(inference.get(Metric::tpot_seconds), found.tpot, 0.02);
+        near(inference.get(Metric::ttft_seconds), found.ttft, 0.02);
+        let per_device = inference.get(Metric::output_tokens_per_second_per_device);
+        near(per_device, found.per_device, 0.02);
+    }
+}
+
+#[test]
+fn a_load_of_a_layout_gives_more_than_lighter_ones() {
+    let design = of("llama-3.3-70b-2-h100", &[("num_devices", "16")]);
+    let front = Front::new(&design);
+    for found in &front.best {
+        for other in front.best.iter().filter(|it| it.decode == found.decode) {
+            if other.prefill == found.prefill && other.concurrency > found.concurrency {
+                assert!(other.per_device > found.per_device);
+            }
+        }
+    }
+}
+
+/// Whether every node follows from those below it.
+fn adds_up(node: &model::Breakdown) -> Result<(), String> {
+    let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
+    if let Some(value) = node.how.of(&values)
+        && (value - node.value).abs() > 1e-9 * node.value.abs().max(1e-300)
+    {
+        return Err(format!("{}: {} is not {value}", node.name, node.value));
+    }
+    node.children.iter().try_for_each(adds_up)
+}
+
+#[test]
+fn every_metric_of_every_preset_is_explained_down_to_what_is_given() {
+    for preset in Preset::served() {
+        let plan = plan(&preset.design());
+        let inference = infer(&plan);
+        for metric in Metric::ALL {
+            let tree = model::serving::explain(&plan, &inference, *metric);
+            assert_eq!(tree.value.to_bits(), inference.get(*metric).to_bits());
+            assert_eq!(adds_up(&tree), Ok(()), "{} {metric:?}", preset.id);
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod health;
 mod import;
 mod import_page;
 mod infer;
+mod measured;
 mod json;
 mod knobs;
 mod learn;
@@ -81,6 +82,7 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Trust.path(), get(page::trust))
         .route(Page::Ladder.path(), get(page::ladder))
         .route(Page::Serving.path(), get(page::serving))
+        .route(app::page::serving::MEASURED_PATH, get(measured::measured))
         .route(Page::Schedule.path(), get(page::schedule))
         .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))
@@ -125,6 +127,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/traces/{hash}", get(trace::packed))
         .route(app::page::trust::JSON_PATH, get(validation::json))
         .route(app::page::trust::CSV_PATH, get(validation::csv))
+        .route(app::page::trust::SERVING_JSON_PATH, get(validation::serving))
         // For those who run the server
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

@@ -8,7 +8,9 @@ use app::page::trust::still::Still;
 use app::present::provenance::{self, Provenance};
 use model::file::Tree;
 use serde_json::Value;
+use validation::report::serving::ServingValidation;
 use validation::report::{Row, Validation};
+use validation::serving;
 
 use crate::calendar;
 
@@ -19,6 +21,8 @@ pub(crate) struct Validated {
     pub(crate) json: String,
     /// Its rows as a table.
     pub(crate) csv: String,
+    /// The same of runs of serving as `json`.
+    pub(crate) serving_json: String,
     /// Changes when they do.
     pub(crate) etag: String,
     /// What the page is rendered from.
@@ -28,23 +32,29 @@ pub(crate) struct Validated {
 /// The report of the embedded runs. The first call takes a while: it predicts every run.
 pub(crate) fn validated() -> &'static Validated {
     static VALIDATED: OnceLock<Validated> = OnceLock::new();
-    VALIDATED.get_or_init(|| Validated::new(validation::validate(validation::runs::published())))
+    VALIDATED.get_or_init(|| {
+        let report = validation::validate(validation::runs::published());
+        Validated::new(report, &serving::validate(serving::published()))
+    })
 }
 
 impl Validated {
-    fn new(report: Validation) -> Self {
+    fn new(report: Validation, served: &ServingValidation) -> Self {
         let from = provenance();
         let json = json(&report, &from);
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
+        let serving_json = self::json(served, &from);
+        serving_json.hash(&mut hasher);
         Self {
             csv: csv(&report.rows, &from),
             etag: format!("W/\"{}-{:016x}\"", report.model_version, hasher.finish()),
             served: Served {
-                still: Still::new(&report, &validation::kernels::validate()),
+                still: Still::new(&report, served, &validation::kernels::validate()),
                 rows: Arc::new(report.rows),
             },
             json,
+            serving_json,
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Line {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
+    /// Whether its points stand by themselves, without a line between them.
+    pub is_apart: bool,
 }
 
 /// Lines over a common axis.
@@ -84,8 +86,11 @@ pub fn lines(chart: &Lines, width: u32) -> String {
         for (one, (ink, fill)) in chart.lines.iter().zip(LOOKS) {
             let place = |(x, y): &(f64, f64)| plot.map_coordinate(&(finite(*x), finite(*y)));
             let path: Vec<_> = one.points.iter().map(place).collect();
-            polyline(canvas, path.clone(), ink);
-            let every = marked_every(path.len(), frame.right - frame.left);
+            if !one.is_apart {
+                polyline(canvas, path.clone(), ink);
+            }
+            let all = frame.right - frame.left;
+            let every = if one.is_apart { 1 } else { marked_every(path.len(), all) };
             for ((x, y), value) in path.into_iter().zip(&one.points).step_by(every) {
                 let corners = [(x - POINT.0, y - POINT.1), (x + POINT.0, y + POINT.1)];
                 let number = fixed(finite(value.1), chart.decimals);
@@ -172,7 +177,7 @@ mod tests {
             label: String::from("x"),
             x_title: String::from("x"),
             y_title: String::from("y"),
-            lines: vec![Line { name: String::from("x"), points: points(count) }],
+            lines: vec![Line { name: String::from("x"), points: points(count), is_apart: false }],
             ticks: None,
             places: Vec::new(),
             from: 0.0,

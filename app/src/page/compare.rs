@@ -8,6 +8,7 @@ mod browser;
 mod csv;
 mod figures;
 pub mod numbers;
+mod serving;
 mod start;
 mod server_html;
 mod table;

@@ -9,6 +9,7 @@ mod form;
 mod front;
 mod labels;
 mod launch;
+pub mod measured;
 mod page;
 mod state;
 
@@ -17,6 +18,9 @@ use model::link;
 use model::preset::{Preset, PresetKind};
 
 use crate::site::Page;
+
+/// Where measured loads of a design's model and accelerator are.
+pub const MEASURED_PATH: &str = "/serving/measured";
 
 pub use launch::command;
 pub use page::page;

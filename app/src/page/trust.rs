@@ -31,6 +31,9 @@ use runs::Runs;
 /// Where the browser fetches the runs, and where anybody can.
 pub const JSON_PATH: &str = "/api/v1/validation";
 
+/// Where the runs of serving are as JSON.
+pub const SERVING_JSON_PATH: &str = "/api/v1/validation/serving";
+
 /// The same as a table.
 pub const CSV_PATH: &str = "/api/v1/validation.csv";
 

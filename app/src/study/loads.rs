@@ -227,6 +227,7 @@ fn steps_chart(numbers: &Numbers, report: &Report) -> Lines {
     let line = |name: &str, of: usize| Line {
         name: name.to_owned(),
         points: steps.clone().map(|step| (at(step), outcome.step(step)[of])).collect(),
+        is_apart: false,
     };
     let mut lines = vec![line("Initial expert placement", 0)];
     if plans(numbers) {
@@ -292,6 +293,7 @@ fn cadence(all: &[Cadence], width: Width) -> Markup {
         Line {
             name: name(threshold),
             points: of.iter().map(|one| (place(one.interval), one.step_time.get())).collect(),
+            is_apart: false,
         }
     };
     let best = all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()));
@@ -350,6 +352,7 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
         lines: vec![Line {
             name: "Dropped".to_owned(),
             points: curve.map(|(factor, ratio)| (factor, ratio * 100.0)).collect(),
+            is_apart: false,
         }],
         ticks: None,
         places: own.map(|factor| (factor, "this design".to_owned())).into_iter().collect(),

@@ -3,7 +3,10 @@
 
 mod known;
 pub mod overheads;
+pub mod points;
 mod score;
+
+use std::sync::LazyLock;
 
 use model::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
 use model::design::{Design, KnobId};
@@ -13,6 +16,16 @@ use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
 use serde::Deserialize;
 
 pub use score::validate;
+
+/// Every published run of serving, as the file that comes with the program has it.
+#[must_use]
+pub fn published() -> &'static [ServingRow] {
+    static ROWS: LazyLock<Vec<ServingRow>> = LazyLock::new(|| {
+        // A test reads it.
+        read(include_str!("../runs/serving_runs.csv")).unwrap_or_default()
+    });
+    &ROWS
+}
 
 /// One row of the file, as it is printed.
 #[derive(Clone, Debug, Default, Deserialize)]

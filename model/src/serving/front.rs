@@ -6,20 +6,29 @@ use alloc::vec::Vec;
 
 use super::inference::{Limits, quick};
 use super::rules::first_broken;
-use super::{Layout, ServingPlan, overheads};
+use super::{Layout, ServingPlan, overheads, prefill_rate, prefill_seconds};
 use crate::choice::Disaggregation;
-use crate::design::Design;
+use crate::design::{Design, KnobId};
 
 /// Most requests that a layout is tried with, on all devices.
 const MAX_REQUESTS: u64 = 16_384;
 
-/// A layout at a load.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Served {
+/// Instances of one layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instances {
     /// How an instance is cut.
     pub layout: Layout,
     /// Instances.
-    pub replicas: u64,
+    pub count: u64,
+}
+
+/// A layout at a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Served {
+    /// Instances that decode, or do all.
+    pub decode: Instances,
+    /// Instances that prefill alone, where there are such.
+    pub prefill: Option<Instances>,
     /// Requests in flight, on all devices.
     pub concurrency: u64,
     /// Output tokens a second and device.
@@ -33,6 +42,19 @@ pub struct Served {
     /// Whether the limits of both hold.
     pub is_good: bool,
 }
+
+impl Served {
+    /// The design of a model and load with this layout.
+    #[must_use]
+    pub fn design(&self, of: &Design) -> Design {
+        let mut design = laid_out(of, self.decode.layout, self.prefill);
+        design.serving.concurrency = Some(self.concurrency.max(1));
+        design
+    }
+}
+
+/// Tokens a second by which a load of a layout beats lighter ones.
+const MORE: f64 = 1.01;
 
 /// A layout that can't serve.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,24 +79,26 @@ pub struct Front {
 }
 
 impl Front {
-    /// Every layout of a design's model on its devices, prefill and decode together, at loads of
-    /// powers of two up to what memory holds.
+    /// Every layout of a design's model on its devices at loads of powers of two up to what memory
+    /// holds: prefill and decode together, and apart on pools of which those that prefill are the
+    /// fastest for their devices.
     #[must_use]
     pub fn new(design: &Design) -> Self {
         let mut front = Self::default();
         let mut all: Vec<Served> = Vec::new();
-        for layout in layouts(design) {
-            let tried = laid_out(design, layout);
-            if let Some(reason) = first_broken(&tried) {
-                front.skipped.push(Skipped { layout, reason });
-                continue;
+        let together = layouts(design);
+        for layout in &together {
+            front.add(&laid_out(design, *layout, None), *layout, &mut all);
+        }
+        for prefill in fastest_to_prefill(design) {
+            for share in SHARES {
+                let Some(pool) = pool(design, prefill, share) else { continue };
+                let devices = design.cluster.num_devices - pool.count * prefill.devices();
+                let decodes = decoding(design, devices);
+                for layout in decodes {
+                    front.add(&laid_out(design, layout, Some(pool)), layout, &mut all);
+                }
             }
-            let serving = &tried.serving;
-            let plan = ServingPlan::with_overheads(
-                &tried,
-                overheads(serving.engine, tried.cluster.accelerator),
-            );
-            front.tried += loads(&plan, &mut all);
         }
         front.chosen = all
             .iter()
@@ -84,41 +108,138 @@ impl Front {
         front.best = pareto(all);
         front
     }
+
+    /// Tries a design at every load that it holds.
+    fn add(&mut self, tried: &Design, layout: Layout, all: &mut Vec<Served>) {
+        match first_broken(tried) {
+            // Of pools those alone are told of that could serve.
+            Some(_) if tried.serving.disaggregation == Disaggregation::PrefillDecode => {}
+            Some(reason) => self.skipped.push(Skipped { layout, reason }),
+            None => {
+                let own = overheads(tried.serving.engine, tried.cluster.accelerator);
+                self.tried += loads(&ServingPlan::with_overheads(tried, own), all);
+            }
+        }
+    }
 }
 
-/// The same model and load with another layout of one pool.
+/// Shares of the devices that prefill.
+const SHARES: [f64; 5] = [0.125, 0.25, 0.375, 0.5, 0.75];
+
+/// Layouts of pools that prefill, tried with all that decode.
+const MAX_PREFILL: usize = 2;
+
+/// The layouts that prefill most tokens a second and device within the limit of the first token.
+fn fastest_to_prefill(design: &Design) -> Vec<Layout> {
+    let devices = design.cluster.num_devices;
+    let mut rated: Vec<(f64, Layout)> = Vec::new();
+    if devices < 2 {
+        return Vec::new();
+    }
+    for layout in cuts(design, devices / 2) {
+        let mut alone = laid_out(design, layout, None);
+        alone.cluster.num_devices = layout.devices();
+        if layout.pipeline > 1 || first_broken(&alone).is_some() {
+            continue;
+        }
+        let own = overheads(alone.serving.engine, alone.cluster.accelerator);
+        let plan = ServingPlan::with_overheads(&alone, own);
+        let limit = alone.serving.ttft_limit_milliseconds.map(|millis| millis * 1e-3);
+        if limit.is_none_or(|limit| prefill_seconds(&plan, 1.0) <= limit) {
+            rated.push((prefill_rate(&plan) / layout.devices() as f64, layout));
+        }
+    }
+    rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    rated.into_iter().take(MAX_PREFILL).map(|(_, layout)| layout).collect()
+}
+
+/// The pool of a layout that takes about so large a share of the devices; none where nothing is
+/// left to decode, or a smaller share gives the same.
+fn pool(design: &Design, layout: Layout, share: f64) -> Option<Instances> {
+    let devices = design.cluster.num_devices;
+    let of = |share: f64| libm::round(share * devices as f64 / layout.devices() as f64) as u64;
+    let count = of(share);
+    let is_known = SHARES.iter().any(|less| *less < share && of(*less) == count);
+    let fits = count > 0 && count * layout.devices() < devices;
+    (fits && !is_known).then_some(Instances { layout, count })
+}
+
+/// Layouts of instances that decode on so many devices, all on one stage.
+fn decoding(design: &Design, devices: u64) -> Vec<Layout> {
+    let all = cuts(design, devices).into_iter();
+    all.filter(|it| it.pipeline == 1 && devices.is_multiple_of(it.devices())).collect()
+}
+
+/// The same model and load with another layout, and with a pool that prefills if there is one.
 #[must_use]
-pub fn laid_out(design: &Design, layout: Layout) -> Design {
+pub fn laid_out(design: &Design, layout: Layout, prefill: Option<Instances>) -> Design {
     let mut design = design.clone();
     let has_experts = design.transformer.num_moe_experts.is_some();
+    let devices = design.cluster.num_devices;
+    let own = |it: u64| prefill.is_some().then_some(it);
+    let first = prefill.map_or(layout, |pool| pool.layout);
+    let prefilling = prefill.map_or(0, |pool| pool.count * pool.layout.devices());
     let serving = &mut design.serving;
-    serving.disaggregation = Disaggregation::None;
+    serving.disaggregation = match prefill {
+        Some(_) => Disaggregation::PrefillDecode,
+        None => Disaggregation::None,
+    };
     serving.tensor_parallel_size = layout.tensor;
     serving.pipeline_parallel_size = layout.pipeline;
     serving.data_parallel_size = layout.data;
     serving.moe_expert_parallel_size = layout.expert;
     serving.moe_tensor_parallel_size = has_experts.then_some(layout.expert_tensor);
+    serving.prefill_devices = own(prefilling);
+    serving.decode_devices = own(devices - prefilling);
+    serving.prefill_tensor_parallel_size = own(first.tensor);
+    serving.prefill_pipeline_parallel_size = own(first.pipeline);
+    serving.prefill_data_parallel_size = own(first.data);
+    serving.prefill_moe_expert_parallel_size = own(first.expert).filter(|_| has_experts);
+    serving.prefill_moe_tensor_parallel_size = own(first.expert_tensor).filter(|_| has_experts);
     design
 }
+
+/// The knobs of a layout, its pools and its load.
+pub const LAYOUT: &[KnobId] = &[
+    KnobId::disaggregation,
+    KnobId::tensor_parallel_size,
+    KnobId::pipeline_parallel_size,
+    KnobId::data_parallel_size,
+    KnobId::moe_expert_parallel_size,
+    KnobId::moe_tensor_parallel_size,
+    KnobId::prefill_devices,
+    KnobId::decode_devices,
+    KnobId::prefill_tensor_parallel_size,
+    KnobId::prefill_pipeline_parallel_size,
+    KnobId::prefill_data_parallel_size,
+    KnobId::prefill_moe_expert_parallel_size,
+    KnobId::prefill_moe_tensor_parallel_size,
+    KnobId::concurrency,
+];
 
 /// Powers of two up to a number.
 fn powers(most: u64) -> impl Iterator<Item = u64> {
     (0..63).map(|power| 1_u64 << power).take_while(move |size| *size <= most)
 }
 
-/// Layouts whose instances fill the devices evenly, in powers of two.
+/// Layouts whose instances fill all devices evenly.
 fn layouts(design: &Design) -> Vec<Layout> {
     let devices = design.cluster.num_devices;
+    let all = cuts(design, devices).into_iter();
+    all.filter(|layout| devices.is_multiple_of(layout.devices())).collect()
+}
+
+/// Layouts of instances of at most so many devices, in powers of two, and of groups that share
+/// them out where their number is none.
+fn cuts(design: &Design, devices: u64) -> Vec<Layout> {
     let has_experts = design.transformer.num_moe_experts.is_some();
     let mut layouts = Vec::new();
     for tensor in powers(devices.min(64)) {
-        for data in powers((devices / tensor).min(if has_experts { 512 } else { 1 })) {
+        for data in groups(devices / tensor, has_experts) {
             let ranks = tensor * data;
             for pipeline in powers((devices / ranks).min(8)) {
-                if !devices.is_multiple_of(ranks * pipeline) {
-                    continue;
-                }
-                for expert in powers(if has_experts { ranks } else { 1 }) {
+                let spread = if has_experts { ranks } else { 1 };
+                for expert in (1..=spread).filter(|expert| is_cut(*expert, spread)) {
                     // Experts that groups share are not cut into more parts than a node has.
                     if data > 1 && ranks / expert > 8 {
                         continue;
@@ -132,10 +253,21 @@ fn layouts(design: &Design) -> Vec<Layout> {
     layouts
 }
 
+/// Numbers of attention groups on so many ranks: powers of two, and all of them.
+fn groups(ranks: u64, has_experts: bool) -> impl Iterator<Item = u64> {
+    let most = if has_experts { ranks.min(512) } else { 1 };
+    powers(most).chain((!most.is_power_of_two()).then_some(most))
+}
+
+/// Whether experts are spread over such a part of so many ranks: a power of two of it.
+const fn is_cut(expert: u64, ranks: u64) -> bool {
+    ranks.is_multiple_of(expert) && (ranks / expert).is_power_of_two()
+}
+
 /// A layout at every load that it holds; how many there were.
 fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
     let groups = plan.replicas()[1] * plan.layout().data;
-    let mut last = 0.0;
+    let [mut last, mut most] = [0.0; 2];
     let mut tried = 0;
     for requests in powers(MAX_REQUESTS).filter(|requests| *requests >= groups) {
         let found = quick(plan, requests as f64 / groups as f64);
@@ -145,10 +277,17 @@ fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
             break;
         }
         last = found.in_flight;
+        // More requests that only wait are no load of their own.
+        if found.per_device < most * MORE {
+            continue;
+        }
+        most = found.per_device;
         let limits = Limits::of(plan);
         all.push(Served {
-            layout: plan.layout(),
-            replicas: plan.replicas()[1],
+            decode: Instances { layout: plan.layout(), count: plan.replicas()[1] },
+            prefill: plan
+                .prefill_layout()
+                .map(|layout| Instances { layout, count: plan.replicas()[0] }),
             concurrency: libm::round(found.in_flight * groups as f64) as u64,
             per_device: found.per_device,
             per_user: 1.0 / found.tpot,

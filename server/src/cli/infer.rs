@@ -4,14 +4,17 @@ use app::present::format;
 use model::file::json;
 use model::knob::Section;
 use model::metric::Basis;
-use model::serving::{Inference, Layout, Part, ServingMetric, ServingPlan, infer, serving_range};
+use model::serving::{
+    Inference, Layout, Part, ServingMetric, ServingPlan, explain, infer, serving_range,
+};
 use model::units::Bytes;
 use model::{MODEL_VERSION, link};
 
 use super::input::Source;
 use super::output::{self, table, table_below};
+use super::predict::tree;
 use super::{Failure, input};
-use crate::inferred;
+use crate::{inferred, report};
 
 /// What to serve and how to say it.
 #[derive(Debug, clap::Args)]
@@ -21,17 +24,37 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print how one metric comes about: tpot_seconds, ttft_seconds, kv_limited_concurrency
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    explain: Option<ServingMetric>,
+}
+
+fn metric(text: &str) -> Result<ServingMetric, String> {
+    ServingMetric::find(text).ok_or_else(|| {
+        let names = ServingMetric::ALL.iter().map(|id| id.metric().name);
+        format!(
+            "there is no such metric of serving; there are {}",
+            names.collect::<Vec<_>>().join(", ")
+        )
+    })
 }
 
 /// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design_by(input::Names::Serving)?;
     let set: Vec<_> = arguments.source.knobs_by(input::Names::Serving).collect();
-    if arguments.json {
+    if arguments.json && arguments.explain.is_none() {
         output::result(&json::print(&inferred::inferred(&design, &set)))?;
     }
     let plan = ServingPlan::new(&design)
         .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
+    if let Some(id) = arguments.explain {
+        let terms = explain(&plan, &infer(&plan), id);
+        return output::result(&match arguments.json {
+            true => json::print(&report::breakdown(&terms)),
+            false => tree::of_serving(id, &terms),
+        });
+    }
     if arguments.json {
         return Ok(());
     }

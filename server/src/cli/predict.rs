@@ -4,7 +4,7 @@ mod ledger;
 pub(super) mod loads;
 mod solve;
 mod summary;
-mod tree;
+pub(super) mod tree;
 mod verdict;
 
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let text = match (arguments.explain, arguments.json) {
         (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),
-        (Some(address), false) => tree::text(address, &explained(&plan, address)?),
+        (Some(address), false) => tree::of_metric(address, &explained(&plan, address)?),
         (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
         (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };

@@ -1,4 +1,5 @@
-//! `GET /api/v1/validation` and `/api/v1/validation.csv`: published runs beside their predictions.
+//! `GET /api/v1/validation`, `/api/v1/validation.csv` and `/api/v1/validation/serving`: published
+//! runs beside their predictions.
 
 use axum::Extension;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -12,6 +13,12 @@ use crate::validated::{Validated, validated};
 pub(super) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
     let report = report().await?;
     Ok(send(report, &headers, "application/json", &report.json))
+}
+
+/// The object of `moescape validate --runs FILE --json` for the published runs of serving.
+pub(super) async fn serving(headers: HeaderMap) -> Result<Response, Problem> {
+    let report = report().await?;
+    Ok(send(report, &headers, "application/json", &report.serving_json))
 }
 
 /// Its rows as a table.

@@ -3,8 +3,10 @@
 use model::MODEL_VERSION;
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
+use model::serving::ServingMetric;
 
 use super::numbers::{Column, columns, delta};
+use super::serving::{Served, served};
 use crate::present::provenance;
 use crate::site::chosen::Chosen;
 
@@ -21,6 +23,9 @@ pub fn csv(raw: &str, date: &str) -> String {
     rows.push(row("model_version", "", same(MODEL_VERSION).into_iter()));
     rows.push(row("date", "", same(date).into_iter()));
     rows.extend(MetricId::ALL.iter().map(|id| metric(*id, &columns, chosen.baseline)));
+    if let Some(served) = served(&columns) {
+        rows.extend(ServingMetric::ALL.iter().map(|id| of_serving(*id, &served, chosen.baseline)));
+    }
     rows.extend(KnobId::ALL.iter().map(|id| {
         let value = |column: &Column| {
             column.design().map_or_else(String::new, |design| design.get(*id).to_string())
@@ -47,6 +52,17 @@ fn harmless(text: &str) -> String {
 
 fn row(id: &str, unit: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
     [id.to_owned(), unit.to_owned()].into_iter().chain(cells).collect()
+}
+
+fn of_serving(id: ServingMetric, served: &[Option<Served>], baseline: usize) -> Vec<String> {
+    let value = |one: &Option<Served>| one.as_ref().map(|one| one.get(id));
+    let said = |number: Option<f64>| number.map_or_else(String::new, |it| it.to_string());
+    let mut cells =
+        row(id.metric().name, id.metric().unit, served.iter().map(|one| said(value(one))));
+    let base = served.get(baseline).and_then(value);
+    let others = served.iter().enumerate().filter(|(place, _)| *place != baseline);
+    cells.extend(others.map(|(_, one)| said(value(one).zip(base).map(|(now, then)| now - then))));
+    cells
 }
 
 fn metric(id: MetricId, columns: &[Column], baseline: usize) -> Vec<String> {

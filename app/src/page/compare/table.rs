@@ -7,6 +7,7 @@ use model::metric::{MetricId, MetricValue};
 
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
 use super::server_html::{letter_mark, own};
+use super::serving::{self, served};
 use crate::panel::knob_note::unset;
 use crate::present::format;
 use crate::present::range::expected;
@@ -31,6 +32,7 @@ const SECTIONS: [(Section, &str); Section::ALL.len()] = [
 /// The table.
 pub(super) fn html(columns: &[Column], chosen: &Chosen) -> Markup {
     let shown = metrics(columns, chosen.all);
+    let served = served(columns);
     let has_numbers = columns.iter().any(|column| column.numbers().is_some());
     html! {
         div.scroll-x role="region" tabindex="0" aria-label="Comparison, table" {
@@ -41,6 +43,12 @@ pub(super) fn html(columns: &[Column], chosen: &Chosen) -> Markup {
                     tbody {
                         (heading("Metrics", columns.len()))
                         @for id in shown { (metric_row(id, columns, chosen.baseline)) }
+                    }
+                }
+                @if let Some(served) = &served {
+                    tbody {
+                        (heading("When it serves", columns.len()))
+                        (serving::rows(served, chosen.baseline))
                     }
                 }
                 @for (section, title) in SECTIONS {

@@ -19,7 +19,7 @@ use super::beside::{self, Beside};
 use super::data::{Counts, Data, Pace};
 use super::live::Live;
 use super::wire;
-use crate::browser::pins;
+use crate::browser::{fetched, pins};
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
@@ -74,7 +74,7 @@ fn get_beside(live: &Shared) {
     leptos::task::spawn_local(async move {
         for (label, link) in links {
             let address = format!("{}?{link}", live.borrow().address("beside"));
-            let numbers = text(&address).await;
+            let numbers = fetched(&address).await;
             if let Some(design) = numbers.and_then(|numbers| Beside::read(label, &numbers)) {
                 live.borrow_mut().put_beside(design);
                 due(&live);
@@ -294,17 +294,10 @@ fn get_later(live: &Shared) {
 fn why(live: &Shared, address: String) {
     let live = Rc::clone(live);
     leptos::task::spawn_local(async move {
-        let text = text(&address).await.unwrap_or_default();
+        let text = fetched(&address).await.unwrap_or_default();
         live.borrow_mut().take_reasons(&address, &text);
         due(&live);
     });
-}
-
-async fn text(address: &str) -> Option<String> {
-    let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
-    let response: Response = response.dyn_into().ok()?;
-    let text = response.text().ok().filter(|_| response.ok())?;
-    JsFuture::from(text).await.ok()?.as_string()
 }
 
 /// Pauses, resumes or removes the sweep.

@@ -6,12 +6,16 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use model::design::{Design, Serving};
+use model::link;
 
 use super::front::BEST;
+use super::measured::Measured;
 use super::state::State;
-use super::{address, design, labels};
+use super::{MEASURED_PATH, address, design, labels};
 use crate::browser::dom::{clicked_link, focus_again};
-use crate::browser::{Later, replace_address};
+use crate::browser::{Later, fetched, replace_address};
 use crate::site::Page;
 
 /// The address follows when the numbers have been still for this long.
@@ -39,12 +43,43 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
             }
         });
     });
+    follow_measured(state);
     announcement
+}
+
+/// Asks for measured loads whenever model, accelerator or lengths change.
+fn follow_measured(state: State) {
+    let key = Memo::new(move |_| state.with_resting(measured_address));
+    Effect::new(move |_| {
+        let address = key.get();
+        spawn_local(async move {
+            let text = fetched(&address).await;
+            if key.try_get_untracked().as_ref() == Some(&address) {
+                state.take_measured(Measured::read(&text.unwrap_or_default()));
+            }
+        });
+    });
+}
+
+/// Where the measured loads of a design are: whatever else it has doesn't matter.
+fn measured_address(design: &Design) -> String {
+    let mut asked = design.clone();
+    asked.serving = Serving {
+        input_length: design.serving.input_length,
+        output_length: design.serving.output_length,
+        ..Serving::default()
+    };
+    format!("{MEASURED_PATH}?{}", link::encode(&asked))
 }
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
     let Some((link, address)) = clicked_link(event) else { return };
+    if let Some(metric) = link.get_attribute("data-explain") {
+        // The link itself leads to the terms.
+        state.explain(&metric);
+        return;
+    }
     let query = address.strip_prefix(Page::Serving.path()).filter(|rest| !rest.starts_with('/'));
     let Some(Ok(design)) = query.map(design) else { return };
     event.prevent_default();

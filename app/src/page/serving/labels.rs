@@ -3,14 +3,15 @@
 use maud::{Markup, html};
 use model::design::Design;
 use model::metric::Basis;
-use model::serving::{Part, ServingMetric, serving_range};
+use model::serving::{Part, ServingMetric, explain, serving_range};
 use model::units::Bytes;
 use model::violation::Violation;
 
 use super::address;
 use super::state::Ran;
 use crate::present::format;
-use crate::present::html::table_head;
+use crate::present::html::{source, table_head};
+use crate::present::terms::terms;
 
 /// A value in its unit.
 fn shown(metric: ServingMetric, value: f64) -> String {
@@ -82,10 +83,35 @@ pub(super) fn cards(ran: &Ran) -> String {
         @for metric in CARDS {
             @let id = metric.metric().name;
             article.card.metric aria-labelledby={ (id) "-title" } {
-                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                div.card-head {
+                    h2 id={ (id) "-title" } { (explained_link(metric)) }
+                }
                 p.card-value { (shown(metric, ran.inference.get(metric))) }
                 p.card-line { (likely(ran, metric)) }
             }
+        }
+    };
+    markup.into_string()
+}
+
+/// A metric's name, which leads to how it comes about.
+fn explained_link(metric: ServingMetric) -> Markup {
+    let row = metric.metric();
+    html! { a href="#explained" data-explain=(row.name) { (row.label) } }
+}
+
+/// How a metric comes about.
+pub(super) fn explained(ran: &Ran, metric: ServingMetric) -> String {
+    let words = metric.words();
+    let whole = explain(&ran.plan, &ran.inference, metric);
+    let markup = html! {
+        p { strong { (shown(metric, whole.value)) } ", " (likely(ran, metric)) }
+        p { (words.definition) }
+        p.formula { (words.formula) }
+        (terms(&whole))
+        p.muted {
+            (source(words.source)) ", "
+            a href={ "/guide/metrics#" (metric.metric().name) } { code { (metric.metric().name) } }
         }
     };
     markup.into_string()
@@ -114,9 +140,7 @@ pub(super) fn numbers(ran: &Ran) -> String {
                 @for metric in ServingMetric::ALL.iter().copied() {
                     tr {
                         th scope="row" {
-                            a href={ "/guide/metrics#" (metric.metric().name) } {
-                                (metric.metric().label)
-                            }
+                            (explained_link(metric))
                         }
                         td { (shown(metric, ran.inference.get(metric))) }
                         td { (likely(ran, metric)) }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use maud::html;
 use model::design::Design;
 use model::knob::KnobError;
+use model::serving::ServingMetric;
 
 use super::state::{Ran, State};
 use super::{browser, design, form, front, labels, launch};
@@ -101,9 +102,39 @@ fn live(design: Design) -> impl IntoView {
                 {section("memory", "What memory holds", shown(labels::memory))}
                 {command(state)}
                 {section("numbers", "All numbers", shown(labels::numbers))}
+                {explained(state)}
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
+    }
+}
+
+/// How one number comes about, and which.
+fn explained(state: State) -> impl IntoView {
+    let now = move || state.explained().metric().name;
+    let first = untrack(now);
+    let options: Vec<_> = ServingMetric::ALL
+        .iter()
+        .map(|it| it.metric())
+        .map(|it| view! { <option value=it.name selected=it.name == first>{it.label}</option> })
+        .collect();
+    let text = Memo::new(move |_| {
+        let metric = state.explained();
+        state.with_shown(|ran| labels::explained(ran, metric))
+    });
+    view! {
+        <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
+            <h2 id="explained-title">"How a number comes about"</h2>
+            <div class="schedule-field">
+                <label for="explained-metric">"Metric"</label>
+                <select class="select" id="explained-metric" autocomplete="off" prop:value=now
+                    on:change=move |event| state.explain(&event_target_value(&event))
+                >
+                    {options}
+                </select>
+            </div>
+            <div inner_html=move || text.get()></div>
+        </section>
     }
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
-use model::serving::front::Front;
-use model::serving::{Inference, ServingPlan, infer};
+use model::serving::front::{Front, LAYOUT};
+use model::serving::{Inference, ServingMetric, ServingPlan, infer};
 use model::violation::Violation;
 
+use super::measured::Measured;
 use crate::browser::Later;
 
 /// Layouts follow when the numbers have been still for this long.
@@ -29,6 +30,8 @@ pub(super) struct State {
     outcome: Memo<Result<Arc<Ran>, Vec<Violation>>>,
     shown: Memo<Option<Arc<Ran>>>,
     front: Memo<Arc<Front>>,
+    measured: RwSignal<Measured>,
+    explained: RwSignal<ServingMetric>,
     /// What was typed and isn't a value, by knob.
     wrong: RwSignal<Vec<(KnobId, String)>>,
     later: Later,
@@ -51,7 +54,10 @@ impl State {
         });
         let front = Memo::new(move |_| Arc::new(resting.with(Front::new)));
         let wrong = RwSignal::default();
-        Self { design, resting, outcome, shown, front, wrong, later: Later::new(REST) }
+        let measured = RwSignal::default();
+        let explained = RwSignal::new(ServingMetric::tpot_seconds);
+        let later = Later::new(REST);
+        Self { design, resting, outcome, shown, front, measured, explained, wrong, later }
     }
 
     /// Something of the design.
@@ -74,9 +80,37 @@ impl State {
         self.shown.with(|ran| ran.as_deref().map_or_else(String::new, text))
     }
 
-    /// Text of the layouts, with the design that they are of.
-    pub(super) fn with_front(self, text: impl FnOnce(&Front, &Design) -> String) -> String {
-        self.front.with(|front| self.resting.with(|design| text(front, design)))
+    /// Text of the layouts, with the design that they are of and what was measured of it.
+    pub(super) fn with_front(
+        self,
+        text: impl FnOnce(&Front, &Design, &Measured) -> String,
+    ) -> String {
+        self.measured.with(|measured| {
+            self.front.with(|front| self.resting.with(|design| text(front, design, measured)))
+        })
+    }
+
+    /// Something of the design that layouts are of.
+    pub(super) fn with_resting<T>(self, read: impl FnOnce(&Design) -> T) -> T {
+        self.resting.with(read)
+    }
+
+    /// What was measured of its model and accelerator has come.
+    pub(super) fn take_measured(self, measured: Measured) {
+        // The page may be gone by now.
+        let _ = self.measured.try_set(measured);
+    }
+
+    /// The metric whose terms are shown.
+    pub(super) fn explained(self) -> ServingMetric {
+        self.explained.get()
+    }
+
+    /// Shows the terms of the metric of that name.
+    pub(super) fn explain(self, name: &str) {
+        if let Some(metric) = ServingMetric::find(name) {
+            self.explained.set(metric);
+        }
     }
 
     /// Asks for something else.
@@ -95,14 +129,9 @@ impl State {
         if design.preset.id != other.preset.id {
             return;
         }
-        let (own, other) = (&mut design.serving, &other.serving);
-        own.disaggregation = other.disaggregation;
-        own.tensor_parallel_size = other.tensor_parallel_size;
-        own.pipeline_parallel_size = other.pipeline_parallel_size;
-        own.data_parallel_size = other.data_parallel_size;
-        own.moe_expert_parallel_size = other.moe_expert_parallel_size;
-        own.moe_tensor_parallel_size = other.moe_tensor_parallel_size;
-        own.concurrency = other.concurrency;
+        for id in LAYOUT {
+            design.put(*id, &other.get(*id));
+        }
         self.ask(design);
     }
 

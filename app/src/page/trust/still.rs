@@ -1,12 +1,14 @@
 //! What stands still on the page, as HTML text that only the server writes.
 
 mod kernels;
+mod serving;
 mod sweeps;
 
 use maud::{Markup, html};
 use model::metric::MetricValue;
 use model::preset::Preset;
 use validation::report::kernels::KernelValidation;
+use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
 
 use super::constants;
@@ -36,9 +38,13 @@ pub struct Still {
 }
 
 impl Still {
-    /// The parts for the reports on runs and on kernels.
+    /// The parts for the reports on runs, on runs of serving and on kernels.
     #[must_use]
-    pub fn new(report: &Validation, measured: &KernelValidation) -> Self {
+    pub fn new(
+        report: &Validation,
+        served: &ServingValidation,
+        measured: &KernelValidation,
+    ) -> Self {
         let summary = &report.summary;
         Self {
             sentence: words::headline(summary),
@@ -48,6 +54,7 @@ impl Still {
                 (left_out(summary))
                 (seeds())
                 (targets(&summary.targets))
+                (serving::html(served))
             }
             .into_string(),
             scores: scores(summary).into_string(),
@@ -387,18 +394,20 @@ mod tests {
     /// What is far off stays in the chart, and every family has a colour.
     #[test]
     fn measured_kernels_are_drawn_by_family() {
-        let below = Still::new(&report(), &measured()).below;
+        let below = Still::new(&report(), &ServingValidation::default(), &measured()).below;
         for point in ["chart-hopper kernel-points", "chart-grace-blackwell kernel-points"] {
             assert!(below.contains(point), "{below}");
         }
         assert!(below.contains("FP8, 2 shapes"), "{below}");
-        let nothing = Still::new(&report(), &KernelValidation::default()).below;
+        let nothing =
+            Still::new(&report(), &ServingValidation::default(), &KernelValidation::default())
+                .below;
         assert!(!nothing.contains("Kernels and collectives"));
     }
 
     #[test]
     fn the_page_says_first_how_far_predictions_are_off() {
-        let above = Still::new(&report(), &measured()).above;
+        let above = Still::new(&report(), &ServingValidation::default(), &measured()).above;
         let sentence = "Half of 700 published runs are predicted within 9.0\u{a0}%, nine of ten \
              within 27.0\u{a0}%, by constants that were fitted without their source.";
         assert!(above.contains(sentence), "{above}");
@@ -410,13 +419,18 @@ mod tests {
         let mut empty = report();
         empty.summary = Summary::default();
         for report in [report(), empty] {
-            let Still { above, scores, below, .. } = Still::new(&report, &measured());
+            let Still { above, scores, below, .. } =
+                Still::new(&report, &ServingValidation::default(), &measured());
             let html = format!("<div>{above}{scores}{below}</div>");
             // A boolean attribute is HTML but no XML.
             let xml = html.replace(" download>", " download=\"\">");
             roxmltree::Document::parse(&xml).expect("well-formed");
         }
-        assert!(Still::new(&report(), &measured()).scores.contains("&lt;b&gt;&amp;"));
+        assert!(
+            Still::new(&report(), &ServingValidation::default(), &measured())
+                .scores
+                .contains("&lt;b&gt;&amp;")
+        );
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! An explanation as an indented tree.
 
-use app::present::format;
+use app::present::format::{self, Quantity};
 use model::Breakdown;
-use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
+use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue, Words};
+use model::serving::ServingMetric;
 
 /// The metric with its definition, then its terms, each indented below what it is a part of.
-pub(super) fn text(address: MetricAddress, root: &Breakdown) -> String {
+pub(super) fn of_metric(address: MetricAddress, root: &Breakdown) -> String {
     let id = address.metric;
     let metric = id.metric();
     let value = if id == MetricId::fits {
@@ -15,13 +16,18 @@ pub(super) fn text(address: MetricAddress, root: &Breakdown) -> String {
     };
     let part =
         if address.part == MetricPart::Whole { String::new() } else { format!(" ({address})") };
+    text(&format!("{}{part}", metric.label), &format::metric(id, value), id.words(), root)
+}
+
+/// What a metric of serving is, in the same form.
+pub(in crate::cli) fn of_serving(id: ServingMetric, root: &Breakdown) -> String {
+    text(id.metric().label, &format::served(id, root.value), id.words(), root)
+}
+
+fn text(label: &str, value: &Quantity, words: &Words, root: &Breakdown) -> String {
     let mut text = format!(
-        "{}{part} = {}\n    {}\n    {}  [{}]\n",
-        metric.label,
-        format::metric(id, value),
-        id.words().definition,
-        root.formula,
-        root.source.title,
+        "{label} = {value}\n    {}\n    {}  [{}]\n",
+        words.definition, root.formula, root.source.title,
     );
     if let Some(substituted) = format::substituted(root) {
         text.push_str(&format!("    = {substituted}\n"));
