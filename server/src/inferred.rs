@@ -8,10 +8,11 @@ use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree};
 use model::knob::Section;
 use model::serving::{
-    Inference, Layout, Part, ServingMemory, ServingMetric, ServingPlan, infer, serving_range,
+    Inference, Part, ServingMemory, ServingMetric, ServingPlan, infer, serving_range,
 };
 use model::violation::Violation;
 
+use crate::laid_out::layout;
 use crate::report::violation;
 
 /// The inference of a design, legal or not; what was set and isn't read is warned of.
@@ -99,17 +100,6 @@ fn ranges(plan: &ServingPlan, inference: &Inference) -> Tree {
 
 fn layouts(plan: &ServingPlan) -> Tree {
     let [prefill, decode] = plan.replicas();
-    let layout = |it: Layout, replicas: u64| {
-        Tree::map([
-            ("replicas", Tree::Unsigned(replicas)),
-            ("devices", Tree::Unsigned(replicas * it.devices())),
-            ("tensor_parallel_size", Tree::Unsigned(it.tensor)),
-            ("pipeline_parallel_size", Tree::Unsigned(it.pipeline)),
-            ("data_parallel_size", Tree::Unsigned(it.data)),
-            ("moe_expert_parallel_size", Tree::Unsigned(it.expert)),
-            ("moe_tensor_parallel_size", Tree::Unsigned(it.expert_tensor)),
-        ])
-    };
     let of_prefill = plan.prefill_layout().map(|it| layout(it, prefill));
     Tree::map([
         ("decode", layout(plan.layout(), decode)),

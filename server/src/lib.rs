@@ -41,6 +41,7 @@ pub mod guide;
 pub mod report;
 
 pub mod inferred;
+pub mod laid_out;
 mod validated;
 
 mod exports;

@@ -107,6 +107,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/infer", post(infer::infer))
+        .route("/api/v1/infer/layouts", post(infer::layouts))
         .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))
         .route("/api/v1/designs", get(designs::list).post(designs::store))

@@ -22,6 +22,7 @@ use crate::site::Page;
 /// Where measured loads of a design's model and accelerator are.
 pub const MEASURED_PATH: &str = "/serving/measured";
 
+pub use front::pools;
 pub use launch::command;
 pub use page::page;
 

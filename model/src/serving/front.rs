@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::inference::{Limits, quick};
+use super::inference::{Limits, Quick, quick};
 use super::rules::first_broken;
 use super::{Layout, ServingPlan, overheads, prefill_rate, prefill_seconds};
 use crate::choice::Disaggregation;
@@ -264,11 +264,15 @@ const fn is_cut(expert: u64, ranks: u64) -> bool {
     ranks.is_multiple_of(expert) && (ranks / expert).is_power_of_two()
 }
 
-/// A layout at every load that it holds; how many there were.
+/// A layout at every load that it holds, and at about the heaviest one within the limits; how many
+/// there were.
 fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
     let groups = plan.replicas()[1] * plan.layout().data;
+    let limits = Limits::of(plan);
     let [mut last, mut most] = [0.0; 2];
     let mut tried = 0;
+    // The heaviest load that was within the limits, and the next one that wasn't.
+    let mut between: [Option<u64>; 2] = [None; 2];
     for requests in powers(MAX_REQUESTS).filter(|requests| *requests >= groups) {
         let found = quick(plan, requests as f64 / groups as f64);
         tried += 1;
@@ -277,26 +281,53 @@ fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
             break;
         }
         last = found.in_flight;
+        let served = served(plan, &found, limits);
+        between = match (served.is_good, between) {
+            (true, _) => [Some(served.concurrency), None],
+            (false, [good, None]) => [good, Some(served.concurrency)],
+            (false, both) => both,
+        };
         // More requests that only wait are no load of their own.
-        if found.per_device < most * MORE {
-            continue;
+        if found.per_device >= most * MORE {
+            most = found.per_device;
+            all.push(served);
         }
-        most = found.per_device;
-        let limits = Limits::of(plan);
-        all.push(Served {
-            decode: Instances { layout: plan.layout(), count: plan.replicas()[1] },
-            prefill: plan
-                .prefill_layout()
-                .map(|layout| Instances { layout, count: plan.replicas()[0] }),
-            concurrency: libm::round(found.in_flight * groups as f64) as u64,
-            per_device: found.per_device,
-            per_user: 1.0 / found.tpot,
-            ttft: found.ttft,
-            tpot: found.tpot,
-            is_good: limits.hold(found.ttft, found.tpot),
-        });
+    }
+    let [Some(mut low), Some(mut high)] = between else { return tried };
+    for _ in 0..HALVINGS {
+        let middle = low.midpoint(high);
+        if middle == low {
+            break;
+        }
+        let served = served(plan, &quick(plan, middle as f64 / groups as f64), limits);
+        tried += 1;
+        if served.is_good {
+            low = middle;
+            all.push(served);
+        } else {
+            high = middle;
+        }
     }
     tried
+}
+
+/// Halvings between a load within the limits and the next one that isn't.
+const HALVINGS: u32 = 4;
+
+/// What a plan gives at a load.
+fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
+    let [prefill, count] = plan.replicas();
+    let groups = count * plan.layout().data;
+    Served {
+        decode: Instances { layout: plan.layout(), count },
+        prefill: plan.prefill_layout().map(|layout| Instances { layout, count: prefill }),
+        concurrency: libm::round(found.in_flight * groups as f64) as u64,
+        per_device: found.per_device,
+        per_user: 1.0 / found.tpot,
+        ttft: found.ttft,
+        tpot: found.tpot,
+        is_good: limits.hold(found.ttft, found.tpot),
+    }
 }
 
 /// Those that no other beats in both numbers.

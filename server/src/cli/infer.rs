@@ -1,5 +1,7 @@
 //! `moescape infer`: how a design would serve.
 
+mod layouts;
+
 use app::present::format;
 use model::file::json;
 use model::knob::Section;
@@ -14,7 +16,7 @@ use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
 use super::{Failure, input};
-use crate::{inferred, report};
+use crate::{inferred, laid_out, report};
 
 /// What to serve and how to say it.
 #[derive(Debug, clap::Args)]
@@ -27,6 +29,10 @@ pub(super) struct Arguments {
     /// Print how one metric comes about: tpot_seconds, ttft_seconds, kv_limited_concurrency
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     explain: Option<ServingMetric>,
+    /// Print the layouts of its devices that no other beats, prefill and decode together and on
+    /// pools of their own, the best within its limits first
+    #[arg(long, conflicts_with = "explain")]
+    layouts: bool,
 }
 
 fn metric(text: &str) -> Result<ServingMetric, String> {
@@ -43,6 +49,12 @@ fn metric(text: &str) -> Result<ServingMetric, String> {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design_by(input::Names::Serving)?;
     let set: Vec<_> = arguments.source.knobs_by(input::Names::Serving).collect();
+    if arguments.layouts {
+        return output::result(&match arguments.json {
+            true => json::print(&laid_out::laid_out(&design)),
+            false => layouts::text(&design),
+        });
+    }
     if arguments.json && arguments.explain.is_none() {
         output::result(&json::print(&inferred::inferred(&design, &set)))?;
     }

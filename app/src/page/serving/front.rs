@@ -31,7 +31,8 @@ const LIMITS: usize = 6;
 const REASONS: usize = 8;
 
 /// A layout with its pools in the trade's letters.
-fn pools(served: &Served) -> String {
+#[must_use]
+pub fn pools(served: &Served) -> String {
     let one = |it: Instances| match it.count {
         1 => layout(it.layout),
         count => format!("{count} × ({})", layout(it.layout)),
