@@ -177,6 +177,7 @@ impl Room {
             Anchor::Proposal(seq) => self.proposal(*seq).map(|_| ()),
             Anchor::Design
             | Anchor::Metric(_)
+            | Anchor::Served(_)
             | Anchor::Knob(_)
             | Anchor::Stage(_)
             | Anchor::SweepRow { .. } => Ok(()),

@@ -4,13 +4,15 @@ use std::fmt;
 
 use model::design::KnobId;
 use model::metric::MetricAddress;
+use model::serving::ServingMetric;
+use model::text::closest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::person::Seq;
 
 /// What a comment is about, by ids that last.
 ///
-/// Written as `design`, `metric:memory_peak_bytes@stage=3`,
+/// Written as `design`, `metric:memory_peak_bytes@stage=3`, `serving:tpot_seconds`,
 /// `knob:parallel.expert_model_parallel_size`, `stage:3`, `candidate:12`, `proposal:14` or
 /// `sweep:ID#INDEX`.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +21,8 @@ pub enum Anchor {
     Design,
     /// A metric, of all or of a part.
     Metric(MetricAddress),
+    /// A metric of requests that are answered.
+    Served(ServingMetric),
     /// A knob.
     Knob(KnobId),
     /// A pipeline stage.
@@ -68,6 +72,7 @@ impl Anchor {
         let number = || of.parse::<u64>().map_err(|_| unknown(text));
         Ok(match kind {
             "metric" => Self::Metric(MetricAddress::parse(of).map_err(|e| within(kind, e))?),
+            "serving" => Self::Served(ServingMetric::find(of).ok_or_else(|| unknown_served(of))?),
             "knob" => Self::Knob(KnobId::find(of).map_err(|e| within(kind, e))?),
             "stage" => Self::Stage(of.parse().map_err(|_| unknown(text))?),
             "candidate" => Self::Candidate(number()?),
@@ -91,6 +96,15 @@ fn within(kind: &str, error: model::knob::KnobError) -> AnchorError {
     AnchorError { detail: error.detail, nearest }
 }
 
+fn unknown_served(name: &str) -> AnchorError {
+    let shown: String = name.chars().take(80).collect();
+    let nearest = closest(name, ServingMetric::ALL.iter(), |id| id.metric().name);
+    AnchorError {
+        detail: format!("there is no metric of serving `{shown}`"),
+        nearest: nearest.map(|id| format!("serving:{}", id.metric().name)).into_iter().collect(),
+    }
+}
+
 fn unknown(text: &str) -> AnchorError {
     let shown: String = text.chars().take(80).collect();
     AnchorError {
@@ -104,6 +118,7 @@ impl fmt::Display for Anchor {
         match self {
             Self::Design => f.write_str("design"),
             Self::Metric(address) => write!(f, "metric:{address}"),
+            Self::Served(id) => write!(f, "serving:{}", id.metric().name),
             Self::Knob(knob) => write!(f, "knob:{}", knob.id()),
             Self::Stage(stage) => write!(f, "stage:{stage}"),
             Self::Candidate(seq) => write!(f, "candidate:{seq}"),
@@ -136,6 +151,7 @@ mod tests {
             "design",
             "metric:mfu",
             "metric:memory_peak_bytes@stage=3",
+            "serving:tpot_seconds",
             "knob:parallel.expert_model_parallel_size",
             "stage:3",
             "candidate:12",

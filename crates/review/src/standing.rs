@@ -3,6 +3,7 @@
 use model::design::Design;
 use model::estimate::Estimate;
 use model::metric::MetricValue;
+use model::serving::{ServingPlan, infer};
 use model::{MODEL_VERSION, Plan, estimate};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,10 @@ impl Numbers {
                 MetricValue::Number(number) => SaidValue::Number(number),
                 MetricValue::Flag(flag) => SaidValue::Flag(flag),
             }),
+            Anchor::Served(id) => {
+                let plan = ServingPlan::new(&self.design).ok()?;
+                Some(SaidValue::Number(infer(&plan).get(*id)))
+            }
             Anchor::Stage(stage) => {
                 let stages = &self.estimate.as_ref()?.stages;
                 let stage = stages.iter().find(|row| row.stage == *stage)?;
@@ -82,7 +87,7 @@ impl Thread {
         match &self.anchor {
             Anchor::Candidate(_) | Anchor::Proposal(_) | Anchor::SweepRow { .. } => false,
             Anchor::Design => said.link != model::link::encode(&numbers.design),
-            Anchor::Metric(_) | Anchor::Knob(_) | Anchor::Stage(_) => {
+            Anchor::Metric(_) | Anchor::Served(_) | Anchor::Knob(_) | Anchor::Stage(_) => {
                 said.value != numbers.value(&self.anchor)
             }
         }
@@ -96,7 +101,9 @@ impl Room {
         let value = anchor.and_then(|anchor| match anchor {
             // A knob needs no estimate.
             Anchor::Knob(knob) => Some(SaidValue::Text(self.design.get(*knob).to_string())),
-            Anchor::Metric(_) | Anchor::Stage(_) => Numbers::of(&self.design).value(anchor),
+            Anchor::Metric(_) | Anchor::Served(_) | Anchor::Stage(_) => {
+                Numbers::of(&self.design).value(anchor)
+            }
             Anchor::Design
             | Anchor::Candidate(_)
             | Anchor::Proposal(_)

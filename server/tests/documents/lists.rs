@@ -137,10 +137,11 @@ fn every_short_name_is_listed() {
 #[test]
 fn every_preset_is_listed() {
     let mut rows = vec![row(["Id", "Kind", "Is", "Source"])];
-    for preset in Preset::all() {
+    for preset in Preset::all().chain(Preset::served()) {
         let kind = match preset.kind {
             PresetKind::Recipe => "recipe",
             PresetKind::Model => "model",
+            PresetKind::Serving => "serving",
         };
         let story = match preset.refused {
             Some(reason) => format!("{}: can't be opened, {reason}", preset.title),

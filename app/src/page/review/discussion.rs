@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::{MetricAddress, MetricId, MetricPart};
+use model::serving::ServingMetric;
 use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
 use super::compose::{Composer, button, byline, composer};
@@ -157,6 +158,7 @@ fn new_thread(session: Session) -> Part {
         let mut anchors = vec![Anchor::Design];
         let metric = |metric: &MetricId| Anchor::Metric(MetricAddress::whole(*metric));
         anchors.extend(MetricId::ALL.iter().map(metric));
+        anchors.extend(ServingMetric::ALL.iter().copied().map(Anchor::Served));
         anchors.extend((0..stages).map(|stage| {
             let part = MetricPart::Stage(stage as u32);
             Anchor::Metric(MetricAddress { metric: MetricId::memory_peak_bytes, part })
@@ -277,9 +279,12 @@ fn go_link(anchor: &Anchor) -> Option<Part> {
         Anchor::Metric(address) => {
             format!("article[data-metric=\"{}\"]", address.metric.metric().name)
         }
-        Anchor::Design | Anchor::Candidate(_) | Anchor::Proposal(_) | Anchor::SweepRow { .. } => {
-            return None;
-        }
+        // Its numbers are on a page of their own.
+        Anchor::Served(_)
+        | Anchor::Design
+        | Anchor::Candidate(_)
+        | Anchor::Proposal(_)
+        | Anchor::SweepRow { .. } => return None,
     };
     Some(button("Show it", move || places::scroll_to(&selector)))
 }

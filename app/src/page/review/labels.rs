@@ -27,6 +27,7 @@ pub fn anchor(anchor: &Anchor, room: &Room) -> String {
                 }
             }
         }
+        Anchor::Served(id) => format!("{} when it serves", id.metric().label),
         Anchor::Knob(knob) => knob.knob().label.to_owned(),
         Anchor::Stage(stage) => format!("Stage {stage}"),
         Anchor::Candidate(seq) => {
@@ -49,6 +50,7 @@ pub fn value(anchor: &Anchor, value: &SaidValue) -> String {
         (Anchor::Metric(address), SaidValue::Number(number)) => {
             format::metric(address.metric, MetricValue::Number(*number)).to_string()
         }
+        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
         (_, SaidValue::Number(number)) => format::memory(Bytes::new(*number)).to_string(),
         (_, SaidValue::Text(text)) => spelled(text).to_owned(),
     }

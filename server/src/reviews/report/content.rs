@@ -325,6 +325,7 @@ fn about(room: &Room, anchor: &Anchor) -> String {
                 None => label.to_owned(),
             }
         }
+        Anchor::Served(id) => format!("{} when it serves", id.metric().label),
         Anchor::Knob(knob) => knob.knob().label.to_owned(),
         Anchor::Stage(stage) => format!("pipeline stage {stage}"),
         Anchor::Candidate(seq) => {
@@ -358,6 +359,7 @@ fn in_words(anchor: &Anchor, value: &SaidValue) -> String {
         (Anchor::Metric(address), SaidValue::Number(number)) => {
             format::metric(address.metric, MetricValue::Number(*number)).to_string()
         }
+        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
         (Anchor::Stage(_), SaidValue::Number(number)) => {
             format::memory(Bytes::new(*number)).to_string()
         }
