@@ -6,8 +6,11 @@
 
 mod engine;
 mod explain;
+pub mod experts;
+mod fits;
 mod formats;
 pub mod front;
+pub mod host;
 mod inference;
 mod instance;
 mod load;
@@ -23,6 +26,7 @@ mod speculation;
 
 use alloc::vec::Vec;
 
+use crate::accelerator::Accelerator;
 use crate::architecture::Architecture;
 use crate::choice::Disaggregation;
 use crate::design::{Design, KnobId};
@@ -31,6 +35,8 @@ use crate::violation::Violation;
 
 pub use engine::{Overheads, family, is_known, overheads};
 pub use explain::explain;
+use experts::kept_alone;
+pub use fits::{Fit, MACHINES, Machine, fits};
 pub use inference::{
     Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };
@@ -57,7 +63,11 @@ pub fn alias(name: &str) -> Option<KnobId> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServingPlan {
     design: Design,
+    /// The same with the experts that are kept.
+    served: Design,
     architecture: Architecture,
+    /// Bytes of a parameter of an expert on the host.
+    host_bytes: f64,
     overheads: Overheads,
     decode: Instance,
     /// Where prompts have devices of their own.
@@ -84,14 +94,24 @@ impl ServingPlan {
     /// tries values that the table doesn't hold.
     #[must_use]
     pub fn with_overheads(design: &Design, overheads: Overheads) -> Self {
+        let bytes = design.serving.weight_dtype.bytes();
+        Self::on_card(design, overheads, design.cluster.accelerator.row(), bytes)
+    }
+
+    /// The same on a card that designs can't name, with experts on the host in a format of their
+    /// own.
+    fn on_card(design: &Design, overheads: Overheads, row: &Accelerator, host_bytes: f64) -> Self {
         let layout = Layout::decode(design);
-        let decode = Instance::new(design, layout, &overheads);
+        let served = kept_alone(design);
+        let decode = Instance::on(&served, layout, &overheads, row);
         let is_apart = design.serving.disaggregation == Disaggregation::PrefillDecode;
         let of_prefill = Layout::prefill(design);
-        let prefill = is_apart.then(|| Instance::new(design, of_prefill, &overheads));
+        let prefill = is_apart.then(|| Instance::on(&served, of_prefill, &overheads, row));
         let [prompts, answers] = pools(design);
         Self {
-            architecture: Architecture::new(design),
+            architecture: Architecture::new(&served),
+            served,
+            host_bytes,
             replicas: [
                 if is_apart { (prompts / of_prefill.devices()).max(1) } else { 0 },
                 (answers / layout.devices()).max(1),
@@ -158,6 +178,20 @@ pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
     let memory = ServingMemory::new(design, &plan.architecture, &plan.decode);
     let least = memory.weights + memory.activations + memory.reserve + memory.sequence;
     Some([least, memory.limit])
+}
+
+/// Bytes of experts on the hosts of an instance for each of its nodes, and what a host has; none
+/// where nothing lies there.
+pub(crate) fn host_memory(design: &Design) -> Option<[f64; 2]> {
+    let layout = Layout::decode(design);
+    design.transformer.num_moe_experts?;
+    if design.serving.experts_on_host == 0 || layout.pipeline > design.transformer.num_layers {
+        return None;
+    }
+    let plan = ServingPlan::with_overheads(design, Overheads::IDEAL);
+    let experts = experts::Experts::new(&plan)?;
+    let nodes = host::nodes(design, layout.devices());
+    Some([experts.host_bytes / nodes, experts.host.memory_gib * 1_073_741_824.0])
 }
 
 /// Devices for prompts and for answers: all for answers where they aren't apart.

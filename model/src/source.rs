@@ -36,6 +36,14 @@ sources! {
     SGLANG = "SGLang, python/sglang/srt/server_args.py", "https://github.com/sgl-project/sglang";
     /// AIConfigurator: measured kernels of serving, and how it mixes prefill and decode.
     AICONFIGURATOR = "AIConfigurator, arXiv 2601.06288", "https://arxiv.org/abs/2601.06288";
+    /// PreMoe: experts that a task needs, kept and loaded by pattern.
+    PREMOE = "PreMoe, arXiv 2505.17639", "https://arxiv.org/abs/2505.17639";
+    /// KTransformers: experts in host memory.
+    KTRANSFORMERS = "KTransformers, doc/en",
+        "https://github.com/kvcache-ai/ktransformers";
+    /// Huawei's pages of Atlas servers: processors and their memory.
+    ATLAS = "Huawei, Atlas 800 servers: technical specifications",
+        "https://support.huawei.com/enterprise/en/ascend-computing/atlas-800t-a2-pid-254184911";
     /// Megatron-Core's configuration dataclasses.
     MEGATRON = "Megatron-Core, transformer_config.py and arguments.py",
         "https://github.com/NVIDIA/Megatron-LM";

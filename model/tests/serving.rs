@@ -301,7 +301,18 @@ fn no_knob_of_serving_is_decoration() {
             ("weight_dtype", "fp8"),
         ],
     );
-    let grounds = [llama(), small, moe, rated, apart, limited, pangu(&[("concurrency", "64")])];
+    let hosted = [
+        ("experts_kept", "192"),
+        ("experts_on_host", "32"),
+        ("expert_cache_hit_rate", "0.5"),
+        ("host_memory_gb_per_sec", "700"),
+        ("host_tflops", "4"),
+        ("concurrency", "64"),
+        ("host_gb_per_sec", "5"),
+    ];
+    let hosted = hosted.iter().fold(deepseek(), |design, (knob, value)| with(&design, knob, value));
+    let grounds =
+        [llama(), small, hosted, moe, rated, apart, limited, pangu(&[("concurrency", "64")])];
     let said = |inference: &Inference| {
         let values: Vec<u64> =
             Metric::ALL.iter().map(|metric| inference.get(*metric).to_bits()).collect();

@@ -3,7 +3,7 @@
 use crate::choice::{Choice as _, Disaggregation, Engine, GraphMode, KvDtype, WeightDtype};
 use crate::knob::Kind::*;
 use crate::knob::Row;
-use crate::source::{DEEPSEEK_V3, SGLANG, TENSORRT_LLM};
+use crate::source::{DEEPSEEK_V3, KTRANSFORMERS, PREMOE, SGLANG, TENSORRT_LLM};
 
 pub(super) const ENGINE: Row = Row::serving(
     "Engine",
@@ -146,6 +146,46 @@ pub(super) const WEIGHT_DTYPE: Row = Row::serving(
 );
 pub(super) const KV_CACHE_DTYPE: Row =
     Row::serving("Cache", Choice(KvDtype::NAMES), "Number format of cached keys and values");
+pub(super) const EXPERTS_KEPT: Row = Row::serving(
+    "Experts kept",
+    OptionalInteger(1, 65_536),
+    "Routed experts of a layer that are loaded, with their rows of the router; none is all",
+)
+.source(PREMOE)
+.by_factor();
+pub(super) const EXPERTS_KEPT_TOPK: Row = Row::serving(
+    "Top-k of those kept",
+    OptionalInteger(1, 1_024),
+    "Experts that a token visits of those kept; none is the model's top-k",
+)
+.source(PREMOE);
+pub(super) const EXPERTS_ON_HOST: Row = Row::serving(
+    "Experts on the host",
+    Integer(0, 65_536),
+    "Routed experts of a layer in host memory, computed there or sent, whichever is faster",
+)
+.source(KTRANSFORMERS)
+.by_factor();
+pub(super) const EXPERT_CACHE_HIT_RATE: Row = Row::serving(
+    "Expert hits",
+    OptionalReal(0.0, 1.0),
+    "Share of visits that go to experts on the device; none is their share of the experts",
+)
+.source(KTRANSFORMERS);
+pub(super) const HOST_MEMORY_GB_PER_SEC: Row = Row::serving(
+    "Host memory bandwidth",
+    OptionalReal(1.0, 100_000.0),
+    "Nominal, of a node's host; none is that of its usual processors",
+)
+.source(KTRANSFORMERS)
+.unit("GB/s");
+pub(super) const HOST_TFLOPS: Row = Row::serving(
+    "Host compute",
+    OptionalReal(0.01, 10_000.0),
+    "What a node's host reaches in products of experts; none is its processors' measured rate",
+)
+.source(KTRANSFORMERS)
+.unit("TFLOPS");
 pub(super) const INPUT_LENGTH: Row =
     Row::serving("Input length", Integer(1, 16_777_216), "Tokens of a prompt")
         .unit("tokens")

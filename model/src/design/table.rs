@@ -546,6 +546,12 @@ Serving serving {
     acceptance_length: Option<f64> = None, rows::ACCEPTANCE_LENGTH;
     weight_dtype: WeightDtype = WeightDtype::Bf16, rows::WEIGHT_DTYPE;
     kv_cache_dtype: KvDtype = KvDtype::Bf16, rows::KV_CACHE_DTYPE;
+    experts_kept: Option<u64> = None, rows::EXPERTS_KEPT;
+    experts_kept_topk: Option<u64> = None, rows::EXPERTS_KEPT_TOPK;
+    experts_on_host: u64 = 0, rows::EXPERTS_ON_HOST;
+    expert_cache_hit_rate: Option<f64> = None, rows::EXPERT_CACHE_HIT_RATE;
+    host_memory_gb_per_sec: Option<f64> = None, rows::HOST_MEMORY_GB_PER_SEC;
+    host_tflops: Option<f64> = None, rows::HOST_TFLOPS;
     input_length: u64 = 1_024, rows::INPUT_LENGTH;
     output_length: u64 = 1_024, rows::OUTPUT_LENGTH;
     concurrency: Option<u64> = None, rows::CONCURRENCY;

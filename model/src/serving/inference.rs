@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::experts::{Resident, expert_params};
+use super::host::HostExperts;
 use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
 use super::memory::ServingMemory;
 use super::pass::{Batch, Pass, Runner};
@@ -110,6 +112,8 @@ impl<'a> Pool<'a> {
             instance,
             overheads: &plan.overheads,
             skew: plan.skew(instance),
+            resident: Resident::new(&plan.served),
+            host: plan.host_experts(instance),
         };
         Self { plan, runner, stages: instance.deployment.ranks.pp as f64 }
     }
@@ -180,11 +184,11 @@ impl<'a> Pool<'a> {
 
 impl ServingPlan {
     /// Mean load of the busiest expert rank over that of all, by section `routing`.
-    fn skew(&self, instance: &Instance) -> f64 {
+    pub(super) fn skew(&self, instance: &Instance) -> f64 {
         if self.architecture.moe().is_none() || instance.deployment.ranks.ep == 1 {
             return 1.0;
         }
-        let mut design = self.design.clone();
+        let mut design = self.served.clone();
         design.parallel.expert_model_parallel_size = instance.deployment.ranks.ep;
         Effect::of(&design).steps.imbalance
     }
@@ -429,6 +433,10 @@ fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
              doesn't count"
         ));
     }
+    let own = design.transformer.moe_router_topk;
+    if let Some(topk) = serving.experts_kept_topk.filter(|topk| *topk > own) {
+        said.push(format!("tokens visit {topk} experts, the model was trained with {own}"));
+    }
     if serving.num_speculative_tokens > 0 && serving.acceptance_length.is_none() {
         said.push(format!(
             "{:.2} tokens a step are those of DeepSeek-R1 with as many drafts; set \
@@ -456,6 +464,19 @@ impl ServingPlan {
     /// Attention groups of all instances that decode.
     fn groups(&self) -> f64 {
         (self.replicas[1] * self.decode.layout.data) as f64
+    }
+
+    /// What an instance has in host memory, if anything.
+    pub(super) fn host_experts(&self, instance: &Instance) -> Option<HostExperts> {
+        let moe = self.architecture.moe()?;
+        let on_host = self.design.serving.experts_on_host.min(moe.experts);
+        if on_host == 0 {
+            return None;
+        }
+        let visits = moe.visited() * (1.0 - Resident::new(&self.served).hits);
+        let params = expert_params(moe, instance);
+        let bytes = params * self.host_bytes;
+        Some(HostExperts::new(&self.design, instance, [on_host as f64, visits], [params, bytes]))
     }
 
     /// Devices that serve: whole instances of both pools.

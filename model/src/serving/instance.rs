@@ -1,8 +1,10 @@
 //! One instance of a model: the devices that answer a request together.
 
 use super::engine::Overheads;
+use super::experts::Resident;
 use super::formats;
 use super::ranks::Layout;
+use crate::accelerator::Accelerator;
 use crate::architecture::Architecture;
 use crate::backbone::Backbone;
 use crate::calibration::IDEAL;
@@ -24,8 +26,19 @@ pub(super) struct Instance {
 }
 
 impl Instance {
+    /// Of a design whose experts are those kept.
     pub(super) fn new(design: &Design, layout: Layout, overheads: &Overheads) -> Self {
-        let row = *design.cluster.accelerator.row();
+        Self::on(design, layout, overheads, design.cluster.accelerator.row())
+    }
+
+    /// The same on a device of one's own.
+    pub(super) fn on(
+        design: &Design,
+        layout: Layout,
+        overheads: &Overheads,
+        row: &Accelerator,
+    ) -> Self {
+        let row = *row;
         let [device, wide] = formats::devices(design, &row, overheads);
         let mut machine = Machine::new(design, &row);
         machine.small = Some(row.fabric.small);
@@ -57,12 +70,14 @@ impl Instance {
     }
 
     /// Bytes of weights on the fullest device: linear layers in their format, embedding, head,
-    /// router and norms in 16 bits; redundant experts and MTP layers that draft among them.
+    /// router and norms in 16 bits; redundant experts and MTP layers that draft among them, experts
+    /// on the host not.
     pub(super) fn weight_bytes(&self, design: &Design, architecture: &Architecture) -> f64 {
         let on = &self.deployment;
         let dtype = design.serving.weight_dtype;
         let (all, experts) = (dtype.bytes(), dtype.bytes());
         let dense_bytes = if dtype.is_of_experts() { 2.0 } else { all };
+        let experts = experts * Resident::new(design).share;
         let drafts = design.serving.num_speculative_tokens > 0;
         let mut bytes = 0.0;
         for (index, kind) in architecture.kinds.iter().enumerate() {

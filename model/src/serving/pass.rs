@@ -4,6 +4,8 @@
 use alloc::vec::Vec;
 
 use super::engine::Overheads;
+use super::experts::Resident;
+use super::host::HostExperts;
 use super::instance::Instance;
 use super::routed::routed;
 use crate::architecture::Architecture;
@@ -50,6 +52,8 @@ pub(super) struct Pass {
     pub(super) expert_exchanges: f64,
     /// Sends between stages.
     pub(super) sends: f64,
+    /// What experts on the host take beyond the layers' MLPs on the devices.
+    pub(super) on_host: f64,
     /// What the engine adds for layers.
     pub(super) layers: f64,
     /// What it adds for the step.
@@ -61,7 +65,7 @@ pub(super) struct Pass {
 impl Pass {
     /// All of it.
     pub(super) fn seconds(&self) -> f64 {
-        self.compute() + self.exchanges() + self.layers + self.step + self.host
+        self.compute() + self.exchanges() + self.on_host + self.layers + self.step + self.host
     }
 
     /// What devices compute.
@@ -85,6 +89,7 @@ impl Pass {
             ("Tensor-parallel exchanges", self.tensor_exchanges),
             ("Expert exchanges", self.expert_exchanges),
             ("Sends between stages", self.sends),
+            ("Experts on the host", self.on_host),
             ("Engine, by layer", self.layers),
             ("Engine, by step", self.step),
             ("Waiting for the host", self.host),
@@ -105,6 +110,7 @@ impl Pass {
             tensor_exchanges: self.tensor_exchanges * factor,
             expert_exchanges: self.expert_exchanges * factor,
             sends: self.sends * factor,
+            on_host: self.on_host * factor,
             layers: self.layers * factor,
             step: self.step * factor,
             host: self.host * factor,
@@ -121,14 +127,23 @@ pub(super) struct Runner<'a> {
     pub(super) overheads: &'a Overheads,
     /// Mean load of the busiest expert rank over that of all.
     pub(super) skew: f64,
+    /// The experts that devices have.
+    pub(super) resident: Resident,
+    /// Those of the host, where there are such.
+    pub(super) host: Option<HostExperts>,
 }
 
 impl Runner<'_> {
+    /// Tokens of a batch, of all attention groups.
+    fn tokens(&self, batch: &Batch) -> f64 {
+        batch.sequences * batch.new as f64 * self.instance.deployment.ranks.dp as f64
+    }
+
     /// The rows of a batch.
-    fn rows(&self, batch: &Batch) -> Rows {
+    fn rows(&self, batch: &Batch, resident: Resident) -> Rows {
         let on = &self.instance.deployment;
         let group = batch.sequences * batch.new as f64;
-        let tokens = group * on.ranks.dp as f64;
+        let tokens = self.tokens(batch);
         let even = Routed { kept: 1.0, imbalance: 1.0, fullest: 1.0, touched: 1.0 };
         let moe = self.architecture.moe();
         Rows {
@@ -137,7 +152,7 @@ impl Runner<'_> {
             seq: batch.new,
             sequences: (batch.sequences + 0.5) as u64,
             attention_imbalance: 1.0,
-            routed: moe.map_or(even, |moe| routed(moe, on, tokens, self.skew)),
+            routed: moe.map_or(even, |moe| routed(moe, on, tokens, self.skew, resident)),
             past: Some(Past {
                 tokens: batch.cached,
                 element_bytes: self.design.serving.kv_cache_dtype.bytes(),
@@ -146,9 +161,33 @@ impl Runner<'_> {
     }
 
     /// The pass of a batch through all layers.
+    ///
+    /// Experts on the host are computed there, beside the MLP of the devices, or sent to the
+    /// devices, whichever takes less. Those of a step of decode are known when the router is
+    /// through: they are waited for. Those of a prompt are nearly all: they come while the layers
+    /// in front are computed.
+    ///
+    /// # Source
+    /// KTransformers (SOSP 2025), section 3; `MiniMax-M2.1-Tutorial.md`, layerwise prefill.
     pub(super) fn pass(&self, batch: &Batch) -> Pass {
+        let split = self.on_devices(batch, self.resident);
+        let Some(host) = &self.host else { return split };
+        let layer = host.layer(self.tokens(batch));
+        let layers = self.architecture.moe_layers() as f64;
+        let computed = Pass {
+            on_host: (layers * layer.computed - split.mlp - split.experts).max(0.0),
+            ..split
+        };
+        let mut sent = self.on_devices(batch, Resident::ALL);
+        let hidden = if batch.new >= 64 { sent.compute() } else { 0.0 };
+        sent.on_host = (layers * layer.sent - hidden).max(0.0);
+        if computed.seconds() <= sent.seconds() { computed } else { sent }
+    }
+
+    /// The pass of a batch through what devices have.
+    fn on_devices(&self, batch: &Batch, resident: Resident) -> Pass {
         let (on, architecture) = (&self.instance.deployment, self.architecture);
-        let rows = self.rows(batch);
+        let rows = self.rows(batch, resident);
         let work: Work = Work::new(on, architecture, &rows, true);
         let mut pass = Pass::default();
         let mut launches = 0.0;
@@ -156,6 +195,10 @@ impl Runner<'_> {
         for (index, (kind, operators)) in architecture.kinds.iter().zip(&work.kinds).enumerate() {
             let layers = architecture.layers[index] as f64;
             for operator in operators.iter() {
+                // Where no visit goes to a device, none of this runs.
+                if operator.is_routed && resident.hits == 0.0 {
+                    continue;
+                }
                 let cost = operator.block.forward;
                 let part = match operator.place {
                     Place::Core => &mut pass.core,
@@ -230,7 +273,7 @@ impl Runner<'_> {
     pub(super) fn draft(&self, batch: &Batch) -> f64 {
         let (on, architecture) = (&self.instance.deployment, self.architecture);
         let batch = Batch { new: 1, ..*batch };
-        let rows = self.rows(&batch);
+        let rows = self.rows(&batch, self.resident);
         let work: Work = Work::new(on, architecture, &rows, true);
         let kind = architecture.mtp.kind.index();
         let layer = work.kinds[kind].total().forward + work.mtp_extra.forward;
@@ -240,7 +283,9 @@ impl Runner<'_> {
         architecture.kinds[kind].mlp.exchanges(on, &rows, &mut exchanges);
         let [tensor, expert] = split_seconds(&exchanges);
         let overhead = self.overheads.moe_layer_micros.max(self.overheads.dense_layer_micros);
-        layer.seconds() + ends.seconds() + tensor + expert + overhead * 1e-6
+        let tokens = self.tokens(&batch);
+        let on_host = self.host.as_ref().map_or(0.0, |host| host.layer(tokens).computed);
+        layer.seconds() + ends.seconds() + tensor + expert + on_host + overhead * 1e-6
     }
 }
 

@@ -3,6 +3,7 @@
 //! Letters: T tokens of all attention groups, k experts of a token, E experts, n ranks that whole
 //! experts are spread over.
 
+use super::experts::Resident;
 use crate::deployment::Deployment;
 use crate::mlp::Moe;
 use crate::routing::random::quantile;
@@ -19,11 +20,20 @@ fn largest(of: f64) -> f64 {
 /// A rank's copies are T k / n in the mean, and vary as a count does: by its root. Of its E / n
 /// experts each gets a token with p = 1 - (1 - k / E)^T; how many do varies by (E / n) p (1 - p).
 /// Groups that every token visits alike (MoGE) have no such spread on ranks that hold whole groups.
-pub(super) fn routed(moe: &Moe, on: &Deployment, tokens: f64, skew: f64) -> Routed {
+/// Where some experts live on the host, a rank has its share of the others, and copies of those
+/// visits alone.
+pub(super) fn routed(
+    moe: &Moe,
+    on: &Deployment,
+    tokens: f64,
+    skew: f64,
+    resident: Resident,
+) -> Routed {
     let (experts, ranks) = (moe.experts.max(1) as f64, on.ranks.ep as f64);
     // Copies of busy experts stand on ranks of their own.
-    let local = moe.local_experts(on) as f64;
-    let topk = moe.visited();
+    let (all, experts) = (moe.local_experts(on) as f64, experts * resident.share);
+    let local = all * resident.share;
+    let topk = moe.visited() * resident.hits;
     let mean = tokens * topk / ranks;
     let is_even = moe.is_even_on(on.ranks.ep);
     let spread = if is_even { 0.0 } else { largest(ranks) };
@@ -34,5 +44,5 @@ pub(super) fn routed(moe: &Moe, on: &Deployment, tokens: f64, skew: f64) -> Rout
     let chance = 1.0 - libm::pow(1.0 - (topk / experts).min(1.0), tokens);
     let touched = local * chance + spread * libm::sqrt(local * chance * (1.0 - chance));
     let touched = touched.min(mean * imbalance).min(local).max(1.0);
-    Routed { kept: 1.0, imbalance, fullest: imbalance, touched: touched / local }
+    Routed { kept: resident.hits, imbalance, fullest: imbalance, touched: touched / all }
 }

@@ -4,12 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Layout, least_memory, pools};
+use super::{Layout, host_memory, least_memory, pools};
+use crate::accelerator::AcceleratorId;
 use crate::choice::{Choice, Disaggregation, WeightDtype};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::rules::rule::{Checks, Rule, Words, indivisible, rules, say};
 use crate::rules::{nearest, shared_rules};
-use crate::source::{MEGATRON, NVIDIA, Source, TENSORRT_LLM, VLLM};
+use crate::source::{
+    KTRANSFORMERS, MEGATRON, NVIDIA, PANGU_PRO_MOE, PREMOE, Source, TENSORRT_LLM, VLLM,
+};
 use crate::violation::Violation;
 
 /// The rules of serving, each with who demands it: those of model and machine stand in front.
@@ -52,6 +55,28 @@ fn layouts(d: &Design) -> impl Iterator<Item = (&'static str, Layout)> {
     let decode = (if is_apart(d) { "a decode" } else { "an" }, Layout::decode(d));
     let prefill = is_apart(d).then(|| ("a prefill", Layout::prefill(d)));
     core::iter::once(decode).chain(prefill)
+}
+
+/// Experts of a layer that are kept.
+fn kept(d: &Design) -> Option<u64> {
+    let routed = d.transformer.num_moe_experts?;
+    Some(d.serving.experts_kept.unwrap_or(routed).min(routed))
+}
+
+/// Experts that a token visits of them.
+fn kept_topk(d: &Design) -> u64 {
+    d.serving.experts_kept_topk.unwrap_or(d.transformer.moe_router_topk)
+}
+
+/// Whether an accelerator doesn't compute with weights of a format.
+pub(super) fn lacks_format(accelerator: AcceleratorId, dtype: WeightDtype) -> bool {
+    let row = accelerator.row();
+    match dtype {
+        WeightDtype::Fp8 => row.fp8_tflops.is_none(),
+        WeightDtype::Bf16 => row.bf16_tflops.is_none(),
+        WeightDtype::Nvfp4 => row.fp4_tflops.is_none(),
+        WeightDtype::Fp16 | WeightDtype::Int8 | WeightDtype::Int4 | WeightDtype::Mxfp4 => false,
+    }
 }
 
 rules! {
@@ -116,13 +141,65 @@ rules! {
                 layout.tensor * layout.data))
         };
     serving_experts_are_a_multiple_of_ep
-        [moe_expert_parallel_size, redundant_experts, prefill_moe_expert_parallel_size]
+        [moe_expert_parallel_size, redundant_experts, prefill_moe_expert_parallel_size,
+         experts_kept, experts_on_host]
         + [num_moe_experts, disaggregation, moe_tensor_parallel_size, tensor_parallel_size,
            data_parallel_size, prefill_tensor_parallel_size, prefill_data_parallel_size] VLLM,
         |d| {
-            let experts = d.transformer.num_moe_experts? + d.routing.redundant_experts;
+            let kept = kept(d)?;
+            let experts =
+                kept.saturating_sub(d.serving.experts_on_host) + d.routing.redundant_experts;
             let (_, layout) = layouts(d).find(|(_, it)| !experts.is_multiple_of(it.expert))?;
             Some(say!("{experts} experts can't be spread over EP {} evenly", layout.expert))
+        };
+    kept_experts_are_of_the_model [experts_kept, experts_on_host, experts_kept_topk]
+        + [num_moe_experts] PREMOE,
+        |d| {
+            let serving = &d.serving;
+            let routed = d.transformer.num_moe_experts.unwrap_or(0);
+            let most = serving.experts_kept.unwrap_or(routed).max(serving.experts_on_host);
+            if routed == 0 && (most > 0 || serving.experts_kept_topk.is_some()) {
+                return Some(say!("the model has no experts to keep or to put on the host"));
+            }
+            (most > routed).then(|| say!("{most} experts are more than the {routed} of a layer"))
+        };
+    kept_experts_hold_a_tokens_choice [experts_kept, experts_kept_topk, moe_router_topk]
+        + [num_moe_experts] PREMOE,
+        |d| {
+            let (kept, topk) = (kept(d)?, kept_topk(d));
+            let is_chosen =
+                d.serving.experts_kept.is_some() || d.serving.experts_kept_topk.is_some();
+            (is_chosen && topk > kept).then(|| say!("a token visits {topk} experts, only {kept} are kept"))
+        };
+    kept_experts_fill_balanced_groups
+        [experts_kept, experts_kept_topk, moe_router_num_groups]
+        + [num_moe_experts, moe_router_topk, moe_router_group_balanced] PANGU_PRO_MOE,
+        |d| {
+            let (kept, topk) = (kept(d)?, kept_topk(d));
+            let own = &d.transformer;
+            let groups = own.moe_router_num_groups.filter(|_| own.moe_router_group_balanced)?;
+            let is_chosen =
+                d.serving.experts_kept.is_some() || d.serving.experts_kept_topk.is_some();
+            let is_even = kept.is_multiple_of(groups) && topk.is_multiple_of(groups);
+            (is_chosen && !is_even).then(|| say!(
+                "{kept} experts, {topk} a token, are not as many in each of {groups} groups"))
+        };
+    host_experts_are_of_those_kept [experts_on_host, experts_kept] + [num_moe_experts]
+        KTRANSFORMERS,
+        |d| {
+            let (kept, on_host) = (kept(d)?, d.serving.experts_on_host);
+            (on_host > kept).then(|| say!("{on_host} experts on the host are more than {kept} kept"))
+        };
+    host_memory_holds_its_experts [experts_on_host, host_memory_gib, experts_kept, weight_dtype]
+        + [num_moe_experts, num_devices, devices_per_node, accelerator, tensor_parallel_size,
+           data_parallel_size, pipeline_parallel_size, num_layers, hidden_size,
+           moe_ffn_hidden_size, moe_layer_freq, moe_latent_size, ffn_hidden_size,
+           gated_linear_unit] KTRANSFORMERS,
+        |d| {
+            let [needed, memory] = host_memory(d)?;
+            (needed > memory).then(|| say!(
+                "experts on the host need {:.0} GiB of a node, its host has {:.0}",
+                needed / 1_073_741_824.0, memory / 1_073_741_824.0))
         };
     serving_heads_are_a_multiple_of_tp
         [tensor_parallel_size, num_attention_heads, prefill_tensor_parallel_size]
@@ -150,18 +227,9 @@ rules! {
         };
     weights_fit_the_devices_formats [weight_dtype, accelerator] NVIDIA,
         |d| {
-            let row = d.cluster.accelerator.row();
-            let lacks = match d.serving.weight_dtype {
-                WeightDtype::Fp8 => row.fp8_tflops.is_none(),
-                WeightDtype::Bf16 => row.bf16_tflops.is_none(),
-                WeightDtype::Nvfp4 => row.fp4_tflops.is_none(),
-                WeightDtype::Fp16 | WeightDtype::Int8 | WeightDtype::Int4 | WeightDtype::Mxfp4 => {
-                    false
-                }
-            };
-            lacks.then(|| say!(
-                "{} does not compute in {}", row.title,
-                d.serving.weight_dtype.name()))
+            let (accelerator, dtype) = (d.cluster.accelerator, d.serving.weight_dtype);
+            lacks_format(accelerator, dtype).then(|| say!(
+                "{} does not compute in {}", accelerator.row().title, dtype.name()))
         };
     drafted_tokens_bound_what_is_accepted [acceptance_length, num_speculative_tokens] VLLM,
         |d| {
@@ -172,7 +240,8 @@ rules! {
                 drafts + 1))
         };
     serving_has_room [gpu_memory_utilization, tensor_parallel_size, weight_dtype,
-        moe_expert_parallel_size, pipeline_parallel_size, max_num_batched_tokens]
+        moe_expert_parallel_size, pipeline_parallel_size, max_num_batched_tokens, experts_kept,
+        experts_on_host]
         + [num_devices, accelerator, disaggregation, data_parallel_size, num_layers, hidden_size,
            input_length, output_length, kv_cache_dtype] MEGATRON,
         |d| {

@@ -1,0 +1,221 @@
+//! Experts that are kept, dropped, or live on the host.
+//!
+//! Letters: E routed experts of a layer, E' those kept, k experts of a token, T tokens of a step.
+
+use super::host::Host;
+use super::instance::Instance;
+use super::{Inference, Layout, Overheads, ServingMetric, ServingPlan};
+use crate::architecture::Architecture;
+use crate::design::Design;
+use crate::mlp::{Moe, Transform as _};
+use crate::source::{PREMOE, Source};
+
+/// The same design with the experts that are kept, as if the model had no others: rows of the
+/// router go with their experts, and a token's choice is among those that are left.
+///
+/// Router groups stay only where as many experts are left in each and those kept hold a token's.
+///
+/// # Source
+/// PreMoe, `partial_process.py:load_permute_prune_experts`.
+pub(super) fn kept_alone(design: &Design) -> Design {
+    let mut served = design.clone();
+    let serving = &design.serving;
+    let Some(routed) = design.transformer.num_moe_experts else { return served };
+    if serving.experts_kept.is_none() && serving.experts_kept_topk.is_none() {
+        return served;
+    }
+    let kept = serving.experts_kept.unwrap_or(routed).min(routed);
+    let own = &mut served.transformer;
+    own.num_moe_experts = Some(kept);
+    own.moe_router_topk = serving.experts_kept_topk.unwrap_or(own.moe_router_topk).min(kept);
+    let groups = own.moe_router_num_groups.unwrap_or(1);
+    let limited = own.moe_router_group_topk.unwrap_or(groups);
+    let is_even = kept.is_multiple_of(groups);
+    if !own.moe_router_group_balanced && (!is_even || kept / groups * limited < own.moe_router_topk)
+    {
+        own.moe_router_num_groups = None;
+        own.moe_router_group_topk = None;
+    }
+    served
+}
+
+/// What of a layer's experts a device may visit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Resident {
+    /// Experts in device memory over all that are kept, copies of busy ones counted.
+    pub(super) share: f64,
+    /// Share of visits that go to them.
+    pub(super) hits: f64,
+}
+
+impl Resident {
+    /// All of them.
+    pub(super) const ALL: Self = Self { share: 1.0, hits: 1.0 };
+
+    /// Those of a design, whose hits are as many as its knob says; without it as if all experts
+    /// were visited alike.
+    pub(super) fn new(design: &Design) -> Self {
+        let serving = &design.serving;
+        let routed = design.transformer.num_moe_experts.unwrap_or(0);
+        let kept = serving.experts_kept.unwrap_or(routed).min(routed);
+        let on_host = serving.experts_on_host.min(kept);
+        if on_host == 0 {
+            return Self::ALL;
+        }
+        let all = (kept + design.routing.redundant_experts) as f64;
+        let even = (kept - on_host) as f64 / kept as f64;
+        let hits =
+            if on_host == kept { 0.0 } else { serving.expert_cache_hit_rate.unwrap_or(even) };
+        Self { share: (all - on_host as f64) / all, hits }
+    }
+}
+
+/// Distinct experts that so many tokens visit: E' (1 - (1 - k / E')^T).
+#[must_use]
+pub fn touched_experts(experts: f64, topk: f64, tokens: f64) -> f64 {
+    if experts <= 0.0 {
+        return 0.0;
+    }
+    experts * (1.0 - libm::pow(1.0 - (topk / experts).min(1.0), tokens))
+}
+
+/// The experts of a plan: how many there are, what they weigh and where they live.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experts {
+    /// E, routed experts of a layer of the model.
+    pub routed: u64,
+    /// E', those that are kept.
+    pub kept: u64,
+    /// k, experts that a token visits of them.
+    pub topk: f64,
+    /// Experts of a layer in host memory.
+    pub on_host: u64,
+    /// Share of visits that go to experts on the devices.
+    pub hit_rate: f64,
+    /// Layers with experts.
+    pub layers: u64,
+    /// Bytes of one expert.
+    pub expert_bytes: f64,
+    /// Bytes of all weights as they are served, each counted once: embedding, head and shared
+    /// experts among them, MTP layers not.
+    pub model_bytes: f64,
+    /// The same with MTP layers, whose experts are kept alike.
+    pub model_bytes_with_mtp: f64,
+    /// Bytes of experts in host memory.
+    pub host_bytes: f64,
+    /// Mean load of the busiest expert rank over that of all, among the kept.
+    pub imbalance: f64,
+    /// The host that computes or sends its experts.
+    pub host: Host,
+}
+
+impl Experts {
+    /// The experts of a plan; none where the model has none.
+    #[must_use]
+    pub fn new(plan: &ServingPlan) -> Option<Self> {
+        let moe = plan.architecture.moe()?;
+        let design = &plan.served;
+        let layers = plan.architecture.moe_layers();
+        let resident = Resident::new(&plan.design);
+        let expert_bytes = expert_params(moe, &plan.decode) * design.serving.weight_dtype.bytes();
+        let on_host = plan.design.serving.experts_on_host.min(moe.experts);
+        let [model_bytes, model_bytes_with_mtp] = model_bytes(design);
+        Some(Self {
+            routed: plan.design.transformer.num_moe_experts?,
+            kept: moe.experts,
+            topk: moe.visited(),
+            on_host,
+            hit_rate: resident.hits,
+            layers,
+            expert_bytes,
+            model_bytes,
+            model_bytes_with_mtp,
+            host_bytes: on_host as f64 * layers as f64 * expert_bytes,
+            imbalance: plan.skew(&plan.decode),
+            host: Host::new(&plan.design),
+        })
+    }
+
+    /// Distinct experts of a layer that a step of decode touches, of as many requests as an
+    /// inference has in flight, drafts among their tokens.
+    #[must_use]
+    pub fn touched(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
+        let requests = inference.get(ServingMetric::requests_in_flight);
+        let instances = plan.replicas()[1].max(1) as f64;
+        let tokens = (1 + plan.design().serving.num_speculative_tokens) as f64;
+        touched_experts(self.kept as f64, self.topk, requests / instances * tokens)
+    }
+}
+
+/// Parameters of one expert.
+pub(super) fn expert_params(moe: &Moe, instance: &Instance) -> f64 {
+    moe.params(&instance.deployment).expert as f64 / moe.experts.max(1) as f64
+}
+
+/// Bytes of all weights of a design whose experts are those kept, without MTP layers and with them.
+pub(super) fn model_bytes(served: &Design) -> [f64; 2] {
+    let layout = Layout { tensor: 1, pipeline: 1, data: 1, expert: 1, expert_tensor: 1 };
+    let mut alone = served.clone();
+    alone.routing.redundant_experts = 0;
+    alone.serving.experts_on_host = 0;
+    let architecture = Architecture::new(&alone);
+    let instance = Instance::new(&alone, layout, &Overheads::IDEAL);
+    [0, 1].map(|drafts| {
+        alone.serving.num_speculative_tokens = drafts;
+        instance.weight_bytes(&alone, &architecture)
+    })
+}
+
+/// A published accuracy of a model that keeps some of its experts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The model that was measured.
+    pub model: &'static str,
+    /// Presets with its architecture.
+    pub presets: &'static [&'static str],
+    /// Experts that a token visits.
+    pub topk: u64,
+    /// Experts kept of each layer.
+    pub kept: u64,
+    /// What was asked.
+    pub benchmark: &'static str,
+    /// Share of right answers.
+    pub accuracy: f64,
+    /// Memory that is published with it, in GB.
+    pub memory_gb: Option<f64>,
+    /// Where it is published.
+    pub source: Source,
+}
+
+const R1: Published = Published {
+    model: "DeepSeek-R1",
+    presets: &["deepseek-v3", "deepseek-r1"],
+    topk: 8,
+    kept: 128,
+    benchmark: "MATH500",
+    accuracy: 0.972,
+    memory_gb: None,
+    source: PREMOE,
+};
+
+const PANGU: Published = Published {
+    model: "Pangu Ultra MoE",
+    presets: &["pangu-ultra-moe-718b", "pangu-ultra-moe-6k", "pangu-ultra-moe-6k@2"],
+    accuracy: 0.9715,
+    ..R1
+};
+
+/// What is published of accuracy, as it is: nothing stands between the rows.
+pub const PUBLISHED: &[Published] = &[
+    R1,
+    Published { kept: 32, accuracy: 0.72, ..R1 },
+    PANGU,
+    Published { benchmark: "AIME24", accuracy: 0.813, ..PANGU },
+    Published { topk: 4, kept: 64, accuracy: 0.9695, memory_gb: Some(390.0), ..PANGU },
+];
+
+/// What is published of the model of a design.
+pub fn published(design: &Design) -> impl Iterator<Item = &'static Published> {
+    let preset = design.preset.id;
+    PUBLISHED.iter().filter(move |row| row.presets.contains(&preset))
+}
