@@ -123,6 +123,7 @@ pub mod verdict;
 
 pub mod find;
 
+pub mod pattern;
 pub mod serving;
 
 pub mod measure;

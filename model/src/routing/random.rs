@@ -11,19 +11,19 @@ const fn mix(mut x: u64) -> u64 {
 }
 
 /// A stream of its own for each list of words.
-pub(super) fn stream(words: &[u64]) -> u64 {
+pub(crate) fn stream(words: &[u64]) -> u64 {
     words.iter().fold(GOLDEN, |stream, word| substream(stream, *word))
 }
 
 /// The stream of a list with one more word.
-pub(super) const fn substream(stream: u64, word: u64) -> u64 {
+pub(crate) const fn substream(stream: u64, word: u64) -> u64 {
     mix(stream ^ mix(word.wrapping_add(GOLDEN)))
 }
 
 /// The number of a stream at a counter, between 0 and 1, neither included: SplitMix64's sequence
 /// from the stream's word on.
 #[inline]
-pub(super) fn uniform(stream: u64, counter: u64) -> f64 {
+pub(crate) fn uniform(stream: u64, counter: u64) -> f64 {
     let bits = mix(stream.wrapping_add(counter.wrapping_add(1).wrapping_mul(GOLDEN)));
     ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }

@@ -26,6 +26,7 @@ use alloc::vec::Vec;
 
 use super::trace::{Pair, Trace};
 
+pub(crate) use errors::Errors;
 pub use errors::{MAX_ERRORS, TextError};
 pub use rows::{Row, from_rows};
 

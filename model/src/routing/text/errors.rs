@@ -21,12 +21,12 @@ pub struct TextError {
 }
 
 impl TextError {
-    pub(super) fn at(line: usize, column: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(line: usize, column: usize, message: impl Into<String>) -> Self {
         Self { line, column, message: message.into() }
     }
 
     /// About the file as a whole.
-    pub(super) fn whole(message: impl Into<String>) -> Self {
+    pub(crate) fn whole(message: impl Into<String>) -> Self {
         Self::at(0, 0, message)
     }
 }
@@ -49,7 +49,7 @@ impl fmt::Display for TextError {
 
 /// Errors while a file is read: at most [`MAX_ERRORS`]. One more ends reading.
 #[derive(Default)]
-pub(super) struct Errors {
+pub(crate) struct Errors {
     list: Vec<TextError>,
     more: usize,
     /// The file wasn't read to its end.
@@ -57,7 +57,7 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn push(&mut self, error: TextError) {
+    pub(crate) fn push(&mut self, error: TextError) {
         if !self.is_full() {
             self.list.push(error);
         } else {
@@ -66,26 +66,26 @@ impl Errors {
     }
 
     /// Counts one more error than are listed.
-    pub(super) fn count_unlisted(&mut self) {
+    pub(crate) fn count_unlisted(&mut self) {
         self.more += 1;
     }
 
     /// Whether there are as many as are listed.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= MAX_ERRORS
     }
 
     /// Whether there are more than are listed: then nothing more need be read.
-    pub(super) fn stop_reading(&mut self) -> bool {
+    pub(crate) fn stop_reading(&mut self) -> bool {
         self.stopped |= self.more > 0;
         self.stopped
     }
 
-    pub(super) fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub(super) fn into_list(mut self) -> Vec<TextError> {
+    pub(crate) fn into_list(mut self) -> Vec<TextError> {
         if self.more > 0
             && let Some(last) = self.list.last_mut()
         {
