@@ -7,7 +7,7 @@
 mod engine;
 mod explain;
 pub mod experts;
-mod fits;
+pub mod fits;
 mod formats;
 pub mod front;
 pub mod host;
@@ -20,8 +20,10 @@ mod overheads;
 mod pass;
 mod range;
 mod ranks;
+mod resident;
 mod routed;
 pub mod rules;
+pub mod runs;
 mod speculation;
 
 use alloc::vec::Vec;
@@ -40,11 +42,12 @@ pub use fits::{Fit, MACHINES, Machine, fits};
 pub use inference::{
     Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };
-use instance::Instance;
+use instance::{Instance, expert_params};
 pub use memory::ServingMemory;
 pub use metric::ServingMetric;
 pub use range::serving_range;
 pub use ranks::Layout;
+use resident::kept_alone;
 
 /// The knob of serving that a short name means there.
 #[must_use]
@@ -184,14 +187,16 @@ pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
 /// where nothing lies there.
 pub(crate) fn host_memory(design: &Design) -> Option<[f64; 2]> {
     let layout = Layout::decode(design);
-    design.transformer.num_moe_experts?;
-    if design.serving.experts_on_host == 0 || layout.pipeline > design.transformer.num_layers {
+    let on_host = design.serving.experts_on_host as f64;
+    if on_host == 0.0 || layout.pipeline > design.transformer.num_layers {
         return None;
     }
     let plan = ServingPlan::with_overheads(design, Overheads::IDEAL);
-    let experts = experts::Experts::new(&plan)?;
-    let nodes = host::nodes(design, layout.devices());
-    Some([experts.host_bytes / nodes, experts.host.memory_gib * 1_073_741_824.0])
+    let params = expert_params(plan.architecture.moe()?, &plan.decode);
+    let layers = plan.architecture.moe_layers() as f64;
+    let bytes = on_host * layers * params * design.serving.weight_dtype.bytes();
+    let memory = host::Host::new(design).memory_gib * 1_073_741_824.0;
+    Some([bytes / host::nodes(design, layout.devices()), memory])
 }
 
 /// Devices for prompts and for answers: all for answers where they aren't apart.

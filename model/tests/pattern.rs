@@ -46,7 +46,7 @@ fn a_small_trace_is_as_by_hand() {
     assert!((math.mean[2] - 0.75).abs() < 1e-12 && (math.least[2] - 0.7).abs() < 1e-12);
     assert_eq!((math.mean[0], math.mean[4]), (0.0, 1.0));
     assert_eq!(math.kept_for(0.74), 2);
-    assert_eq!(Coverage::new(&patterns, 1).mean[2], 1.0);
+    assert!((Coverage::new(&patterns, 1).mean[2] - 1.0).abs() < 1e-12);
     // {0, 1} and {0, 3} share one of two; {0, 3} and {2, 3} share one of two.
     assert_eq!(overlap(&patterns, 2), [[1.0, 0.5], [0.5, 1.0]]);
     let layers = depth(&patterns, 2);
@@ -230,13 +230,13 @@ proptest! {
         let patterns = Generator::new(seed, 4, 3, 24).patterns().unwrap();
         let matrix = overlap(&patterns, kept);
         for (row, own) in matrix.iter().enumerate() {
-            prop_assert_eq!(own[row], 1.0);
+            prop_assert!((own[row] - 1.0).abs() < 1e-12);
             for (column, share) in own.iter().enumerate() {
-                prop_assert_eq!(*share, matrix[column][row]);
+                prop_assert_eq!(share.to_bits(), matrix[column][row].to_bits());
                 prop_assert!((0.0..=1.0).contains(share));
             }
         }
-        prop_assert!(overlap(&patterns, 24).concat().iter().all(|share| *share == 1.0));
+        prop_assert!(overlap(&patterns, 24).concat().iter().all(|share| *share >= 1.0));
         // Of both pooled, no task is covered better than by its own.
         let pooled = patterns.pooled(&[0, 1]).unwrap();
         let sets: Vec<Set> = (0..3).map(|layer| pooled.best(0, layer, kept)).collect();

@@ -4,6 +4,7 @@
 //! that fails, 1 for the rest.
 
 mod backup;
+mod experts;
 mod export;
 mod find;
 mod import;
@@ -43,6 +44,8 @@ enum Command {
     Predict(predict::Arguments),
     /// Predict how a design serves: latency, throughput, and the requests that memory holds
     Infer(infer::Arguments),
+    /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
+    Experts(experts::Arguments),
     /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
     #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
     Find(find::Arguments),
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),
+        Command::Experts(arguments) => experts::run(&arguments),
         Command::Find(arguments) => find::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),

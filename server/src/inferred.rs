@@ -12,6 +12,7 @@ use model::serving::{
 };
 use model::violation::Violation;
 
+use crate::experts;
 use crate::laid_out::layout;
 use crate::report::violation;
 
@@ -46,6 +47,7 @@ fn refused(design: &Design, violations: &[Violation]) -> Tree {
         ("layout", Tree::Null),
         ("timeline", Tree::Null),
         ("memory", Tree::Null),
+        ("experts", Tree::Null),
         ("violations", Tree::List(violations.iter().map(violation).collect())),
         ("warnings", Tree::List(vec![])),
         ("model_version", MODEL_VERSION.into()),
@@ -70,6 +72,7 @@ fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Tree {
             ]),
         ),
         ("memory", memory(&inference.memory)),
+        ("experts", experts::section(plan, inference)),
         ("violations", Tree::List(vec![])),
         ("warnings", Tree::list(warnings)),
         ("model_version", MODEL_VERSION.into()),

@@ -40,6 +40,7 @@ mod find;
 pub mod guide;
 pub mod report;
 
+mod experts;
 pub mod inferred;
 pub mod laid_out;
 mod validated;

@@ -1,6 +1,7 @@
 //! Traces of expert loads as files: what formats are read, and where a server keeps them.
 
 mod parquet;
+mod patterns;
 mod store;
 mod thrift;
 
@@ -9,6 +10,7 @@ pub(crate) use store::{Store, StoreError, is_stored};
 use std::path::Path;
 
 use axum::body::Bytes;
+use model::pattern::{self, Patterns};
 use model::routing::Trace;
 use model::routing::text::{self, TextError};
 
@@ -46,4 +48,16 @@ impl Traces {
 /// What is wrong with the file, up to [`text::MAX_ERRORS`].
 pub(crate) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) { parquet::read(bytes) } else { text::read(bytes) }
+}
+
+/// The router trace of a file, told apart in the same way.
+///
+/// # Errors
+/// What is wrong with the file, up to [`text::MAX_ERRORS`].
+pub(crate) fn read_patterns(bytes: &Bytes) -> Result<Patterns, Vec<TextError>> {
+    if bytes.starts_with(parquet::MAGIC) {
+        patterns::read(bytes)
+    } else {
+        pattern::text::read(bytes)
+    }
 }

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Patterns, Set};
+use super::scores::Patterns;
+use super::set::Set;
 
 /// Coverage of one task by its own best experts.
 #[derive(Clone, Debug, PartialEq)]

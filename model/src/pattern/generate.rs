@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Patterns;
+use super::scores::Patterns;
 use crate::routing::random::{stream, substream, uniform};
 
 /// Scores by a power law over ranks, which tasks share in part: in the first layer more, in the
@@ -64,8 +64,9 @@ impl Generator {
         let tasks = (1..=self.tasks).map(|task| format!("generated {task}"));
         let tasks: Vec<String> = tasks.collect();
         let layers = (0..self.layers).map(|layer| layer as u32).collect();
-        let patterns = Patterns::new(tasks, layers, self.experts, scores)?;
-        Some(Patterns { seed: Some(self.seed), ..patterns })
+        let mut patterns = Patterns::new(tasks, layers, self.experts, scores)?;
+        patterns.seed = Some(self.seed);
+        Some(patterns)
     }
 
     /// Experts in the order of random numbers.

@@ -3,7 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Patterns, Set, coverage};
+use super::coverage::coverage;
+use super::scores::Patterns;
+use super::set::Set;
 
 /// What is to be as large as it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Patterns, Set};
+use super::scores::Patterns;
+use super::set::Set;
 
 /// The best so many experts of every task, layer after layer.
 fn sets(patterns: &Patterns, kept: usize) -> Vec<Vec<Set>> {

@@ -1,6 +1,7 @@
 //! Patterns that are kept, looked up and loaded, and when changing them stops to pay.
 
-use super::{Keep, Patterns};
+use super::keep::Keep;
+use super::scores::Patterns;
 
 /// A store of patterns as `PreMoe` has it: of each, the scores of its first layer, by which it is
 /// found, and for every further layer which expert takes the place of which of the first.

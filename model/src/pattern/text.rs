@@ -16,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use super::Patterns;
+use super::scores::Patterns;
 use crate::routing::text::{MAX_BYTES, TextError};
 
 pub use rows::{Row, from_rows};

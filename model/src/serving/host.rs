@@ -3,16 +3,16 @@
 //! Letters: T tokens of a step, m visits of a token to experts on the host, D distinct experts of
 //! a layer that these visits touch, w bytes of one, n nodes of an instance.
 
-mod runs;
 mod table;
 
-use super::experts::touched_experts;
 use super::instance::Instance;
+use super::resident::touched_experts;
 use crate::design::Design;
 use crate::topology::devices_per_node;
 
-pub use runs::{Beside, RUNS, Run, beside};
-pub use table::{HOSTS, Processors, usual};
+pub use table::{
+    HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S, usual,
+};
 
 /// Share of the nominal bandwidth of host memory at which cores read experts.
 ///
@@ -26,7 +26,7 @@ const READ_SHARE: f64 = 0.53;
 /// and back, waking threads, quantising activations, adding up. In seconds.
 ///
 /// # Source
-/// Fitted on the ten rows of DeepSeek-V3 in [`RUNS`]: with it their median error is 4 %, and that
+/// Fitted on the ten rows of DeepSeek-V3 in [`super::runs::RUNS`]: with it their median error is 4 %, and that
 /// of the others, of other models, machines and versions, 19 %, most of them faster than predicted.
 const LAYER_SECONDS: f64 = 240e-6;
 

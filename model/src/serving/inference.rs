@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::experts::{Resident, expert_params};
 use super::host::HostExperts;
+use super::instance::expert_params;
 use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
 use super::memory::ServingMemory;
 use super::pass::{Batch, Pass, Runner};
+use super::resident::Resident;
 use super::speculation::accepted;
 use super::{Instance, ServingMetric, ServingPlan, is_known};
 use crate::choice::Choice;

@@ -1,9 +1,9 @@
 //! One instance of a model: the devices that answer a request together.
 
 use super::engine::Overheads;
-use super::experts::Resident;
 use super::formats;
 use super::ranks::Layout;
+use super::resident::Resident;
 use crate::accelerator::Accelerator;
 use crate::architecture::Architecture;
 use crate::backbone::Backbone;
@@ -14,6 +14,7 @@ use crate::choice::{
 use crate::deployment::{Deployment, Dispatch};
 use crate::design::{Design, Kernel};
 use crate::device::Device;
+use crate::mlp::{Moe, Transform as _};
 use crate::topology::Machine;
 
 /// An instance: its layout, the deployment that formulas of layers read, and the device as it
@@ -118,4 +119,9 @@ impl Instance {
             .sum();
         all / on.ranks.pp as f64
     }
+}
+
+/// Parameters of one expert.
+pub(super) fn expert_params(moe: &Moe, instance: &Instance) -> f64 {
+    moe.params(&instance.deployment).expert as f64 / moe.experts.max(1) as f64
 }

@@ -4,9 +4,9 @@
 use alloc::vec::Vec;
 
 use super::engine::Overheads;
-use super::experts::Resident;
 use super::host::HostExperts;
 use super::instance::Instance;
+use super::resident::Resident;
 use super::routed::routed;
 use crate::architecture::Architecture;
 use crate::calibration::MEGATRON;

@@ -3,7 +3,7 @@
 //! Letters: T tokens of all attention groups, k experts of a token, E experts, n ranks that whole
 //! experts are spread over.
 
-use super::experts::Resident;
+use super::resident::Resident;
 use crate::deployment::Deployment;
 use crate::mlp::Moe;
 use crate::routing::random::quantile;

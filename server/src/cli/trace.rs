@@ -23,14 +23,19 @@ pub(super) fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, V
     Plan::with_trace(design, trace)
 }
 
+/// The bytes of a trace, one more than are read where it is longer, so that it is known to be.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |error| Failure::user(format!("can't read {}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
 /// Reads a trace.
 pub(super) fn read_trace(path: &Path) -> Result<Trace, Failure> {
     let shown = path.display();
-    let failed = |error| Failure::user(format!("can't read {shown}: {error}"));
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    // One byte more than is read, so that what is too long is known to be.
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = read_bytes(path)?;
     let line = |error: &TextError| format!("{shown}: {error}");
     traces::read(&Bytes::from(bytes))
         .map_err(|errors| Failure::User(errors.iter().map(line).collect()))

@@ -30,7 +30,7 @@ const MAX_FOOTER: usize = 16 << 20;
 const MAX_PAGE: i64 = 64 << 20;
 const MAX_PAGES: i64 = 4 << 30;
 /// Rows that are held at once.
-const BATCH: usize = 8_192;
+pub(super) const BATCH: usize = 8_192;
 
 /// The trace of a Parquet file.
 ///
@@ -43,20 +43,20 @@ pub(super) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
         let file = SerializedFileReader::new(bytes.clone());
         let file = file.map_err(|error| whole(format!("the file is no Parquet: {error}")))?;
         let columns = columns(&file).map_err(whole)?;
-        check_rows(&file).map_err(whole)?;
-        check_pages(bytes, &file, &columns).map_err(whole)?;
+        check_rows(&file, Trace::MAX_COUNTS).map_err(whole)?;
+        check_pages(bytes, &file, places(&columns)).map_err(whole)?;
         from_rows(|take| rows(&file, &columns, take)).and_then(|trace| trace)
     }));
     outcome.unwrap_or_else(|_| Err(whole("the file is no Parquet that can be read".to_owned())))
 }
 
 /// An error about the file as a whole.
-fn whole(message: String) -> Vec<TextError> {
+pub(super) fn whole(message: String) -> Vec<TextError> {
     vec![TextError { line: 0, column: 0, message }]
 }
 
 /// Checks that the footer is one, and its columns are flat and few.
-fn check_footer(bytes: &[u8]) -> Result<(), String> {
+pub(super) fn check_footer(bytes: &[u8]) -> Result<(), String> {
     let cut = || "the file is cut: a Parquet file ends with its footer".to_owned();
     let body = bytes.strip_suffix(MAGIC).ok_or_else(cut)?;
     let (body, length) = body.split_last_chunk::<4>().ok_or_else(cut)?;
@@ -115,11 +115,15 @@ fn columns(file: &SerializedFileReader<Bytes>) -> Result<[Column; 4], String> {
     Ok(found)
 }
 
+/// The columns' names and places.
+fn places(columns: &[Column; 4]) -> [(&'static str, usize); 4] {
+    [0, 1, 2, 3].map(|at| (COLUMNS[at], columns[at].place))
+}
+
 /// Checks how many rows the file announces.
-fn check_rows(file: &SerializedFileReader<Bytes>) -> Result<(), String> {
+pub(super) fn check_rows(file: &SerializedFileReader<Bytes>, most: u64) -> Result<(), String> {
     let rows = file.metadata().row_groups().iter().map(|group| group.num_rows());
     let rows = rows.fold(0_i128, |sum, rows| sum + i128::from(rows.max(0)));
-    let most = Trace::MAX_COUNTS;
     if rows > i128::from(most) {
         return Err(format!("the file has {rows} rows, a trace has at most {most} counts"));
     }
@@ -127,15 +131,15 @@ fn check_rows(file: &SerializedFileReader<Bytes>) -> Result<(), String> {
 }
 
 /// Checks the header of every page that will be read.
-fn check_pages(
+pub(super) fn check_pages(
     bytes: &[u8],
     file: &SerializedFileReader<Bytes>,
-    columns: &[Column; 4],
+    columns: [(&'static str, usize); 4],
 ) -> Result<(), String> {
     let mut all = 0;
     for group in file.metadata().row_groups() {
-        for (name, column) in COLUMNS.iter().zip(columns) {
-            let chunk = group.column(column.place);
+        for (name, place) in columns {
+            let chunk = group.column(place);
             let outcome = check_codec(chunk).and_then(|()| check_chunk(bytes, chunk, &mut all));
             outcome.map_err(|detail| format!("column `{name}`: {detail}"))?;
         }

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::rows::{Row, from_rows};
-use crate::pattern::Patterns;
+use crate::pattern::scores::Patterns;
 use crate::routing::text::{Errors, TextError};
 
 /// The columns; the last one has two names.

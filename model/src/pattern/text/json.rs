@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::rows::{Row, from_rows};
-use crate::pattern::Patterns;
+use crate::pattern::scores::Patterns;
 use crate::routing::text::TextError;
 
 /// Reads patterns.

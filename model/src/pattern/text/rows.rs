@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::pattern::Patterns;
+use crate::pattern::scores::Patterns;
 use crate::routing::text::{Errors, TextError};
 
 /// Bytes of a task's name, at most.

@@ -40,20 +40,18 @@ const fn row(
 }
 
 /// One socket of the first machine of KTransformers; 54.21 prompt tokens/s.
-pub(super) const XEON_6454S: Processors =
-    row("Xeon Gold 6454S", [1, 8, 4_800], 32, 2.22, KTRANSFORMERS);
+pub const XEON_6454S: Processors = row("Xeon Gold 6454S", [1, 8, 4_800], 32, 2.22, KTRANSFORMERS);
 /// Both; 82.94 prompt tokens/s without AMX.
-pub(super) const TWO_XEON_6454S: Processors =
+pub const TWO_XEON_6454S: Processors =
     row("2 x Xeon Gold 6454S", [2, 8, 4_800], 64, 3.39, KTRANSFORMERS);
 /// The same with AMX: 252.6 prompt tokens/s.
 const TWO_XEON_6454S_AMX: Processors =
     row("2 x Xeon Gold 6454S, AMX", [2, 8, 4_800], 64, 10.3, KTRANSFORMERS);
 /// MiniMax-M2.1 in FP8: 129 prompt tokens/s of 62 layers x 8 experts x 14.16M x 2.
-pub(super) const TWO_XEON_8488C: Processors =
+pub const TWO_XEON_8488C: Processors =
     row("2 x Xeon Platinum 8488C", [2, 8, 4_800], 96, 1.81, KTRANSFORMERS);
 /// The same model: 408 prompt tokens/s.
-pub(super) const TWO_EPYC_9355: Processors =
-    row("2 x EPYC 9355", [2, 12, 5_600], 64, 5.73, KTRANSFORMERS);
+pub const TWO_EPYC_9355: Processors = row("2 x EPYC 9355", [2, 12, 5_600], 64, 5.73, KTRANSFORMERS);
 const TWO_XEON_8480C: Processors =
     row("2 x Xeon Platinum 8480C", [2, 8, 4_800], 112, 112.0 * CORE_TFLOPS, NVIDIA);
 const TWO_XEON_8570: Processors =

@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::table::{Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S};
+use super::host::{Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S};
+use super::{ServingPlan, decode_step, overheads};
 use crate::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
-use crate::serving::{ServingPlan, decode_step, overheads};
 
 /// A card of a workstation, which no design can name: its memory bandwidth in GB/s and peaks in
 /// TFLOPS, dense, with sums in FP32.
