@@ -5,6 +5,7 @@
 //! another is a link, so that the page also works without a script.
 
 mod browser;
+mod experts;
 mod form;
 mod front;
 mod labels;

@@ -46,6 +46,12 @@ const MORE: &[KnobId] = &[
     KnobId::max_num_batched_tokens,
     KnobId::enable_chunked_prefill,
     KnobId::gpu_memory_utilization,
+    KnobId::experts_kept,
+    KnobId::experts_kept_topk,
+    KnobId::experts_on_host,
+    KnobId::expert_cache_hit_rate,
+    KnobId::host_memory_gb_per_sec,
+    KnobId::host_tflops,
 ];
 
 /// The whole form.

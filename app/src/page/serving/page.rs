@@ -8,7 +8,7 @@ use model::knob::KnobError;
 use model::serving::ServingMetric;
 
 use super::state::{Ran, State};
-use super::{browser, design, form, front, labels, launch};
+use super::{browser, design, experts, form, front, labels, launch};
 use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
 use crate::present::html::on_server;
@@ -100,6 +100,7 @@ fn live(design: Design) -> impl IntoView {
                 </section>
                 {section("parts", "Where the time goes", shown(labels::parts))}
                 {section("memory", "What memory holds", shown(labels::memory))}
+                {experts::part(state)}
                 {command(state)}
                 {section("numbers", "All numbers", shown(labels::numbers))}
                 {explained(state)}
