@@ -163,3 +163,6 @@ fn batch<T: DataType>(reader: &mut ColumnReaderImpl<T>, most: usize) -> Result<V
     let (records, found, _) = outcome.map_err(|error| error.to_string())?;
     if found < records { Err("a value is missing".to_owned()) } else { Ok(values) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 mod export;
 mod find;
 mod import;
+mod experts;
 mod infer;
 mod ledger;
 mod lists;

@@ -38,6 +38,22 @@ const STARTS: &[(&str, &[(&str, &str)])] = &[
             ("acceptance_length", "2"),
         ],
     ),
+    (
+        "deepseek-v3",
+        &[
+            ("accelerator", "h200-sxm-141gb"),
+            ("num_devices", "16"),
+            ("data_parallel_size", "16"),
+            ("moe_expert_parallel_size", "16"),
+            ("weight_dtype", "fp8"),
+            ("concurrency", "64"),
+            ("experts_kept", "192"),
+            ("experts_on_host", "32"),
+            ("expert_cache_hit_rate", "0.5"),
+            ("host_tflops", "4"),
+            ("host_memory_gb_per_sec", "400"),
+        ],
+    ),
 ];
 
 /// Values to move a knob to: half and twice of a number, all names.
