@@ -2,10 +2,14 @@
 
 use model::file::Tree;
 use model::pattern::{
-    Coverage, Depth, Goal, Keep, Loading, Patterns, Store, Switches, coverage, depth, overlap,
+    Coverage, Depth, Goal, Keep, Loading, Pair, Patterns, Set, Store, Switches, coverage, depth,
+    overlap, together,
 };
 use model::serving::experts::Experts;
 use model::serving::{ServingMetric, ServingPlan, infer};
+
+/// Pairs of experts that are listed, at most.
+const PAIRS: usize = 32;
 
 /// What is asked of a trace.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,8 @@ pub(crate) struct Traced {
     pub(crate) union: usize,
     pub(crate) overlap: Vec<Vec<f64>>,
     pub(crate) depth: Vec<Depth>,
+    /// Experts that tasks keep together most above chance.
+    pub(crate) together: Vec<Pair>,
     pub(crate) store: Store,
     pub(crate) loading: Loading,
     pub(crate) switches: Option<Switches>,
@@ -42,6 +48,9 @@ pub(crate) struct Task {
     pub(crate) keep: Keep,
     /// The mass that the best experts of the mean of all tasks cover.
     pub(crate) pooled: f64,
+    /// The mass that the best experts cover which devices have: what its hits are where visits are
+    /// as scores.
+    pub(crate) hits: f64,
 }
 
 impl Traced {
@@ -74,8 +83,11 @@ impl Traced {
             .iter()
             .map(|task| {
                 let covered = coverage(&patterns, *task, &shared.sets);
+                let curve = Coverage::new(&patterns, *task);
+                let on_devices = kept.saturating_sub(experts.on_host as usize);
                 Task {
-                    curve: Coverage::new(&patterns, *task),
+                    hits: curve.mean[on_devices] / curve.mean[kept].max(f64::MIN_POSITIVE),
+                    curve,
                     keep: Keep::new(&patterns, *task, budget, least, asked.goal),
                     pooled: covered.iter().sum::<f64>() / layers as f64,
                 }
@@ -93,9 +105,10 @@ impl Traced {
         Ok(Self {
             kept,
             goal: asked.goal,
-            union: union.iter().map(model::pattern::Set::len).sum(),
+            union: union.iter().map(Set::len).sum(),
             overlap: overlap(&patterns, kept),
             depth: depth(&patterns, kept),
+            together: together(&patterns, kept, PAIRS),
             store: Store::new(&patterns),
             switches: Switches::new(&keeps, &loading),
             loading,
@@ -132,6 +145,12 @@ fn rates(plan: &ServingPlan) -> [f64; 2] {
     [rate(plan), ServingPlan::new(&all).as_ref().map_or(0.0, rate)]
 }
 
+/// The experts of a set.
+fn numbers(set: &Set, patterns: &Patterns) -> Tree {
+    let members = (0..patterns.experts()).filter(|expert| set.has(*expert));
+    Tree::List(members.map(|expert| Tree::Unsigned(expert as u64)).collect())
+}
+
 /// As data.
 pub(crate) fn json(traced: &Traced) -> Tree {
     let patterns = &traced.patterns;
@@ -144,11 +163,10 @@ pub(crate) fn json(traced: &Traced) -> Tree {
             ("covered_by_all_tasks_best", Tree::number(task.pooled)),
             ("kept_for_95_percent", Tree::Unsigned(task.curve.kept_for(0.95) as u64)),
             ("coverage", Tree::List(curve.collect())),
+            ("hits_on_devices", Tree::number(task.hits)),
             (
-                "kept_by_layer",
-                Tree::List(
-                    task.keep.sets.iter().map(|set| Tree::Unsigned(set.len() as u64)).collect(),
-                ),
+                "kept_experts",
+                Tree::List(task.keep.sets.iter().map(|set| numbers(set, patterns)).collect()),
             ),
         ])
     };
@@ -158,6 +176,14 @@ pub(crate) fn json(traced: &Traced) -> Tree {
             ("effective_experts", Tree::number(it.effective)),
             ("overlap", Tree::number(it.overlap)),
             ("union", Tree::Unsigned(it.union as u64)),
+        ])
+    };
+    let pair = |it: &Pair| {
+        Tree::map([
+            ("layer", Tree::Unsigned(it.layer.into())),
+            ("experts", Tree::List(it.experts.map(|one| Tree::Unsigned(one as u64)).to_vec())),
+            ("tasks", Tree::Unsigned(it.tasks as u64)),
+            ("lift", Tree::number(it.lift)),
         ])
     };
     let row = |row: &Vec<f64>| Tree::List(row.iter().map(|it| Tree::number(*it)).collect());
@@ -173,6 +199,7 @@ pub(crate) fn json(traced: &Traced) -> Tree {
         ("tasks", Tree::List(patterns.tasks().iter().zip(&traced.tasks).map(task).collect())),
         ("overlap", Tree::List(traced.overlap.iter().map(row).collect())),
         ("depth", Tree::List(traced.depth.iter().map(depth).collect())),
+        ("together", Tree::List(traced.together.iter().map(pair).collect())),
         ("pattern_bytes", Tree::Unsigned(traced.store.pattern_bytes)),
         ("store_bytes", Tree::Unsigned(traced.store.bytes())),
         ("load_bytes_per_second", Tree::number(traced.loading.bytes_per_second)),

@@ -48,6 +48,9 @@ fn a_trace_of_tasks_is_told_and_a_wrong_one_names_its_line() {
     assert_eq!(trace["tasks"][0]["task"], "math");
     // Experts 40 to 63 are among the 64 best of both.
     assert_eq!(trace["overlap"][0][1], 24.0 / 64.0);
+    assert_eq!(trace["tasks"][1]["kept_experts"][0][0], 40);
+    assert_eq!(trace["tasks"][1]["kept_experts"][0].as_array().unwrap().len(), 64);
+    assert_eq!(trace["together"][0]["tasks"], 2);
     assert_eq!(trace["pattern_bytes"], 1_024);
     assert_eq!(trace["generated_by_seed"], serde_json::Value::Null);
     // A change loads the other 40 of one layer: 90 MiB each over eight links.

@@ -40,6 +40,30 @@ async fn a_design_has_every_metric_of_serving_with_its_range_and_parts() {
 }
 
 #[tokio::test]
+async fn a_model_with_experts_has_those_it_keeps_and_what_fits_where() {
+    let dense = infer(llama(&json!({"tensor_parallel_size": 4}))).await;
+    assert_eq!(dense["experts"], Value::Null);
+    let kept = infer(json!({
+        "schema": 1,
+        "preset": "deepseek-v3",
+        "cluster": {"accelerator": "h200-sxm-141gb", "num_devices": 8},
+        "serving": {
+            "tensor_parallel_size": 8,
+            "moe_expert_parallel_size": 8,
+            "weight_dtype": "fp8",
+            "experts_kept": 128,
+        },
+    }))
+    .await;
+    let experts = &kept["experts"];
+    assert_eq!([&experts["routed"], &experts["kept"]], [256, 128]);
+    assert_eq!(experts["published"][0]["accuracy"], 0.972);
+    assert!(experts["touched_per_layer"].as_f64().unwrap() <= 128.0);
+    let fits = experts["fits"].as_array().unwrap();
+    assert!(fits.iter().any(|row| row["fits"] == true) && fits.len() >= 12);
+}
+
+#[tokio::test]
 async fn serving_that_breaks_rules_has_them_in_place_of_numbers() {
     let answer = infer(llama(&json!({"tensor_parallel_size": 3}))).await;
     assert!(answer["metrics"]["tpot_seconds"].is_null() && answer["binds"].is_null());

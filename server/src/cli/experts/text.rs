@@ -107,6 +107,14 @@ pub(super) fn traced(traced: &Traced) -> String {
         traced.union,
         patterns.experts() * patterns.layers().len()
     ));
+    if let Some((least, most)) = hits(traced) {
+        text.push_str(&format!(
+            "  with the best on the devices {} to {} of visits go there: set \
+             expert_cache_hit_rate\n",
+            percent(least),
+            percent(most)
+        ));
+    }
     let step = traced.depth.len().div_ceil(LAYERS).max(1);
     let cells = traced.depth.iter().step_by(step).map(|it| {
         vec![
@@ -120,6 +128,13 @@ pub(super) fn traced(traced: &Traced) -> String {
     text.push_str(&format!("\nBy depth\n{}", table_below(header, "rrrr", cells)));
     text.push_str(&format!("\nPatterns\n{}", patterns_table(traced)));
     text
+}
+
+/// The least and the most of the hits of tasks, where some experts are on the host.
+fn hits(traced: &Traced) -> Option<(f64, f64)> {
+    let hits = traced.tasks.iter().map(|task| task.hits);
+    let (least, most) = (hits.clone().fold(1.0, f64::min), hits.fold(0.0, f64::max));
+    (least < 1.0).then_some((least, most))
 }
 
 fn patterns_table(traced: &Traced) -> String {
