@@ -37,8 +37,6 @@ use crate::violation::Violation;
 
 pub use engine::{Overheads, family, is_known, overheads};
 pub use explain::explain;
-use experts::kept_alone;
-pub use fits::{Fit, MACHINES, Machine, fits};
 pub use inference::{
     Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };

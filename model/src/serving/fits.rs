@@ -73,6 +73,7 @@ fn on(design: &Design, machine: &Machine, dtype: WeightDtype, kept: u64) -> Desi
             expert: machine.devices,
             expert_tensor: 1,
         },
+        None,
     );
     let none = Design::neutral(laid.preset).cluster;
     laid.cluster = crate::design::Cluster {

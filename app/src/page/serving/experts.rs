@@ -213,6 +213,7 @@ fn chart(patterns: &Patterns, curves: &[Coverage], kept: usize) -> Lines {
     let line = |(name, curve): (&String, &Coverage)| Line {
         name: name.clone(),
         points: curve.mean.iter().enumerate().map(|(at, it)| (at as f64, it * 100.0)).collect(),
+        is_apart: false,
     };
     Lines {
         label: "Router mass that the best experts of each layer cover, over how many are kept."
