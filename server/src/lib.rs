@@ -41,8 +41,9 @@ pub mod guide;
 pub mod report;
 
 mod experts;
-pub mod inferred;
 pub mod laid_out;
+
+pub mod inferred;
 mod validated;
 
 mod exports;

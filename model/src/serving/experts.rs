@@ -2,11 +2,15 @@
 //!
 //! Letters: E routed experts of a layer, E' those kept, k experts of a token, T tokens of a step.
 
+use super::engine::Overheads;
 use super::host::Host;
+use super::inference::Inference;
 use super::instance::{Instance, expert_params};
+use super::metric::ServingMetric;
+use super::plan::ServingPlan;
+use super::ranks::Layout;
 use super::resident::Resident;
 pub use super::resident::touched_experts;
-use super::{Inference, Layout, Overheads, ServingMetric, ServingPlan};
 use crate::architecture::Architecture;
 use crate::design::Design;
 use crate::source::{PREMOE, Source};

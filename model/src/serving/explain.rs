@@ -5,7 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::inference::{Inference, Part, accepted_tokens};
-use super::{ServingMetric, ServingPlan};
+use super::metric::ServingMetric;
+use super::plan::ServingPlan;
 use crate::breakdown::{Breakdown, How};
 use crate::source::{AICONFIGURATOR, DERIVED, VLLM};
 

@@ -2,8 +2,13 @@
 
 use alloc::vec::Vec;
 
+use super::engine::Overheads;
 use super::front::laid_out;
-use super::{Layout, Overheads, ServingMemory, ServingPlan, least_memory, rules};
+use super::memory::ServingMemory;
+use super::need::least_memory;
+use super::plan::ServingPlan;
+use super::ranks::Layout;
+use super::rules;
 use crate::accelerator::AcceleratorId;
 use crate::choice::{Choice as _, WeightDtype};
 use crate::design::Design;

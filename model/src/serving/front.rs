@@ -4,9 +4,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::inference::{Limits, Quick, quick};
+use super::engine::overheads;
+use super::inference::{Limits, Quick, prefill_rate, prefill_seconds, quick};
+use super::plan::ServingPlan;
+use super::ranks::Layout;
 use super::rules::first_broken;
-use super::{Layout, ServingPlan, overheads, prefill_rate, prefill_seconds};
 use crate::choice::Disaggregation;
 use crate::design::{Design, KnobId};
 

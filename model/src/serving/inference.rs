@@ -4,14 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::engine::is_known;
 use super::host::HostExperts;
+use super::instance::Instance;
 use super::instance::expert_params;
 use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
 use super::memory::ServingMemory;
+use super::metric::ServingMetric;
 use super::pass::{Batch, Pass, Runner};
+use super::plan::ServingPlan;
 use super::resident::Resident;
 use super::speculation::accepted;
-use super::{Instance, ServingMetric, ServingPlan, is_known};
 use crate::choice::Choice;
 use crate::routing::Effect;
 

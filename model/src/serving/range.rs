@@ -1,8 +1,9 @@
 //! How far a prediction of serving may be off, from published runs of sources that no overhead was
 //! fitted on.
 
+use super::metric::ServingMetric;
 use super::overheads::{FIRST_SPREAD, SPREADS};
-use super::{ServingMetric, ServingPlan};
+use super::plan::ServingPlan;
 use crate::calibration::{ModelKind, Spread};
 use crate::metric::Basis;
 use crate::range::Range;

@@ -1,6 +1,6 @@
 //! The layout of an instance.
 
-use crate::choice::RankOrder;
+use crate::choice::{Disaggregation, RankOrder};
 use crate::design::Design;
 use crate::ranks::Ranks;
 
@@ -69,5 +69,19 @@ impl Layout {
             ulysses: 1,
             order: RankOrder::TpCpEpDpPp,
         }
+    }
+}
+
+/// Devices for prompts and for answers: all for answers where they aren't apart.
+pub(crate) fn pools(design: &Design) -> [u64; 2] {
+    let (all, serving) = (design.cluster.num_devices, &design.serving);
+    if serving.disaggregation == Disaggregation::None {
+        return [0, all];
+    }
+    match (serving.prefill_devices, serving.decode_devices) {
+        (Some(prefill), Some(decode)) => [prefill, decode],
+        (Some(prefill), None) => [prefill, all.saturating_sub(prefill)],
+        (None, Some(decode)) => [all.saturating_sub(decode), decode],
+        (None, None) => [all / 2, all - all / 2],
     }
 }

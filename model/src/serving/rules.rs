@@ -4,7 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Layout, host_memory, least_memory, pools};
+use super::engine;
+use super::need::{host_memory, least_memory};
+use super::plan::ServingPlan;
+use super::ranks::{Layout, pools};
 use crate::accelerator::AcceleratorId;
 use crate::choice::{Choice, Disaggregation, WeightDtype};
 use crate::design::{Design, KnobId, KnobSet};
@@ -44,6 +47,21 @@ pub fn violations(design: &Design) -> Vec<Violation> {
             nearest: nearest(design, rule, is_legal),
         })
         .collect()
+}
+
+impl ServingPlan {
+    /// Checks a design and derives what formulas need.
+    ///
+    /// # Errors
+    /// Every rule of its model, machine and serving that it breaks.
+    pub fn new(design: &Design) -> Result<Self, Vec<Violation>> {
+        let broken = violations(design);
+        if !broken.is_empty() {
+            return Err(broken);
+        }
+        let overheads = engine::overheads(design.serving.engine, design.cluster.accelerator);
+        Ok(Self::with_overheads(design, overheads))
+    }
 }
 
 fn is_apart(d: &Design) -> bool {

@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::engine::overheads;
 use super::host::{Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S};
-use super::{ServingPlan, decode_step, overheads};
+use super::inference::decode_step;
+use super::plan::ServingPlan;
 use crate::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
 

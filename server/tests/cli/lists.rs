@@ -11,12 +11,13 @@ fn every_preset_is_listed_and_every_open_one_predicts() {
     let text = succeeds(&["presets"]);
     let json: Value = serde_json::from_str(&succeeds(&["presets", "--json"])).unwrap();
     let presets = json["presets"].as_array().unwrap();
-    assert_eq!(presets.len(), Preset::all().count());
+    assert_eq!(presets.len(), Preset::all().chain(Preset::served()).count());
     for preset in presets {
         let id = preset["id"].as_str().unwrap();
         assert!(text.contains(id), "{id}");
         if preset["refused"].is_null() {
-            succeeds(&["predict", "--preset", id]);
+            let asks = if preset["kind"] == "serving" { "infer" } else { "predict" };
+            succeeds(&[asks, "--preset", id]);
         }
     }
 }

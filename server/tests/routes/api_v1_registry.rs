@@ -24,7 +24,7 @@ fn find<'a>(list: &'a [Value], id: &str) -> &'a Value {
 #[tokio::test]
 async fn every_preset_is_listed_with_its_source() {
     let presets = list("presets").await;
-    assert_eq!(presets.len(), Preset::all().count());
+    assert_eq!(presets.len(), Preset::all().chain(Preset::served()).count());
     let recipe = find(&presets, "pangu-ultra-moe-6k");
     assert_eq!(recipe["kind"], "recipe");
     assert_eq!(recipe["refused"], Value::Null);

@@ -20,6 +20,10 @@ async fn the_gallery_has_every_preset_with_story_and_numbers() {
         let opens = format!("href=\"/?v=1&amp;preset={}\"", preset.id);
         assert_eq!(answer.text().contains(&opens), preset.refused.is_none(), "{}", preset.id);
     }
+    for preset in Preset::served() {
+        let opens = format!("href=\"/serving?v=1&amp;preset={}\"", preset.id);
+        assert!(answer.text().contains(&opens), "{}", preset.id);
+    }
     for part in ["719.1 B parameters", "6,144 ×", "MFU 30.0 % (estimate", "habits.0123.js"] {
         assert!(answer.text().contains(part), "{part}");
     }
@@ -36,7 +40,7 @@ async fn the_gallery_is_searched_without_a_script() {
     let all = app.get("/presets").await;
     let some = app.get("/presets?q=Pangu+ultra").await;
     let none = app.get("/presets?q=%22%3E%3Cscript%3E").await;
-    assert_eq!(shown(all.text()), Preset::all().count());
+    assert_eq!(shown(all.text()), Preset::all().chain(Preset::served()).count());
     assert!((1..shown(all.text())).contains(&shown(some.text())), "{}", shown(some.text()));
     assert_eq!(shown(none.text()), 0);
     assert!(none.text().contains("0 presets") && !none.text().contains("<script>"));
