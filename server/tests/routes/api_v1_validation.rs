@@ -27,7 +27,7 @@ async fn every_published_run_is_there_with_a_prediction_or_a_reason() {
 #[tokio::test]
 async fn a_report_that_is_known_is_not_sent_again() {
     let app = TestApp::new();
-    for path in ["/api/v1/validation", "/api/v1/validation.csv"] {
+    for path in ["/api/v1/validation", "/api/v1/validation.csv", "/api/v1/validation/serving"] {
         let first = app.get(path).await;
         assert_eq!(first.header("cache-control"), "public, no-cache");
         let etag = first.header("etag").to_owned();

@@ -17,13 +17,14 @@ const QUERY: &str = "v=1&preset=pangu-ultra-moe-6k";
 
 /// Every download by its address, without the query string; those of a sweep by what stands for
 /// its id.
-const ALL: [&str; 15] = [
+const ALL: [&str; 16] = [
     "/api/v1/sweeps/ID",
     "/api/v1/sweeps/ID/rows?format=csv",
     "/api/v1/sweeps/ID/rows?format=jsonl",
     "/api/v1/sweeps/ID/rows?format=parquet",
     "/api/v1/validation",
     "/api/v1/validation.csv",
+    "/api/v1/validation/serving",
     "/compare.csv",
     "/export/design.json",
     "/export/design.toml",

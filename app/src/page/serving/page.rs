@@ -79,8 +79,9 @@ fn live(design: Design) -> impl IntoView {
             browser::follow_link(state, &event);
         }>
             <h1>{Page::Serving.title()}</h1>
-            {form::form(state)}
-            <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
+            <div id="results" class="schedule-results serving-head"
+                class:stale=move || state.is_stale()
+            >
                 <div
                     class="verdict broken"
                     role="region"
@@ -94,6 +95,9 @@ fn live(design: Design) -> impl IntoView {
                 <section class="cards" aria-label="Numbers of serving"
                     inner_html=move || cards.get()
                 ></section>
+            </div>
+            {form::form(state)}
+            <div class="schedule-results" class:stale=move || state.is_stale()>
                 <section class="card schedule-card" aria-labelledby="layouts-title">
                     <h2 id="layouts-title">"Which layout?"</h2>
                     <div inner_html=move || layouts.get()></div>
