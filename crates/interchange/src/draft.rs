@@ -1,11 +1,20 @@
 //! A design being made of a text, and all that there is to say about it.
 
+use std::collections::BTreeMap;
+
 use model::design::{Design, KnobId, Transformer};
 use model::knob::KnobError;
 use model::preset::Preset;
 use model::violation::Violation;
 
 use crate::Format;
+use crate::models::Known;
+
+/// The line of what a framework does without being told.
+pub(crate) const UNTOLD: u64 = u64::MAX;
+
+/// The key of what whoever runs a text answers.
+pub(crate) const ANSWER: &str = "--set";
 
 /// Entries of each list, at most: a text can be wrong in a million places.
 const MAX_ENTRIES: usize = 1_000;
@@ -80,6 +89,43 @@ impl core::fmt::Display for Fault {
     }
 }
 
+/// Something that the text leaves to whoever runs it. The design has the guess until it is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What the answer is given by: a knob's id, `env NAME`, `arg N` or `model`.
+    pub name: String,
+    /// Line of the text, from 1; 0 where it is no single one.
+    pub line: u64,
+    /// What it is for.
+    pub purpose: String,
+    /// What the design has meanwhile; none where nothing suggests a value.
+    pub guess: Option<String>,
+    /// What follows from the answer.
+    pub follows: String,
+}
+
+/// What whoever runs a text adds to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// Values of knobs, which are set last.
+    pub knobs: Vec<(KnobId, String)>,
+    /// Variables of the environment.
+    pub variables: BTreeMap<String, String>,
+    /// The script's positional arguments, from `$1` on.
+    pub arguments: Vec<String>,
+    /// The model's name.
+    pub model: Option<String>,
+}
+
+impl Answers {
+    /// The knob's answer: the last one counts.
+    #[must_use]
+    pub(crate) fn knob(&self, knob: KnobId) -> Option<&str> {
+        let answers = self.knobs.iter().rev();
+        answers.clone().find(|(own, _)| *own == knob).map(|(_, value)| value.as_str())
+    }
+}
+
 /// What became of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
@@ -95,6 +141,8 @@ pub struct Import {
     pub ignored: Vec<Ignored>,
     /// What isn't known.
     pub unknown: Vec<Unknown>,
+    /// What it leaves to whoever runs it, each with the guess that the design has.
+    pub questions: Vec<Question>,
     /// What keeps it from being a design.
     pub errors: Vec<Fault>,
     /// Rules that the design breaks.
@@ -107,15 +155,24 @@ pub(crate) struct Draft {
     pub(crate) design: Design,
     /// The preset that the text itself names.
     pub(crate) preset: Option<&'static Preset>,
+    /// What whoever runs the text adds to it.
+    pub(crate) answers: Answers,
+    /// The model that it names, where its shape is known.
+    pub(crate) model: Option<Known>,
+    /// What people call the framework whose words the text has.
+    pub(crate) title: Option<&'static str>,
+    /// Knobs that a question for a variable decides.
+    pub(crate) open: Vec<KnobId>,
     set: Vec<Set>,
     assumed: Vec<Assumed>,
     ignored: Vec<Ignored>,
     unknown: Vec<Unknown>,
+    questions: Vec<Question>,
     errors: Vec<Fault>,
 }
 
 impl Draft {
-    pub(crate) fn new(format: Format, base: Option<&Design>) -> Self {
+    pub(crate) fn new(format: Format, base: Option<&Design>, answers: &Answers) -> Self {
         let design = match (format, base) {
             (Format::HuggingFace, Some(base)) => {
                 Design { transformer: Transformer::default(), ..base.clone() }
@@ -129,16 +186,27 @@ impl Draft {
             format,
             design,
             preset: None,
+            answers: answers.clone(),
+            model: None,
+            title: None,
+            open: vec![],
             set: vec![],
             assumed: vec![],
             ignored: vec![],
             unknown: vec![],
+            questions: vec![],
             errors: vec![],
         }
     }
 
     /// Sets a knob that the text speaks of.
     pub(crate) fn set(&mut self, knob: KnobId, value: &str, key: &str, line: u64) {
+        if line == UNTOLD {
+            self.default(knob, value);
+            let title = self.title.unwrap_or("the framework");
+            let detail = format!("no {key}: {value}, as {title} does without being told");
+            return self.assume(Some(knob), detail);
+        }
         match self.design.set_text(knob, value) {
             Ok(()) => {
                 if let Some(place) = self.set.iter().position(|set| set.knob == knob) {
@@ -150,6 +218,14 @@ impl Draft {
                 }
                 let value = self.design.get(knob).to_string();
                 self.set.push(Set { knob, value, key: shortened(key), line });
+            }
+            // Whoever answers for a knob needn't mend the text.
+            Err(error) if key != ANSWER && self.answers.knob(knob).is_some() => {
+                self.ignore(key, line, format!("{error}; answered by {ANSWER}"));
+            }
+            // A word that isn't known is asked for; a number that can't be is wrong.
+            Err(error) if value.chars().all(|c| c.is_alphabetic() || c == '_') && key != ANSWER => {
+                self.ask_knob(knob, line, &format!("{key}: {error}"), knob.knob().label);
             }
             Err(error) => self.refuse(&error, key, line),
         }
@@ -179,11 +255,33 @@ impl Draft {
         push(&mut self.errors, Fault { line, key: shortened(key), detail: detail.into() });
     }
 
+    /// Asks once for each name; what is answered isn't asked.
+    pub(crate) fn ask(&mut self, question: Question) {
+        let knob = KnobId::ALL.iter().copied().find(|knob| knob.id() == question.name);
+        let answered = knob.is_some_and(|knob| self.answers.knob(knob).is_some());
+        if !answered && self.questions.iter().all(|asked| asked.name != question.name) {
+            push(&mut self.questions, question);
+        }
+    }
+
+    /// Asks for a knob that the text leaves open; the design keeps the value that it has.
+    pub(crate) fn ask_knob(&mut self, knob: KnobId, line: u64, purpose: &str, follows: &str) {
+        if self.open.contains(&knob) {
+            return;
+        }
+        let guess = Some(self.design.get(knob).to_string());
+        let (purpose, follows) = (purpose.to_owned(), follows.to_owned());
+        self.ask(Question { name: knob.id(), line, purpose, guess, follows });
+    }
+
     pub(crate) fn assume(&mut self, knob: Option<KnobId>, detail: impl Into<String>) {
         push(&mut self.assumed, Assumed { knob, detail: detail.into() });
     }
 
     pub(crate) fn ignore(&mut self, key: &str, line: u64, reason: impl Into<String>) {
+        if line == UNTOLD {
+            return;
+        }
         push(&mut self.ignored, Ignored { key: shortened(key), line, reason: reason.into() });
     }
 
@@ -215,6 +313,23 @@ impl Draft {
         !self.errors.is_empty()
     }
 
+    /// Does the text set the knob?
+    pub(crate) fn is_set(&self, knob: KnobId) -> bool {
+        self.set.iter().any(|set| set.knob == knob)
+    }
+
+    /// Does the text set nothing?
+    pub(crate) fn sets_nothing(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Sets the knobs that are answered; a wrong value of the text for one is no error then.
+    pub(crate) fn answer(&mut self) {
+        for (knob, value) in self.answers.knobs.clone() {
+            self.set(knob, &value, ANSWER, 0);
+        }
+    }
+
     pub(crate) fn finish(mut self, base: Option<&Design>) -> Import {
         if let Some(preset) = self.preset {
             self.design.preset = preset;
@@ -232,6 +347,7 @@ impl Draft {
             assumed: self.assumed,
             ignored: self.ignored,
             unknown: self.unknown,
+            questions: self.questions,
             errors: self.errors,
             violations,
         }

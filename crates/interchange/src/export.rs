@@ -90,7 +90,7 @@ fn script(groups: &[Group], program: &str) -> String {
 
 /// The knobs that the arguments alone don't bring back.
 fn left_open(format: Format, design: &Design, script: &str) -> Vec<KnobId> {
-    let mut draft = draft::Draft::new(format, None);
+    let mut draft = draft::Draft::new(format, None, &crate::Answers::default());
     let arguments = crate::shell::arguments(script, &mut draft);
     crate::launch::read(arguments, None, &mut draft);
     let differs = |knob: &KnobId| draft.design.get(*knob) != design.get(*knob);

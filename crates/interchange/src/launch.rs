@@ -5,6 +5,8 @@
 
 mod layers;
 mod machine;
+mod named;
+mod open;
 mod model_shape;
 mod run;
 
@@ -46,9 +48,13 @@ impl Parts {
     /// Its value as a whole number; a fault where it is none.
     pub(crate) fn number(&self, name: &str, draft: &mut Draft) -> Option<u64> {
         let text = self.text(name)?;
+        if text == "-1" {
+            self.ignore(name, "-1 leaves it to the framework", draft);
+            return None;
+        }
         let number = text.parse().ok();
         if number.is_none() {
-            let detail = format!("takes a whole number, not `{}`{}", cut(text), hint(text));
+            let detail = format!("takes a whole number, not `{}`", cut(text));
             draft.fault(self.line(name), &dashed(name), detail);
         }
         number
@@ -75,6 +81,19 @@ pub(crate) fn dashed(name: &str) -> String {
     format!("--{name}")
 }
 
+/// How many layers there are, no-op layers among them, as far as the text or its model says.
+pub(crate) fn layers(parts: &Parts, draft: &Draft) -> u64 {
+    let name = parts.first_of(&["num-layers", "encoder-num-layers"]);
+    let given = name.and_then(|name| parts.text(name)?.parse::<u64>().ok());
+    let pattern = draft.design.get(KnobId::hybrid_layer_pattern).to_string();
+    let hybrid = Some(pattern).filter(|text| text != "none").map(|text| {
+        let main = text.split('/').next().unwrap_or_default().to_owned();
+        main.chars().filter(|letter| *letter != '|').count() as u64
+    });
+    let answer = draft.answers.knob(KnobId::num_layers).and_then(|text| text.parse().ok());
+    answer.or(given).or(hybrid).unwrap_or(draft.design.transformer.num_layers)
+}
+
 /// Reads the arguments into the draft.
 pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut Draft) {
     if arguments.is_empty() {
@@ -88,7 +107,15 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         let detail = format!("the text has {count} arguments; at most {MAX_KEYS} are read");
         return draft.fault(argument.line, "", detail);
     }
+    let line = named::read(&arguments, draft);
     defaults(draft);
+    let knows = |argument: &Argument| {
+        let flag = flags::find(&argument.name);
+        flag.is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
+    };
+    // Names of runs and files stand in any text.
+    let says =
+        draft.model.is_some() || arguments.iter().filter(|a| a.name != "run-name").any(knows);
     let mut parts = Parts(BTreeMap::new());
     for argument in arguments {
         match flags::find(&argument.name) {
@@ -96,11 +123,19 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
             None => unknown(&argument, draft),
         }
     }
+    named::ask(&parts, line, draft);
     model_shape::read(&parts, draft);
     layers::read(&parts, draft);
     run::read(&parts, draft);
     machine::read(&parts, base, draft);
     run::batch(&parts, draft);
+    if !parts.has("seq-length") && !draft.is_set(KnobId::seq_length) && base.is_none() {
+        let purpose = "the text doesn't say how long sequences are";
+        draft.ask_knob(KnobId::seq_length, 0, purpose, "time, memory and what attention costs");
+    }
+    if draft.sets_nothing() && !says {
+        draft.fault(0, "", "there are no arguments such as --num-layers 61 in the text");
+    }
     for (name, (_, line)) in &parts.0 {
         let key = dashed(name);
         if !draft.mentions(&key) {
@@ -134,13 +169,26 @@ fn defaults(draft: &mut Draft) {
     } else {
         &[]
     };
-    both.iter().chain(own).for_each(|(knob, value)| draft.default(*knob, value));
+    // The shape of a model that is named is known.
+    let shape = [
+        KnobId::gated_linear_unit,
+        KnobId::add_bias_linear,
+        KnobId::position_embedding_type,
+        KnobId::untie_embeddings_and_output_weights,
+    ];
+    let named = draft.model.is_some();
+    let taken = both.iter().chain(own).filter(|(knob, _)| !(named && shape.contains(knob)));
+    taken.for_each(|(knob, value)| draft.default(*knob, value));
 }
 
 /// Does what one argument says.
 fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
-    let Argument { name, values, line } = argument;
+    let Argument { name, mut values, line } = argument;
     let key = dashed(&name);
+    // Quotes within quotes are for a second shell.
+    for value in &mut values {
+        *value = value.trim_matches(['"', '\'']).to_owned();
+    }
     if let Effect::Nothing(reason) = flag.effect {
         return draft.ignore(&key, line, reason);
     }
@@ -158,26 +206,30 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
     };
     operands(flag, values.get(own..).unwrap_or_default(), line, draft);
     if flag.arity != Arity::Switch && values.is_empty() {
-        return draft.fault(line, &key, "it needs a value");
+        match flag.effect {
+            Effect::Value(knob) | Effect::Name(knob, _) => {
+                draft.ask_knob(knob, line, &format!("{key} has no value"), knob.knob().label);
+            }
+            Effect::Presence(..) | Effect::Together | Effect::Nothing(_) => {
+                draft.ignore(&key, line, "it has no value");
+            }
+        }
+        return;
+    }
+    if flag.arity == Arity::One && open::is_open(first) {
+        return open::ask(flag, first, &key, line, draft);
     }
     match flag.effect {
-        Effect::Value(knob) if first.starts_with('$') => {
-            let detail = format!("{} is `{}`{}", knob.id(), cut(first), hint(first));
-            draft.fault(line, &key, detail);
+        Effect::Value(_) if first == "-1" => {
+            draft.ignore(&key, line, "-1 leaves it to the framework");
         }
         Effect::Value(knob) => draft.set(knob, first, &key, line),
         Effect::Presence(knob, value) => draft.set(knob, value, &key, line),
         Effect::Name(knob, names) => match names.iter().find(|(theirs, _)| *theirs == first) {
             Some((_, ours)) => draft.set(knob, ours, &key, line),
             None => {
-                let known: Vec<&str> = names.iter().map(|(theirs, _)| *theirs).collect();
-                let detail = format!(
-                    "takes one of {}; not `{}`{}",
-                    known.join(", "),
-                    cut(first),
-                    hint(first)
-                );
-                draft.fault(line, &key, detail);
+                let purpose = format!("{key} {}: nothing here is called so", cut(first));
+                draft.ask_knob(knob, line, &purpose, knob.knob().label);
             }
         },
         Effect::Together => {
@@ -222,9 +274,4 @@ fn unknown(argument: &Argument, draft: &mut Draft) {
 
 fn cut(text: &str) -> String {
     crate::draft::shortened(text)
-}
-
-/// Why a value can be a variable's name.
-fn hint(text: &str) -> &'static str {
-    if text.starts_with('$') { ": nothing in the text sets it" } else { "" }
 }

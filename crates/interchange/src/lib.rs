@@ -10,17 +10,22 @@
 //! No clock, file or socket is in here, so that the browser can do the same.
 
 mod arguments;
+mod models;
 mod draft;
+mod tree;
 mod comment;
 mod flags;
+mod dialects;
 mod launch;
 mod shell;
 mod yaml;
+mod toml_text;
+mod recipe;
 mod hugging_face;
 mod own;
 mod export;
 
-pub use draft::{Assumed, Fault, Ignored, Import, Set, Unknown};
+pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
 pub use export::{Provenance, export, without_argument};
 
 use model::design::Design;
@@ -88,7 +93,7 @@ impl Format {
         ];
         if own::is_own(text) {
             Self::Design
-        } else if text.trim_start().starts_with('{') {
+        } else if text.trim_start().starts_with('{') && dialects::title(text).is_none() {
             Self::HuggingFace
         } else if MINDSPEED.iter().any(|word| text.contains(word)) {
             Self::Mindspeed
@@ -106,7 +111,14 @@ impl Format {
 /// names its own preset, and needs none.
 #[must_use]
 pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
-    let mut draft = Draft::new(format, base);
+    import_with(format, text, base, &Answers::default())
+}
+
+/// Reads a text with what whoever runs it adds to it: variables, arguments, and values of knobs,
+/// which win over the text.
+#[must_use]
+pub fn import_with(format: Format, text: &str, base: Option<&Design>, answers: &Answers) -> Import {
+    let mut draft = Draft::new(format, base, answers);
     if text.len() > MAX_BYTES {
         let detail = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
         draft.fault(0, "", detail);
@@ -116,14 +128,20 @@ pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
         Format::HuggingFace => hugging_face::read(text, base, &mut draft),
         Format::Design => own::read(text, &mut draft),
         Format::Megatron | Format::Mindspeed => {
-            let arguments = if yaml::is_yaml(text) {
+            let arguments = if toml_text::is_toml(text) {
+                tree::arguments(&toml_text::read(text), &mut draft)
+            } else if recipe::is_python(text) {
+                recipe::arguments(text, &mut draft)
+            } else if yaml::is_yaml(text) {
                 yaml::arguments(text, &mut draft)
             } else {
                 shell::arguments(text, &mut draft)
             };
+            let arguments = dialects::translate(text, arguments, &mut draft);
             launch::read(arguments, base, &mut draft);
             comment::read(text, &mut draft);
         }
     }
+    draft.answer();
     draft.finish(base)
 }

@@ -5,19 +5,24 @@
 //! every line is read once. Where a word stood is kept, through variables, for messages.
 
 mod arithmetic;
+mod branch;
 mod expand;
 mod reader;
+mod substitute;
+mod test;
 
 use std::collections::BTreeMap;
 
 use model::design::KnobId;
 
 use crate::arguments::{Argument, of_words};
+use crate::dialects;
 use crate::draft::Draft;
 use crate::flags;
+use crate::tree;
 
 /// Characters and elements that expansions may make, all together.
-const MAX_EXPANDED: usize = 1 << 20;
+const MAX_EXPANDED: usize = 1 << 22;
 
 /// Commands that are looked at for what they read.
 const MAX_TOLD: usize = 1_000;
@@ -44,24 +49,46 @@ pub(super) struct Script {
     /// The line of the first condition or loop.
     branches: Option<u64>,
     expanded: usize,
+    /// Does a condition say that what comes isn't run?
+    skips: bool,
+    /// Commands that loops repeated.
+    repeated: u32,
+    /// Functions, by where their bodies begin and end, and the line; and which were called.
+    functions: BTreeMap<String, (usize, usize, u64)>,
+    called: u32,
+    /// Variables that the conditions compare, and that nothing sets, with line and first value.
+    compared: Vec<(String, u64, String)>,
     fault: Option<(u64, String)>,
 }
 
 impl Script {
     fn assign(&mut self, name: String, value: Vec<Text>, append: bool) {
+        if self.skips {
+            return;
+        }
         if !self.variables.contains_key(&name) {
             self.order.push(name.clone());
         }
         let old = self.variables.entry(name).or_default();
         match (append, value.as_slice()) {
             (false, _) => *old = value,
-            // `A+=" more"` lengthens a string, `A+=(more)` a list.
+            // `A+=" more"` lengthens a string.
             (true, [more]) if old.len() == 1 => {
                 if let Some(first) = old.first_mut() {
                     first.extend(more);
                 }
             }
             (true, _) => old.extend(value),
+        }
+    }
+
+    /// `NAME+=(..)`.
+    fn lengthen(&mut self, name: String, value: Vec<Text>) {
+        if !self.skips {
+            match self.variables.get_mut(&name) {
+                Some(elements) => elements.extend(value),
+                None => self.assign(name, value, false),
+            }
         }
     }
 
@@ -74,7 +101,7 @@ impl Script {
 
 /// The arguments of the command that trains.
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
-    let mut script = reader::read(text);
+    let mut script = reader::read(text, &draft.answers);
     if let Some((line, detail)) = script.fault.take() {
         draft.fault(line, "", detail);
         return vec![];
@@ -96,8 +123,20 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.assume(None, format!("${name} is not set in the script: its default {value}"));
     }
     environment(&script, draft);
+    for (name, line, value) in std::mem::take(&mut script.compared) {
+        let purpose = format!("a condition compares ${name}, which nothing in the text sets");
+        draft.ask(tree::variable(&name, line, &purpose, Some(value)));
+    }
     report_bare_variables(&words, draft);
-    of_words(&words)
+    let mut arguments = of_words(&words);
+    if arguments.iter().all(|argument| argument.name != "num-layers") {
+        let more = dialects::of_variables(&arguments, |name| {
+            let value = script.variables.get(name)?.first()?;
+            Some((value.iter().map(|(c, _)| *c).collect(), value.first()?.1))
+        });
+        arguments.extend(more);
+    }
+    arguments
 }
 
 /// Variables that change how a run runs without being an argument.
@@ -164,13 +203,18 @@ fn from_variables(script: &Script, draft: &mut Draft) -> Vec<Word> {
 }
 
 fn is_argument(word: &str) -> bool {
-    word.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    word.split_once('=')
+        .is_some_and(|(path, _)| path.contains('.') && !path.starts_with(['/', '-', '.']))
+        || word
+            .strip_prefix("--")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// How many of the words are arguments that set something.
 fn weight(words: &[Word]) -> usize {
+    // The arguments of what starts processes count less than those of the training.
     let names = words.iter().filter(|(word, _)| is_argument(word));
-    names.filter(|(word, _)| flags::sets_something(word)).count()
+    names.filter(|(word, _)| !word.starts_with("--") || flags::sets_something(word)).count()
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! Arguments in YAML: Megatron's argument files and the files of its functional tests.
+//! YAML, and JSON where it isn't a model's: argument files of Megatron, of its forks, and of other
+//! frameworks.
 //!
-//! Whatever stands inside sections is read alike: `language_model: {num_layers: 24}`,
-//! `MODEL_ARGS: {--num-layers: 24}` and `num_layers: 24` are the same argument. Aliases and
-//! anchors are refused, so that a file can't grow.
+//! Anchors, aliases and merge keys are followed, and what they repeat is counted, so that a file
+//! can't grow. Whatever stands inside sections keeps their names: `model: {num_layers: 24}` is the
+//! argument `model.num-layers`.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use saphyr_parser::{Event, Parser};
 
-use crate::arguments::{Argument, spelled};
+use crate::arguments::Argument;
 use crate::draft::Draft;
+use crate::tree::{self, MAX_NODES, Node};
 
 /// Sections within each other, at most.
 const MAX_DEPTH: usize = 32;
-
-/// Sections that hold no arguments.
-const OTHERS: [&str; 5] = ["ENV_VARS", "env", "TEST_TYPE", "METRICS", "logging"];
 
 /// Is a text YAML rather than a script? Its first line with anything in it tells.
 pub(crate) fn is_yaml(text: &str) -> bool {
@@ -23,100 +24,132 @@ pub(crate) fn is_yaml(text: &str) -> bool {
         let is_key = |key: &str| {
             key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '"'))
         };
-        line == "---" || key.is_some_and(is_key)
+        line == "---" || line.starts_with('{') || key.is_some_and(is_key)
     })
 }
 
 /// The arguments of a file.
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
-    let mut reader = Reader { path: vec![], arguments: vec![], pending: None };
-    for event in Parser::new_from_str(text) {
-        let outcome = match event {
-            Ok((event, span)) => reader.take(event, span.start.line() as u64, draft),
-            Err(error) => Err((error.marker().line() as u64, error.info().to_owned())),
-        };
-        if let Err((line, detail)) = outcome {
+    match read(text) {
+        Ok(tree) => tree::arguments(&tree, draft),
+        Err((line, detail)) => {
             draft.fault(line, "", format!("the text is no YAML that is read here: {detail}"));
-            return vec![];
+            vec![]
         }
     }
-    reader.arguments
+}
+
+type Outcome<T> = Result<T, (u64, String)>;
+
+/// The tree of a text.
+pub(crate) fn read(text: &str) -> Outcome<Node> {
+    let mut reader = Reader::default();
+    for event in Parser::new_from_str(text) {
+        match event {
+            Ok((event, span)) => reader.take(event, span.start.line() as u64)?,
+            Err(error) => return Err((error.marker().line() as u64, error.info().to_owned())),
+        }
+    }
+    Ok(reader.root.unwrap_or(Node::Map(vec![])))
 }
 
 /// What is open at a place of the file.
-enum Open {
-    /// A map, with the key that it belongs to.
-    Map(String),
-    /// A list of words of this argument.
-    List(Argument),
-    /// A map or list inside a list: no argument.
-    Other,
+struct Open {
+    node: Node,
+    /// The key whose value comes next, in a map.
+    key: Option<(String, u64)>,
+    /// Where it is anchored; 0 where it isn't.
+    anchor: usize,
 }
 
+#[derive(Default)]
 struct Reader {
-    path: Vec<Open>,
-    arguments: Vec<Argument>,
-    /// A key whose value comes next.
-    pending: Option<(String, u64)>,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: BTreeMap<usize, Node>,
+    count: usize,
 }
-
-type Outcome = Result<(), (u64, String)>;
 
 impl Reader {
-    fn take(&mut self, event: Event<'_>, line: u64, draft: &mut Draft) -> Outcome {
+    fn take(&mut self, event: Event<'_>, line: u64) -> Outcome<()> {
         match event {
-            Event::Alias(_) => return Err((line, "aliases aren't read".to_owned())),
-            Event::MappingStart(..) | Event::SequenceStart(..) if self.path.len() >= MAX_DEPTH => {
-                return Err((line, format!("it is nested more than {MAX_DEPTH} deep")));
+            Event::MappingStart(..) | Event::SequenceStart(..) if self.open.len() >= MAX_DEPTH => {
+                Err((line, format!("it is nested more than {MAX_DEPTH} deep")))
             }
-            Event::MappingStart(..) => {
-                let inside_list = matches!(self.path.last(), Some(Open::List(_) | Open::Other));
-                let key = self.pending.take().map(|(key, _)| key).unwrap_or_default();
-                self.path.push(if inside_list { Open::Other } else { Open::Map(key) });
+            Event::MappingStart(anchor, _) => {
+                self.open.push(Open { node: Node::Map(vec![]), key: None, anchor });
+                Ok(())
             }
-            Event::SequenceStart(..) => {
-                let open = self.pending.take().map_or(Open::Other, |(key, line)| {
-                    Open::List(Argument { name: spelled(&key), values: vec![], line })
-                });
-                self.path.push(open);
+            Event::SequenceStart(anchor, _) => {
+                self.open.push(Open { node: Node::List(vec![]), key: None, anchor });
+                Ok(())
             }
-            Event::MappingEnd | Event::SequenceEnd => {
-                if let Some(Open::List(argument)) = self.path.pop() {
-                    self.keep(argument, draft);
+            Event::MappingEnd | Event::SequenceEnd => match self.open.pop() {
+                Some(closed) => self.put(closed.node, closed.anchor, line),
+                None => Ok(()),
+            },
+            Event::Scalar(text, _, anchor, _) => {
+                self.put(Node::Scalar(text.into_owned(), line), anchor, line)
+            }
+            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
+                Some(node) => {
+                    // It repeats all that its anchor holds, and is charged for it.
+                    self.count = self.count.saturating_add(node.count());
+                    self.put(node, 0, line)
                 }
-            }
-            Event::Scalar(text, ..) => self.scalar(&text, line, draft),
+                None => Err((line, "an alias names what isn't there yet".to_owned())),
+            },
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
             | Event::DocumentStart(_)
-            | Event::DocumentEnd => {}
+            | Event::DocumentEnd => Ok(()),
+        }
+    }
+
+    /// Puts a value where it belongs: a key's, a list's, or the whole file's.
+    fn put(&mut self, node: Node, anchor: usize, line: u64) -> Outcome<()> {
+        self.count = self.count.saturating_add(1);
+        if self.count > MAX_NODES {
+            return Err((line, format!("it has more than {MAX_NODES} values")));
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root.get_or_insert(node);
+            return Ok(());
+        };
+        match (&mut open.node, open.key.take()) {
+            (Node::List(items), _) => items.push(node),
+            (Node::Map(entries), Some((key, at))) => {
+                if key == "<<" {
+                    merge(entries, node);
+                } else {
+                    entries.push((key, at, node));
+                }
+            }
+            (Node::Map(_), None) => {
+                let Node::Scalar(key, at) = node else {
+                    return Err((line, "a key is no word".to_owned()));
+                };
+                open.key = Some((key, at));
+            }
+            (Node::Scalar(..), _) => {}
         }
         Ok(())
     }
+}
 
-    fn scalar(&mut self, text: &str, line: u64, draft: &mut Draft) {
-        match (self.path.last_mut(), self.pending.take()) {
-            (Some(Open::List(argument)), _) => argument.values.push(text.to_owned()),
-            (Some(Open::Map(_)), None) => self.pending = Some((text.to_owned(), line)),
-            (Some(Open::Map(_)), Some((key, line))) => {
-                let values = vec![text.to_owned()];
-                self.keep(Argument { name: spelled(&key), values, line }, draft);
-            }
-            (Some(Open::Other), _) => draft.ignore(text, line, "an item of a list without a key"),
-            (None, _) => draft.unknown(text, line, None),
+/// `<<: *base`: the entries of one map, or of several, that aren't there. What stands in the map
+/// behind it comes later, and the last entry of a key counts.
+fn merge(entries: &mut Vec<(String, u64, Node)>, node: Node) {
+    match node {
+        Node::Map(merged) => {
+            let own: BTreeSet<String> = entries.iter().map(|(key, _, _)| key.clone()).collect();
+            entries.extend(merged.into_iter().filter(|(key, _, _)| !own.contains(key)));
         }
-    }
-
-    fn keep(&mut self, argument: Argument, draft: &mut Draft) {
-        let aside = self
-            .path
-            .iter()
-            .any(|open| matches!(open, Open::Map(key) if OTHERS.contains(&key.as_str())));
-        if aside {
-            draft.ignore(&argument.name, argument.line, "stands outside the training's arguments");
-        } else {
-            self.arguments.push(argument);
-        }
+        Node::List(maps) => maps.into_iter().for_each(|map| merge(entries, map)),
+        Node::Scalar(..) => {}
     }
 }

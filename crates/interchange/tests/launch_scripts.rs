@@ -167,9 +167,11 @@ fn what_isn_t_known_is_listed_with_its_line_and_the_nearest() {
 #[test]
 fn a_variable_that_nothing_sets_is_told_of() {
     let import = small("--seq-length $SEQ_LEN");
-    assert_eq!(import.design, None);
-    assert!(import.errors[0].to_string().contains("nothing in the text sets it"));
-    assert!(import.errors[0].line == 1);
+    has(import.design.as_ref().unwrap(), "seq_length=4096");
+    let question = &import.questions[0];
+    assert_eq!((question.name.as_str(), question.line), ("env SEQ_LEN", 1));
+    assert!(question.purpose.contains("nothing in the text sets it"), "{question:?}");
+    assert_eq!(question.guess.as_deref(), Some("4096"));
     let import = small("$EXTRA_ARGS");
     assert_eq!(import.unknown[0].key, "${EXTRA_ARGS}");
 }
@@ -309,6 +311,10 @@ fn the_format_is_found_by_what_stands_in_a_text() {
 fn yaml_that_could_grow_or_never_ends_is_refused() {
     for text in [
         "a: &x [1, 2]\nb: *x\n".to_owned(),
+        // Each anchor doubles what is before it.
+        (1..40).fold("a0: &a0 [1, 2]\n".to_owned(), |text, n| {
+            format!("{text}a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1)
+        }),
         format!("a: {}", "[".repeat(10_000)),
         "a: {b: {c: ".repeat(100),
         "a: b: c".to_owned(),

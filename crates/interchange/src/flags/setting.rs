@@ -47,6 +47,9 @@ const DTYPES: &[(&str, &str)] =
 #[rustfmt::skip]
 pub(super) static FLAGS: &[Flag] = &[
     // Shape of the model.
+    one("model"), one("model-name"), one("model-flavor"), one("run-name"),
+    one("model-name-or-path"), one("hf-model-path"), one("hf-checkpoint"),
+    one("expansion-ratio"),
     one("num-layers"), one("encoder-num-layers"), one("noop-layers"), one("mtp-num-layers"),
     many("spec"),
     value("hidden-size", hidden_size),
@@ -71,7 +74,9 @@ pub(super) static FLAGS: &[Flag] = &[
     on("qk-layernorm", qk_layernorm), on("post-norm", sandwich_norm),
     named("position-embedding-type", position_embedding_type, &[
         ("rope", "rope"), ("yarn", "rope"), ("mrope", "rope"), ("none", "none"),
-        ("learned_absolute", "learned_absolute"), ("alibi", "none"),
+        ("learned_absolute", "learned_absolute"), ("alibi", "none"), ("rotary", "rope"),
+        ("learned", "learned_absolute"), ("absolute", "learned_absolute"), ("nope", "none"),
+        ("sinusoidal", "none"), ("llama3", "rope"), ("longrope", "rope"), ("dynamic", "rope"),
     ]),
     presence("use-rotary-position-embeddings", position_embedding_type, "rope"),
     switch("no-position-embedding"),
@@ -120,6 +125,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("moe-expert-capacity-factor", moe_expert_capacity_factor),
     on("moe-pad-expert-input-to-capacity", moe_pad_expert_input_to_capacity),
     // Cluster.
+    one("world-size"), one("data-parallel-size"), one("gradient-accumulation-steps"),
     one("nproc-per-node"), one("nnodes"), one("worker-num"), one("local-worker-num"),
     // Parallelism.
     value("tensor-model-parallel-size", tensor_model_parallel_size),
@@ -174,6 +180,11 @@ pub(super) static FLAGS: &[Flag] = &[
     one("fp4-format"), one("fp4"), one("fp4-recipe"),
     named("optimizer", optimizer, &[
         ("adam", "adam"), ("sgd", "sgd"), ("muon", "muon"), ("dist_muon", "muon"),
+        ("adamw", "adam"), ("Adam", "adam"), ("AdamW", "adam"), ("fused_adam", "adam"),
+        ("FusedAdam", "adam"), ("adamw_torch", "adam"), ("adamw_torch_fused", "adam"),
+        ("decoupled_adamw", "adam"), ("FP32StateAdamWeightDecay", "adam"), ("adam_pax", "adam"),
+        ("PmaAdamW", "adam"), ("FusedAdamW", "adam"), ("CPUAdam", "adam"), ("SGD", "sgd"),
+        ("Muon", "muon"), ("dist-muon", "muon"),
     ]),
     // Memory.
     one("recompute-granularity"), switch("recompute-activations"), many("recompute-modules"),
@@ -182,7 +193,8 @@ pub(super) static FLAGS: &[Flag] = &[
     switch("recompute-activation-function"), switch("recompute-norm"),
     switch("recompute-mla-up-proj"), switch("mla-zero-memory"),
     value("moe-zero-memory", moe_zero_memory),
-    switch("swap-attention"), switch("swap-optimizer"), switch("mla-swap-core-attn-out"),
+    switch("swap-attention"), switch("swap-optimizer"), switch("optimizer-cpu-offload"),
+    switch("offload-optimizer-states"), switch("mla-swap-core-attn-out"),
     value("cpu-offloading-num-layers", cpu_offloading_num_layers),
     named("main-grads-dtype", gradient_dtype, DTYPES),
     named("main-params-dtype", main_params_dtype, DTYPES),

@@ -13,11 +13,16 @@ use crate::draft::Draft;
 const MAX_LAYERS: u64 = 6_000;
 
 pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
-    let Some(name) = parts.first_of(&["num-layers", "encoder-num-layers"]) else {
-        return draft.fault(0, "--num-layers", "the text doesn't say how many layers there are");
-    };
-    let Some(total) = parts.number(name, draft) else { return };
-    let line = parts.line(name);
+    let name = parts.first_of(&["num-layers", "encoder-num-layers"]);
+    let given = name.and_then(|name| parts.number(name, draft));
+    if name.is_some() && given.is_none() {
+        return;
+    }
+    let total = given.unwrap_or_else(|| super::layers(parts, draft));
+    let line = name.map_or(0, |name| parts.line(name));
+    if given.is_none() && draft.model.is_none() {
+        ask(parts, total, draft);
+    }
     if total == 0 || total > MAX_LAYERS {
         let detail = format!("takes 1 to {MAX_LAYERS}, not {total}");
         return draft.fault(line, "--num-layers", detail);
@@ -25,9 +30,14 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     let total = if has_shortcuts(parts) { 2 * total } else { total };
     let Some(noops) = noops(parts, total, draft) else { return };
     let layers = total - noops.len() as u64;
-    draft.set(KnobId::num_layers, &layers.to_string(), "--num-layers", line);
-    let mtp = parts.number("mtp-num-layers", draft).unwrap_or(0).min(17);
-    if mtp > 0 {
+    if given.is_some() {
+        draft.set(KnobId::num_layers, &layers.to_string(), "--num-layers", line);
+    } else {
+        draft.default(KnobId::num_layers, &layers.to_string());
+    }
+    let named = if draft.model.is_some() { draft.design.transformer.mtp_num_layers } else { 0 };
+    let mtp = parts.number("mtp-num-layers", draft).unwrap_or(named).min(17);
+    if mtp > 0 && parts.has("mtp-num-layers") {
         parts.set(KnobId::mtp_num_layers, &mtp.to_string(), "mtp-num-layers", draft);
     }
     if has_shortcuts(parts) {
@@ -51,6 +61,19 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
         return layout(&counts, mtp, key, parts.line(key.trim_start_matches('-')), draft);
     }
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
+}
+
+/// Asks how many layers there are, with the number that what is given makes likely.
+fn ask(parts: &Parts, total: u64, draft: &mut Draft) {
+    if draft.answers.knob(KnobId::num_layers).is_some()
+        || draft.is_set(KnobId::hybrid_layer_pattern)
+    {
+        return;
+    }
+    draft.default(KnobId::num_layers, &total.clamp(1, MAX_LAYERS).to_string());
+    let purpose = "the text doesn't say how many layers there are";
+    let line = parts.line("num-layers");
+    draft.ask_knob(KnobId::num_layers, line, purpose, "the model's size, and how it is cut");
 }
 
 /// Whether a layer is one of LongCat-Flash: attention and an MLP twice, and experts beside the

@@ -64,6 +64,18 @@ fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &
         let world = per_node.saturating_mul(nodes).to_string();
         return draft.set(knob, &world, "--nnodes x --nproc-per-node", parts.line("nnodes"));
     }
+    if let Some(world) = number("world-size") {
+        return parts.set(knob, &world.to_string(), "world-size", draft);
+    }
+    if let Some(replicas) = number("data-parallel-size") {
+        let parallel = &draft.design.parallel;
+        let ranks = parallel
+            .tensor_model_parallel_size
+            .saturating_mul(parallel.context_parallel_size)
+            .saturating_mul(parallel.pipeline_model_parallel_size);
+        let world = replicas.saturating_mul(ranks).to_string();
+        return parts.set(knob, &world, "data-parallel-size", draft);
+    }
     if base.is_some() {
         let detail =
             format!("the text doesn't give it: {} devices", draft.design.cluster.num_devices);
@@ -77,12 +89,21 @@ fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &
     let stage = common_multiple(dense, sparse).saturating_mul(pipeline);
     let node = per_node.unwrap_or_else(|| usual_per_node(&draft.design)).max(1);
     let world = if stage > node { common_multiple(stage, node) } else { stage };
+    if let Some(nodes) = number("nnodes") {
+        let world = nodes.saturating_mul(node).clamp(1, 1_048_576);
+        draft.default(knob, &world.to_string());
+        let detail = format!("{nodes} nodes, and the text doesn't say of how many devices: {node}");
+        let line = parts.line("nnodes");
+        draft.ask_knob(knob, line, &detail, "data parallelism, the batch and the step's time");
+        return draft.assume(Some(knob), detail);
+    }
     let world = world.clamp(1, 1_048_576);
     draft.default(knob, &world.to_string());
-    draft.assume(
-        Some(knob),
-        format!("the text gives no number of nodes: {world} devices, the fewest that hold it"),
-    );
+    let detail =
+        format!("the text gives no number of nodes: {world} devices, the fewest that hold it");
+    let line = parts.line("nnodes");
+    draft.ask_knob(knob, line, &detail, "data parallelism, the batch and the step's time");
+    draft.assume(Some(knob), detail);
 }
 
 fn common_multiple(one: u64, other: u64) -> u64 {

@@ -36,6 +36,11 @@ fn attention(parts: &Parts, draft: &mut Draft) {
             None if parts.has(groups) => {}
             None => parts.set(KnobId::num_query_groups, "1", "group-query-attention", draft),
         }
+    } else if draft.model.is_some() || draft.title.is_some() {
+        // Other frameworks have no switch beside the number.
+        if let Some(count) = parts.number(groups, draft) {
+            parts.set(KnobId::num_query_groups, &count.to_string(), groups, draft);
+        }
     } else if parts.has(groups) {
         let reason = "query groups are read with --group-query-attention alone";
         parts.ignore(groups, reason, draft);
@@ -116,7 +121,12 @@ fn width(parts: &Parts, draft: &mut Draft) {
     let name = "ffn-hidden-size";
     match parts.number(name, draft) {
         Some(width) => parts.set(KnobId::ffn_hidden_size, &width.to_string(), name, draft),
-        None if parts.has(name) => {}
+        None if parts.has(name) || draft.model.is_some() => {}
+        None if parts.has("expansion-ratio") => {
+            let times = parts.number("expansion-ratio", draft).unwrap_or(4);
+            let width = hidden.saturating_mul(times).to_string();
+            parts.set(KnobId::ffn_hidden_size, &width, "expansion-ratio", draft);
+        }
         None => {
             // Megatron keeps a gated MLP as large as one of 4 h, in multiples of 64.
             let gated = draft.design.transformer.gated_linear_unit;
@@ -140,7 +150,8 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
         return parts.set(knob, &padded.to_string(), "padded-vocab-size", draft);
     }
     let Some(size) = parts.number("vocab-size", draft) else {
-        if !parts.has("vocab-size") && !parts.has("padded-vocab-size") {
+        let named = draft.model.is_some();
+        if !named && !parts.has("vocab-size") && !parts.has("padded-vocab-size") {
             let size = draft.design.transformer.vocab_size;
             let detail = format!("the tokenizer's vocabulary isn't in the text: {size}");
             draft.assume(Some(knob), detail);
@@ -165,14 +176,15 @@ fn experts(parts: &Parts, draft: &mut Draft) {
             (KnobId::moe_shared_expert_intermediate_size, count.saturating_mul(width));
         parts.set(knob, &whole.to_string(), "n-shared-experts", draft);
     }
-    let layers = parts.text("num-layers").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let layers = super::layers(parts, draft);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
     let layers = layers.saturating_sub(noops).min(10_000);
     let dense = parts.number("first-k-dense-replace", draft).unwrap_or(0);
-    let freq = parts.text("moe-layer-freq").unwrap_or("1");
+    // -1 is every layer behind the first dense ones.
+    let freq = parts.text("moe-layer-freq").filter(|text| *text != "-1").unwrap_or("1");
     let line = parts.line("moe-layer-freq").max(parts.line("first-k-dense-replace"));
     if dense == 0 {
-        if parts.has("moe-layer-freq") {
+        if parts.text("moe-layer-freq").is_some_and(|text| text != "-1") {
             draft.set(KnobId::moe_layer_freq, freq, "--moe-layer-freq", line);
         }
         return;
@@ -192,7 +204,7 @@ fn windows(parts: &Parts, draft: &mut Draft) {
     let Some(text) = parts.text(name) else { return };
     let knob = KnobId::window_attn_skip_freq;
     let tokens = draft.design.transformer.window_size;
-    let layers = parts.text("num-layers").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let layers = super::layers(parts, draft);
     let mut list = draft.design.clone();
     match tokens {
         Some(tokens) if text.parse::<u64>().is_err() => {

@@ -9,6 +9,7 @@ use crate::draft::Draft;
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     experts(parts, draft);
+    sequence(draft);
     sharding(parts, draft);
     let parallel = &draft.design.parallel;
     if parallel.context_parallel_size == 1
@@ -51,6 +52,20 @@ fn experts(parts: &Parts, draft: &mut Draft) {
         draft.default(KnobId::expert_tensor_parallel_size, &tp.to_string());
         let detail = format!("no --expert-tensor-parallel-size: TP splits each expert, too, {tp}");
         draft.assume(Some(KnobId::expert_tensor_parallel_size), detail);
+    }
+}
+
+/// Megatron turns sequence parallelism off where TP is 1. Of a run whose model is in another file
+/// the arguments may be there, too: experts with TP have it on.
+fn sequence(draft: &mut Draft) {
+    let knob = KnobId::sequence_parallel;
+    let tp = draft.design.parallel.tensor_model_parallel_size;
+    let is_on = draft.design.parallel.sequence_parallel;
+    if is_on && tp == 1 {
+        draft.withdraw(knob, "false", "TP is 1: Megatron turns it off, with a warning");
+    } else if !is_on && tp > 1 && draft.model.is_some() && !draft.is_set(knob) {
+        draft.default(knob, "true");
+        draft.assume(Some(knob), "not in the text: on, as experts with TP need it");
     }
 }
 
@@ -111,6 +126,10 @@ fn precision(parts: &Parts, draft: &mut Draft) {
     }
     match parts.first_of(&["bf16", "fp16"]) {
         Some(name) => parts.set(knob, name, name, draft),
+        None if draft.model.is_some() => {
+            draft.default(knob, "bf16");
+            draft.assume(Some(knob), "no precision is given: bf16, as the model is published");
+        }
         None => {
             draft.default(knob, "fp32");
             draft.assume(Some(knob), "neither --bf16 nor --fp16: fp32, as Megatron does");
@@ -212,10 +231,18 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
         ("swap-attention", "attention_output"),
         ("mla-swap-core-attn-out", "attention_output"),
         ("swap-optimizer", "optimizer"),
+        ("optimizer-cpu-offload", "optimizer"),
+        ("offload-optimizer-states", "optimizer"),
     ];
     let given: Vec<_> = swaps.iter().filter(|(name, _)| parts.has(name)).collect();
     let Some((first, _)) = given.first() else { return };
-    let modules: Vec<&str> = given.iter().map(|(_, module)| *module).collect();
+    let mut modules: Vec<&str> = given.iter().map(|(_, module)| *module).collect();
+    modules.dedup();
+    if parts.has("optimizer-cpu-offload") {
+        let detail = "--optimizer-cpu-offload: moments wait on the host, and the device computes \
+                      the step";
+        draft.assume(Some(KnobId::swap_modules), detail);
+    }
     let keys: Vec<String> = given.iter().map(|(name, _)| super::dashed(name)).collect();
     let (keys, line) = (keys.join(", "), parts.line(first));
     draft.set(KnobId::swap_modules, &modules.join(","), &keys, line);
@@ -238,7 +265,23 @@ pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
         .saturating_mul(parallel.context_parallel_size)
         .max(1);
     let replicas = (draft.design.cluster.num_devices / ranks).max(1);
-    let batch = replicas.saturating_mul(draft.design.training.micro_batch_size);
+    let each = replicas.saturating_mul(draft.design.training.micro_batch_size);
+    let name = "gradient-accumulation-steps";
+    if let Some(steps) = parts.number(name, draft) {
+        let batch = each.saturating_mul(steps.max(1)).to_string();
+        return parts.set(KnobId::global_batch_size, &batch, name, draft);
+    }
+    let parallel = &draft.design.parallel;
+    if parallel.virtual_pipeline_model_parallel_size > 1 {
+        // Interleaving takes as many micro-batches as there are stages, at least.
+        let stages = parallel.pipeline_model_parallel_size;
+        let batch = each.saturating_mul(stages).min(16_777_216).to_string();
+        draft.default(KnobId::global_batch_size, &batch);
+        let purpose = "the text doesn't say how many sequences a step has";
+        let follows = "the step's time, and the pipeline's bubble";
+        return draft.ask_knob(KnobId::global_batch_size, 0, purpose, follows);
+    }
+    let batch = each;
     draft.default(KnobId::global_batch_size, &batch.min(16_777_216).to_string());
     let detail = format!("no --global-batch-size: {batch}, one micro-batch for each replica");
     draft.assume(Some(KnobId::global_batch_size), detail);

@@ -95,15 +95,30 @@ impl Reader<'_> {
             }
             (_, Some('('), _) => {
                 self.at += 1;
-                self.up_to_closing('(', ')', 1);
-                self.text("$(..)", line, made, true);
+                let inner = self.up_to_closing('(', ')', 1);
+                match self.output(&inner, line, depth) {
+                    Some(text) => {
+                        self.spend(text.len(), line);
+                        made.value(&[text], quoted, false);
+                    }
+                    None => self.text("$(..)", line, made, true),
+                }
             }
             (_, Some('{'), _) => {
                 self.at += 1;
                 let inner = self.up_to_closing('{', '}', 1);
                 self.braced(&inner, line, made, quoted, depth);
             }
-            (_, Some('@' | '*' | '#' | '?' | '$' | '!' | '-'), _) => {
+            (_, Some('@' | '*'), _) => {
+                self.next();
+                self.positional(1, line, made, quoted);
+            }
+            (_, Some('#'), _) => {
+                self.next();
+                let count = self.arguments().len();
+                self.text(&count.to_string(), line, made, true);
+            }
+            (_, Some('?' | '$' | '!' | '-'), _) => {
                 self.next();
             }
             (_, Some(c), _) if c.is_ascii_alphanumeric() || c == '_' => {
@@ -142,7 +157,7 @@ impl Reader<'_> {
         text
     }
 
-    fn arithmetic(&mut self, expression: &str, line: u64) -> Option<i64> {
+    pub(super) fn arithmetic(&mut self, expression: &str, line: u64) -> Option<i64> {
         let (variables, before) = (&self.script.variables, self.script.expanded);
         let mut spent = 0_usize;
         let value = arithmetic::value(expression, &mut |name| {
@@ -167,6 +182,17 @@ impl Reader<'_> {
         if rest.is_empty() || apart {
             return self.variable(name, line, made, quoted, apart);
         }
+        if let Some(first) = inner.strip_prefix("@:").or_else(|| inner.strip_prefix("*:")) {
+            let first = first.split(':').next().and_then(|first| first.trim().parse().ok());
+            return self.positional(first.unwrap_or(1), line, made, quoted);
+        }
+        if inner == "@" || inner == "*" {
+            return self.positional(1, line, made, quoted);
+        }
+        if let Some(text) = self.form(inner) {
+            self.spend(text.len(), line);
+            return made.value(&[text], quoted, false);
+        }
         let colon = rest.strip_prefix(':').unwrap_or(rest);
         let Some(default) = colon.strip_prefix(['-', '=']).filter(|_| !name.is_empty()) else {
             return self.text(&format!("${{{inner}}}"), line, made, true);
@@ -188,14 +214,16 @@ impl Reader<'_> {
     }
 
     /// A default's own variables, by a reader of its text.
-    fn evaluated(&mut self, text: &str, line: u64, depth: u32) -> Text {
+    pub(super) fn evaluated(&mut self, text: &str, line: u64, depth: u32) -> Text {
         if depth >= MAX_DEPTH {
             self.script.fail(line, "defaults stand too deep within each other");
             return vec![];
         }
         let letters: Vec<char> = text.chars().collect();
         let script = std::mem::take(&mut self.script);
-        let mut reader = Reader { letters: &letters, at: 0, line, script };
+        let deep = self.depth;
+        let mut reader =
+            Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
         let mut made = Made::new(false);
         while let Some(letter) = reader.peek() {
             match letter {
@@ -210,7 +238,25 @@ impl Reader<'_> {
             }
         }
         self.script = reader.script;
-        made.finish().into_iter().flatten().collect()
+        let words = made.finish();
+        words.join(&(' ', line))
+    }
+
+    /// The script's arguments from a place on.
+    fn positional(&mut self, first: usize, line: u64, made: &mut Made, quoted: bool) {
+        let all = self.arguments();
+        let words = all.get(first.saturating_sub(1)..).unwrap_or_default();
+        self.spend(words.iter().map(cost).sum(), line);
+        if self.script.fault.is_none() {
+            made.value(words, quoted, true);
+        }
+    }
+
+    /// The script's arguments, as far as they are given without a gap.
+    pub(super) fn arguments(&self) -> Vec<Text> {
+        let places = (1_u32..100)
+            .map_while(|place| self.script.variables.get(&place.to_string())?.first().cloned());
+        places.collect()
     }
 
     fn variable(&mut self, name: &str, line: u64, made: &mut Made, quoted: bool, apart: bool) {

@@ -1,6 +1,8 @@
 //! Goes through a script from its first to its last character.
 
+use super::branch::Frame;
 use super::{Script, Text, Word, expand};
+use crate::draft::Answers;
 
 /// Words that open or part a condition or loop, and stand before a command.
 const KEYWORDS: [&str; 12] =
@@ -9,12 +11,24 @@ const KEYWORDS: [&str; 12] =
 const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"];
 
 /// The script with its variables and commands.
-pub(super) fn read(text: &str) -> Script {
+pub(super) fn read(text: &str, answers: &Answers) -> Script {
     let letters: Vec<char> = text.chars().collect();
-    let mut reader = Reader { letters: &letters, at: 0, line: 1, script: Script::default() };
+    let mut script = Script::default();
+    let places = (1_u32..).map(|place| place.to_string());
+    let arguments = places.zip(answers.arguments.iter().cloned());
+    let variables = answers.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+    for (name, value) in variables.chain(arguments) {
+        let marks: Text = value.chars().map(|c| (c, 0)).collect();
+        script.assign(name, vec![marks], false);
+    }
+    // What is answered isn't among the text's own arguments.
+    script.order.clear();
+    let mut reader = Reader { letters: &letters, at: 0, line: 1, script, frames: vec![], depth: 0 };
     while reader.at < letters.len() && reader.script.fault.is_none() {
         reader.command();
     }
+    reader.script.skips = false;
+    reader.call_the_rest();
     reader.script
 }
 
@@ -23,6 +37,10 @@ pub(super) struct Reader<'a> {
     pub(super) at: usize,
     pub(super) line: u64,
     pub(super) script: Script,
+    /// Conditions, loops and cases that are open.
+    pub(super) frames: Vec<Frame>,
+    /// Functions within each other.
+    pub(super) depth: u32,
 }
 
 impl Reader<'_> {
@@ -44,7 +62,7 @@ impl Reader<'_> {
     }
 
     /// Skips blanks, continued lines and comments, but no line's end.
-    fn blanks(&mut self) {
+    pub(super) fn blanks(&mut self) {
         loop {
             match (self.peek(), self.peek_at(1), self.peek_at(2)) {
                 (Some(' ' | '\t' | '\r'), _, _) => {
@@ -70,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// Reads one simple command, with the assignments before it.
-    fn command(&mut self) {
+    pub(super) fn command(&mut self) {
         let mut words: Vec<Word> = vec![];
         let mut beginning = true;
         loop {
@@ -78,6 +96,11 @@ impl Reader<'_> {
             let start = self.at;
             match self.peek() {
                 None => break,
+                Some(';') if self.peek_at(1) == Some(';') && self.is_in_case() => {
+                    self.at += 2;
+                    self.finish(words);
+                    return self.pattern();
+                }
                 Some('\n' | ';' | '|' | '&' | '(' | ')') => {
                     self.next();
                     break;
@@ -88,7 +111,7 @@ impl Reader<'_> {
                 }
                 Some(_) => {}
             }
-            if beginning && self.skips_case() {
+            if beginning && self.keyword() {
                 continue;
             }
             if beginning && self.assignment() {
@@ -112,13 +135,45 @@ impl Reader<'_> {
                 break;
             }
         }
-        if !words.is_empty() {
-            self.script.commands.push(words);
+        self.finish(words);
+    }
+
+    /// Keeps a command, or does it where it is the shell's own.
+    fn finish(&mut self, words: Vec<Word>) {
+        if words.is_empty() || self.script.skips {
+            return;
+        }
+        match words.first().map(|(word, _)| word.as_str()) {
+            Some("shift") => {
+                let all = self.arguments();
+                let by = words.get(1).and_then(|(word, _)| word.parse().ok()).unwrap_or(1);
+                for place in 1..=all.len() {
+                    self.script.variables.remove(&place.to_string());
+                }
+                for (place, value) in (1_u32..).zip(all.into_iter().skip(by)) {
+                    self.script.assign(place.to_string(), vec![value], false);
+                }
+            }
+            Some("printf") if words.get(1).is_some_and(|(word, _)| word == "-v") => {
+                let [_, _, (name, line), (format, _), values @ ..] = words.as_slice() else {
+                    return;
+                };
+                let made = values.iter().fold(format.clone(), |made, (value, _)| {
+                    made.replacen("%s", value, 1).replacen("%d", value, 1)
+                });
+                let marks = made.chars().map(|c| (c, *line)).collect();
+                self.script.assign(name.clone(), vec![marks], false);
+            }
+            _ => {
+                if !self.call(&words) {
+                    self.script.commands.push(words);
+                }
+            }
         }
     }
 
     /// Skips a `case`: its patterns look like arguments, and which one holds isn't known.
-    fn skips_case(&mut self) -> bool {
+    pub(super) fn skips_case(&mut self) -> bool {
         let rest = self.letters.get(self.at..).unwrap_or_default();
         if !(rest.starts_with(&['c', 'a', 's', 'e']) && rest.get(4).is_some_and(|c| *c == ' ')) {
             return false;
@@ -165,7 +220,12 @@ impl Reader<'_> {
         self.at = equals + 1;
         let value = if self.peek() == Some('(') {
             self.next();
-            self.list()
+            let list = self.list();
+            if append {
+                self.script.lengthen(name, list);
+                return true;
+            }
+            list
         } else {
             vec![self.words(false).into_iter().flatten().collect()]
         };
@@ -243,7 +303,7 @@ impl Reader<'_> {
     }
 
     /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.
-    fn words(&mut self, split: bool) -> Vec<Text> {
+    pub(super) fn words(&mut self, split: bool) -> Vec<Text> {
         let mut made = expand::Made::new(split);
         while let Some(letter) = self.peek() {
             let line = self.line;

@@ -1,0 +1,146 @@
+//! What other frameworks call the arguments of Megatron-LM: each a table, found by what stands in a
+//! text.
+//!
+//! An argument's name has its path, `model.num-layers`. A row of the dialect is looked for by the
+//! longest end of the path; where there is none, the last word is taken for an argument of
+//! Megatron's, unless the dialect has sections that speak of something else.
+
+mod reinforcement;
+mod table;
+mod variables;
+
+use crate::arguments::Argument;
+use crate::draft::{Draft, UNTOLD};
+
+pub(crate) use variables::of_variables;
+
+/// What a framework's key is in Megatron's words.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum To {
+    /// The same value under this name.
+    Argument(&'static str),
+    /// An argument with a value for each of theirs; others are told as they are.
+    Choice(&'static [(&'static str, &'static str, &'static str)]),
+    /// A switch that is set where theirs is false.
+    Unless(&'static str),
+    /// Nothing, for this reason.
+    Nothing(&'static str),
+}
+
+/// A framework's own words.
+pub(super) struct Dialect {
+    /// What people call it.
+    pub(super) title: &'static str,
+    /// What stands in its texts: all of one group.
+    pub(super) markers: &'static [&'static [&'static str]],
+    /// Does the last word of a path without a row mean something else?
+    pub(super) strict: bool,
+    /// Ends of paths, and what they are.
+    pub(super) rows: &'static [(&'static str, To)],
+    /// What it does without being told.
+    pub(super) defaults: &'static [(&'static str, &'static str)],
+}
+
+/// The dialect of a text.
+fn detect(text: &str) -> Option<&'static Dialect> {
+    let has = |group: &&[&str]| group.iter().all(|marker| text.contains(marker));
+    let mut all = reinforcement::DIALECTS.iter().chain(table::DIALECTS);
+    all.find(|dialect| dialect.markers.iter().any(&has))
+}
+
+/// What the dialect of a text is called.
+pub(crate) fn title(text: &str) -> Option<&'static str> {
+    detect(text).map(|dialect| dialect.title)
+}
+
+/// The arguments in Megatron's words.
+pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
+    let dialect = detect(text);
+    let arguments = reinforcement::together(dialect, arguments, draft);
+    let mut made: Vec<Argument> = vec![];
+    for argument in arguments {
+        translate_one(dialect, argument, &mut made, draft);
+    }
+    let Some(dialect) = dialect.filter(|_| !made.is_empty()) else { return made };
+    draft.title = Some(dialect.title);
+    for (name, value) in dialect.defaults {
+        if made.iter().all(|argument| argument.name != *name) {
+            let values = if value.is_empty() { vec![] } else { vec![(*value).to_owned()] };
+            made.push(Argument { name: (*name).to_owned(), values, line: UNTOLD });
+        }
+    }
+    made
+}
+
+fn translate_one(
+    dialect: Option<&Dialect>,
+    argument: Argument,
+    made: &mut Vec<Argument>,
+    draft: &mut Draft,
+) {
+    let Argument { name, values, line } = argument;
+    let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
+    let Some(to) = dialect.and_then(|dialect| row(dialect, &name)) else {
+        if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
+            return draft.ignore(&name, line, "speaks of something else than a step of training");
+        }
+        return made.push(Argument { name: last, values, line });
+    };
+    let first = values.first().map_or("", String::as_str).to_lowercase();
+    match to {
+        To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
+        To::Choice(rows) => match rows.iter().find(|(word, _, _)| *word == first) {
+            Some((_, "", reason)) => draft.ignore(&name, line, *reason),
+            Some((_, theirs, value)) => {
+                let values = vec![(*value).to_owned()];
+                made.push(Argument { name: (*theirs).to_owned(), values, line });
+            }
+            None => draft.unknown(&format!("{name}: {first}"), line, None),
+        },
+        To::Unless(theirs) if matches!(first.as_str(), "false" | "0" | "no") => {
+            made.push(Argument { name: theirs.to_owned(), values: vec!["true".to_owned()], line });
+        }
+        To::Unless(_) => draft.ignore(&name, line, "as without being told"),
+        To::Nothing(reason) => draft.ignore(&name, line, reason),
+    }
+}
+
+/// The row with the longest end of a path.
+fn row(dialect: &Dialect, path: &str) -> Option<To> {
+    let mut end = path;
+    loop {
+        if let Some((_, to)) = dialect.rows.iter().find(|(name, _)| *name == end) {
+            return Some(*to);
+        }
+        end = end.split_once('.')?.1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags;
+
+    #[test]
+    fn every_row_ends_in_an_argument_that_is_known() {
+        for dialect in reinforcement::DIALECTS.iter().chain(table::DIALECTS) {
+            let known =
+                |name: &str| assert!(flags::find(name).is_some(), "{}: {name}", dialect.title);
+            for (path, to) in dialect.rows {
+                assert!(!path.contains('_'), "{path}");
+                match to {
+                    To::Argument(name) | To::Unless(name) => known(name),
+                    To::Choice(rows) => {
+                        rows.iter().filter(|row| !row.1.is_empty()).for_each(|row| known(row.1));
+                    }
+                    To::Nothing(_) => {}
+                }
+            }
+            dialect.defaults.iter().for_each(|(name, _)| known(name));
+            let mut paths: Vec<&str> = dialect.rows.iter().map(|row| row.0).collect();
+            paths.sort_unstable();
+            let repeated: Vec<_> = paths.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+            assert!(repeated.is_empty(), "{}: {repeated:?}", dialect.title);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The model that the arguments name.
+
+use model::design::KnobId;
+
+use super::{Parts, cut};
+use crate::arguments::Argument;
+use crate::draft::{Draft, Question};
+use crate::models::{self, Known};
+
+/// Arguments that name the model itself.
+pub(super) const NAMES: [&str; 6] = [
+    "model",
+    "model-name-or-path",
+    "hf-checkpoint",
+    "hf-model-path",
+    "pretrained-model-name-or-path",
+    "model-name",
+];
+
+/// Arguments whose paths mostly have the model's name in them.
+const PATHS: [&str; 8] = [
+    "load",
+    "ref-load",
+    "pretrained-checkpoint",
+    "tokenizer-name-or-path",
+    "tokenizer-model",
+    "run-name",
+    "wandb-exp-name",
+    "save",
+];
+
+/// Takes the shape of a model that is named where the text doesn't give it; the line of its name.
+pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
+    let has = |name: &str| arguments.iter().any(|argument| argument.name == name);
+    let shaped = has("hidden-size") && (has("num-layers") || has("encoder-num-layers"));
+    let answer = draft.answers.model.clone();
+    let found = match &answer {
+        Some(name) => models::find(name).map(|known| (known, name.clone(), 0)),
+        None if shaped => None,
+        None => by_name(arguments).or_else(|| by_path(arguments)),
+    };
+    let Some((known, written, line)) = found else {
+        let name = arguments.iter().find(|argument| NAMES.contains(&argument.name.as_str()));
+        return name.map_or(0, |argument| argument.line);
+    };
+    draft.design.transformer = known.transformer();
+    draft.model = Some(known);
+    let shape = &draft.design.transformer;
+    let detail = format!(
+        "`{}` is {}: {} layers of {}, as in {}",
+        cut(&written),
+        known.name,
+        shape.num_layers,
+        shape.hidden_size,
+        known.source
+    );
+    draft.assume(None, detail);
+    line
+}
+
+type Found = (Known, String, u64);
+
+fn by_name(arguments: &[Argument]) -> Option<Found> {
+    let flavor = arguments.iter().find(|argument| argument.name == "model-flavor");
+    let flavor = flavor.and_then(|argument| argument.values.first());
+    NAMES.iter().find_map(|name| {
+        let argument = arguments.iter().find(|argument| argument.name == *name)?;
+        let text = argument.values.first()?;
+        let whole = flavor.and_then(|flavor| models::find(&format!("{text}-{flavor}")));
+        let known = whole.or_else(|| models::find(text)).or_else(|| models::find_within(text))?;
+        Some((known, text.clone(), argument.line))
+    })
+}
+
+fn by_path(arguments: &[Argument]) -> Option<Found> {
+    PATHS.iter().find_map(|name| {
+        let argument = arguments.iter().find(|argument| argument.name == *name)?;
+        let text = argument.values.first()?;
+        let known = models::find(text).or_else(|| models::find_within(text))?;
+        Some((known, text.clone(), argument.line))
+    })
+}
+
+/// Asks for the model where its shape is neither given nor known.
+pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
+    let given = ["num-layers", "encoder-num-layers"].iter().any(|name| parts.has(name))
+        || draft.is_set(KnobId::num_layers)
+        || draft.is_set(KnobId::hidden_size)
+        || draft.is_set(KnobId::hybrid_layer_pattern);
+    if given || draft.model.is_some() {
+        return;
+    }
+    let name = NAMES.iter().find_map(|name| parts.text(name));
+    let experts = draft.is_set(KnobId::num_moe_experts)
+        || parts.has("expert-model-parallel-size")
+        || draft.is_set(KnobId::moe_permute_fusion);
+    let plain = if experts { "qwen3-30b-a3b" } else { "llama-3-8b" };
+    let near = name.and_then(models::closest).unwrap_or_else(|| plain.to_owned());
+    let purpose = match name {
+        Some(name) => format!("the shape of `{}` isn't known", cut(name)),
+        None => "the text names no model and no layers".to_owned(),
+    };
+    let follows = "layers, widths and experts: a known name, or the model's config.json".to_owned();
+    if let Some(known) = models::find(&near) {
+        draft.design.transformer = known.transformer();
+        draft.model = Some(known);
+    }
+    draft.ask(Question { name: "model".to_owned(), line, purpose, guess: Some(near), follows });
+}

@@ -1,0 +1,181 @@
+//! Recipes in Python: Megatron-Bridge's and NeMo's functions that fill in a configuration.
+//!
+//! Nothing is run. Of the first function that makes a configuration the assignments are read, after
+//! those of the functions that it begins with; so are arguments of calls that stand by their names.
+
+use std::collections::BTreeMap;
+
+use crate::arguments::{Argument, spelled};
+use crate::draft::{Draft, Question};
+
+/// Functions that begin with one another, at most.
+const MAX_DEPTH: u32 = 16;
+
+/// Is a text Python?
+pub(crate) fn is_python(text: &str) -> bool {
+    let is_one = |line: &str| {
+        (line.starts_with("def ") && line.trim_end().ends_with(':'))
+            || (line.starts_with("from ") && line.contains(" import "))
+    };
+    text.lines().any(is_one)
+}
+
+/// A line of a function, with its number.
+type Line<'a> = (u64, &'a str);
+
+/// The arguments that a recipe gives.
+pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
+    let functions = functions(text);
+    let names: Vec<&str> = functions.iter().map(|(name, _)| *name).collect();
+    let recipes: Vec<&str> = names.iter().copied().filter(|name| is_recipe(name)).collect();
+    let asked = draft.answers.variables.get("RECIPE").cloned();
+    let chosen = asked.as_deref().and_then(|name| names.iter().copied().find(|n| *n == name));
+    let Some(entry) = chosen.or_else(|| recipes.first().copied()).or(names.first().copied()) else {
+        let lines: Vec<Line<'_>> = (1..).zip(text.lines()).collect();
+        return lines.iter().flat_map(|(number, line)| of_line(line, *number)).collect();
+    };
+    if recipes.len() > 1 && chosen.is_none() {
+        let few: Vec<&str> = recipes.iter().take(4).copied().collect();
+        draft.ask(Question {
+            name: "env RECIPE".to_owned(),
+            line: functions
+                .iter()
+                .find(|(name, _)| *name == entry)
+                .map_or(0, |(_, b)| b.first().map_or(0, |(number, _)| *number)),
+            purpose: format!("the file has {} recipes: {}, ..", recipes.len(), few.join(", ")),
+            guess: Some(entry.to_owned()),
+            follows: "everything".to_owned(),
+        });
+    }
+    let by_name: BTreeMap<&str, &Vec<Line<'_>>> =
+        functions.iter().map(|(name, body)| (*name, body)).collect();
+    let mut made = vec![];
+    let line = by_name.get(entry).and_then(|body| body.first()).map_or(0, |(number, _)| *number);
+    made.extend(of_name(entry, line));
+    collect(entry, &by_name, &mut made, 0);
+    // The last assignment counts, and earlier ones are nothing that a reader misses.
+    let mut last: Vec<Argument> = vec![];
+    for argument in made.into_iter().rev() {
+        if last.iter().all(|kept| kept.name != argument.name) {
+            last.push(argument);
+        }
+    }
+    last.reverse();
+    last
+}
+
+fn is_recipe(name: &str) -> bool {
+    name.ends_with("_config") || name.ends_with("_recipe") || name.contains("pretrain")
+}
+
+/// The functions of a text, with the lines of their bodies; the first is that of their names.
+fn functions(text: &str) -> Vec<(&str, Vec<Line<'_>>)> {
+    let mut found: Vec<(&str, Vec<Line<'_>>)> = vec![];
+    for (number, line) in (1..).zip(text.lines()) {
+        if let Some(rest) = line.strip_prefix("def ") {
+            let name = rest.split('(').next().unwrap_or_default();
+            found.push((name, vec![(number, line)]));
+        } else if line.starts_with([' ', '\t']) || line.trim().is_empty() {
+            if let Some((_, body)) = found.last_mut() {
+                body.push((number, line));
+            }
+        } else if !line.starts_with([')', ']', '}']) {
+            // What stands outside ends a function.
+            found.push(("", vec![]));
+        }
+    }
+    found.retain(|(name, body)| !name.is_empty() && !body.is_empty());
+    found
+}
+
+fn collect(
+    name: &str,
+    functions: &BTreeMap<&str, &Vec<Line<'_>>>,
+    made: &mut Vec<Argument>,
+    depth: u32,
+) {
+    let Some(body) = functions.get(name).filter(|_| depth < MAX_DEPTH && made.len() < 4_000) else {
+        return;
+    };
+    for (number, line) in body.iter().skip(1) {
+        if let Some((_, value)) = line.split_once('=') {
+            let called = value.trim().split('(').next().unwrap_or_default();
+            if value.contains('(') && functions.contains_key(called) && called != name {
+                collect(called, functions, made, depth + 1);
+            }
+        }
+        made.extend(of_line(line, *number));
+    }
+}
+
+/// What a recipe's name says: the model, and how many devices.
+fn of_name(name: &str, line: u64) -> Vec<Argument> {
+    let mut made =
+        vec![Argument { name: "run-name".to_owned(), values: vec![name.to_owned()], line }];
+    let world = name.split('_').find_map(|word| {
+        word.strip_suffix("gpus").or_else(|| word.strip_suffix("gpu"))?.parse::<u64>().ok()
+    });
+    if let Some(world) = world {
+        let values = vec![world.to_string()];
+        made.push(Argument { name: "world-size".to_owned(), values, line });
+    }
+    made
+}
+
+/// `cfg.model.x = 8`, `x=8,`, and a layout that is handed to a function.
+fn of_line(line: &str, number: u64) -> Vec<Argument> {
+    let code = line.trim();
+    if code.starts_with('#') || code.starts_with('"') {
+        return vec![];
+    }
+    if code.contains("pipeline_model_parallel_layout(")
+        && let Some(layout) = code.split('"').nth(1)
+    {
+        let name = "pipeline-model-parallel-layout".to_owned();
+        return vec![Argument { name, values: vec![layout.to_owned()], line: number }];
+    }
+    let inner = code.split_once('(').map_or(code, |(before, inner)| {
+        if before.contains('=') && !before.contains('.') { inner } else { code }
+    });
+    let pieces: Vec<&str> =
+        if inner.contains('[') { vec![inner] } else { inner.split(", ").collect() };
+    pieces.iter().filter_map(|piece| of_piece(piece, number)).collect()
+}
+
+fn of_piece(piece: &str, line: u64) -> Option<Argument> {
+    let (path, value) = piece.split_once('=')?;
+    let path = path.trim();
+    let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    if path.is_empty() || !is_path || value.starts_with('=') {
+        return None;
+    }
+    let value = value.split(" #").next().unwrap_or(value).trim().trim_end_matches([',', ')']);
+    let name = path.split_once('.').map_or(path, |(_, rest)| rest);
+    let words: Vec<String> = match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
+        Some(list) => list.split(',').map(literal).collect(),
+        None => vec![literal(value)],
+    };
+    // Anything that is computed is no value.
+    let computed = |word: &String| word.contains(['(', '{', '[']) || word.contains(" if ");
+    if words.iter().any(computed) && !name.contains("layout") && !name.contains("freq") {
+        return argument_of_call(name, value, line);
+    }
+    Some(Argument { name: spelled(name), values: words, line })
+}
+
+/// `mixed_precision = _precision("bf16")` says its argument.
+fn argument_of_call(name: &str, value: &str, line: u64) -> Option<Argument> {
+    let word = value.split('"').nth(1).filter(|_| name.contains("precision"))?;
+    Some(Argument { name: spelled(name), values: vec![word.to_owned()], line })
+}
+
+fn literal(word: &str) -> String {
+    let word = word.trim().trim_matches(['"', '\'']);
+    match word {
+        "None" => "null",
+        "True" => "true",
+        "False" => "false",
+        other => other,
+    }
+    .to_owned()
+}
