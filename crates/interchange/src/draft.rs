@@ -8,6 +8,7 @@ use model::preset::Preset;
 use model::violation::Violation;
 
 use crate::Format;
+use crate::files::Files;
 use crate::models::Known;
 
 /// The line of what a framework does without being told.
@@ -33,6 +34,8 @@ pub struct Set {
     pub key: String,
     /// Line of the text, from 1; 0 where it is no single one.
     pub line: u64,
+    /// The file, where there are several.
+    pub file: Option<String>,
 }
 
 /// Something that the text leaves open, and what was taken.
@@ -51,6 +54,8 @@ pub struct Ignored {
     pub key: String,
     /// Line of the text, from 1; 0 where it isn't known.
     pub line: u64,
+    /// The file, where there are several.
+    pub file: Option<String>,
     /// Why it changes nothing.
     pub reason: String,
 }
@@ -62,6 +67,8 @@ pub struct Unknown {
     pub key: String,
     /// Line of the text, from 1; 0 where it isn't known.
     pub line: u64,
+    /// The file, where there are several.
+    pub file: Option<String>,
     /// The known one that is spelled most like it.
     pub nearest: Option<String>,
 }
@@ -71,6 +78,8 @@ pub struct Unknown {
 pub struct Fault {
     /// Line of the text, from 1; 0 where it is no single one.
     pub line: u64,
+    /// The file, where there are several.
+    pub file: Option<String>,
     /// The key or argument; empty where it is the text as a whole.
     pub key: String,
     /// What is wrong, in a sentence.
@@ -79,6 +88,9 @@ pub struct Fault {
 
 impl core::fmt::Display for Fault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
+        }
         if self.line > 0 {
             write!(f, "line {}: ", self.line)?;
         }
@@ -96,6 +108,8 @@ pub struct Question {
     pub name: String,
     /// Line of the text, from 1; 0 where it is no single one.
     pub line: u64,
+    /// The file, where there are several.
+    pub file: Option<String>,
     /// What it is for.
     pub purpose: String,
     /// What the design has meanwhile; none where nothing suggests a value.
@@ -163,6 +177,8 @@ pub(crate) struct Draft {
     pub(crate) title: Option<&'static str>,
     /// Knobs that a question for a variable decides.
     pub(crate) open: Vec<KnobId>,
+    /// The files beside the text.
+    pub(crate) files: Files,
     set: Vec<Set>,
     assumed: Vec<Assumed>,
     ignored: Vec<Ignored>,
@@ -190,6 +206,7 @@ impl Draft {
             model: None,
             title: None,
             open: vec![],
+            files: Files::default(),
             set: vec![],
             assumed: vec![],
             ignored: vec![],
@@ -217,7 +234,7 @@ impl Draft {
                     }
                 }
                 let value = self.design.get(knob).to_string();
-                self.set.push(Set { knob, value, key: shortened(key), line });
+                self.set.push(Set { knob, value, key: shortened(key), line, file: None });
             }
             // Whoever answers for a knob needn't mend the text.
             Err(error) if key != ANSWER && self.answers.knob(knob).is_some() => {
@@ -252,7 +269,10 @@ impl Draft {
     }
 
     pub(crate) fn fault(&mut self, line: u64, key: &str, detail: impl Into<String>) {
-        push(&mut self.errors, Fault { line, key: shortened(key), detail: detail.into() });
+        push(
+            &mut self.errors,
+            Fault { line, file: None, key: shortened(key), detail: detail.into() },
+        );
     }
 
     /// Asks once for each name; what is answered isn't asked.
@@ -271,7 +291,7 @@ impl Draft {
         }
         let guess = Some(self.design.get(knob).to_string());
         let (purpose, follows) = (purpose.to_owned(), follows.to_owned());
-        self.ask(Question { name: knob.id(), line, purpose, guess, follows });
+        self.ask(Question { name: knob.id(), line, file: None, purpose, guess, follows });
     }
 
     pub(crate) fn assume(&mut self, knob: Option<KnobId>, detail: impl Into<String>) {
@@ -282,7 +302,10 @@ impl Draft {
         if line == UNTOLD {
             return;
         }
-        push(&mut self.ignored, Ignored { key: shortened(key), line, reason: reason.into() });
+        push(
+            &mut self.ignored,
+            Ignored { key: shortened(key), line, file: None, reason: reason.into() },
+        );
     }
 
     /// A key with the known one that is nearest, which isn't looked for once the list is full.
@@ -298,7 +321,7 @@ impl Draft {
     }
 
     pub(crate) fn unknown(&mut self, key: &str, line: u64, nearest: Option<String>) {
-        push(&mut self.unknown, Unknown { key: shortened(key), line, nearest });
+        push(&mut self.unknown, Unknown { key: shortened(key), line, file: None, nearest });
     }
 
     /// Is a key spoken of in any of the lists?
@@ -337,6 +360,7 @@ impl Draft {
             self.design.preset = nearest_preset(&self.design);
         }
         self.set.sort_by_key(|set| set.knob);
+        self.place();
         let design = self.errors.is_empty().then_some(self.design);
         let violations =
             design.as_ref().and_then(|design| model::Plan::new(design).err()).unwrap_or_default();
@@ -351,6 +375,19 @@ impl Draft {
             errors: self.errors,
             violations,
         }
+    }
+}
+
+impl Draft {
+    /// Names the files that lines are of.
+    fn place(&mut self) {
+        let files = self.files.clone();
+        let place = |line: &mut u64, file: &mut Option<String>| (*line, *file) = files.place(*line);
+        self.set.iter_mut().for_each(|it| place(&mut it.line, &mut it.file));
+        self.ignored.iter_mut().for_each(|it| place(&mut it.line, &mut it.file));
+        self.unknown.iter_mut().for_each(|it| place(&mut it.line, &mut it.file));
+        self.questions.iter_mut().for_each(|it| place(&mut it.line, &mut it.file));
+        self.errors.iter_mut().for_each(|it| place(&mut it.line, &mut it.file));
     }
 }
 

@@ -13,6 +13,8 @@ mod arguments;
 mod models;
 mod draft;
 mod tree;
+mod files;
+mod archive;
 mod comment;
 mod flags;
 mod dialects;
@@ -21,12 +23,15 @@ mod shell;
 mod yaml;
 mod toml_text;
 mod recipe;
+mod beside;
 mod hugging_face;
 mod own;
 mod export;
 
+pub use archive::{MAX_ARCHIVE, is_archive, unpacked};
 pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
 pub use export::{Provenance, export, without_argument};
+pub use files::{Bundle, MAX_FILES, MAX_TOTAL};
 
 use model::design::Design;
 
@@ -119,29 +124,39 @@ pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
 #[must_use]
 pub fn import_with(format: Format, text: &str, base: Option<&Design>, answers: &Answers) -> Import {
     let mut draft = Draft::new(format, base, answers);
+    read_into(text, base, &mut draft);
+    draft.finish(base)
+}
+
+/// Reads a text into a draft.
+fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
     if text.len() > MAX_BYTES {
         let detail = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
-        draft.fault(0, "", detail);
-        return draft.finish(base);
+        return draft.fault(0, "", detail);
     }
-    match format {
-        Format::HuggingFace => hugging_face::read(text, base, &mut draft),
-        Format::Design => own::read(text, &mut draft),
+    match draft.format {
+        Format::HuggingFace => hugging_face::read(text, base, draft),
+        Format::Design => own::read(text, draft),
         Format::Megatron | Format::Mindspeed => {
-            let arguments = if toml_text::is_toml(text) {
-                tree::arguments(&toml_text::read(text), &mut draft)
-            } else if recipe::is_python(text) {
-                recipe::arguments(text, &mut draft)
-            } else if yaml::is_yaml(text) {
-                yaml::arguments(text, &mut draft)
-            } else {
-                shell::arguments(text, &mut draft)
-            };
-            let arguments = dialects::translate(text, arguments, &mut draft);
-            launch::read(arguments, base, &mut draft);
-            comment::read(text, &mut draft);
+            let arguments = argument_list(text, draft);
+            let arguments = dialects::translate(text, arguments, draft);
+            launch::read(arguments, base, draft);
+            comment::read(text, draft);
         }
     }
     draft.answer();
-    draft.finish(base)
+}
+
+/// The arguments of a text, in whatever it is written.
+fn argument_list(text: &str, draft: &mut Draft) -> Vec<arguments::Argument> {
+    if toml_text::is_toml(text) {
+        tree::arguments(&toml_text::read(text), draft)
+    } else if recipe::is_python(text) {
+        recipe::arguments(text, draft)
+    } else if yaml::is_yaml(text) {
+        let own = yaml::arguments(text, draft);
+        beside::with_files(own, draft)
+    } else {
+        shell::arguments(text, draft)
+    }
 }

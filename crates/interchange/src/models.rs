@@ -22,6 +22,10 @@ pub(crate) struct Known {
     shape: Shape,
 }
 
+/// A model whose configuration is a file beside the text.
+pub(crate) const BESIDE: Known =
+    Known { name: "config.json", source: "config.json", shape: Shape::Knobs("") };
+
 /// Where the shape stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {

@@ -42,6 +42,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
                 .iter()
                 .find(|(name, _)| *name == entry)
                 .map_or(0, |(_, b)| b.first().map_or(0, |(number, _)| *number)),
+            file: None,
             purpose: format!("the file has {} recipes: {}, ..", recipes.len(), few.join(", ")),
             guess: Some(entry.to_owned()),
             follows: "everything".to_owned(),

@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 use model::design::KnobId;
 
 use crate::arguments::{Argument, of_words};
+use crate::beside;
 use crate::dialects;
 use crate::draft::Draft;
+use crate::files::Files;
 use crate::flags;
 use crate::tree;
 
@@ -58,6 +60,9 @@ pub(super) struct Script {
     called: u32,
     /// Variables that the conditions compare, and that nothing sets, with line and first value.
     compared: Vec<(String, u64, String)>,
+    /// Files that it may source, and how many it did.
+    files: Files,
+    sourced: u32,
     fault: Option<(u64, String)>,
 }
 
@@ -101,7 +106,7 @@ impl Script {
 
 /// The arguments of the command that trains.
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
-    let mut script = reader::read(text, &draft.answers);
+    let mut script = reader::read(text, &draft.answers, &draft.files);
     if let Some((line, detail)) = script.fault.take() {
         draft.fault(line, "", detail);
         return vec![];
@@ -116,7 +121,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     }
     for (index, (word, line)) in script.commands.iter().filter_map(|c| c.first()).enumerate() {
         if index < MAX_TOLD && matches!(word.as_str(), "source" | ".") {
-            draft.ignore(word, *line, "other files aren't read: what they set isn't known");
+            draft.ignore(word, *line, "the file isn't there: what it sets isn't known");
         }
     }
     for (name, value) in &script.defaults {
@@ -128,7 +133,12 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.ask(tree::variable(&name, line, &purpose, Some(value)));
     }
     report_bare_variables(&words, draft);
-    let mut arguments = of_words(&words);
+    let mut arguments = vec![];
+    // What stands on the command line wins over the files that it names.
+    for (word, _) in words.iter().filter(|(word, _)| beside::is_file(word)).take(16) {
+        arguments.extend(beside::of_path(word, draft));
+    }
+    arguments.extend(of_words(&words));
     if arguments.iter().all(|argument| argument.name != "num-layers") {
         let more = dialects::of_variables(&arguments, |name| {
             let value = script.variables.get(name)?.first()?;

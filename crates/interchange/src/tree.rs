@@ -201,6 +201,7 @@ pub(crate) fn variable(name: &str, line: u64, purpose: &str, guess: Option<Strin
     Question {
         name: if number { format!("arg {name}") } else { format!("env {name}") },
         line,
+        file: None,
         purpose: purpose.to_owned(),
         guess,
         follows: "whatever reads it".to_owned(),

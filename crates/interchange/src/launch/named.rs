@@ -3,6 +3,7 @@
 use model::design::KnobId;
 
 use super::{Parts, cut};
+use crate::Format;
 use crate::arguments::Argument;
 use crate::draft::{Draft, Question};
 use crate::models::{self, Known};
@@ -40,6 +41,9 @@ pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
         None => by_name(arguments).or_else(|| by_path(arguments)),
     };
     let Some((known, written, line)) = found else {
+        if !shaped && by_configuration(draft) {
+            return 0;
+        }
         let name = arguments.iter().find(|argument| NAMES.contains(&argument.name.as_str()));
         return name.map_or(0, |argument| argument.line);
     };
@@ -56,6 +60,17 @@ pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
     );
     draft.assume(None, detail);
     line
+}
+
+/// Takes the shape of a `config.json` beside the text.
+fn by_configuration(draft: &mut Draft) -> bool {
+    let found = draft.files.find("config.json").filter(|index| *index > 0);
+    let Some((text, line)) = found.and_then(|index| draft.files.text(index)) else { return false };
+    let Some(design) = crate::import(Format::HuggingFace, &text, None).design else { return false };
+    draft.design.transformer = design.transformer;
+    draft.model = Some(models::BESIDE);
+    draft.ignore("config.json", line + 1, "read: it has the model's shape");
+    true
 }
 
 type Found = (Known, String, u64);
@@ -105,5 +120,12 @@ pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
         draft.design.transformer = known.transformer();
         draft.model = Some(known);
     }
-    draft.ask(Question { name: "model".to_owned(), line, purpose, guess: Some(near), follows });
+    draft.ask(Question {
+        name: "model".to_owned(),
+        line,
+        file: None,
+        purpose,
+        guess: Some(near),
+        follows,
+    });
 }

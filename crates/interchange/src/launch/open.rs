@@ -30,7 +30,7 @@ pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Dra
     let names = variables(value);
     if let ([], Some(knob)) = (names.as_slice(), knob) {
         let follows = knob.knob().label.to_owned();
-        return draft.ask(Question { name: knob.id(), line, purpose, guess, follows });
+        return draft.ask(Question { name: knob.id(), line, file: None, purpose, guess, follows });
     }
     draft.open.extend(knob);
     for name in &names {

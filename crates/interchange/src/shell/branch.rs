@@ -481,6 +481,49 @@ impl Reader<'_> {
         true
     }
 
+    /// Reads a file that is sourced, or run by a shell, where it is beside the script.
+    pub(super) fn source(&mut self, words: &[super::Word]) -> bool {
+        let is_shell = |word: &str| matches!(word, "bash" | "sh" | "source" | "." | "zsh");
+        let mut rest = words.iter().skip_while(|(word, _)| is_shell(word));
+        let Some((path, _)) = rest.next() else { return false };
+        let runs = words.first().is_some_and(|(word, _)| is_shell(word)) || path.ends_with(".sh");
+        let found = self.script.files.find(path).filter(|index| runs && *index > 0);
+        let Some((text, base)) = found.and_then(|index| self.script.files.text(index)) else {
+            return false;
+        };
+        self.script.sourced += 1;
+        if self.depth > 8 || self.script.sourced > 64 {
+            return true;
+        }
+        let letters: Vec<char> = text.chars().collect();
+        let outer = self.arguments();
+        let given: Vec<&super::Word> = rest.collect();
+        if !given.is_empty() {
+            for (place, (word, line)) in (1_u32..).zip(given) {
+                let marks = word.chars().map(|c| (c, *line)).collect();
+                self.script.assign(place.to_string(), vec![marks], false);
+            }
+        }
+        let script = std::mem::take(&mut self.script);
+        let mut inner = Reader {
+            letters: &letters,
+            at: 0,
+            line: base + 1,
+            script,
+            frames: vec![],
+            depth: self.depth + 1,
+        };
+        while inner.at < letters.len() && inner.script.fault.is_none() {
+            inner.command();
+        }
+        self.script = inner.script;
+        self.script.skips = false;
+        for (place, value) in (1_u32..).zip(outer) {
+            self.script.assign(place.to_string(), vec![value], false);
+        }
+        true
+    }
+
     /// Runs the functions that nothing called: a file may be nothing but functions.
     pub(super) fn call_the_rest(&mut self) {
         if self.script.called == 0 && self.script.commands.len() < 4 {

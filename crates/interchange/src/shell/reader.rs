@@ -3,6 +3,7 @@
 use super::branch::Frame;
 use super::{Script, Text, Word, expand};
 use crate::draft::Answers;
+use crate::files::Files;
 
 /// Words that open or part a condition or loop, and stand before a command.
 const KEYWORDS: [&str; 12] =
@@ -11,9 +12,9 @@ const KEYWORDS: [&str; 12] =
 const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"];
 
 /// The script with its variables and commands.
-pub(super) fn read(text: &str, answers: &Answers) -> Script {
+pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
     let letters: Vec<char> = text.chars().collect();
-    let mut script = Script::default();
+    let mut script = Script { files: files.clone(), ..Script::default() };
     let places = (1_u32..).map(|place| place.to_string());
     let arguments = places.zip(answers.arguments.iter().cloned());
     let variables = answers.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -165,7 +166,7 @@ impl Reader<'_> {
                 self.script.assign(name.clone(), vec![marks], false);
             }
             _ => {
-                if !self.call(&words) {
+                if !self.call(&words) && !self.source(&words) {
                     self.script.commands.push(words);
                 }
             }

@@ -1,0 +1,70 @@
+//! Files of arguments that a text names: a job's model, what a file extends, what a command is given.
+
+use crate::arguments::Argument;
+use crate::draft::Draft;
+use crate::{recipe, toml_text, tree, yaml};
+
+/// Files that name each other, at most.
+const MAX_DEPTH: u32 = 12;
+
+/// Keys whose values name files that come before the file itself.
+const KEYS: [&str; 7] = ["model", "extends", "include", "base", "config", "train", "defaults"];
+
+/// Is a word a file of arguments?
+pub(crate) fn is_file(word: &str) -> bool {
+    [".yaml", ".yml", ".toml", ".json"].iter().any(|kind| word.ends_with(kind))
+}
+
+/// The arguments with those of the files that they name before them, so that the file's own win.
+pub(crate) fn with_files(own: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
+    with_files_at(own, draft, 0)
+}
+
+fn with_files_at(own: Vec<Argument>, draft: &mut Draft, depth: u32) -> Vec<Argument> {
+    let mut before = vec![];
+    if depth < MAX_DEPTH {
+        for argument in &own {
+            let key = argument.name.rsplit('.').next().unwrap_or_default();
+            if !KEYS.contains(&key) {
+                continue;
+            }
+            for value in &argument.values {
+                let word = value.trim();
+                // Hydra's `train: hetero` is `train/hetero.yaml`.
+                let path =
+                    if is_file(word) { word.to_owned() } else { format!("{key}/{word}.yaml") };
+                before.extend(of_file(&path, draft, depth + 1));
+            }
+        }
+    }
+    before.extend(own);
+    before
+}
+
+/// The arguments of a file beside the text; none where there is none.
+pub(crate) fn of_path(path: &str, draft: &mut Draft) -> Vec<Argument> {
+    of_file(path, draft, 0)
+}
+
+fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
+    let found = draft.files.find(path).filter(|index| *index > 0);
+    let Some((text, base)) = found.and_then(|index| draft.files.text(index)) else {
+        return vec![];
+    };
+    let tree = if toml_text::is_toml(&text) {
+        toml_text::read(&text)
+    } else if recipe::is_python(&text) {
+        return vec![];
+    } else {
+        match yaml::read(&text) {
+            Ok(tree) => tree,
+            Err((line, detail)) => {
+                draft.ignore(path, base + line, format!("it isn't read: {detail}"));
+                return vec![];
+            }
+        }
+    };
+    let mut made = tree::arguments(&tree, draft);
+    made.iter_mut().for_each(|argument| argument.line += base);
+    if depth < MAX_DEPTH { with_files_at(made, draft, depth + 1) } else { made }
+}

@@ -1,0 +1,188 @@
+//! Several files at once: a launch script with what it sources, a job with its model's file.
+
+use std::rc::Rc;
+
+use model::design::Design;
+
+use crate::draft::{Answers, Draft, Import};
+use crate::{Format, MAX_BYTES, import_with};
+
+/// Files of a bundle, at most.
+pub const MAX_FILES: usize = 2_000;
+
+/// Bytes of all its files together, at most.
+pub const MAX_TOTAL: usize = 8 << 20;
+
+/// Files that are tried as the one that starts the run, at most.
+const MAX_TRIED: usize = 60;
+
+/// Bits of a line that say its file.
+const FILE_SHIFT: u32 = 40;
+
+/// Files by their paths, with what stands in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bundle(Vec<(String, String)>);
+
+impl Bundle {
+    /// A bundle of files.
+    ///
+    /// # Errors
+    /// Too many files, too many bytes, a path that leads out, or a text that is too long.
+    pub fn new(files: Vec<(String, String)>) -> Result<Self, String> {
+        if files.len() > MAX_FILES {
+            return Err(format!("{} files; at most {MAX_FILES} are read", files.len()));
+        }
+        let total = files.iter().fold(0_usize, |sum, (_, text)| sum.saturating_add(text.len()));
+        if total > MAX_TOTAL {
+            return Err(format!("the files have {total} bytes; at most {MAX_TOTAL} are read"));
+        }
+        for (path, _) in &files {
+            if !is_inside(path) {
+                return Err(format!("{path}: a path that leads out of the folder isn't read"));
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Reads the file that starts the run, and of the others what it reads. Which one it is can be
+    /// said by `entry`, a path or its end.
+    #[must_use]
+    pub fn import(
+        &self,
+        format: Option<Format>,
+        entry: Option<&str>,
+        base: Option<&Design>,
+        answers: &Answers,
+    ) -> Import {
+        let files = Files(Rc::new(self.0.clone()));
+        let read = |index: usize| {
+            let text = self.0.get(index).map_or("", |(_, text)| text.as_str());
+            let format = format.unwrap_or_else(|| Format::detect(text));
+            import_with_files(format, text, base, answers, files.beginning_with(index))
+        };
+        let index = match entry {
+            Some(entry) => files.find(entry),
+            None => self.entry(&read),
+        };
+        let Some(index) = index else {
+            let mut draft = Draft::new(Format::Megatron, base, answers);
+            let detail = match entry {
+                Some(entry) => format!("there is no file {entry}"),
+                None => "none of the files speaks of a run".to_owned(),
+            };
+            draft.fault(0, "", detail);
+            return draft.finish(base);
+        };
+        read(index)
+    }
+
+    /// The file that starts the run: of those that no other one reads, that which sets most.
+    fn entry(&self, read: &dyn Fn(usize) -> Import) -> Option<usize> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let names: Vec<String> = self.0.iter().map(|(path, _)| name(path)).collect();
+        let is_read = |index: usize| {
+            let own = names.get(index).map_or("", String::as_str);
+            let others = self.0.iter().enumerate().filter(|(other, _)| *other != index);
+            own.len() > 3 && others.take(200).any(|(_, (_, text))| text.contains(own))
+        };
+        let kinds = [".sh", ".bash", ".slurm", ".sbatch", ".yaml", ".yml", ".toml", ".py", ".json"];
+        let is_one =
+            |path: &str| kinds.iter().any(|kind| path.ends_with(kind)) || !path.contains('.');
+        let mut candidates: Vec<usize> = (0..self.0.len())
+            .filter(|index| self.0.get(*index).is_some_and(|f| is_one(&f.0)))
+            .collect();
+        candidates.sort_by_key(|index| is_read(*index));
+        let tried = candidates.into_iter().take(MAX_TRIED).map(|index| {
+            let import = read(index);
+            (index, import.design.is_some(), !is_read(index), import.set.len())
+        });
+        let found = tried
+            .max_by_key(|(index, makes, free, sets)| (*makes, *free, *sets, usize::MAX - index))?;
+        Some(found.0)
+    }
+}
+
+/// Does a path stay where it is?
+pub(crate) fn is_inside(path: &str) -> bool {
+    let parts = path.split(['/', '\\']);
+    !path.starts_with(['/', '\\']) && !path.contains('\0') && parts.clone().all(|part| part != "..")
+}
+
+/// Reads a text beside which there are files.
+fn import_with_files(
+    format: Format,
+    text: &str,
+    base: Option<&Design>,
+    answers: &Answers,
+    files: Files,
+) -> Import {
+    if files.0.len() < 2 {
+        return import_with(format, text, base, answers);
+    }
+    let mut draft = Draft::new(format, base, answers);
+    draft.files = files;
+    crate::read_into(text, base, &mut draft);
+    draft.finish(base)
+}
+
+/// The files beside a text; the first is the text itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files(Rc<Vec<(String, String)>>);
+
+impl Files {
+    /// The same with this file before the others.
+    fn beginning_with(&self, index: usize) -> Self {
+        let mut files: Vec<(String, String)> = self.0.to_vec();
+        if index < files.len() {
+            let first = files.remove(index);
+            files.insert(0, first);
+        }
+        Self(Rc::new(files))
+    }
+
+    /// The file that a path in a script means: the one that shares most of its end.
+    pub(crate) fn find(&self, path: &str) -> Option<usize> {
+        // What stands before a variable's end isn't known.
+        let known = path.rsplit('}').next().unwrap_or(path);
+        let wanted: Vec<&str> = parts(known).collect();
+        let name = wanted.last()?;
+        let shared = |file: &str| {
+            let own: Vec<&str> = parts(file).collect();
+            own.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count()
+        };
+        let named = self
+            .0
+            .iter()
+            .enumerate()
+            .filter(|(_, (file, _))| parts(file).next_back() == Some(name));
+        named.max_by_key(|(index, (file, _))| (shared(file), usize::MAX - index)).map(|(i, _)| i)
+    }
+
+    /// A file's text, and the line that stands before its first.
+    pub(crate) fn text(&self, index: usize) -> Option<(String, u64)> {
+        let (_, text) = self.0.get(index)?;
+        (text.len() <= MAX_BYTES).then(|| (text.clone(), (index as u64) << FILE_SHIFT))
+    }
+
+    /// Line and file of a line that knows its file.
+    pub(crate) fn place(&self, line: u64) -> (u64, Option<String>) {
+        let index = usize::try_from(line >> FILE_SHIFT).unwrap_or(usize::MAX);
+        let file = self.0.get(index).filter(|_| self.0.len() > 1 && line > 0);
+        (line & ((1 << FILE_SHIFT) - 1), file.map(|(path, _)| path.clone()))
+    }
+}
+
+fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|part| !matches!(*part, "" | "." | ".."))
+}
