@@ -7,6 +7,7 @@ mod backup;
 mod experts;
 mod export;
 mod find;
+mod folder;
 mod import;
 mod infer;
 mod input;

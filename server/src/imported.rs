@@ -20,6 +20,7 @@ pub(crate) fn report(import: &Import) -> Tree {
             ("value", set.value.as_str().into()),
             ("key", set.key.as_str().into()),
             ("line", line(set.line)),
+            ("file", set.file.clone().into()),
         ])
     });
     let assumed = import.assumed.iter().map(|assumed| {
@@ -30,6 +31,7 @@ pub(crate) fn report(import: &Import) -> Tree {
         Tree::map([
             ("key", Tree::from(ignored.key.as_str())),
             ("line", line(ignored.line)),
+            ("file", ignored.file.clone().into()),
             ("reason", ignored.reason.as_str().into()),
         ])
     });
@@ -37,13 +39,25 @@ pub(crate) fn report(import: &Import) -> Tree {
         Tree::map([
             ("key", Tree::from(unknown.key.as_str())),
             ("line", line(unknown.line)),
+            ("file", unknown.file.clone().into()),
             ("nearest", unknown.nearest.clone().into()),
+        ])
+    });
+    let questions = import.questions.iter().map(|question| {
+        Tree::map([
+            ("name", Tree::from(question.name.as_str())),
+            ("line", line(question.line)),
+            ("file", question.file.clone().into()),
+            ("purpose", question.purpose.as_str().into()),
+            ("guess", question.guess.clone().into()),
+            ("follows", question.follows.as_str().into()),
         ])
     });
     let errors = import.errors.iter().map(|fault| {
         Tree::map([
             ("key", Tree::from(fault.key.as_str())),
             ("line", line(fault.line)),
+            ("file", fault.file.clone().into()),
             ("detail", fault.detail.as_str().into()),
         ])
     });
@@ -56,6 +70,7 @@ pub(crate) fn report(import: &Import) -> Tree {
         ("assumed", Tree::List(assumed.collect())),
         ("ignored", Tree::List(ignored.collect())),
         ("unknown", Tree::List(unknown.collect())),
+        ("questions", Tree::List(questions.collect())),
         ("errors", Tree::List(errors.collect())),
         ("violations", Tree::List(violations.collect())),
         ("model_version", MODEL_VERSION.into()),

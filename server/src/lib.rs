@@ -47,6 +47,7 @@ pub mod inferred;
 mod validated;
 
 mod exports;
+mod answers;
 mod imported;
 pub mod registry;
 

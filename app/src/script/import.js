@@ -23,9 +23,51 @@ function showStatus(text) {
 
 const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`);
 
+/** Files of a folder, at most, and those that scripts are made of. */
+const MAX_FILES = 2000;
+const IS_SCRIPT = /\.(sh|bash|slurm|sbatch|ya?ml|toml|json|py|conf|env|txt)$/i;
+
+/** The files of dropped folders with their paths; nothing where no folder is among what is dropped. */
+async function unfolded(items) {
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return undefined;
+  const found = [];
+  const open = [...entries];
+  while (open.length > 0 && found.length < MAX_FILES) {
+    const entry = open.shift();
+    if (entry.isDirectory) {
+      if (entry.name.startsWith(".")) continue;
+      const reader = entry.createReader();
+      for (;;) {
+        const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+        if (some.length === 0) break;
+        open.push(...some);
+      }
+    } else if (IS_SCRIPT.test(entry.name)) {
+      const file = await new Promise((done, failed) => entry.file(done, failed));
+      found.push([file, entry.fullPath.replace(/^\/+/, "")]);
+    }
+  }
+  return found;
+}
+
+/** Sends a folder's files with the form's other fields. */
+function sendFolder(files) {
+  const here = form();
+  const total = files.reduce((sum, [file]) => sum + file.size, 0);
+  if (files.length === 0) return showStatus("There is no script in this folder.");
+  if (total > MAX_BYTES) {
+    return showStatus(`The folder has ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
+  }
+  const body = new FormData(here);
+  body.delete("file");
+  body.delete("text");
+  for (const [file, path] of files) body.append("file", file, path);
+  void send(`${files.length} files`, body);
+}
+
 /** Sends the form and puts the answer in the page's place. */
-async function send(name) {
-  const body = new FormData(form());
+async function send(name, body = new FormData(form())) {
   const bytes = [...body.values()].reduce(
     (sum, value) => sum + (typeof value === "string" ? value.length : value.size),
     0,
@@ -56,14 +98,16 @@ function take(files) {
   const [file] = files;
   if (!file) return;
   const here = form();
-  if (file.size > MAX_BYTES) {
+  const name = files.length > 1 ? `${files.length} files` : file.name;
+  const total = [...files].reduce((sum, one) => sum + one.size, 0);
+  if (total > MAX_BYTES) {
     if (!here) location.href = "/import?large";
-    else showStatus(`${file.name} has ${size(file.size)}; at most ${size(MAX_BYTES)} are read.`);
+    else showStatus(`${name}: ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
     return;
   }
   if (here) {
     here.elements.file.files = files;
-    void send(file.name);
+    void send(name);
     return;
   }
   const leaving = document.createElement("form");
@@ -74,6 +118,7 @@ function take(files) {
   const input = document.createElement("input");
   input.type = "file";
   input.name = "file";
+  input.multiple = true;
   input.files = files;
   leaving.append(input);
   document.body.append(leaving);
@@ -86,9 +131,9 @@ function ready() {
   if (!here) return;
   here.addEventListener("submit", (event) => {
     event.preventDefault();
-    const [file] = here.elements.file.files;
-    if (file && file.size > MAX_BYTES) take(here.elements.file.files);
-    else void send(file?.name ?? "the text");
+    const { files } = here.elements.file;
+    if (files.length > 0) take(files);
+    else void send("the text");
   });
 }
 
@@ -109,7 +154,12 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   const { files } = event.dataTransfer;
   const trace = traceInput(event);
-  if (!trace) return take(files);
+  if (!trace) {
+    // Entries have to be asked for before the event is over.
+    const folder = form() ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
+    void folder.then((found) => (found ? sendFolder(found) : take(files)));
+    return;
+  }
   trace.files = files;
   trace.dispatchEvent(new Event("change", { bubbles: true }));
 });

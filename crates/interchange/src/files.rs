@@ -44,6 +44,36 @@ impl Bundle {
         Ok(Self(files))
     }
 
+    /// The files of a text that has several one behind another, each below a line `==> path <==`,
+    /// as `head` prints them; none where its first line is no such line.
+    #[must_use]
+    pub fn of_text(text: &str) -> Option<Result<Self, String>> {
+        let path = |line: &str| {
+            let inner = line.trim_end().strip_prefix("==> ")?.strip_suffix(" <==")?;
+            Some(inner.to_owned())
+        };
+        path(text.lines().next()?)?;
+        let mut files: Vec<(String, String)> = vec![];
+        for line in text.split_inclusive('\n') {
+            if let Some(path) = path(line) {
+                files.push((path, String::new()));
+            } else if let Some((_, text)) = files.last_mut() {
+                text.push_str(line);
+            }
+        }
+        Some(Self::new(files))
+    }
+
+    /// The files one behind another, as [`Bundle::of_text`] reads them.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let one = |(path, text): &(String, String)| {
+            let end = if text.ends_with('\n') { "" } else { "\n" };
+            format!("==> {path} <==\n{text}{end}")
+        };
+        self.0.iter().map(one).collect()
+    }
+
     /// The paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(path, _)| path.as_str())

@@ -79,6 +79,15 @@ fn files_that_read_each_other_in_a_circle_end() {
 }
 
 #[test]
+fn files_stand_one_behind_another_in_a_text() {
+    let whole = bundle(&[("a/own.sh", MODEL), ("run.sh", RUN)]);
+    let text = whole.to_text();
+    assert!(text.starts_with("==> a/own.sh <==\n"));
+    assert_eq!(Bundle::of_text(&text), Some(Ok(whole)));
+    assert_eq!(Bundle::of_text(RUN), None);
+}
+
+#[test]
 fn bundles_have_limits() {
     let many = (0..=MAX_FILES).map(|n| (n.to_string(), String::new())).collect();
     assert!(Bundle::new(many).unwrap_err().contains("at most"));

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use interchange::{Assumed, Format, Import, Unknown, import};
+use interchange::{
+    Answers, Assumed, Bundle, Format, Import, Question, Unknown, import_with, is_archive, unpacked,
+};
 use model::design::Design;
 use model::file::{Extent, json};
 use model::knob::KnobError;
 
-use super::{Failure, input, output};
+use super::{Failure, folder, input, output};
 use crate::{exports, imported};
 
 /// What to read and how to write it.
@@ -15,9 +17,25 @@ use crate::{exports, imported};
 pub(super) struct Arguments {
     /// Who wrote the file
     format: Written,
-    /// A config.json, launch script or YAML file; `-` reads stdin
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// A config.json, launch script, recipe, YAML or TOML file, a folder, or an archive (zip, tar,
+    /// tar.gz) of such; several are read together; `-` reads stdin
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Of several files, the one that starts the run; found by itself where it isn't said
+    #[arg(long, value_name = "PATH")]
+    entry: Option<String>,
+    /// Answer a question for a knob, or set it in any case; the last one wins
+    #[arg(long = "set", value_name = "KNOB=VALUE")]
+    settings: Vec<String>,
+    /// Set a variable of the environment that the script is run in
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// The script's own arguments, in one word: `--args "1 8 4096"`
+    #[arg(long = "args", value_name = "ARGS", allow_hyphen_values = true)]
+    arguments: Option<String>,
+    /// The model, where its name in the file says nothing: a preset or a name such as qwen2.5-72b
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
     /// Take from this preset what the file doesn't speak of: for a config.json all but the shape of
     /// the model, for a launch script the cluster
     #[arg(long, value_name = "ID")]
@@ -43,17 +61,25 @@ enum Written {
 
 /// Prints the design as TOML, and beside it what was assumed, ignored and not known.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let text = input::read_text(&arguments.file)?;
     let format = match arguments.format {
-        Written::Hf => Format::HuggingFace,
-        Written::Megatron => Format::Megatron,
-        Written::Mindspeed => Format::Mindspeed,
-        Written::Design => Format::Design,
-        Written::Auto => Format::detect(&text),
+        Written::Hf => Some(Format::HuggingFace),
+        Written::Megatron => Some(Format::Megatron),
+        Written::Mindspeed => Some(Format::Mindspeed),
+        Written::Design => Some(Format::Design),
+        Written::Auto => None,
     };
+    let answers = answers(arguments)?;
     let wrong = |error: KnobError| Failure::user(error.to_string());
     let base = arguments.preset.as_deref().map(Design::from_preset).transpose().map_err(wrong)?;
-    let import = import(format, &text, base.as_ref());
+    let import = match read(arguments)? {
+        Source::Text(text) => {
+            let format = format.unwrap_or_else(|| Format::detect(&text));
+            import_with(format, &text, base.as_ref(), &answers)
+        }
+        Source::Files(files) => {
+            files.import(format, arguments.entry.as_deref(), base.as_ref(), &answers)
+        }
+    };
     if arguments.json {
         output::result(&json::print(&imported::report(&import)))?;
     }
@@ -68,9 +94,57 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is read.
+enum Source {
+    Text(String),
+    Files(Bundle),
+}
+
+/// Reads what the command names: one text, or files together.
+fn read(arguments: &Arguments) -> Result<Source, Failure> {
+    if let [file] = arguments.files.as_slice()
+        && !file.is_dir()
+    {
+        let bytes = input::read_bytes(file, interchange::MAX_ARCHIVE as u64)?;
+        if is_archive(&bytes) {
+            return unpacked(&bytes).map(Source::Files).map_err(Failure::user);
+        }
+        return input::read_text_of(file, bytes).map(Source::Text);
+    }
+    let mut files = vec![];
+    for path in &arguments.files {
+        if path.is_dir() {
+            folder::read(path, path, 0, &mut files)?;
+        } else {
+            files.push((path.display().to_string(), input::read_text(path)?));
+        }
+    }
+    // Paths of single files may lead anywhere: the person names them.
+    files.iter_mut().for_each(|(path, _)| {
+        *path = path.trim_start_matches(['/', '.']).replace("../", "");
+    });
+    Bundle::new(files).map(Source::Files).map_err(Failure::user)
+}
+
+/// What is answered on the command line.
+fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
+    let mut answers = Answers { model: arguments.model.clone(), ..Answers::default() };
+    let mut wrong: Vec<String> = vec![];
+    for setting in &arguments.settings {
+        wrong.extend(crate::answers::set(&mut answers, setting).err());
+    }
+    for variable in &arguments.variables {
+        wrong.extend(crate::answers::env(&mut answers, variable).err());
+    }
+    let words = arguments.arguments.iter().flat_map(|text| text.split_whitespace());
+    answers.arguments = words.map(str::to_owned).collect();
+    if wrong.is_empty() { Ok(answers) } else { Err(Failure::User(wrong)) }
+}
+
 /// What there is to say beside the design, in lines; what is ignored for one reason in one.
 fn remarks(import: &Import) -> Vec<String> {
-    let mut lines: Vec<String> = import.unknown.iter().map(unknown).collect();
+    let mut lines: Vec<String> = import.questions.iter().map(question).collect();
+    lines.extend(import.unknown.iter().map(unknown));
     lines.extend(import.assumed.iter().map(assumed));
     let mut reasons: Vec<&str> = vec![];
     for ignored in &import.ignored {
@@ -86,6 +160,24 @@ fn remarks(import: &Import) -> Vec<String> {
     let violations = import.violations.iter().map(output::broken_rule);
     lines.extend(violations.map(|line| format!("breaks a rule: {line}")));
     lines
+}
+
+/// A question, in a line, with how it is answered.
+pub(super) fn question(question: &Question) -> String {
+    let guess = question.guess.as_deref();
+    let value = guess.unwrap_or("VALUE");
+    let answer = match question.name.split_once(' ') {
+        Some(("env", name)) => format!("--env {name}={value}"),
+        Some(("arg", number)) => format!("--args \"..\", word {number}: {value}"),
+        _ if question.name == "model" => format!("--model {value}, or give its config.json, too"),
+        _ => format!("--set {}={value}", question.name),
+    };
+    let taken = if guess.is_some() { " is taken until then" } else { "" };
+    let place = match &question.file {
+        Some(file) => format!("{file}, {}", self::place(question.line)),
+        None => self::place(question.line),
+    };
+    format!("asked: {place}{} ({answer}{taken})", question.purpose)
 }
 
 /// A key that isn't known, in a line.

@@ -152,17 +152,27 @@ fn parse(path: &Path, text: &str) -> Result<Design, Vec<KnobError>> {
     if is_toml(path, text) { read_toml(text) } else { json::read(text) }
 }
 
-/// The text of a file, or of stdin.
-pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
+/// The bytes of a file, or of stdin, up to a limit.
+pub(super) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let shown = if is_stdin(path) { "stdin".into() } else { path.display().to_string() };
     let failed = |error: io::Error| Failure::user(format!("can't read {shown}: {error}"));
     let mut bytes = Vec::new();
     if is_stdin(path) {
-        io::stdin().lock().take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(failed)?;
+        io::stdin().lock().take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     } else {
         let file = File::open(path).map_err(failed)?;
-        file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(failed)?;
+        file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     }
+    if bytes.len() as u64 > most {
+        let line = format!("{shown} has more than {most} bytes; a design has a few thousand");
+        return Err(Failure::user(line));
+    }
+    Ok(bytes)
+}
+
+/// The text that bytes of a file are.
+pub(super) fn read_text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    let shown = if is_stdin(path) { "stdin".into() } else { path.display().to_string() };
     if bytes.len() as u64 > MAX_FILE_LEN {
         let line =
             format!("{shown} has more than {MAX_FILE_LEN} bytes; a design has a few thousand");
@@ -170,6 +180,11 @@ pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
     }
     String::from_utf8(bytes)
         .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))
+}
+
+/// The text of a file, or of stdin.
+pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
+    read_text_of(path, read_bytes(path, MAX_FILE_LEN)?)
 }
 
 fn is_stdin(path: &Path) -> bool {

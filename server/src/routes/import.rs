@@ -5,7 +5,7 @@ use axum::extract::RawQuery;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use interchange::{Format, import};
+use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use model::design::Design;
 
 use super::json::json_response;
@@ -30,19 +30,59 @@ pub(super) async fn text(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let raw = raw.unwrap_or_default();
-    let [format, preset] = query::parameters(&raw, ["format", "preset"])?;
+    let (rest, answers) = answers(&raw)?;
+    let names = ["format", "preset", "entry"];
+    let [format, preset, entry] = query::parameters(&rest, names)?;
     let format = query::choice("format", format.as_deref().unwrap_or("auto"), &FORMATS)?;
     let base = preset.as_deref().map(Design::from_preset).transpose();
     let base = base.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    let text = receiving::text(body, "a text")?;
+    let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, why);
+    let packed = body.as_ref().ok().filter(|bytes| is_archive(bytes)).cloned();
+    let text = if packed.is_some() { String::new() } else { receiving::text(body, "a text")? };
+    let entry = entry.map(std::borrow::Cow::into_owned);
     // Off the threads that answer others: a text may have a million characters.
     let made = off_thread(move || {
-        let format = format.unwrap_or_else(|| Format::detect(&text));
-        import(format, &text, base.as_ref())
+        let files = match &packed {
+            Some(bytes) => Some(unpacked(bytes)),
+            None => Bundle::of_text(&text),
+        };
+        match files.transpose()? {
+            Some(files) => Ok(files.import(format, entry.as_deref(), base.as_ref(), &answers)),
+            None => {
+                let format = format.unwrap_or_else(|| Format::detect(&text));
+                Ok(import_with(format, &text, base.as_ref(), &answers))
+            }
+        }
     });
-    let made = made.await?;
+    let made = made.await?.map_err(bad)?;
     if made.design.is_none() {
         return Err(Problem::unreadable_text(made.errors));
     }
     Ok(json_response(&imported::report(&made)))
+}
+
+/// The answers of an address, `set`, `env`, `arg` and `model`, which may stand there several times,
+/// and what else is in it.
+fn answers(raw: &str) -> Result<(String, Answers), Problem> {
+    let mut answers = Answers::default();
+    let mut rest: Vec<&str> = vec![];
+    for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = query::decoded(value)?;
+        let added = match name {
+            "set" => crate::answers::set(&mut answers, &value),
+            "env" => crate::answers::env(&mut answers, &value),
+            "model" => crate::answers::add(&mut answers, "model", &value),
+            "arg" => {
+                answers.arguments.push(value.into_owned());
+                Ok(())
+            }
+            _ => {
+                rest.push(pair);
+                Ok(())
+            }
+        };
+        added.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, why))?;
+    }
+    Ok((rest.join("&"), answers))
 }

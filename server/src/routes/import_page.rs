@@ -7,11 +7,13 @@
 mod answer;
 mod ask;
 
+use std::borrow::Cow;
+
 use axum::extract::multipart::{Field, Multipart, MultipartError, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use interchange::{Format, import};
+use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
 
@@ -62,30 +64,64 @@ pub(super) async fn import_form(
 /// The answer to a form, or why there is none.
 fn answered(form: &Form, asked: &mut Asked) -> Result<Markup, (StatusCode, String)> {
     let bad = |why: String| (StatusCode::BAD_REQUEST, why);
-    let text = match &form.file {
-        Some((name, bytes)) => decoded(bytes).map_err(|why| bad(format!("{name}: {why}")))?,
-        None => form.text.as_str(),
-    };
+    let (text, files) = given(form).map_err(bad)?;
+    let text = text.as_ref();
     if text.trim().is_empty() {
         return Err(bad("There is no text to import: choose a file, or paste its text.".into()));
     }
     // The text goes back into the box, to be mended there.
     text.clone_into(&mut asked.text);
     let format = match form.format.as_str() {
-        "" | "auto" => Format::detect(text),
-        name => Format::ALL
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| bad("The kind of text is one of those in the list.".into()))?,
+        "" | "auto" => None,
+        name => Some(
+            Format::ALL
+                .into_iter()
+                .find(|format| format.name() == name)
+                .ok_or_else(|| bad("The kind of text is one of those in the list.".into()))?,
+        ),
     };
+    let mut answers = Answers::default();
+    for (name, value) in &form.answers {
+        crate::answers::add(&mut answers, name, value).map_err(bad)?;
+    }
     let base = Some(form.preset.as_str()).filter(|preset| !preset.is_empty());
     let base = base.map(Design::from_preset).transpose();
     let base = base.map_err(|error| bad(format!("The preset: {error}")))?;
-    let made = import(format, text, base.as_ref());
+    let made = match &files {
+        Some(files) => files.import(format, None, base.as_ref(), &answers),
+        None => {
+            let format = format.unwrap_or_else(|| Format::detect(text));
+            import_with(format, text, base.as_ref(), &answers)
+        }
+    };
     if made.design.is_none() {
         asked.status = StatusCode::UNPROCESSABLE_ENTITY;
     }
-    Ok(answer::html(&made, form.file.as_ref().map(|(name, _)| name.as_str())))
+    let name = form.files.first().filter(|_| files.is_none()).map(|(name, _)| name.as_str());
+    Ok(answer::html(&made, &form.answers, name))
+}
+
+/// The text of a form; with several files or an archive, all of them one behind another.
+fn given(form: &Form) -> Result<(Cow<'_, str>, Option<Bundle>), String> {
+    let files = match form.files.as_slice() {
+        [] => match Bundle::of_text(&form.text) {
+            Some(files) => files?,
+            None => return Ok((Cow::Borrowed(&form.text), None)),
+        },
+        [(_, bytes)] if is_archive(bytes) => unpacked(bytes)?,
+        [(name, bytes)] => {
+            let text = decoded(bytes).map_err(|why| format!("{name}: {why}"))?;
+            return Ok((Cow::Borrowed(text), None));
+        }
+        several => {
+            // What is no text among them is no script.
+            let texts = several.iter().filter_map(|(name, bytes)| {
+                Some((name.trim_start_matches('/').to_owned(), decoded(bytes).ok()?.to_owned()))
+            });
+            Bundle::new(texts.collect())?
+        }
+    };
+    Ok((Cow::Owned(files.to_text()), Some(files)))
 }
 
 /// The text of a file, without the mark that some programs put before it.
@@ -105,11 +141,11 @@ async fn read(mut multipart: Multipart) -> Result<Form, (StatusCode, String)> {
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
             let file_name: String =
-                field.file_name().unwrap_or_default().chars().take(80).collect();
+                field.file_name().unwrap_or_default().chars().take(200).collect();
             let bytes = field.bytes().await.map_err(broken)?.to_vec();
             // Where no file is chosen, browsers send an empty one.
             if !bytes.is_empty() {
-                form.file = Some((file_name, bytes));
+                form.files.push((file_name, bytes));
             }
             continue;
         }
@@ -118,7 +154,11 @@ async fn read(mut multipart: Multipart) -> Result<Form, (StatusCode, String)> {
             "format" => form.format = text,
             "preset" => form.preset = text,
             "text" => form.text = text,
-            _ => {}
+            name => {
+                if let Some(question) = name.strip_prefix("answer ") {
+                    form.answers.push((question.to_owned(), text));
+                }
+            }
         }
     }
     Ok(form)

@@ -73,3 +73,37 @@ fn what_is_wrong_is_told_with_its_line() {
     }
     assert_eq!(run(&["import", "hf", "-", "--preset", "nobody"]).status, 2);
 }
+
+#[test]
+fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
+    let script = b"python x.py --num-layers $1 --hidden-size 512 --num-attention-heads 8 --bf16 \
+                   --vocab-size 1024 --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
+    let open = run_with(&["import", "auto", "-"], script);
+    assert_eq!(open.status, 0, "{}", open.stderr);
+    for part in ["--env SEQ=4096", "word 1", "--set cluster.num_devices=1"] {
+        assert!(open.stderr.contains(part), "{part}: {}", open.stderr);
+    }
+    let answered =
+        ["import", "auto", "-", "--args", "4", "--env", "SEQ=256", "--set", "num_devices=8"];
+    let done = run_with(&answered, script);
+    assert!(!done.stderr.contains("asked:"), "{}", done.stderr);
+    assert!(done.stdout.contains("num_layers = 4"), "{}", done.stdout);
+    let wrong = run_with(&["import", "auto", "-", "--set", "num_devises=8"], script);
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("num_devices"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_folder_is_read_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = folder.path().join("models");
+    std::fs::create_dir(&models).unwrap();
+    let model = "A=(--num-layers 6 --hidden-size 512 --num-attention-heads 8)\n";
+    std::fs::write(models.join("own.sh"), model).unwrap();
+    let script = "source models/own.sh\npython x.py ${A[@]} --vocab-size 1024 --bf16\n";
+    std::fs::write(folder.path().join("run.sh"), script).unwrap();
+    let import = run(&["import", "auto", folder.path().to_str().unwrap(), "--json"]);
+    assert_eq!(import.status, 0, "{}", import.stderr);
+    let report: Value = serde_json::from_str(&import.stdout).unwrap();
+    assert_eq!(report["set"][0]["file"], "models/own.sh");
+}

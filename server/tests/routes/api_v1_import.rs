@@ -38,3 +38,28 @@ async fn what_makes_no_design_is_refused_with_its_lines() {
     let bytes = vec![0xff_u8; 4];
     TestApp::new().post("/api/v1/import", bytes).await.problem(StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn questions_are_asked_and_answered() {
+    let app = TestApp::new();
+    let script = "torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers $1 \
+                  --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --bf16 \
+                  --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
+    let send = async |query: &str, body: &str| {
+        let request = Request::post(format!("/api/v1/import?{query}"));
+        let request = request.header("content-type", "text/plain");
+        let answer = app.send(request.body(Body::from(body.to_owned())).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+        serde_json::from_str::<serde_json::Value>(&answer.text()).unwrap()
+    };
+    let open = send("", script).await;
+    let names: Vec<_> =
+        open["questions"].as_array().unwrap().iter().map(|q| q["name"].clone()).collect();
+    assert_eq!(names, ["arg 1", "env SEQ"]);
+    let done = send("arg=4&env=SEQ=256&set=global_batch_size=16", script).await;
+    assert_eq!(done["questions"], serde_json::json!([]));
+    assert!(done["link"].as_str().unwrap().contains("seq_length=256"), "{}", done["link"]);
+    let files = format!("==> run.sh <==\n{script}\n==> a.yaml <==\nlr: 1\n");
+    let several = send("arg=4&env=SEQ=256&entry=run.sh", &files).await;
+    assert_eq!(several["set"][0]["file"], "run.sh");
+}

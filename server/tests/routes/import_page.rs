@@ -169,3 +169,43 @@ async fn another_site_can_not_send_the_form() {
     let answer = TestApp::new().send(request.unwrap()).await;
     assert_eq!(answer.status, StatusCode::FORBIDDEN);
 }
+
+#[tokio::test]
+async fn questions_are_fields_and_their_answers_make_the_design() {
+    let script = b"torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers $1 \
+                   --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --bf16 \
+                   --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
+    let open = posted(&[("text", None, script)]).await;
+    assert_eq!(open.status, StatusCode::OK);
+    for part in ["name=\"answer arg 1\"", "name=\"answer env SEQ\"", "2 questions open"] {
+        assert!(open.text().contains(part), "{part}: {}", open.text());
+    }
+    let answers = [
+        ("text", None, &script[..]),
+        ("answer arg 1", None, b"4"),
+        ("answer env SEQ", None, b"256"),
+    ];
+    let done = posted(&answers).await;
+    assert!(!done.text().contains("id=\"questions\"") && done.text().contains("seq_length=256"));
+    // What was answered goes along with the next answer.
+    assert!(done.text().contains("type=\"hidden\" form=\"import-form\""), "{}", done.text());
+    let wrong = posted(&[("text", None, script), ("answer no-such-knob", None, b"1")]).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn several_files_are_read_together_and_come_back_as_one_text() {
+    let page = posted(&[
+        (
+            "file",
+            Some("s/own.sh"),
+            b"A=(--num-layers 6 --hidden-size 512 --num-attention-heads 8)\n",
+        ),
+        ("file", Some("run.sh"), b"source own.sh\npython x.py ${A[@]} --vocab-size 1024 --bf16\n"),
+    ])
+    .await;
+    assert_eq!(page.status, StatusCode::OK);
+    for part in ["s/own.sh:1", "run.sh:2", "==&gt; s/own.sh &lt;=="] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+}

@@ -13,12 +13,13 @@ use model::violation::{Nearest, Violation};
 use crate::routes::embed::headline;
 
 /// The answer.
-pub(super) fn html(import: &Import, file: Option<&str>) -> Markup {
+pub(super) fn html(import: &Import, answers: &[(String, String)], file: Option<&str>) -> Markup {
     html! {
         @match &import.design {
             Some(design) => (made(import, design, file)),
             None => (not_made(import, file)),
         }
+        (questions(import, answers))
         (unknown(import))
         (assumed(import))
         (set(import))
@@ -57,6 +58,12 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
                 (count(import.assumed.len(), "assumption", "assumptions")) ", "
                 (count(import.ignored.len(), "key", "keys")) " without effect, "
                 (count(import.unknown.len(), "key", "keys")) " not recognised."
+            }
+            @if !import.questions.is_empty() {
+                p {
+                    (count(import.questions.len(), "question", "questions"))
+                    " open, below: the numbers are those of the guesses."
+                }
             }
             p.muted {
                 "The nearest preset is " (design.preset.title) ": "
@@ -144,10 +151,58 @@ fn list(id: &str, title: &str, about: &str, header: &[&str], rows: Vec<Vec<Strin
     }
 }
 
+/// What the text leaves open, as fields of the form below; answers that were given go along.
+fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
+    let is_asked = |name: &str| import.questions.iter().any(|question| question.name == name);
+    let given = answers.iter().filter(|(name, value)| !is_asked(name) && !value.is_empty());
+    html! {
+        @for (name, value) in given {
+            input type="hidden" form="import-form" autocomplete="off"
+                name={ "answer " (name) } value=(value);
+        }
+        @if !import.questions.is_empty() {
+            section.card.import-card #questions {
+                h2 { "Questions (" (whole(import.questions.len() as u64)) ")" }
+                p.muted {
+                    "What the text leaves open. A field that stays empty keeps the guess in grey."
+                }
+                @for (place, question) in import.questions.iter().enumerate() {
+                    @let id = format!("import-answer-{place}");
+                    div.import-field {
+                        label for=(id) { code { (question.name) } }
+                        input id=(id) form="import-form" type="text" autocomplete="off"
+                            name={ "answer " (question.name) }
+                            placeholder=(question.guess.as_deref().unwrap_or(""))
+                            aria-describedby={ (id) "-about" };
+                        p.muted #{ (id) "-about" } {
+                            @let place = placed(question.line, question.file.as_deref());
+                            @if !place.is_empty() { (place) ": " }
+                            (question.purpose) " → " (question.follows)
+                        }
+                    }
+                }
+                p.import-send {
+                    button.button.primary form="import-form" { "Import with these answers" }
+                }
+            }
+        }
+    }
+}
+
+/// A line with its file, where there are several.
+fn placed(line: u64, file: Option<&str>) -> String {
+    let number = self::line(line);
+    match file {
+        Some(file) if number.is_empty() => file.to_owned(),
+        Some(file) => format!("{file}:{number}"),
+        None => number,
+    }
+}
+
 fn unknown(import: &Import) -> Markup {
     let rows = import.unknown.iter().map(|it| {
         let nearest = it.nearest.clone().unwrap_or_else(|| "nothing like it".to_owned());
-        vec![it.key.clone(), line(it.line), nearest]
+        vec![it.key.clone(), placed(it.line, it.file.as_deref()), nearest]
     });
     let about = "These keys aren't recognised and change nothing. For typos the nearest known key \
                  is given.";
@@ -165,17 +220,19 @@ fn assumed(import: &Import) -> Markup {
 }
 
 fn set(import: &Import) -> Markup {
-    let rows = import
-        .set
-        .iter()
-        .map(|it| vec![it.key.clone(), line(it.line), it.knob.id(), it.value.clone()]);
+    let rows = import.set.iter().map(|it| {
+        let place = placed(it.line, it.file.as_deref());
+        vec![it.key.clone(), place, it.knob.id(), it.value.clone()]
+    });
     let about = "Key → knob.";
     list("set", "Recognised", about, &["Key", "Line", "Knob", "Value"], rows.collect())
 }
 
 fn ignored(import: &Import) -> Markup {
-    let rows =
-        import.ignored.iter().map(|it| vec![it.key.clone(), line(it.line), it.reason.clone()]);
+    let rows = import
+        .ignored
+        .iter()
+        .map(|it| vec![it.key.clone(), placed(it.line, it.file.as_deref()), it.reason.clone()]);
     let about = "Recognised, but they have no effect on the model.";
     list("ignored", "Without effect", about, &["Key", "Line", "Why"], rows.collect())
 }
@@ -195,7 +252,7 @@ mod tests {
     #[test]
     fn every_entry_of_every_list_is_on_the_page() {
         let import = import(Format::Megatron, SCRIPT, None);
-        let html = html(&import, None).0;
+        let html = html(&import, &[], None).0;
         let keys = import.set.iter().map(|it| &it.key);
         let keys = keys.chain(import.ignored.iter().map(|it| &it.key));
         for key in keys.chain(import.unknown.iter().map(|it| &it.key)) {
@@ -216,7 +273,7 @@ mod tests {
         let script = SCRIPT.replace(end, "--pipeline-model-parallel-size 3");
         let import = import(Format::Megatron, &script, None);
         assert!(!import.violations.is_empty(), "{import:?}");
-        let html = html(&import, Some("a.sh")).0;
+        let html = html(&import, &[], Some("a.sh")).0;
         assert!(html.contains("can't run as it is") && html.contains("a.sh was read"), "{html}");
         assert!(html.contains("class=\"button way\""), "{html}");
     }
@@ -224,7 +281,7 @@ mod tests {
     #[test]
     fn what_keeps_a_text_from_being_a_design_has_its_line() {
         let import = import(Format::Megatron, "x \\\n --num-layers many", None);
-        let html = html(&import, None).0;
+        let html = html(&import, &[], None).0;
         assert!(html.contains("<li>line 2: --num-layers"), "{html}");
         assert!(!html.contains("Open in the explorer"), "{html}");
     }

@@ -22,8 +22,10 @@ pub(super) struct Form {
     pub(super) preset: String,
     /// What was pasted.
     pub(super) text: String,
-    /// The file's name and bytes, where one was chosen.
-    pub(super) file: Option<(String, Vec<u8>)>,
+    /// Names and bytes of the files that were chosen.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    /// Answers by the names of their questions.
+    pub(super) answers: Vec<(String, String)>,
 }
 
 /// Presets to take the rest from, by what they are.
@@ -68,9 +70,10 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
         section.card.import-card {
             @if answer.is_none() {
                 p {
-                    "A model's " code { "config.json" } ", a launch script or YAML of \
-                    Megatron-LM or MindSpeed-LLM, or a design file. The result lists which key \
-                    sets which knob, what is assumed and what isn't recognised. Nothing is stored."
+                    "A model's " code { "config.json" } ", a launch script, recipe, YAML or TOML of \
+                    Megatron-LM, MindSpeed-LLM and the frameworks around them, or a design file. \
+                    The result lists which key sets which knob, what is assumed and what isn't \
+                    recognised, and asks for what is missing. Nothing is stored."
                 }
             } @else { h2 { "Import another text" } }
             (form(asked))
@@ -80,12 +83,13 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
 
 fn form(asked: &Asked) -> Markup {
     html! {
-        form class="import-form" method="post" action="/import" enctype="multipart/form-data" {
+        form id="import-form" class="import-form" method="post" action="/import" enctype="multipart/form-data" {
             div.import-field {
                 label for="import-file" { "File" }
-                input id="import-file" type="file" name="file"
-                    accept=".json,.sh,.bash,.yaml,.yml,.toml,.txt";
-                p.muted.only-scripted { "Or drop one anywhere on this page." }
+                input id="import-file" type="file" name="file" multiple
+                    accept=".json,.sh,.bash,.slurm,.yaml,.yml,.toml,.py,.txt,.zip,.tar,.gz,.tgz";
+                p.muted { "Several files, or a zip or tar of them, are read together." }
+                p.muted.only-scripted { "Or drop files or a folder anywhere on this page." }
             }
             div.import-field {
                 label for="import-text" { "Or paste its text (a file takes precedence)" }
