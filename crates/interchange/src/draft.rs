@@ -362,8 +362,13 @@ impl Draft {
         self.set.sort_by_key(|set| set.knob);
         self.place();
         let design = self.errors.is_empty().then_some(self.design);
-        let violations =
-            design.as_ref().and_then(|design| model::Plan::new(design).err()).unwrap_or_default();
+        let broken = |design: &Design| match self.format {
+            Format::Serving => model::serving::ServingPlan::new(design).err(),
+            Format::HuggingFace | Format::Megatron | Format::Mindspeed | Format::Design => {
+                model::Plan::new(design).err()
+            }
+        };
+        let violations = design.as_ref().and_then(broken).unwrap_or_default();
         Import {
             format: self.format,
             design,

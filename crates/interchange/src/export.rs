@@ -36,7 +36,7 @@ pub fn without_argument(script: &str) -> Vec<(KnobId, String)> {
 #[must_use]
 pub fn export(format: Format, design: &Design, provenance: &Provenance<'_>) -> Option<String> {
     let (title, program) = match format {
-        Format::HuggingFace | Format::Design => return None,
+        Format::HuggingFace | Format::Serving | Format::Design => return None,
         Format::Megatron => ("Megatron-LM", "pretrain_gpt.py"),
         Format::Mindspeed => ("MindSpeed-LLM", "pretrain_gpt.py"),
     };

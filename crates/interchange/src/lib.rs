@@ -24,6 +24,7 @@ mod yaml;
 mod toml_text;
 mod recipe;
 mod beside;
+mod engine;
 mod hugging_face;
 mod own;
 mod export;
@@ -49,13 +50,16 @@ pub enum Format {
     Megatron,
     /// MindSpeed-LLM: the same, with its own arguments.
     Mindspeed,
+    /// An inference engine: a launch command of vLLM, SGLang or TensorRT-LLM, or `MindIE`'s JSON.
+    Serving,
     /// Moescape's own design file, JSON or TOML.
     Design,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 4] = [Self::HuggingFace, Self::Megatron, Self::Mindspeed, Self::Design];
+    pub const ALL: [Self; 5] =
+        [Self::HuggingFace, Self::Megatron, Self::Mindspeed, Self::Serving, Self::Design];
 
     /// The short name.
     #[must_use]
@@ -64,6 +68,7 @@ impl Format {
             Self::HuggingFace => "hf",
             Self::Megatron => "megatron",
             Self::Mindspeed => "mindspeed",
+            Self::Serving => "serving",
             Self::Design => "design",
         }
     }
@@ -75,6 +80,7 @@ impl Format {
             Self::HuggingFace => "Hugging Face's config.json",
             Self::Megatron => "Megatron-LM's arguments",
             Self::Mindspeed => "MindSpeed-LLM's arguments",
+            Self::Serving => "an inference engine's launch command",
             Self::Design => "a design file of Moescape",
         }
     }
@@ -98,6 +104,8 @@ impl Format {
         ];
         if own::is_own(text) {
             Self::Design
+        } else if engine::engine(text).is_some() {
+            Self::Serving
         } else if text.trim_start().starts_with('{') && dialects::title(text).is_none() {
             Self::HuggingFace
         } else if MINDSPEED.iter().any(|word| text.contains(word)) {
@@ -137,6 +145,7 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
     match draft.format {
         Format::HuggingFace => hugging_face::read(text, base, draft),
         Format::Design => own::read(text, draft),
+        Format::Serving => engine::read(text, base, draft),
         Format::Megatron | Format::Mindspeed => {
             let arguments = argument_list(text, draft);
             let arguments = dialects::translate(text, arguments, draft);

@@ -149,6 +149,20 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     arguments
 }
 
+/// The words of the last command that is one of these.
+pub(crate) fn command(text: &str, draft: &mut Draft, is: &dyn Fn(&str) -> bool) -> Vec<Word> {
+    let mut script = reader::read(text, &draft.answers, &draft.files);
+    if let Some((line, detail)) = script.fault.take() {
+        draft.fault(line, "", detail);
+        return vec![];
+    }
+    let joined = |words: &Vec<Word>| {
+        let few: Vec<&str> = words.iter().take(12).map(|(word, _)| word.as_str()).collect();
+        is(&few.join(" "))
+    };
+    script.commands.iter().rev().find(|words| joined(words)).cloned().unwrap_or_default()
+}
+
 /// Variables that change how a run runs without being an argument.
 const BLOCKING: [&str; 2] = ["CUDA_LAUNCH_BLOCKING", "ASCEND_LAUNCH_BLOCKING"];
 

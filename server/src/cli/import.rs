@@ -53,6 +53,8 @@ enum Written {
     Megatron,
     /// MindSpeed-LLM's arguments
     Mindspeed,
+    /// An inference engine's launch command, or MindIE's config.json
+    Serving,
     /// Our own design file, JSON or TOML
     Design,
     /// Detected automatically
@@ -65,6 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Written::Hf => Some(Format::HuggingFace),
         Written::Megatron => Some(Format::Megatron),
         Written::Mindspeed => Some(Format::Mindspeed),
+        Written::Serving => Some(Format::Serving),
         Written::Design => Some(Format::Design),
         Written::Auto => None,
     };

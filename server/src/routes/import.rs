@@ -16,11 +16,12 @@ use crate::query;
 use crate::receiving;
 
 /// Formats by name; none is found by what stands in the text.
-const FORMATS: [(&str, Option<Format>); 5] = [
+const FORMATS: [(&str, Option<Format>); 6] = [
     ("auto", None),
     ("hf", Some(Format::HuggingFace)),
     ("megatron", Some(Format::Megatron)),
     ("mindspeed", Some(Format::Mindspeed)),
+    ("serving", Some(Format::Serving)),
     ("design", Some(Format::Design)),
 ];
 
@@ -85,4 +86,70 @@ fn answers(raw: &str) -> Result<(String, Answers), Problem> {
         added.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, why))?;
     }
     Ok((rest.join("&"), answers))
+}
+
+#[cfg(test)]
+mod tests {
+    use interchange::import;
+    use model::design::KnobId;
+    use model::serving::ServingPlan;
+
+    use super::*;
+
+    #[test]
+    fn the_command_that_the_page_of_serving_writes_comes_back_as_its_layout() {
+        for (settings, others) in [
+            (
+                "engine=vllm tensor_parallel_size=4 data_parallel_size=8 moe_expert_parallel_size=32 \
+                 max_num_seqs=64 gpu_memory_utilization=0.85 kv_cache_dtype=fp8",
+                "",
+            ),
+            (
+                "engine=vllm_ascend data_parallel_size=32 moe_expert_parallel_size=32 \
+                 weight_dtype=int8 num_speculative_tokens=1",
+                "",
+            ),
+            (
+                "engine=sglang tensor_parallel_size=4 data_parallel_size=8 \
+                 moe_expert_parallel_size=32 max_num_seqs=16 num_speculative_tokens=2 \
+                 two_batch_overlap=true kv_cache_dtype=fp8",
+                "",
+            ),
+            (
+                "engine=tensorrt_llm data_parallel_size=32 moe_expert_parallel_size=32 \
+                 kv_cache_dtype=fp8 num_speculative_tokens=1",
+                "",
+            ),
+            (
+                "engine=mindie tensor_parallel_size=2 data_parallel_size=16 \
+                 moe_expert_parallel_size=32 max_num_seqs=32",
+                "gpu_memory_utilization moe_tensor_parallel_size",
+            ),
+        ] {
+            let mut design = Design::from_preset("deepseek-v3").unwrap();
+            let mut base = design.clone();
+            design.set_text(KnobId::weight_dtype, "fp8").unwrap();
+            design.set_text(KnobId::num_devices, "32").unwrap();
+            base.set_text(KnobId::weight_dtype, "fp8").unwrap();
+            base.set_text(KnobId::num_devices, "32").unwrap();
+            for setting in settings.split_whitespace() {
+                let (name, value) = setting.split_once('=').unwrap();
+                let knob = KnobId::find(&format!("serving.{name}")).unwrap();
+                design.set_text(knob, value).unwrap();
+            }
+            let plan = ServingPlan::new(&design).unwrap_or_else(|why| panic!("{why:?}"));
+            let text = app::page::serving::command(&plan);
+            assert_eq!(Format::detect(&text), Format::Serving, "{text}");
+            let import = import(Format::Serving, &text, Some(&base));
+            assert_eq!(import.errors, [], "{text}");
+            let found = import.design.unwrap();
+            // What the engine's file has no key for, or says where the design leaves it open.
+            let is_other = |id: &str| others.split_whitespace().any(|name| id.ends_with(name));
+            for knob in KnobId::ALL.iter().filter(|knob| knob.id().starts_with("serving.")) {
+                if !is_other(&knob.id()) {
+                    assert_eq!(found.get(*knob), design.get(*knob), "{}: {text}", knob.id());
+                }
+            }
+        }
+    }
 }

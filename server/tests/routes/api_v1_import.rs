@@ -1,6 +1,7 @@
 //! `POST /api/v1/import`.
 
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 
 use crate::TestApp;
 

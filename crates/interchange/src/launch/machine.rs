@@ -32,7 +32,9 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
     let id = match (draft.format, per_node) {
         (Format::Mindspeed, Some(16)) => "ascend-910c",
         (Format::Mindspeed, _) => "ascend-910b3",
-        (Format::Megatron | Format::HuggingFace | Format::Design, _) => "h100-sxm-80gb",
+        (Format::Megatron | Format::HuggingFace | Format::Serving | Format::Design, _) => {
+            "h100-sxm-80gb"
+        }
     };
     draft.default(knob, id);
     draft.assume(Some(knob), format!("no argument names the accelerator: {id}"));

@@ -5,11 +5,12 @@ use maud::{Markup, html};
 use model::preset::{Preset, PresetKind};
 
 /// What texts there are, by the names that the API has.
-const FORMATS: [(&str, &str); 5] = [
+const FORMATS: [(&str, &str); 6] = [
     ("auto", "Detect automatically"),
     ("hf", "Hugging Face's config.json"),
     ("megatron", "Megatron-LM: script or YAML"),
     ("mindspeed", "MindSpeed-LLM: script or YAML"),
+    ("serving", "Inference engine: launch command or JSON"),
     ("design", "Moescape's design file: JSON or TOML"),
 ];
 

@@ -1,0 +1,483 @@
+//! Launch commands of inference engines: vLLM and vllm-ascend, SGLang, TensorRT-LLM, and the
+//! configuration of `MindIE`.
+//!
+//! Sources: vLLM `vllm/engine/arg_utils.py`; SGLang `python/sglang/srt/server_args.py`;
+//! TensorRT-LLM `tensorrt_llm/commands/serve.py` and `llmapi/llm_args.py`; `MindIE`'s service
+//! developer guide, "config.json". What the page of serving writes is read back here.
+
+use std::collections::BTreeMap;
+
+use model::design::{Design, KnobId};
+
+use crate::arguments::{Argument, of_words};
+use crate::draft::{Draft, Question};
+use crate::{models, shell, tree, yaml};
+
+/// What stands in the texts of each engine.
+const MARKERS: [(&str, &[&str]); 4] = [
+    ("sglang", &["sglang.launch_server", "sglang serve"]),
+    ("tensorrt_llm", &["trtllm-serve"]),
+    ("vllm", &["vllm serve", "vllm.entrypoints"]),
+    ("mindie", &["\"ModelDeployConfig\"", "\"maxPrefillTokens\"", "\"BackendConfig\""]),
+];
+
+/// The engine of a text.
+pub(crate) fn engine(text: &str) -> Option<&'static str> {
+    let found = MARKERS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
+    found.map(|(name, _)| *name)
+}
+
+/// Arguments, by name, with their first word and line.
+struct Given(BTreeMap<String, (String, u64)>);
+
+impl Given {
+    /// The first of several names that is given, with its value and line.
+    fn of(&self, names: &[&str]) -> Option<(&str, u64, String)> {
+        names.iter().find_map(|name| {
+            let (value, line) = self.0.get(*name)?;
+            Some((value.as_str(), *line, format!("--{name}")))
+        })
+    }
+
+    fn number(&self, names: &[&str]) -> Option<u64> {
+        self.of(names)?.0.parse().ok()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|(value, _)| !matches!(value.as_str(), "false" | "False"))
+    }
+}
+
+/// Knobs that an argument's value is, by all its names.
+const VALUES: [(&[&str], KnobId); 6] = [
+    (&["pipeline-parallel-size", "pp-size", "pp"], KnobId::pipeline_parallel_size),
+    (&["max-num-seqs", "max-batch-size"], KnobId::max_num_seqs),
+    (
+        &["max-num-batched-tokens", "chunked-prefill-size", "max-num-tokens", "max-prefill-tokens"],
+        KnobId::max_num_batched_tokens,
+    ),
+    (
+        &[
+            "gpu-memory-utilization",
+            "mem-fraction-static",
+            "kv-cache-free-gpu-memory-fraction",
+            "free-gpu-memory-fraction",
+        ],
+        KnobId::gpu_memory_utilization,
+    ),
+    (&["moe-tp", "moe-tensor-parallel-size"], KnobId::moe_tensor_parallel_size),
+    (
+        &["num-speculative-tokens", "speculative-num-steps", "num-nextn-predict-layers"],
+        KnobId::num_speculative_tokens,
+    ),
+];
+
+/// Arguments that are read together or say nothing of a step, by the reason.
+const NOTHING: [(&str, &str); 3] = [
+    (
+        "how the server is reached, and what it logs",
+        "host port served-model-name api-key log-level uvicorn-log-level disable-log-requests \
+         disable-log-stats enable-metrics trust-remote-code download-dir tokenizer seed \
+         chat-template tool-call-parser reasoning-parser enable-auto-tool-choice skip-server-warmup \
+         watchdog-timeout allowed-local-media-path node-rank nnodes dist-init-addr backend \
+         headless data-parallel-address data-parallel-rpc-port data-parallel-start-rank",
+    ),
+    (
+        "a kernel or a detail that isn't told apart",
+        "dtype attention-backend moe-runner-backend enable-prefix-caching no-enable-prefix-caching \
+         disable-radix-cache page-size block-size swap-space cuda-graph-max-bs compilation-config \
+         speculative-eagle-topk speculative-num-draft-tokens speculative-algorithm decoding-type \
+         moe-a2a-backend deepep-mode schedule-conservativeness enable-mixed-chunk \
+         distributed-executor-backend additional-config async-scheduling disable-custom-all-reduce \
+         moe-dense-tp-size enable-dp-lm-head enable-eplb eplb-config load-format kv-transfer-config \
+         extra-llm-api-options config method npu-mem-size world-size",
+    ),
+    ("which model, and what it is called", "model model-path tokenizer-mode revision model-name"),
+];
+
+/// Models whose weights are published in fewer bits, as `quantization_config` of their
+/// `config.json` says.
+const PUBLISHED: [(&[&str], &str); 2] = [
+    (
+        &[
+            "deepseek-v3",
+            "deepseek-r1",
+            "deepseek-v3.1",
+            "deepseek-v3.2",
+            "deepseek-v4-flash",
+            "deepseek-v4-pro",
+            "kimi-k2",
+            "minimax-m2",
+            "minimax-m2.5",
+            "mimo-v2-flash",
+        ],
+        "fp8",
+    ),
+    (&["gpt-oss-20b", "gpt-oss-120b"], "mxfp4"),
+];
+
+/// Reads a text of an engine into the draft.
+pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
+    let engine = engine(text).unwrap_or("vllm");
+    if let Some(base) = base {
+        draft.design = base.clone();
+    }
+    let on_ascend =
+        ["ASCEND", "ascend", "vllm_ascend", "npu"].iter().any(|word| text.contains(word));
+    let name = if engine == "vllm" && on_ascend { "vllm_ascend" } else { engine };
+    draft.set(KnobId::engine, name, engine, 0);
+    let (arguments, positional) =
+        if engine == "mindie" { (of_mindie(text), None) } else { of_command(text, engine, draft) };
+    if arguments.is_empty() && positional.is_none() {
+        return draft.fault(0, "", "no command in the text starts an engine");
+    }
+    let mut given = Given(BTreeMap::new());
+    for Argument { name, values, line } in arguments {
+        let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
+        let first = values.into_iter().next().unwrap_or_else(|| "true".to_owned());
+        given.0.insert(name, (first, line));
+    }
+    shape(&given, positional, base, draft);
+    layout(&given, engine, draft);
+    for (names, knob) in VALUES {
+        value(&given, names, knob, engine, draft);
+    }
+    details(&given, engine, draft);
+    lengths(&given, draft);
+    devices(base, draft);
+    rest(&given, draft);
+}
+
+/// The arguments of the command that starts an engine, and its word without a name.
+fn of_command(
+    text: &str,
+    engine: &str,
+    draft: &mut Draft,
+) -> (Vec<Argument>, Option<(String, u64)>) {
+    let markers = MARKERS.iter().find(|(name, _)| *name == engine).map_or(&[][..], |row| row.1);
+    let starts = |line: &str| markers.iter().any(|marker| line.contains(marker));
+    let words = shell::command(text, draft, &starts);
+    let short = |word: &str| match word {
+        "-tp" => "--tensor-parallel-size".to_owned(),
+        "-pp" => "--pipeline-parallel-size".to_owned(),
+        "-dp" => "--data-parallel-size".to_owned(),
+        other => other.to_owned(),
+    };
+    let words: Vec<(String, u64)> =
+        words.into_iter().map(|(word, line)| (short(&word), line)).collect();
+    let begins = words.iter().position(|(word, _)| {
+        matches!(word.as_str(), "serve" | "trtllm-serve") || word.ends_with("api_server")
+    });
+    let positional = begins.and_then(|place| words.get(place + 1));
+    let positional = positional.filter(|(word, _)| !word.starts_with('-')).cloned();
+    let mut arguments = of_words(&words);
+    for body in here_documents(text) {
+        if let Ok(read) = yaml::read(&body) {
+            arguments.extend(tree::arguments(&read, draft));
+        }
+    }
+    (arguments, positional)
+}
+
+/// What stands between `<<END` and `END`.
+fn here_documents(text: &str) -> Vec<String> {
+    let mut found = vec![];
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines() {
+        match open.as_mut() {
+            Some((end, body)) if line.trim() == end => {
+                found.push(std::mem::take(body));
+                open = None;
+            }
+            Some((_, body)) => {
+                body.push_str(line);
+                body.push('\n');
+            }
+            None => {
+                let end = line.split_once("<<").map(|(_, end)| {
+                    end.trim_start_matches('-').trim().trim_matches(['\'', '"']).to_owned()
+                });
+                open = end.filter(|end| !end.is_empty()).map(|end| (end, String::new()));
+            }
+        }
+    }
+    found
+}
+
+/// `"key": value` of `MindIE`'s configuration, whole or in part.
+fn of_mindie(text: &str) -> Vec<Argument> {
+    let mut made = vec![];
+    for (line, content) in (1..).zip(text.lines()) {
+        let mut rest = content;
+        while let Some((_, behind)) = rest.split_once('"') {
+            let Some((key, value)) = behind.split_once('"') else { break };
+            rest = value;
+            let Some(value) = value.trim_start().strip_prefix(':') else { continue };
+            let word: String = value
+                .trim_start()
+                .trim_start_matches('"')
+                .chars()
+                .take_while(|c| !matches!(c, ',' | '"' | '}' | ']' | '{' | '['))
+                .collect();
+            let word = word.trim();
+            if !word.is_empty() {
+                let name = hyphened(key);
+                made.push(Argument { name, values: vec![word.to_owned()], line });
+            }
+        }
+    }
+    made
+}
+
+/// `maxBatchSize` and `moe_ep` as `max-batch-size` and `moe-ep`.
+fn hyphened(key: &str) -> String {
+    let mut made = String::new();
+    for letter in key.chars() {
+        if letter.is_ascii_uppercase() && !made.is_empty() {
+            made.push('-');
+        }
+        made.push(if letter == '_' { '-' } else { letter.to_ascii_lowercase() });
+    }
+    made
+}
+
+/// The model's shape, by its name; a base has one of its own.
+fn shape(
+    given: &Given,
+    positional: Option<(String, u64)>,
+    base: Option<&Design>,
+    draft: &mut Draft,
+) {
+    let named = given.of(&["model", "model-path", "model-name"]);
+    let named = named.map(|(value, line, _)| (value.to_owned(), line)).or(positional);
+    let answer = draft.answers.model.clone().map(|name| (name, 0));
+    let Some((name, line)) = answer.or(named) else {
+        return ask_model("the text names no model", 0, base, draft);
+    };
+    match models::find(&name).or_else(|| models::find_within(&name)) {
+        Some(known) => {
+            draft.design.transformer = known.transformer();
+            draft.model = Some(known);
+            draft.assume(None, format!("`{name}` is {}, as in {}", known.name, known.source));
+            if name.to_lowercase().contains("fp8") {
+                draft.set(KnobId::weight_dtype, "fp8", &name, line);
+            } else if let Some((_, dtype)) =
+                PUBLISHED.iter().find(|row| row.0.contains(&known.name))
+            {
+                let engine = draft.design.get(KnobId::engine).to_string();
+                let on_ascend = matches!(engine.as_str(), "vllm_ascend" | "mindie");
+                // Ascend computes no 8-bit floating point: its builds of such weights are W8A8.
+                let own = if on_ascend && *dtype == "fp8" { "int8" } else { *dtype };
+                draft.default(KnobId::weight_dtype, own);
+                let detail = format!("{} is published in {dtype}: {own}", known.name);
+                draft.assume(Some(KnobId::weight_dtype), detail);
+            }
+        }
+        None => ask_model(&format!("the shape of `{name}` isn't known"), line, base, draft),
+    }
+}
+
+fn ask_model(purpose: &str, line: u64, base: Option<&Design>, draft: &mut Draft) {
+    if base.is_some() {
+        return draft.assume(None, format!("{purpose}: that of the preset"));
+    }
+    let guess = "deepseek-v3";
+    if let Some(known) = models::find(guess) {
+        draft.design.transformer = known.transformer();
+        draft.model = Some(known);
+    }
+    draft.ask(Question {
+        name: "model".to_owned(),
+        line,
+        file: None,
+        purpose: purpose.to_owned(),
+        guess: Some(guess.to_owned()),
+        follows: "layers, widths and experts: a known name, or the model's config.json".to_owned(),
+    });
+}
+
+/// Tensor, data and expert parallelism, which each engine counts in its own way.
+fn layout(given: &Given, engine: &str, draft: &mut Draft) {
+    let tensor_names = ["tensor-parallel-size", "tp-size", "tp", "tensor-parallel"];
+    let data_names = ["data-parallel-size", "dp-size", "dp"];
+    let ranks = given.number(&tensor_names).unwrap_or(1);
+    let data = given.number(&data_names).unwrap_or(1).max(1);
+    let line = |names: &[&str]| given.of(names).map_or((0, String::new()), |(_, l, key)| (l, key));
+    let (tensor_line, tensor_key) = line(&tensor_names);
+    let (data_line, data_key) = line(&data_names);
+    let (tensor, data) = match engine {
+        // SGLang counts attention groups inside of its degree of tensor parallelism.
+        "sglang" if given.has("enable-dp-attention") => ((ranks / data).max(1), data),
+        "sglang" if data > 1 => {
+            let reason = "copies of the whole, which share no experts: one of them is read";
+            draft.ignore(&data_key, data_line, reason);
+            (ranks, 1)
+        }
+        "tensorrt_llm" if given.has("enable-attention-dp") => (1, ranks),
+        _ => (ranks, data),
+    };
+    let key = if tensor_key.is_empty() { "--tensor-parallel-size" } else { &tensor_key };
+    draft.set(KnobId::tensor_parallel_size, &tensor.to_string(), key, tensor_line);
+    let key = if data > 1 && data_key.is_empty() { key } else { &data_key };
+    if data > 1 {
+        draft.set(KnobId::data_parallel_size, &data.to_string(), key, data_line.max(tensor_line));
+    }
+    let experts = given.of(&["ep-size", "ep", "moe-ep", "expert-parallel-size"]);
+    let all = tensor.saturating_mul(data);
+    let (expert, key, line) = match experts {
+        Some((value, line, key)) => (value.to_owned(), key, line),
+        None if given.has("enable-expert-parallel") => {
+            let line = given.of(&["enable-expert-parallel"]).map_or(0, |it| it.1);
+            (all.to_string(), "--enable-expert-parallel".to_owned(), line)
+        }
+        None => return,
+    };
+    draft.set(KnobId::moe_expert_parallel_size, &expert, &key, line);
+}
+
+fn value(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut Draft) {
+    let Some((value, line, key)) = given.of(names) else { return };
+    if value.contains('$') {
+        return draft.ask_knob(knob, line, &format!("{key} is `{value}`"), knob.knob().label);
+    }
+    if value == "-1" {
+        if knob == KnobId::max_num_batched_tokens && engine == "sglang" {
+            draft.set(KnobId::enable_chunked_prefill, "false", &key, line);
+        }
+        return draft.ignore(&key, line, "-1 leaves it to the engine");
+    }
+    draft.set(knob, value, &key, line);
+}
+
+/// Requests of SGLang, formats, graphs and what overlaps.
+fn details(given: &Given, engine: &str, draft: &mut Draft) {
+    if let Some(requests) = given.number(&["max-running-requests"]) {
+        let groups = draft.design.serving.data_parallel_size.max(1);
+        let line = given.of(&["max-running-requests"]).map_or(0, |it| it.1);
+        let each = (requests / groups).max(1).to_string();
+        draft.set(KnobId::max_num_seqs, &each, "--max-running-requests", line);
+    }
+    if let Some((value, line, key)) = given.of(&["quantization", "weights"]) {
+        let ours = match value.to_lowercase().as_str() {
+            "fp8" | "w8a8_fp8" | "modelopt" | "block_fp8" => "fp8",
+            "ascend" | "w8a8" | "w8a8_int8" | "int8" => "int8",
+            "awq" | "gptq" | "awq_marlin" | "gptq_marlin" | "w4a16" | "int4" | "w4a8" => "int4",
+            "mxfp4" => "mxfp4",
+            "modelopt_fp4" | "nvfp4" => "nvfp4",
+            _ => "",
+        };
+        if ours.is_empty() {
+            draft.ask_knob(KnobId::weight_dtype, line, &format!("{key} {value}"), "weights' bytes");
+        } else {
+            draft.set(KnobId::weight_dtype, ours, &key, line);
+        }
+    }
+    let caches =
+        ["kv-cache-dtype", if engine == "tensorrt_llm" { "dtype" } else { "kv-cache-dtype" }];
+    if let Some((value, line, key)) = given.of(&caches) {
+        let ours = if value.starts_with("fp8") { "fp8" } else { "bf16" };
+        draft.set(KnobId::kv_cache_dtype, ours, &key, line);
+    }
+    if let Some((value, line, key)) = given.of(&["speculative-config"]) {
+        let behind = value.split_once("num_speculative_tokens").map_or("", |(_, rest)| rest);
+        let digits: String = behind
+            .chars()
+            .skip_while(|c| !c.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        if !digits.is_empty() {
+            draft.set(KnobId::num_speculative_tokens, &digits, &key, line);
+        }
+    }
+    for (name, knob, value) in [
+        ("enforce-eager", KnobId::graph_mode, "none"),
+        ("disable-cuda-graph", KnobId::graph_mode, "none"),
+        ("enable-two-batch-overlap", KnobId::two_batch_overlap, "true"),
+        ("enable-chunked-prefill", KnobId::enable_chunked_prefill, "true"),
+        ("no-enable-chunked-prefill", KnobId::enable_chunked_prefill, "false"),
+    ] {
+        if given.has(name) {
+            let line = given.of(&[name]).map_or(0, |it| it.1);
+            draft.set(knob, value, &format!("--{name}"), line);
+        }
+    }
+}
+
+/// How long requests are: an engine is told how long they may be at most.
+fn lengths(given: &Given, draft: &mut Draft) {
+    let names = ["max-model-len", "context-length", "max-seq-len"];
+    let inputs = given.number(&["max-input-token-len", "max-input-len"]);
+    let Some(most) = given.number(&names) else { return };
+    let line = given.of(&names).map_or(0, |it| it.1);
+    let serving = &draft.design.serving;
+    let (mut input, mut output) = (serving.input_length, serving.output_length);
+    if let Some(given) = inputs.filter(|given| *given < most) {
+        (input, output) = (given, most - given);
+    } else if input.saturating_add(output) > most {
+        input = (most / 2).max(1);
+        output = (most - input).max(1);
+    }
+    draft.default(KnobId::input_length, &input.to_string());
+    draft.default(KnobId::output_length, &output.to_string());
+    let purpose = format!("requests have at most {most} tokens; how long they are isn't said");
+    draft.ask_knob(KnobId::input_length, line, &purpose, "prefill, and the cache's size");
+    draft.ask_knob(KnobId::output_length, line, &purpose, "decode, and the cache's size");
+}
+
+/// As many devices as one instance has, where no base says more.
+fn devices(base: Option<&Design>, draft: &mut Draft) {
+    let serving = &draft.design.serving;
+    let one = serving
+        .tensor_parallel_size
+        .saturating_mul(serving.pipeline_parallel_size)
+        .saturating_mul(serving.data_parallel_size);
+    if base.is_some_and(|base| base.cluster.num_devices.is_multiple_of(one.max(1))) {
+        return;
+    }
+    draft.default(KnobId::num_devices, &one.to_string());
+    let detail = format!("one instance: {one} devices");
+    draft.assume(Some(KnobId::num_devices), detail);
+    if base.is_none() {
+        let id = match draft.design.get(KnobId::engine).to_string().as_str() {
+            "vllm_ascend" | "mindie" => "ascend-910c",
+            _ => "h100-sxm-80gb",
+        };
+        draft.default(KnobId::accelerator, id);
+        let detail = format!("no argument names the accelerator: {id}");
+        draft.assume(Some(KnobId::accelerator), detail);
+    }
+}
+
+/// Says of every other argument why it changes nothing, or that it isn't known.
+fn rest(given: &Given, draft: &mut Draft) {
+    for (name, (_, line)) in &given.0 {
+        let key = format!("--{name}");
+        if draft.mentions(&key) {
+            continue;
+        }
+        let reason = NOTHING.iter().find(|(_, names)| names.split_whitespace().any(|n| n == name));
+        match reason {
+            Some((reason, _)) => draft.ignore(&key, *line, *reason),
+            None if READ.contains(&name.as_str()) => draft.ignore(&key, *line, "read"),
+            None => draft.unknown(&key, *line, None),
+        }
+    }
+}
+
+/// Arguments that are read, and may have set nothing.
+const READ: [&str; 14] = [
+    "enable-dp-attention",
+    "enable-attention-dp",
+    "max-model-len",
+    "context-length",
+    "max-seq-len",
+    "max-input-token-len",
+    "max-input-len",
+    "tensor-parallel-size",
+    "data-parallel-size",
+    "dp",
+    "dp-size",
+    "speculative-config",
+    "enable-expert-parallel",
+    "max-running-requests",
+];

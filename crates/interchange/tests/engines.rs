@@ -1,0 +1,108 @@
+//! Launch commands of inference engines.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
+
+use interchange::{Format, Import, import};
+use model::design::KnobId;
+use proptest::prelude::*;
+
+#[track_caller]
+fn has(text: &str, values: &str) -> Import {
+    assert_eq!(Format::detect(text), Format::Serving, "{text}");
+    let import = import(Format::Serving, text, None);
+    assert_eq!(import.errors, []);
+    let design = import.design.as_ref().unwrap();
+    for setting in values.split_whitespace() {
+        let (name, value) = setting.split_once('=').unwrap();
+        let name = if name.contains('.') { name.to_owned() } else { format!("serving.{name}") };
+        let knob = KnobId::find(&name).unwrap();
+        assert_eq!(design.get(knob).to_string(), value, "{name}");
+    }
+    assert_eq!(import.violations, [], "{text}");
+    import
+}
+
+const TEXTS: [(&str, &str); 6] = [
+    (
+        "export VLLM_USE_V1=1\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8 --data-parallel-size 4 \\\n \
+         --enable-expert-parallel --max-num-seqs 256 --max-num-batched-tokens 4096 --port 8000 \\\n \
+         --gpu-memory-utilization 0.92 --quantization fp8 --kv-cache-dtype fp8 \\\n \
+         --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 1}'",
+        "engine=vllm tensor_parallel_size=8 data_parallel_size=4 moe_expert_parallel_size=32 \
+         max_num_seqs=256 max_num_batched_tokens=4096 gpu_memory_utilization=0.92 weight_dtype=fp8 \
+         kv_cache_dtype=fp8 num_speculative_tokens=1 cluster.num_devices=32 transformer.num_layers=61",
+    ),
+    (
+        "python3 -m vllm.entrypoints.openai.api_server --model /w/Qwen3-32B --tensor-parallel-size=4 \
+         --max-model-len 4096 --enforce-eager",
+        "engine=vllm tensor_parallel_size=4 graph_mode=none transformer.num_layers=64 \
+         cluster.num_devices=4 input_length=1024",
+    ),
+    (
+        "export ASCEND_RT_VISIBLE_DEVICES=0,1\nvllm serve vllm-ascend/DeepSeek-R1-W8A8 \\\n \
+         --tensor-parallel-size 4 --data-parallel-size 4 --enable-expert-parallel \\\n \
+         --quantization ascend --max-num-seqs 16",
+        "engine=vllm_ascend weight_dtype=int8 moe_expert_parallel_size=16 tensor_parallel_size=4 \
+         cluster.accelerator=ascend-910c",
+    ),
+    (
+        "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 32 --dp 32 \\\n \
+         --enable-dp-attention --ep-size 32 --max-running-requests 4096 --mem-fraction-static 0.85 \\\n \
+         --chunked-prefill-size 16384 --enable-two-batch-overlap --context-length 8192 \\\n \
+         --speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-eagle-topk 1",
+        "engine=sglang tensor_parallel_size=1 data_parallel_size=32 moe_expert_parallel_size=32 \
+         max_num_seqs=128 gpu_memory_utilization=0.85 two_batch_overlap=true \
+         num_speculative_tokens=2 cluster.num_devices=32",
+    ),
+    (
+        "cat > options.yaml <<'END'\nenable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\n\
+         speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\nEND\n\
+         trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 16 --ep_size 16 --max_batch_size 128 \\\n \
+         --max_num_tokens 8192 --extra_llm_api_options options.yaml",
+        "engine=tensorrt_llm tensor_parallel_size=1 data_parallel_size=16 moe_expert_parallel_size=16 \
+         max_num_seqs=128 kv_cache_dtype=fp8 num_speculative_tokens=3",
+    ),
+    (
+        "{\"BackendConfig\": {\"ModelDeployConfig\": {\"maxSeqLen\": 4096, \"maxInputTokenLen\": 3072,\n\
+         \"ModelConfig\": [{\"modelName\": \"deepseek-r1\", \"worldSize\": 32, \"tp\": 1, \"dp\": 32,\n\
+         \"moe_tp\": 1, \"moe_ep\": 32, \"npuMemSize\": -1}]},\n\"ScheduleConfig\": \
+         {\"maxBatchSize\": 64, \"maxPrefillTokens\": 8192}}}",
+        "engine=mindie tensor_parallel_size=1 data_parallel_size=32 moe_expert_parallel_size=32 weight_dtype=int8 \
+         max_num_seqs=64 max_num_batched_tokens=8192 input_length=3072 output_length=1024",
+    ),
+];
+
+#[test]
+fn each_engine_s_command_sets_the_knobs_of_serving() {
+    for (text, values) in TEXTS {
+        has(text, values);
+    }
+}
+
+#[test]
+fn how_long_requests_are_is_asked_with_the_engine_s_limit() {
+    let import = has(TEXTS[1].0, "");
+    let asked: Vec<&str> = import.questions.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(asked, ["serving.input_length", "serving.output_length"]);
+    assert!(import.questions[0].purpose.contains("at most 4096"));
+}
+
+#[test]
+fn no_argument_is_dropped_in_silence() {
+    let text = "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1 --frobnicate 3 --port 80";
+    let import = has(text, "tensor_parallel_size=1");
+    assert_eq!(import.unknown[0].key, "--frobnicate");
+    assert!(import.ignored.iter().any(|ignored| ignored.key == "--port"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_command_with_pieces_cut_never_panics(row in 0..TEXTS.len(), at in 0..500_usize, length in 0..40_usize) {
+        let mut text: Vec<char> = TEXTS[row].0.chars().collect();
+        let at = at.min(text.len());
+        let end = (at + length).min(text.len());
+        text.drain(at..end);
+        let _ = import(Format::Serving, &text.into_iter().collect::<String>(), None);
+    }
+}
