@@ -91,7 +91,7 @@ impl Format {
     /// text with an argument, variable or package of MindSpeed's is a script of MindSpeed-LLM.
     #[must_use]
     pub fn detect(text: &str) -> Self {
-        const MINDSPEED: [&str; 9] = [
+        const MINDSPEED: [&str; 12] = [
             "mindspeed",
             "NPUS_PER_NODE",
             "HCCL_",
@@ -101,6 +101,9 @@ impl Format {
             "--moe-alltoall-overlap-comm",
             "--moe-fb-overlap",
             "cp_algo",
+            "ep_fsdp_size",
+            "device_target: \"Ascend\"",
+            "ASCEND_RT_VISIBLE_DEVICES",
         ];
         if own::is_own(text) {
             Self::Design

@@ -13,7 +13,7 @@ use model::file::json;
 use model::find::{Phase, Progress, Query, STRATEGY};
 use model::knob::KnobError;
 
-use super::import::{assumed, unknown};
+use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
@@ -147,7 +147,12 @@ fn remarks(import: &Import, settled: &KnobSet) -> Vec<String> {
         let Some(knob) = assumed.knob else { return true };
         !STRATEGY.has(knob) && !settled.has(knob)
     };
-    let mut lines: Vec<String> = import.unknown.iter().map(unknown).collect();
+    // What the search decides, or the command line has, needn't be answered.
+    let open = import.questions.iter().filter(|asked| {
+        KnobId::find(&asked.name).map_or(true, |knob| !STRATEGY.has(knob) && !settled.has(knob))
+    });
+    let mut lines: Vec<String> = open.map(question).collect();
+    lines.extend(import.unknown.iter().map(unknown));
     lines.extend(import.assumed.iter().filter(matters).map(assumed));
     lines
 }

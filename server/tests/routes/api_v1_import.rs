@@ -51,7 +51,7 @@ async fn questions_are_asked_and_answered() {
         let request = request.header("content-type", "text/plain");
         let answer = app.send(request.body(Body::from(body.to_owned())).unwrap()).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
-        serde_json::from_str::<serde_json::Value>(&answer.text()).unwrap()
+        serde_json::from_str::<serde_json::Value>(answer.text()).unwrap()
     };
     let open = send("", script).await;
     let names: Vec<_> =

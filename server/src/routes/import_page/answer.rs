@@ -3,9 +3,9 @@
 use app::insight::numbers::Numbers;
 use app::present::format::{counted, whole};
 use app::present::html::table;
-use interchange::Import;
+use interchange::{Format, Import};
 use maud::{Markup, PreEscaped, html};
-use model::design::Design;
+use model::design::{Design, KnobId};
 use model::link;
 use model::preset::{Preset, PresetKind};
 use model::violation::{Nearest, Violation};
@@ -69,6 +69,10 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
                 "The nearest preset is " (design.preset.title) ": "
                 (count(design.changed().len(), "knob differs", "knobs differ")) "."
             }
+            @let free = left_free(import);
+            @if !free.is_empty() {
+                p.muted { "Not in the text, and free for Find: " (free.join(", ")) "." }
+            }
             @match Numbers::of(design) {
                 Some(numbers) => (headline(&numbers, "embed-numbers")),
                 None => (violations(design, &import.violations)),
@@ -76,6 +80,23 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
             (ways(design))
         }
     }
+}
+
+/// What a launch script may say of a run and this one doesn't: Find may choose it.
+fn left_free(import: &Import) -> Vec<&'static str> {
+    let run = matches!(import.format, Format::Megatron | Format::Mindspeed);
+    let knobs = [
+        KnobId::tensor_model_parallel_size,
+        KnobId::sequence_parallel,
+        KnobId::pipeline_model_parallel_size,
+        KnobId::context_parallel_size,
+        KnobId::micro_batch_size,
+        KnobId::global_batch_size,
+        KnobId::recompute_granularity,
+    ];
+    let said = |knob: &KnobId| import.set.iter().any(|set| set.knob == *knob);
+    let free = knobs.iter().filter(|knob| run && !said(knob));
+    free.map(|knob| knob.knob().label).collect()
 }
 
 /// Broken rules, each with the values that mend it, as links to the mended design.
@@ -240,7 +261,7 @@ fn ignored(import: &Import) -> Markup {
 #[cfg(test)]
 mod tests {
     use app::present::html::escaped;
-    use interchange::{Format, import};
+    use interchange::import;
 
     use super::*;
 
