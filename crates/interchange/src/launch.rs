@@ -53,6 +53,12 @@ impl Parts {
             return None;
         }
         let number = text.parse().ok();
+        let is_word = text.chars().all(|c| c.is_alphabetic() || c == '_');
+        if let Some(knob) = open::knob_of(name).filter(|_| number.is_none() && is_word) {
+            let purpose = format!("{} is `{}`, which is no number", dashed(name), cut(text));
+            draft.ask_knob(knob, self.line(name), &purpose, knob.knob().label);
+            return None;
+        }
         if number.is_none() {
             let detail = format!("takes a whole number, not `{}`", cut(text));
             draft.fault(self.line(name), &dashed(name), detail);
@@ -187,7 +193,8 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
     let key = dashed(&name);
     // Quotes within quotes are for a second shell.
     for value in &mut values {
-        *value = value.trim_matches(['"', '\'']).to_owned();
+        let end = value.trim_end_matches(['\\', ' ', '\n', '\t']);
+        *value = end.trim_matches(['"', '\'']).to_owned();
     }
     if let Effect::Nothing(reason) = flag.effect {
         return draft.ignore(&key, line, reason);
@@ -220,6 +227,10 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
         return open::ask(flag, first, &key, line, draft);
     }
     match flag.effect {
+        // Some frameworks count what they don't have.
+        Effect::Value(knob) if first == "0" && named::is_degree(knob) => {
+            draft.ignore(&key, line, "0 is none: as 1");
+        }
         Effect::Value(_) if first == "-1" => {
             draft.ignore(&key, line, "-1 leaves it to the framework");
         }
@@ -254,7 +265,8 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
 /// An argument of neither; in YAML a knob's own name is one, too.
 fn unknown(argument: &Argument, draft: &mut Draft) {
     let name = argument.name.replace('-', "_");
-    let knob = KnobId::ALL.iter().copied().find(|knob| knob.knob().name == name);
+    let of_training = |knob: &KnobId| !knob.id().starts_with("serving.");
+    let knob = KnobId::ALL.iter().copied().filter(of_training).find(|k| k.knob().name == name);
     match (knob, argument.values.first()) {
         (Some(knob), Some(value)) => {
             let value = match value.as_str() {

@@ -157,8 +157,17 @@ fn of_piece(piece: &str, line: u64) -> Option<Argument> {
         None => vec![literal(value)],
     };
     // Anything that is computed is no value.
-    let computed = |word: &String| word.contains(['(', '{', '[']) || word.contains(" if ");
-    if words.iter().any(computed) && !name.contains("layout") && !name.contains("freq") {
+    let computed = |word: &&str| {
+        let word = word.trim();
+        let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let is_literal = matches!(word, "True" | "False" | "None");
+        (is_name && !is_literal) || (word.contains('(') && !word.starts_with(['"', '\'']))
+    };
+    let written: Vec<&str> = match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
+        Some(list) => list.split(',').collect(),
+        None => vec![value],
+    };
+    if written.iter().any(computed) {
         return argument_of_call(name, value, line);
     }
     Some(Argument { name: spelled(name), values: words, line })

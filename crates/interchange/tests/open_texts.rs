@@ -82,13 +82,11 @@ fn what_is_missing_is_asked_and_the_design_has_a_guess() {
 
 #[test]
 fn an_answer_wins_over_a_value_that_can_t_be() {
-    let text = format!("{} --context-parallel-size 0", OPEN.replace("$2", "4"));
+    let text = format!("{} --hidden-size 0", OPEN.replace("$2", "4"));
     assert!(read(&text).design.is_none());
-    let answers = Answers {
-        knobs: vec![(KnobId::context_parallel_size, "1".to_owned())],
-        ..Answers::default()
-    };
-    has(&import_with(Format::Megatron, &text, None, &answers), "context_parallel_size=1");
+    let answers =
+        Answers { knobs: vec![(KnobId::hidden_size, "512".to_owned())], ..Answers::default() };
+    has(&import_with(Format::Megatron, &text, None, &answers), "hidden_size=512");
 }
 
 #[test]

@@ -123,8 +123,9 @@ fn width(parts: &Parts, draft: &mut Draft) {
         Some(width) => parts.set(KnobId::ffn_hidden_size, &width.to_string(), name, draft),
         None if parts.has(name) || draft.model.is_some() => {}
         None if parts.has("expansion-ratio") => {
-            let times = parts.number("expansion-ratio", draft).unwrap_or(4);
-            let width = hidden.saturating_mul(times).to_string();
+            let times = parts.text("expansion-ratio").and_then(|text| text.parse::<f64>().ok());
+            let times = times.filter(|times| (0.01..1_000.0).contains(times)).unwrap_or(4.0);
+            let width = ((hidden as f64 * times) as u64).max(1).to_string();
             parts.set(KnobId::ffn_hidden_size, &width, "expansion-ratio", draft);
         }
         None => {

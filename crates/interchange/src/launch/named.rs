@@ -30,6 +30,17 @@ const PATHS: [&str; 8] = [
     "save",
 ];
 
+/// Is a knob a degree of parallelism?
+pub(super) const fn is_degree(knob: KnobId) -> bool {
+    matches!(
+        knob,
+        KnobId::tensor_model_parallel_size
+            | KnobId::pipeline_model_parallel_size
+            | KnobId::context_parallel_size
+            | KnobId::expert_model_parallel_size
+    )
+}
+
 /// Takes the shape of a model that is named where the text doesn't give it; the line of its name.
 pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
     let has = |name: &str| arguments.iter().any(|argument| argument.name == name);

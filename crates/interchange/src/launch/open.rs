@@ -48,7 +48,7 @@ pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Dra
 }
 
 /// The knob that an argument mostly sets.
-fn knob_of(name: &str) -> Option<KnobId> {
+pub(super) fn knob_of(name: &str) -> Option<KnobId> {
     Some(match name {
         "num-layers" | "encoder-num-layers" => KnobId::num_layers,
         "global-batch-size" => KnobId::global_batch_size,
