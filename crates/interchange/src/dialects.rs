@@ -44,8 +44,12 @@ pub(super) struct Dialect {
 /// The dialect of a text.
 fn detect(text: &str) -> Option<&'static Dialect> {
     let has = |group: &&[&str]| group.iter().all(|marker| text.contains(marker));
+    // A script that writes DeepSpeed's file is none.
+    let is_json = text.trim_start().starts_with('{');
     let mut all = reinforcement::DIALECTS.iter().chain(table::DIALECTS);
-    all.find(|dialect| dialect.markers.iter().any(&has))
+    all.find(|dialect| {
+        (is_json || dialect.title != table::DEEPSPEED) && dialect.markers.iter().any(&has)
+    })
 }
 
 /// What the dialect of a text is called.

@@ -5,6 +5,9 @@ use super::To::{Argument as Is, Choice, Nothing, Unless};
 
 const LEARNING: &str = "how the model learns, not how long a step takes";
 
+/// The name of the dialect that is JSON alone.
+pub(super) const DEEPSPEED: &str = "DeepSpeed";
+
 /// How ZeRO's stages and FSDP's strategies shard.
 pub(super) const SHARDING: &[(&str, &str, &str)] = &[
     ("0", "data-parallel-sharding-strategy", "no_shard"),
@@ -315,7 +318,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
     },
     // DeepSpeed's JSON. Source: deepspeed/runtime/config.py.
     Dialect {
-        title: "DeepSpeed",
+        title: DEEPSPEED,
         markers: &[&["\"zero_optimization\""], &["\"train_micro_batch_size_per_gpu\""]],
         strict: true,
         rows: &[

@@ -33,7 +33,10 @@ pub(crate) fn of_variables(
     let missing = ROWS.iter().filter(|(_, name)| !is_given(name));
     let made = missing.filter_map(|(variables, name)| {
         let mut found = variables.iter().filter_map(|variable| value(variable));
-        let (text, line) = found.find(|(text, _)| !text.is_empty() && !text.contains('$'))?;
+        // How many nodes there are is the scheduler's matter, and asked for.
+        let cluster = matches!(*name, "nnodes" | "nproc-per-node");
+        let is_one = |text: &str| !text.is_empty() && (cluster || !text.contains('$'));
+        let (text, line) = found.find(|(text, _)| is_one(text))?;
         Some(Argument { name: (*name).to_owned(), values: vec![text], line })
     });
     made.collect()

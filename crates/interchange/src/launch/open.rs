@@ -25,7 +25,9 @@ pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Dra
     if knob.is_some_and(|knob| draft.answers.knob(knob).is_some()) {
         return draft.ignore(key, line, "answered by --set");
     }
-    let guess = knob.map(|knob| draft.design.get(knob).to_string());
+    // Nodes are no devices.
+    let counts = matches!(flag.name, "nnodes" | "nproc-per-node" | "worker-num");
+    let guess = knob.filter(|_| !counts).map(|knob| draft.design.get(knob).to_string());
     let purpose = format!("{key} is `{}`: nothing in the text sets it", cut(value));
     let names = variables(value);
     if let ([], Some(knob)) = (names.as_slice(), knob) {

@@ -18,6 +18,11 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
         draft.withdraw(KnobId::context_parallel_algo, "p2p", "context parallelism is off");
     }
     overlap(parts, draft);
+    let shared = draft.design.transformer.moe_shared_expert_intermediate_size;
+    if draft.design.schedule.moe_shared_expert_overlap && shared.is_none() {
+        let reason = "the model has no shared expert: it changes nothing";
+        draft.withdraw(KnobId::moe_shared_expert_overlap, "false", reason);
+    }
     precision(parts, draft);
     recomputation(parts, draft);
     swapping(parts, draft);
@@ -48,6 +53,12 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     let split = "expert-tensor-parallel-size";
     if let Some(etp) = parts.number(split, draft) {
         parts.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), split, draft);
+    } else if has_experts && tp > 1 && draft.model.is_some() {
+        // Of a run whose model is in another file the arguments may be there, too.
+        draft.default(KnobId::expert_tensor_parallel_size, "1");
+        let purpose = "the text doesn't say whether TP splits experts, too";
+        let follows = "the experts' memory and exchanges";
+        draft.ask_knob(KnobId::expert_tensor_parallel_size, 0, purpose, follows);
     } else if has_experts && tp > 1 {
         draft.default(KnobId::expert_tensor_parallel_size, &tp.to_string());
         let detail = format!("no --expert-tensor-parallel-size: TP splits each expert, too, {tp}");
