@@ -12,7 +12,8 @@ use std::io::Read;
 use flate2::read::{DeflateDecoder, GzDecoder};
 
 use crate::MAX_BYTES;
-use crate::files::{Bundle, MAX_FILES, MAX_TOTAL, is_inside};
+use crate::bundle::{Bundle, MAX_FILES, MAX_TOTAL};
+use crate::files::is_inside;
 
 /// Bytes of an archive, at most.
 pub const MAX_ARCHIVE: usize = 16 << 20;

@@ -8,7 +8,7 @@ mod setting;
 
 use model::design::KnobId;
 
-use crate::draft::nearest;
+use crate::spelling::nearest;
 
 /// How many words an argument takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,8 @@ use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Section;
 
-use crate::draft::{Draft, MAX_KEYS, nearest};
+use crate::draft::{Draft, MAX_KEYS};
+use crate::spelling::nearest;
 use family::Family;
 use keys::How;
 use lines::Lines;

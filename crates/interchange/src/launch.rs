@@ -88,7 +88,7 @@ pub(crate) fn dashed(name: &str) -> String {
 }
 
 /// How many layers there are, no-op layers among them, as far as the text or its model says.
-pub(crate) fn layers(parts: &Parts, draft: &Draft) -> u64 {
+pub(crate) fn layer_count(parts: &Parts, draft: &Draft) -> u64 {
     let name = parts.first_of(&["num-layers", "encoder-num-layers"]);
     let given = name.and_then(|name| parts.text(name)?.parse::<u64>().ok());
     let pattern = draft.design.get(KnobId::hybrid_layer_pattern).to_string();

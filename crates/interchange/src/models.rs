@@ -9,7 +9,7 @@ mod table;
 use model::design::{Design, KnobId, Transformer};
 use model::preset::{Preset, PresetKind};
 
-use crate::draft::nearest;
+use crate::spelling::nearest;
 
 /// A model whose shape is known.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod branch;
 mod expand;
+mod frame;
 mod reader;
 mod substitute;
 mod test;

@@ -18,7 +18,7 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     if name.is_some() && given.is_none() {
         return;
     }
-    let total = given.unwrap_or_else(|| super::layers(parts, draft));
+    let total = given.unwrap_or_else(|| super::layer_count(parts, draft));
     let line = name.map_or(0, |name| parts.line(name));
     if given.is_none() && draft.model.is_none() {
         ask(parts, total, draft);

@@ -177,7 +177,7 @@ fn experts(parts: &Parts, draft: &mut Draft) {
             (KnobId::moe_shared_expert_intermediate_size, count.saturating_mul(width));
         parts.set(knob, &whole.to_string(), "n-shared-experts", draft);
     }
-    let layers = super::layers(parts, draft);
+    let layers = super::layer_count(parts, draft);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
     let layers = layers.saturating_sub(noops).min(10_000);
     let dense = parts.number("first-k-dense-replace", draft).unwrap_or(0);
@@ -205,7 +205,7 @@ fn windows(parts: &Parts, draft: &mut Draft) {
     let Some(text) = parts.text(name) else { return };
     let knob = KnobId::window_attn_skip_freq;
     let tokens = draft.design.transformer.window_size;
-    let layers = super::layers(parts, draft);
+    let layers = super::layer_count(parts, draft);
     let mut list = draft.design.clone();
     match tokens {
         Some(tokens) if text.parse::<u64>().is_err() => {

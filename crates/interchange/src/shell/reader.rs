@@ -1,6 +1,6 @@
 //! Goes through a script from its first to its last character.
 
-use super::branch::Frame;
+use super::frame::Frame;
 use super::{Script, Text, Word, expand};
 use crate::draft::Answers;
 use crate::files::Files;
