@@ -48,6 +48,10 @@ pub(crate) fn of_path(path: &str, draft: &mut Draft) -> Vec<Argument> {
 
 fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
     let found = draft.files.find(path).filter(|index| *index > 0);
+    // A file counts as many references.
+    if found.is_some() && !(0..50).all(|_| draft.follow()) {
+        return vec![];
+    }
     let Some((text, base)) = found.and_then(|index| draft.files.text(index)) else {
         return vec![];
     };

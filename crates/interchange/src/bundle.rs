@@ -1,5 +1,7 @@
 //! Several files at once: a launch script with what it sources, a job with its model's file.
 
+use std::collections::BTreeMap;
+
 use model::design::Design;
 
 use crate::draft::{Answers, Draft, Import};
@@ -115,12 +117,21 @@ impl Bundle {
 
     /// The file that starts the run: of those that no other one reads, that which sets most.
     fn entry(&self, read: &dyn Fn(usize) -> Import) -> Option<usize> {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let names: Vec<String> = self.0.iter().map(|(path, _)| name(path)).collect();
+        // Words of texts, with the only file that has them; none where there are more.
+        let mut words: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+        for (index, (_, text)) in self.0.iter().enumerate() {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            for word in text.split(|c| !is_part(c)).filter(|word| word.contains('.')) {
+                let file = words.entry(word).or_insert(Some(index));
+                if *file != Some(index) {
+                    *file = None;
+                }
+            }
+        }
         let is_read = |index: usize| {
-            let own = names.get(index).map_or("", String::as_str);
-            let others = self.0.iter().enumerate().filter(|(other, _)| *other != index);
-            own.len() > 3 && others.take(200).any(|(_, (_, text))| text.contains(own))
+            let path = self.0.get(index).map_or("", |(path, _)| path.as_str());
+            let name = path.rsplit('/').next().unwrap_or_default();
+            words.get(name).is_some_and(|file| *file != Some(index))
         };
         let kinds = [".sh", ".bash", ".slurm", ".sbatch", ".yaml", ".yml", ".toml", ".py", ".json"];
         let is_one =

@@ -11,6 +11,9 @@ use crate::Format;
 use crate::files::Files;
 use crate::models::Known;
 
+/// References that are followed, at most.
+const MAX_FOLLOWED: u32 = 5_000;
+
 /// The line of what a framework does without being told.
 pub(crate) const UNTOLD: u64 = u64::MAX;
 
@@ -177,6 +180,8 @@ pub(crate) struct Draft {
     pub(crate) title: Option<&'static str>,
     /// Knobs that a question for a variable decides.
     pub(crate) open: Vec<KnobId>,
+    /// How often a file or value is read because another one names it; there is an end to it.
+    pub(crate) followed: u32,
     /// The files beside the text.
     pub(crate) files: Files,
     set: Vec<Set>,
@@ -206,6 +211,7 @@ impl Draft {
             model: None,
             title: None,
             open: vec![],
+            followed: 0,
             files: Files::default(),
             set: vec![],
             assumed: vec![],
@@ -334,6 +340,12 @@ impl Draft {
 
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
+    }
+
+    /// Counts what is read because something names it, and says whether that may go on.
+    pub(crate) fn follow(&mut self) -> bool {
+        self.followed = self.followed.saturating_add(1);
+        self.followed <= MAX_FOLLOWED
     }
 
     /// Does the text set the knob?

@@ -53,7 +53,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     let mut made = vec![];
     let line = by_name.get(entry).and_then(|body| body.first()).map_or(0, |(number, _)| *number);
     made.extend(of_name(entry, line));
-    collect(entry, &by_name, &mut made, 0);
+    collect(entry, &by_name, &mut made, draft, 0);
     // The last assignment counts, and earlier ones are nothing that a reader misses.
     let mut last: Vec<Argument> = vec![];
     for argument in made.into_iter().rev() {
@@ -93,16 +93,18 @@ fn collect(
     name: &str,
     functions: &BTreeMap<&str, &Vec<Line<'_>>>,
     made: &mut Vec<Argument>,
+    draft: &mut Draft,
     depth: u32,
 ) {
-    let Some(body) = functions.get(name).filter(|_| depth < MAX_DEPTH && made.len() < 4_000) else {
+    let goes_on = depth < MAX_DEPTH && made.len() < 4_000 && (0..10).all(|_| draft.follow());
+    let Some(body) = functions.get(name).filter(|_| goes_on) else {
         return;
     };
     for (number, line) in body.iter().skip(1) {
         if let Some((_, value)) = line.split_once('=') {
             let called = value.trim().split('(').next().unwrap_or_default();
             if value.contains('(') && functions.contains_key(called) && called != name {
-                collect(called, functions, made, depth + 1);
+                collect(called, functions, made, draft, depth + 1);
             }
         }
         made.extend(of_line(line, *number));

@@ -123,7 +123,7 @@ fn resolved(
         made.push_str(before);
         let Some(end) = closing(inner) else { break };
         let name = inner.get(2..end).unwrap_or_default();
-        let value = (depth < MAX_REFERENCES)
+        let value = (depth < MAX_REFERENCES && draft.follow())
             .then(|| reference(name, path, words, line, depth, draft))
             .flatten();
         match value {

@@ -333,3 +333,23 @@ proptest! {
         let _ = import(Format::detect(&text), &text, None);
     }
 }
+
+#[test]
+fn texts_that_take_long_if_they_are_let_end_soon() {
+    let references: String =
+        (1..18).map(|n| format!("a{n}: {}\n", format!("${{a{}}}", n - 1).repeat(40))).collect();
+    let recipe: String = (0..20)
+        .map(|n| {
+            format!("def f{n}_config():\n{}", format!("    c = f{}_config()\n", n + 1).repeat(40))
+        })
+        .collect();
+    let loops = format!("{}echo x\n{}", "for i in {1..1000}; do\n".repeat(8), "done\n".repeat(8));
+    let globs = format!("A={}\n{}", "ab".repeat(8_000), "B=${A##*a*a*a*a*a*a*x}\n".repeat(20_000));
+    let calls = format!("f() {{\n{}}}\nf\n", "f\n".repeat(20_000));
+    let started = std::time::Instant::now();
+    for text in [format!("a0: 1\n{references}num_layers: 2\n"), recipe, loops, globs, calls] {
+        let _ = read(&text);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    assert!(seconds < 10.0, "{seconds} s");
+}

@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::{Text, test};
 
 /// Commands that loops repeat, at most.
-const MAX_REPEATED: u32 = 20_000;
+const MAX_REPEATED: u32 = 5_000;
 
 /// Functions that call each other, at most.
 const MAX_CALLS: u32 = 400;
@@ -91,7 +91,7 @@ impl Reader<'_> {
             }
             Some(Frame::Loop { name, mut left, body, line, outside }) => {
                 self.script.skips = outside;
-                if !left.is_empty() && !outside && self.may_repeat() {
+                if !left.is_empty() && !outside && self.may_repeat(body) {
                     let value = left.remove(0);
                     self.script.assign(name.clone(), vec![value], false);
                     self.frames.push(Frame::Loop { name, left, body, line, outside });
@@ -109,7 +109,7 @@ impl Reader<'_> {
 
     fn next_round(&mut self, head: Head, body: usize, line: u64, outside: bool) {
         let behind = (self.at, self.line);
-        if outside || !self.may_repeat() {
+        if outside || !self.may_repeat(body) {
             return;
         }
         let again = match &head {
@@ -130,7 +130,9 @@ impl Reader<'_> {
         }
     }
 
-    fn may_repeat(&mut self) -> bool {
+    fn may_repeat(&mut self, body: usize) -> bool {
+        // What is read again is charged as if it were written out.
+        self.spend(self.at.saturating_sub(body), self.line);
         self.script.repeated = self.script.repeated.saturating_add(1);
         self.script.repeated < MAX_REPEATED && self.script.fault.is_none()
     }
@@ -433,7 +435,8 @@ impl Reader<'_> {
             return false;
         };
         self.script.called += 1;
-        if self.depth > 8 || self.script.called > MAX_CALLS {
+        self.spend(end.saturating_sub(body), line);
+        if self.depth > 8 || self.script.called > MAX_CALLS || self.script.fault.is_some() {
             return true;
         }
         let outer: Vec<(String, Option<Vec<Text>>)> = (1..=9)
@@ -471,7 +474,8 @@ impl Reader<'_> {
             return false;
         };
         self.script.sourced += 1;
-        if self.depth > 8 || self.script.sourced > 64 {
+        self.spend(text.len(), base);
+        if self.depth > 8 || self.script.sourced > 64 || self.script.fault.is_some() {
             return true;
         }
         let letters: Vec<char> = text.chars().collect();

@@ -280,11 +280,12 @@ impl Reader<'_> {
         made.value(&[marks], quoted, false);
     }
 
-    fn spend(&mut self, count: usize, line: u64) {
+    pub(super) fn spend(&mut self, count: usize, line: u64) {
         self.script.expanded = self.script.expanded.saturating_add(count);
         if self.script.expanded > MAX_EXPANDED {
-            let detail =
-                format!("the variables hold more than {MAX_EXPANDED} characters and elements");
+            let detail = format!(
+                "variables and loops make more than {MAX_EXPANDED} characters and elements"
+            );
             self.script.fail(line, detail);
         }
     }

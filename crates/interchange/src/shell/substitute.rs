@@ -3,6 +3,9 @@
 use super::reader::Reader;
 use super::{Text, test};
 
+/// Characters that a pattern counts as.
+const PATTERN_COST: usize = 4_096;
+
 impl Reader<'_> {
     /// The output of `echo ..`, `expr ..`, `printf ..` and of arithmetic that is piped to `bc`.
     pub(super) fn output(&mut self, inner: &str, line: u64, depth: u32) -> Option<Text> {
@@ -61,14 +64,14 @@ impl Reader<'_> {
         if let Some(place) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return elements.get(place.parse::<usize>().ok()?).cloned();
         }
-        let value: String = elements.first()?.iter().take(65_536).map(|(c, _)| *c).collect();
+        let value: String = elements.first()?.iter().take(16_384).map(|(c, _)| *c).collect();
         let at = elements.first()?.first().map_or(line, |(_, line)| *line);
         if inner.contains('$') {
             return None;
         }
         let made = if let Some(rest) = rest.strip_prefix("//") {
             let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
-            (!from.is_empty() && to.len() <= 256).then(|| value.replace(from, to))?
+            (!from.is_empty() && to.len() <= 32).then(|| value.replace(from, to))?
         } else if let Some(rest) = rest.strip_prefix('/') {
             let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
             value.replacen(from, to, 1)
@@ -87,13 +90,15 @@ impl Reader<'_> {
         } else {
             return None;
         };
+        // A pattern is tried at many places.
+        self.spend(PATTERN_COST, line);
         Some(made.chars().map(|c| (c, at)).collect())
     }
 }
 
 /// Without the shortest or longest beginning that matches.
 fn cut_front(value: &str, pattern: &str, longest: bool) -> String {
-    let places = value.char_indices().map(|(at, c)| at + c.len_utf8()).take(512);
+    let places = value.char_indices().map(|(at, c)| at + c.len_utf8()).take(128);
     let mut ends = std::iter::once(0).chain(places);
     let fits = |end: &usize| value.get(..*end).is_some_and(|part| test::matches(pattern, part));
     let end = if longest { ends.filter(fits).last() } else { ends.find(fits) };
@@ -106,7 +111,7 @@ fn cut_back(value: &str, pattern: &str, longest: bool) -> String {
     starts.push(value.len());
     let fits =
         |start: &&usize| value.get(**start..).is_some_and(|part| test::matches(pattern, part));
-    let last = starts.iter().rev().take(512);
+    let last = starts.iter().rev().take(128);
     let mut fitting = last.filter(fits);
     let found = if longest { fitting.next_back() } else { fitting.next() };
     value.get(..found.copied().unwrap_or(value.len())).unwrap_or_default().to_owned()

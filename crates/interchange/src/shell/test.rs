@@ -95,8 +95,8 @@ fn equal(left: &str, right: &str, ask: &mut dyn FnMut(&str, &str) -> String) -> 
 
 /// Does a text match a pattern of the shell's, with `*` and `?`?
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().take(400).collect();
-    let text: Vec<char> = text.chars().take(4_000).collect();
+    let pattern: Vec<char> = pattern.chars().take(64).collect();
+    let text: Vec<char> = text.chars().take(512).collect();
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
