@@ -83,7 +83,7 @@ const mistaken = test.extend({ expectedConsole: /status of 422/ });
 
 mistaken("a text is pasted, mended and compared", async ({ page }) => {
   await page.goto("/import");
-  const script = "x --num-layers many";
+  const script = "x --num-layers 0";
   await page.locator("main").evaluate((main, text) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
@@ -190,7 +190,7 @@ for (const { name, options } of looks()) {
     await page.getByRole("button", { name: "Import" }).click();
     await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
     await look("answer");
-    await page.getByLabel("Or paste its text").fill("x --num-layers many --num-layerz 3");
+    await page.getByLabel("Or paste its text").fill("x --num-layers 0 --num-layerz 3");
     await page.getByLabel("File", { exact: true }).setInputFiles([]);
     await page.getByRole("button", { name: "Import" }).click();
     await expect(page.getByRole("heading", { name: "This text makes no design" })).toBeVisible();

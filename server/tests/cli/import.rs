@@ -58,7 +58,7 @@ fn what_is_wrong_is_told_with_its_line() {
     let import = run_with(&["import", "hf", "-"], b"{\n\"hidden_size\": \"wide\"}");
     assert_eq!((import.status, import.stdout.as_str()), (2, ""));
     assert!(import.stderr.contains("line 2: hidden_size"), "{}", import.stderr);
-    let import = run_with(&["import", "megatron", "-", "--json"], b"python x.py --num-layers x");
+    let import = run_with(&["import", "megatron", "-", "--json"], b"python x.py --num-layers 0");
     assert_eq!(import.status, 2);
     let report: Value = serde_json::from_str(&import.stdout).unwrap();
     assert_eq!(report["design"], Value::Null);

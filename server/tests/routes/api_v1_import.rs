@@ -26,7 +26,7 @@ async fn a_text_becomes_a_design_whatever_it_is() {
 
 #[tokio::test]
 async fn what_makes_no_design_is_refused_with_its_lines() {
-    let answer = TestApp::new().post("/api/v1/import", "x \\\n --num-layers many").await;
+    let answer = TestApp::new().post("/api/v1/import", "x \\\n --num-layers 0").await;
     let problem = answer.problem(StatusCode::BAD_REQUEST);
     assert_eq!(problem["errors"][0]["pointer"], "/line/2");
     assert!(problem["errors"][0]["detail"].as_str().unwrap().starts_with("--num-layers"));

@@ -90,11 +90,11 @@ async fn what_the_page_shows_is_what_the_api_says() {
 
 #[tokio::test]
 async fn mistakes_are_told_by_line_and_the_text_stays_in_the_box() {
-    let text = b"x \\\n --num-layers many --<b>bold</b>";
+    let text = b"x \\\n --num-layers 0 --<b>bold</b>";
     let answer = posted(&[("text", None, text)]).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(answer.text().contains("<li>line 2: --num-layers"), "{}", answer.text());
-    assert!(answer.text().contains("--num-layers many --&lt;b&gt;bold&lt;/b&gt;"));
+    assert!(answer.text().contains("--num-layers 0 --&lt;b&gt;bold&lt;/b&gt;"));
     assert!(!answer.text().contains("<b>bold"));
     for fields in [&[][..], &[("text", None, &b" \n"[..])], &[("other", None, b"x")]] {
         let answer = posted(fields).await;

@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_keeps_a_text_from_being_a_design_has_its_line() {
-        let import = import(Format::Megatron, "x \\\n --num-layers many", None);
+        let import = import(Format::Megatron, "x \\\n --num-layers 0", None);
         let html = html(&import, &[], None).0;
         assert!(html.contains("<li>line 2: --num-layers"), "{html}");
         assert!(!html.contains("Open in the explorer"), "{html}");
