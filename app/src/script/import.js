@@ -99,10 +99,11 @@ function take(files) {
   if (!file) return;
   const here = form();
   const name = files.length > 1 ? `${files.length} files` : file.name;
+  const has = files.length > 1 ? "have" : "has";
   const total = [...files].reduce((sum, one) => sum + one.size, 0);
   if (total > MAX_BYTES) {
     if (!here) location.href = "/import?large";
-    else showStatus(`${name}: ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
+    else showStatus(`${name} ${has} ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
     return;
   }
   if (here) {

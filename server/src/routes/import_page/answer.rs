@@ -203,7 +203,7 @@ fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
                     }
                 }
                 p.import-send {
-                    button.button.primary form="import-form" { "Import with these answers" }
+                    button.button.primary form="import-form" { "Use these answers" }
                 }
             }
         }
