@@ -29,10 +29,14 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 /// Method and path of every route for programs, as the one page of routes has them.
 fn routes() -> BTreeSet<(String, String)> {
     let text = include_str!("../../src/routes.rs");
-    let text =
-        text.replace("app::page::trust::JSON_PATH", &format!("{:?}", app::page::trust::JSON_PATH));
-    let text =
-        text.replace("app::page::trust::CSV_PATH", &format!("{:?}", app::page::trust::CSV_PATH));
+    let named = [
+        ("app::page::trust::JSON_PATH", app::page::trust::JSON_PATH),
+        ("app::page::trust::CSV_PATH", app::page::trust::CSV_PATH),
+        ("app::page::trust::SERVING_JSON_PATH", app::page::trust::SERVING_JSON_PATH),
+    ];
+    let text = named
+        .iter()
+        .fold(text.to_owned(), |text, (name, path)| text.replace(name, &format!("{path:?}")));
     let (text, nested) = text.split_once("fn review_routes()").unwrap();
     assert!(text.contains(".nest(\"/api/v1/reviews/{id}\", review_routes())"));
     let lines = text.split(".route(").skip(1).map(|line| ("", line));
