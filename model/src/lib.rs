@@ -126,6 +126,8 @@ pub mod find;
 pub mod pattern;
 pub mod serving;
 
+pub mod quality;
+
 pub mod measure;
 
 pub use convention::{Convention, conventions};

@@ -196,6 +196,43 @@ sources! {
     /// Wang et al. 2024: how uneven loads are with an auxiliary loss, and with a bias instead.
     LOSS_FREE_BALANCING = "Auxiliary-Loss-Free Load Balancing, arXiv 2408.15664, table 2",
         "https://arxiv.org/abs/2408.15664";
+    /// Chinchilla's law, fitted again on its own points.
+    CHINCHILLA_REPLICATION = "Chinchilla Scaling: a replication attempt, arXiv 2404.10102",
+        "https://arxiv.org/abs/2404.10102";
+    /// Ling: how much dense compute experts stand for.
+    LING_LEVERAGE = "Ling, efficiency leverage of MoE, arXiv 2507.17702",
+        "https://arxiv.org/abs/2507.17702";
+    /// The joint law of active parameters, tokens and experts.
+    JOINT_SCALING = "Joint MoE Scaling Laws, arXiv 2502.05172", "https://arxiv.org/abs/2502.05172";
+    /// A law of experts, granularity and sharing.
+    ZHAO_2025 = "Zhao et al. 2025, arXiv 2509.23678", "https://arxiv.org/abs/2509.23678";
+    /// A law of parameters, tokens and sparsity.
+    ABNAR_2025 = "Abnar et al. 2025, arXiv 2501.12370", "https://arxiv.org/abs/2501.12370";
+    /// A law of routed layers.
+    CLARK_2022 = "Clark et al. 2022, arXiv 2202.01169", "https://arxiv.org/abs/2202.01169";
+    /// A law of granularity.
+    KRAJEWSKI_2024 = "Krajewski et al. 2024, arXiv 2402.07871", "https://arxiv.org/abs/2402.07871";
+    /// Tokens that are repeated.
+    MUENNIGHOFF_2023 = "Muennighoff et al. 2023, arXiv 2305.16264",
+        "https://arxiv.org/abs/2305.16264";
+    /// Laws of loss coupled to a model of systems: the closest to the budget's third axis.
+    MOSAIC = "MOSAIC, arXiv 2608.10605", "https://arxiv.org/abs/2608.10605";
+    /// Llama 3: 419 unexpected interruptions in 54 days on 16,384 GPUs, and its storage.
+    LLAMA_3_HERD = "The Llama 3 Herd of Models, arXiv 2407.21783, section 3.3",
+        "https://arxiv.org/abs/2407.21783";
+    /// Failures of two research clusters.
+    RESEARCH_CLUSTERS = "Revisiting Reliability in Large-Scale ML Research Clusters, arXiv \
+        2410.21680", "https://arxiv.org/abs/2410.21680";
+    /// `MegaScale`: finding and mending failures on more than 10,000 GPUs.
+    MEGASCALE = "MegaScale, arXiv 2402.15627, section 4", "https://arxiv.org/abs/2402.15627";
+    /// `ByteCheckpoint`: snapshots and uploads of checkpoints behind the training.
+    BYTECHECKPOINT = "ByteCheckpoint, arXiv 2407.20143", "https://arxiv.org/abs/2407.20143";
+    /// Daly 2006: expected time of a run with checkpoints and failures.
+    DALY_2006 = "Daly 2006, A higher order estimate of the optimum checkpoint interval",
+        "https://doi.org/10.1016/j.future.2004.11.016";
+    /// Young 1974: the best interval to first order.
+    YOUNG_1974 = "Young 1974, A first order approximation to the optimum checkpoint interval",
+        "https://doi.org/10.1145/361147.361115";
     /// Our own derivation, written out beside the formula.
     DERIVED = "Derived, see the formula", "";
     /// A decision of this tool, to be replaced by calibration.
