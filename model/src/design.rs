@@ -6,6 +6,7 @@ mod knob_set;
 mod overrides;
 mod ratios;
 mod registry;
+mod run_rows;
 mod serving_rows;
 mod setting;
 pub mod table;
@@ -20,7 +21,7 @@ pub use overrides::{LayerOverrides, Size};
 pub use ratios::CompressRatios;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
-    Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Serving, Training,
+    Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Run, Schedule, Serving, Training,
     Transformer,
 };
 
@@ -71,7 +72,7 @@ impl KnobId {
     pub fn of_training() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|id| {
             let knob = id.knob();
-            knob.not_offered.is_none() && knob.section != Section::Serving
+            knob.not_offered.is_none() && !matches!(knob.section, Section::Serving | Section::Run)
         })
     }
 

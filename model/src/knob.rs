@@ -161,11 +161,13 @@ pub enum Section {
     Kernel,
     /// How the model answers; read by serving alone.
     Serving,
+    /// How long it is trained, at what price, and what fails; read by a budget alone.
+    Run,
 }
 
 impl Section {
     /// Every section, in registry order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Transformer,
         Self::Cluster,
         Self::Parallel,
@@ -175,6 +177,7 @@ impl Section {
         Self::Routing,
         Self::Kernel,
         Self::Serving,
+        Self::Run,
     ];
 
     /// The public name.
@@ -190,6 +193,7 @@ impl Section {
             Self::Routing => "routing",
             Self::Kernel => "kernel",
             Self::Serving => "serving",
+            Self::Run => "run",
         }
     }
 }

@@ -29,7 +29,11 @@ pub fn inferred(design: &Design, set: &[KnobId]) -> Tree {
 #[must_use]
 pub fn unread(set: &[KnobId]) -> Vec<String> {
     let is_unread = |id: &&KnobId| match id.knob().section {
-        Section::Parallel | Section::Schedule | Section::Training | Section::Memory => true,
+        Section::Parallel
+        | Section::Schedule
+        | Section::Training
+        | Section::Memory
+        | Section::Run => true,
         Section::Kernel => **id != KnobId::dispatch_microseconds,
         Section::Transformer | Section::Cluster | Section::Routing | Section::Serving => false,
     };

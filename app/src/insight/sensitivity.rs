@@ -49,7 +49,7 @@ impl Group {
             }
             Section::Cluster => Self::Machine,
             Section::Transformer | Section::Training | Section::Routing => Self::Model,
-            Section::Serving => return None,
+            Section::Serving | Section::Run => return None,
         })
     }
 }

@@ -10,7 +10,7 @@ use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::registry;
 use super::setting::{self, Field, LayerFreq, Layout, PerStage, Positions};
-use super::{kernel_rows as kernel, serving_rows as rows};
+use super::{kernel_rows as kernel, run_rows as run_of, serving_rows as rows};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
@@ -558,5 +558,21 @@ Serving serving {
     request_rate: Option<f64> = None, rows::REQUEST_RATE;
     ttft_limit_milliseconds: Option<f64> = None, rows::TTFT_LIMIT;
     tpot_limit_milliseconds: Option<f64> = None, rows::TPOT_LIMIT;
+}
+/// How long the model is trained, at what price, and what fails meanwhile.
+Run run {
+    train_tokens: Option<f64> = None, run_of::TRAIN_TOKENS;
+    unique_tokens: Option<f64> = None, run_of::UNIQUE_TOKENS;
+    price_per_device_hour: Option<f64> = None, run_of::PRICE_PER_DEVICE_HOUR;
+    device_watts: Option<f64> = None, run_of::DEVICE_WATTS;
+    pue: Option<f64> = None, run_of::PUE;
+    mtbf_device_hours: Option<f64> = None, run_of::MTBF_DEVICE_HOURS;
+    checkpoint_gb_per_sec: Option<f64> = None, run_of::CHECKPOINT_GB_PER_SEC;
+    checkpoint_interval_seconds: Option<f64> = None, run_of::CHECKPOINT_INTERVAL_SECONDS;
+    checkpoint_async: bool = false, run_of::CHECKPOINT_ASYNC;
+    restart_seconds: f64 = 900.0, run_of::RESTART_SECONDS;
+    spare_devices: u64 = 0, run_of::SPARE_DEVICES;
+    ramp: Option<f64> = None, run_of::RAMP;
+    deadline_days: Option<f64> = None, run_of::DEADLINE_DAYS;
 }
 }

@@ -60,6 +60,7 @@ const fn title(section: Section) -> &'static str {
         Section::Routing => "Where tokens go",
         Section::Kernel => "How operators run",
         Section::Serving => "How the model answers",
+        Section::Run => "How long, at what price, and what fails",
     }
 }
 

@@ -27,6 +27,7 @@ const SECTIONS: [(Section, &str); Section::ALL.len()] = [
     (Section::Transformer, "Model"),
     (Section::Cluster, "Cluster"),
     (Section::Serving, "Serving"),
+    (Section::Run, "Run"),
 ];
 
 /// The table.

@@ -116,6 +116,11 @@ fn design(spec: &Tree, problems: &[Problem]) -> Markup {
     part("Design", &html! { "Everything that stays fixed." }, &content)
 }
 
+/// Whether a section's knobs are levers of a sweep of training.
+const fn trains(section: Section) -> bool {
+    !matches!(section, Section::Serving | Section::Run)
+}
+
 /// The design that doesn't vary, as far as it can be read.
 pub(super) fn base(spec: &Tree) -> Option<Design> {
     let mut tree = spec.get("design").cloned().unwrap_or(Tree::Map(vec![]));
@@ -145,7 +150,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
                 "Add a knob "
                 select.select #add-knob data-do="add-knob" autocomplete="off" {
                     (option("", "choose…", false))
-                    @for section in Section::ALL.into_iter().filter(|it| *it != Section::Serving) {
+                    @for section in Section::ALL.into_iter().filter(|it| trains(*it)) {
                         optgroup label=(section.name()) {
                             @for id in KnobId::in_section(section).filter(is_free) {
                                 (option(&id.id(), id.knob().label, false))
