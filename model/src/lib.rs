@@ -128,6 +128,8 @@ pub mod serving;
 
 pub mod quality;
 
+pub mod budget;
+
 pub mod measure;
 
 pub use convention::{Convention, conventions};

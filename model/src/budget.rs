@@ -1,0 +1,28 @@
+//! Budget: what a run takes in days, money and energy, and what failures take of it.
+//!
+//! A step's time and the tokens of the run give the days of training; failures, checkpoints and
+//! restarts give the share of the wall clock that trains ([`Recovery`]); price and power the rest.
+//! What isn't known stays open: a budget without a rate of failures has no goodput but a surface of
+//! it, and says of its days that they are a floor.
+
+mod checkpoint;
+mod metric;
+mod published;
+mod quality;
+mod recovery;
+mod run;
+mod simulation;
+mod sizing;
+mod surface;
+
+pub use checkpoint::Checkpoint;
+pub use metric::BudgetMetric;
+pub use published::{
+    Failures, PUE_RANGE, Storage, published_failures, published_storage, rated_watts,
+};
+pub use quality::{Judged, judge};
+pub use recovery::{Ratios, Recovery};
+pub use run::{Budget, Gain, Spares, budget, budget_range};
+pub use simulation::{Outcomes, RUNS, outcomes};
+pub use sizing::{Sized, fewest_devices};
+pub use surface::{Cell, Surface, surface};
