@@ -38,6 +38,8 @@ pub struct SiteFiles {
     pub sweeps: ModuleFiles,
     /// The module of serving.
     pub serving: ModuleFiles,
+    /// The module of budgets.
+    pub budget: ModuleFiles,
     /// The module of review sessions.
     pub reviews: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.

@@ -1,5 +1,6 @@
 //! The pages of the site, each in a folder of its own. A page imports no other page.
 
+pub mod budget;
 pub mod compare;
 pub mod explorer;
 pub mod find;

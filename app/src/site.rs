@@ -17,6 +17,8 @@ pub enum Module {
     Sweeps,
     /// The one of serving.
     Serving,
+    /// The one of budgets.
+    Budget,
     /// The one of review sessions.
     Reviews,
 }
@@ -184,6 +186,16 @@ pages! {
         about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
                 that memory holds, with the best layouts and the command that starts them",
     }
+    /// What a run costs.
+    Budget {
+        path: "/budget",
+        place: Some(Place::Search),
+        label: Some("Budget"),
+        module: Some(Module::Budget),
+        title: "Budget of a run",
+        about: "What a training run costs: days, device-hours, money and energy, goodput under \
+                failures, and what published laws say of the loss beside a baseline",
+    }
     /// Designs beside each other.
     Compare {
         path: "/compare",
@@ -316,7 +328,7 @@ impl Page {
     /// Whether the header's link to the page takes the current design along.
     #[must_use]
     pub const fn takes_design(self) -> bool {
-        matches!(self, Self::Explorer | Self::Find | Self::Sweep | Self::Serving)
+        matches!(self, Self::Explorer | Self::Find | Self::Sweep | Self::Serving | Self::Budget)
     }
 }
 

@@ -5,6 +5,7 @@
 //! What isn't known stays open: a budget without a rate of failures has no goodput but a surface of
 //! it, and says of its days that they are a floor.
 
+mod assessment;
 mod checkpoint;
 mod metric;
 mod published;
@@ -15,6 +16,7 @@ mod simulation;
 mod sizing;
 mod surface;
 
+pub use assessment::{Assessment, Costed};
 pub use checkpoint::Checkpoint;
 pub use metric::BudgetMetric;
 pub use published::{

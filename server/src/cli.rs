@@ -5,6 +5,7 @@
 
 mod backup;
 mod experts;
+mod budget;
 mod export;
 mod find;
 mod folder;
@@ -47,6 +48,8 @@ enum Command {
     Infer(infer::Arguments),
     /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
     Experts(experts::Arguments),
+    /// Count what a run costs: days, money, energy, failures, and the loss that laws expect
+    Budget(budget::Arguments),
     /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
     #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
     Find(find::Arguments),
@@ -120,6 +123,7 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),
         Command::Experts(arguments) => experts::run(&arguments),
+        Command::Budget(arguments) => budget::run(&arguments),
         Command::Find(arguments) => find::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),

@@ -41,6 +41,8 @@ pub mod guide;
 pub mod report;
 
 mod experts;
+pub mod budgeted;
+pub mod inferred;
 pub mod laid_out;
 
 pub mod inferred;

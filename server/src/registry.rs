@@ -1,9 +1,10 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
+use model::budget::BudgetMetric;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
-use model::measure::{Measure, Regime};
+use model::measure::Measure;
 use model::metric::{Better, Metric, Words};
 use model::preset::{Preset, PresetKind};
 
@@ -35,14 +36,15 @@ pub fn knobs() -> Tree {
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let rows = Measure::all().map(|it| metric(it.regime(), it.metric(), it.words()));
-    Tree::map([("metrics", Tree::List(rows.collect()))])
+    let rows = Measure::all().map(|it| metric(it.regime().name(), it.metric(), it.words()));
+    let budget = BudgetMetric::ALL.iter().map(|id| metric("budget", id.metric(), id.words()));
+    Tree::map([("metrics", Tree::List(rows.chain(budget).collect()))])
 }
 
-fn metric(regime: Regime, metric: &Metric, words: &Words) -> Tree {
+fn metric(regime: &str, metric: &Metric, words: &Words) -> Tree {
     Tree::map([
         ("id", metric.name.into()),
-        ("regime", regime.name().into()),
+        ("regime", regime.into()),
         ("label", metric.label.into()),
         ("unit", metric.unit.into()),
         ("better", metric.better.map(Better::name).into()),

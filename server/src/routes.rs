@@ -1,6 +1,7 @@
 //! Every route on one page. A handler has a file of its own, named after what it answers.
 
 mod about;
+mod budget;
 mod card;
 mod designs;
 mod embed;
@@ -83,6 +84,9 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Ladder.path(), get(page::ladder))
         .route(Page::Serving.path(), get(page::serving))
         .route(app::page::serving::MEASURED_PATH, get(measured::measured))
+        .route(Page::Budget.path(), get(page::budget))
+        .route(app::page::budget::CSV_PATH, get(budget::table))
+        .route(app::page::budget::MARKDOWN_PATH, get(budget::brief))
         .route(Page::Schedule.path(), get(page::schedule))
         .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))
@@ -108,6 +112,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/infer", post(infer::infer))
         .route("/api/v1/infer/layouts", post(infer::layouts))
+        .route("/api/v1/budget", post(budget::budget))
         .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))
         .route("/api/v1/designs", get(designs::list).post(designs::store))

@@ -40,7 +40,7 @@ const HABITS: &str = "dictionary translate page match places designs palette men
 /// The modules and scripts that come beside the explorer's, as `site.json` calls them.
 const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share import save find \
     finder habits pages_wasm pages_js sweeps_wasm sweeps_js serving_wasm \
-    serving_js reviews_wasm reviews_js";
+    serving_js budget_wasm budget_js reviews_wasm reviews_js";
 
 /// The file of the site that has the licences of all that it and the server are made of.
 const LICENCES: &str = "licences.txt";

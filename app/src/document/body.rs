@@ -2,7 +2,7 @@
 //! takes over those that are its own, and knows no other.
 
 #[cfg(feature = "ssr")]
-use leptos::either::EitherOf10;
+use leptos::either::EitherOf11;
 #[cfg(feature = "hydrate")]
 use leptos::either::{Either, EitherOf4};
 #[cfg(feature = "ssr")]
@@ -13,7 +13,9 @@ use model::link;
 use super::RawQuery;
 #[cfg(feature = "hydrate")]
 use super::hydration::take_over;
-use crate::page::{compare, explorer, ladder, results, review, schedule, serving, sweep, trust};
+use crate::page::{
+    budget, compare, explorer, ladder, results, review, schedule, serving, sweep, trust,
+};
 use crate::site::Page;
 
 /// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
@@ -24,17 +26,18 @@ use crate::site::Page;
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     match use_context::<Page>().unwrap_or_default() {
-        Page::Trust => EitherOf10::C(trust::page(&raw)),
-        Page::Ladder => EitherOf10::D(ladder::page()),
-        Page::Schedule => EitherOf10::E(schedule::page(&raw)),
-        Page::Sweep => EitherOf10::F(sweep::page()),
-        Page::Results => EitherOf10::G(results::page(&raw)),
-        Page::Compare => EitherOf10::H(compare::page(&raw)),
-        Page::Review => EitherOf10::I(review::page()),
-        Page::Serving => EitherOf10::J(serving::page(&raw)),
+        Page::Trust => EitherOf11::C(trust::page(&raw)),
+        Page::Ladder => EitherOf11::D(ladder::page()),
+        Page::Schedule => EitherOf11::E(schedule::page(&raw)),
+        Page::Sweep => EitherOf11::F(sweep::page()),
+        Page::Results => EitherOf11::G(results::page(&raw)),
+        Page::Compare => EitherOf11::H(compare::page(&raw)),
+        Page::Review => EitherOf11::I(review::page()),
+        Page::Serving => EitherOf11::J(serving::page(&raw)),
+        Page::Budget => EitherOf11::K(budget::page(&raw)),
         _ => match link::decode(&raw) {
-            Ok(design) => EitherOf10::A(explorer::page(design)),
-            Err(errors) => EitherOf10::B(explorer::broken_link::broken_link(&raw, &errors)),
+            Ok(design) => EitherOf11::A(explorer::page(design)),
+            Err(errors) => EitherOf11::B(explorer::broken_link::broken_link(&raw, &errors)),
         },
     }
 }
@@ -76,6 +79,12 @@ pub fn sweeps() {
 #[cfg(feature = "hydrate")]
 pub fn serving() {
     take_over(|page, raw| (page == Page::Serving).then(|| serving::page(raw)));
+}
+
+/// Takes over the page of budgets.
+#[cfg(feature = "hydrate")]
+pub fn budget() {
+    take_over(|page, raw| (page == Page::Budget).then(|| budget::page(raw)));
 }
 
 /// Takes over review sessions.

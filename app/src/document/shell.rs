@@ -110,12 +110,13 @@ fn scripts(files: SiteFiles, page: Page) -> Vec<impl IntoView> {
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, serving, reviews, css, font, .. } = files;
+    let SiteFiles { explorer, pages, sweeps, serving, budget, reviews, css, font, .. } = files;
     let ModuleFiles { js, wasm } = match page.module() {
         Some(Module::Explorer) | None => explorer,
         Some(Module::Pages) => pages,
         Some(Module::Sweeps) => sweeps,
         Some(Module::Serving) => serving,
+        Some(Module::Budget) => budget,
         Some(Module::Reviews) => reviews,
     };
     // A script of its own, in front of the style sheet, which would hold it up: the module is on

@@ -236,6 +236,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         pages: module("pages"),
         sweeps: module("sweeps"),
         serving: module("serving"),
+        budget: module("budget"),
         reviews: module("reviews"),
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),

@@ -85,6 +85,14 @@ pub(super) async fn serving(State(state): State<AppState>, request: Request) -> 
     render(state, request, Page::Serving, status, || ()).await
 }
 
+/// The page of what a run costs.
+pub(super) async fn budget(State(state): State<AppState>, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let is_understood = app::page::budget::is_understood(query);
+    let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    render(state, request, Page::Budget, status, || ()).await
+}
+
 /// The page of designs beside each other: it is written whatever is wrong with one of them.
 pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
     let is_understood =

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 const FILES: &[(&str, &str)] = &[
     ("js", "app.0123.js"),
     ("wasm", "app_bg.4567.wasm"),
-    ("pages_js sweeps_js serving_js reviews_js", "pages.0123.js"),
-    ("pages_wasm sweeps_wasm serving_wasm reviews_wasm", "pages_bg.4567.wasm"),
+    ("pages_js sweeps_js serving_js budget_js reviews_js", "pages.0123.js"),
+    ("pages_wasm sweeps_wasm serving_wasm budget_wasm reviews_wasm", "pages_bg.4567.wasm"),
     ("worker", "worker.0123.js"),
     ("share", "share.0123.js"),
     ("import", "import.0123.js"),

@@ -26,7 +26,7 @@ pub(crate) struct Parts {
 }
 
 /// What a module is of: the explorer, its studies, the search for layouts, the pages beside it,
-/// those of sweeps, serving, or review sessions.
+/// those of sweeps, serving, budgets, or review sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
@@ -35,17 +35,19 @@ pub(crate) enum Module {
     Pages,
     Sweeps,
     Serving,
+    Budget,
     Reviews,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Explorer,
         Self::Studies,
         Self::Search,
         Self::Pages,
         Self::Sweeps,
         Self::Serving,
+        Self::Budget,
         Self::Reviews,
     ];
 
@@ -58,6 +60,7 @@ impl Module {
             Self::Pages => ("pages", "module-pages"),
             Self::Sweeps => ("sweeps", "module-sweeps"),
             Self::Serving => ("serving", "module-serving"),
+            Self::Budget => ("budget", "module-budget"),
             Self::Reviews => ("reviews", "module-reviews"),
         }
     }

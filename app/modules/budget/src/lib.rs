@@ -1,0 +1,11 @@
+//! What the page's loader calls on the page of budgets.
+
+#![cfg(target_family = "wasm")]
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Takes over the page that the server rendered.
+#[wasm_bindgen]
+pub fn hydrate() {
+    app::document::body::budget();
+}

@@ -1,0 +1,247 @@
+//! What the page says of a budget, as HTML text.
+
+use maud::{Markup, html};
+use model::budget::{BudgetMetric, budget_range};
+use model::metric::Basis;
+use model::units::Bytes;
+use model::violation::{Nearest, Violation};
+
+use super::Asked;
+use super::state::Shown;
+use crate::present::format;
+use crate::present::html::table_head;
+
+/// A value in its unit.
+#[must_use]
+pub fn shown(metric: BudgetMetric, value: f64) -> String {
+    match metric {
+        BudgetMetric::goodput_ratio
+        | BudgetMetric::checkpoint_stall_ratio
+        | BudgetMetric::lost_work_ratio
+        | BudgetMetric::restart_ratio => format::percent(value, 1).to_string(),
+        BudgetMetric::checkpoint_bytes => format::memory(Bytes::new(value)).to_string(),
+        BudgetMetric::cost | BudgetMetric::failures_expected => rounded(value),
+        BudgetMetric::device_hours | BudgetMetric::energy_kwh => {
+            format!("{} {}", rounded(value), metric.metric().unit)
+        }
+        BudgetMetric::days_to_train
+        | BudgetMetric::training_days
+        | BudgetMetric::checkpoint_seconds
+        | BudgetMetric::optimal_checkpoint_interval_seconds => {
+            format::in_unit(value, metric.metric().unit).to_string()
+        }
+    }
+}
+
+/// To four digits, with separators.
+fn rounded(value: f64) -> String {
+    if value.abs() < 1e4 {
+        return format::significant(value, 4);
+    }
+    let unit = 10_f64.powi(value.abs().log10().floor() as i32 - 3);
+    let whole = format::whole(((value.abs() / unit).round() * unit) as u64);
+    if value < 0.0 { format!("-{whole}") } else { whole }
+}
+
+/// What a metric says of what is shown; a dash where it isn't known.
+pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
+    let value = of.assessment.own.budget.get(metric);
+    value.map_or_else(|| "not known".to_owned(), |value| shown(metric, value))
+}
+
+/// The headline in a sentence.
+pub(super) fn headline(of: &Shown) -> String {
+    format!(
+        "{}, goodput {}",
+        value(of, BudgetMetric::days_to_train),
+        value(of, BudgetMetric::goodput_ratio)
+    )
+}
+
+/// What is trained on what, and what is to be known.
+pub(super) fn subject(of: &Shown) -> String {
+    let (own, design) = (&of.assessment.own, &of.asked.design);
+    let row = design.cluster.accelerator.row();
+    let markup = html! {
+        h2 {
+            (design.preset.model_name()) " on " (format::whole(design.cluster.num_devices)) " x "
+            (row.title)
+        }
+        p {
+            (format::token_rate(own.metrics.tokens_per_second)) ", MFU "
+            (format::percent(own.metrics.mfu, 1)) ". "
+            a href=(crate::present::html::design_address(design)) { "Open it in the explorer" }
+        }
+        @if !own.budget.warnings.is_empty() || !own.budget.assumed.is_empty() {
+            ul.serving-warnings {
+                @for line in own.budget.warnings.iter().chain(&own.budget.assumed) {
+                    li { (line) }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// The numbers that matter most.
+const CARDS: [BudgetMetric; 4] = [
+    BudgetMetric::days_to_train,
+    BudgetMetric::cost,
+    BudgetMetric::energy_kwh,
+    BudgetMetric::goodput_ratio,
+];
+
+/// The cards.
+pub(super) fn cards(of: &Shown) -> String {
+    let markup = html! {
+        @for metric in CARDS {
+            @let id = metric.metric().name;
+            article.card.metric aria-labelledby={ (id) "-title" } {
+                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                p.card-value { (value(of, metric)) }
+                p.card-line { (likely(of, metric)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Where half of the runs lie, or why there is no range.
+pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
+    let own = &of.assessment.own;
+    match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
+        (Some(range), Some(value), _) => {
+            let [low, high] = range.half.map(|factor| shown(metric, value * factor));
+            format!("half of runs {low} to {high}")
+        }
+        (_, None, _) => "something isn't said".to_owned(),
+        (None, _, Basis::Exact) => "exact count".to_owned(),
+        (None, _, _) => "from the inputs".to_owned(),
+    }
+}
+
+/// How equal runs end.
+pub(super) fn spread(of: &Shown) -> String {
+    let budget = &of.assessment.own.budget;
+    let Some(outcomes) = budget.outcomes else {
+        return html! {
+            p { "Tokens, failures and the rate of checkpoints make a run that can be played." }
+        }
+        .into_string();
+    };
+    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, "days").to_string();
+    let deadline = of.asked.design.run.deadline_days;
+    let rows = [
+        ("One of ten ends within", days(outcomes.early)),
+        ("Half of them", days(outcomes.median)),
+        ("Nine of ten", days(outcomes.late)),
+        ("Failures, the mean", rounded(outcomes.failures)),
+    ];
+    let markup = html! {
+        p.muted { "400 equal runs, played failure by failure; the step's own error comes on top." }
+        table {
+            caption.visually-hidden { "How equal runs end" }
+            tbody {
+                @for (name, value) in rows { tr { th scope="row" { (name) } td { (value) } } }
+                @if deadline.is_some() {
+                    tr {
+                        th scope="row" { "Runs within the deadline" }
+                        td { (format::percent(outcomes.in_time, 0)) }
+                    }
+                }
+                @if let Some(spares) = budget.spares {
+                    tr {
+                        th scope="row" { "Spare nodes used up without repair" }
+                        td { (format::in_unit(spares.days, "days")) }
+                    }
+                    tr {
+                        th scope="row" { "Longest repair that spares cover, 99 of 100 failures" }
+                        td { (format::in_unit(spares.repair_hours, "h")) }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// What changes are worth.
+pub(super) fn gains(of: &Shown) -> String {
+    let budget = &of.assessment.own.budget;
+    if budget.gains.is_empty() {
+        return html! { p { "Nothing can be said without tokens." } }.into_string();
+    }
+    let markup = html! {
+        table {
+            caption.visually-hidden { "What changes are worth" }
+            (table_head(&["Change", "Days less", "Device-hours less", "Cost less"]))
+            tbody {
+                @for gain in &budget.gains {
+                    tr {
+                        th scope="row" { (gain.title) }
+                        td { (format::significant(gain.days, 3)) }
+                        td { (rounded(gain.device_hours)) }
+                        td { (gain.cost.map_or_else(|| "not known".to_owned(), rounded)) }
+                    }
+                }
+            }
+        }
+        @if let Some(rate) = budget.rate_for_99 {
+            p {
+                "From " (format::significant(rate, 3))
+                " GB/s on, checkpoints and lost work take at most 1 % of the run."
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Every metric with its range and definition.
+pub(super) fn numbers(of: &Shown) -> String {
+    let markup = html! {
+        table.serving-numbers {
+            caption.visually-hidden { "All numbers" }
+            (table_head(&["Metric", "Value", "Range", "Meaning"]))
+            tbody { @for metric in BudgetMetric::ALL.iter().copied() { (row(of, metric)) } }
+        }
+    };
+    markup.into_string()
+}
+
+fn row(of: &Shown, metric: BudgetMetric) -> Markup {
+    html! {
+        tr {
+            th scope="row" {
+                a href={ "/guide/metrics#" (metric.metric().name) } { (metric.metric().label) }
+            }
+            td { (value(of, metric)) }
+            td { (likely(of, metric)) }
+            td { (metric.words().definition) }
+        }
+    }
+}
+
+/// Broken rules with their ways out.
+pub(super) fn problems(violations: &[Violation], asked: &Asked) -> String {
+    let markup = html! {
+        @for (place, violation) in violations.iter().enumerate() {
+            p { (violation.message) "." }
+            p.ways {
+                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
+                    a.button #{ "mend-" (place) "-" (way) } href=(mended(asked, nearest).address()) {
+                        (nearest.knob.knob().label) " " (nearest.value)
+                    }
+                    " "
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn mended(asked: &Asked, nearest: &Nearest) -> Asked {
+    // A way out is a legal value of its knob.
+    asked.with(|design| {
+        let _ = design.set(nearest.knob, &nearest.value);
+    })
+}
