@@ -1,6 +1,7 @@
 //! The binary `moescape`, run as a person or a script runs it.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+mod budget;
 mod export;
 mod find;
 mod import;

@@ -1,6 +1,7 @@
 //! The routes, without a socket: one file for each, named after its address.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+mod api_v1_budget;
 mod api_v1_designs;
 mod api_v1_find;
 mod api_v1_import;

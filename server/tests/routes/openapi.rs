@@ -286,8 +286,17 @@ async fn every_example_is_answered_as_described() {
         live.fits(&path, &problem, &answer.problem(StatusCode::CONFLICT));
     }
     live.check("delete", sweeps, &names).await;
-    let readers =
-        ["predict", "infer", "find", "import", "designs", "sweeps", "sweeps/cost", "traces"];
+    let readers = [
+        "predict",
+        "infer",
+        "budget",
+        "find",
+        "import",
+        "designs",
+        "sweeps",
+        "sweeps/cost",
+        "traces",
+    ];
     for path in readers.map(|name| format!("/api/v1/{name}")) {
         let path = path.as_str();
         let answer = live.send("post", path, "application/json", "{".to_owned()).await;

@@ -1,0 +1,58 @@
+//! `moescape budget`.
+
+use crate::run;
+
+const PAPER: [&str; 5] = [
+    "budget",
+    "--set=train_tokens=19e12",
+    "--set=mtbf_device_hours=50676",
+    "--set=checkpoint_gb_per_sec=100",
+    "--set=price_per_device_hour=2",
+];
+
+#[test]
+fn a_run_is_counted_with_what_it_rests_on() {
+    let ran = run(&PAPER);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    for line in ["Days to train", "Goodput", "What changes are worth", "To know", "MegaScale"] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("not known"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_baseline_has_the_caveat_in_text_json_and_table() {
+    let settings = [&PAPER[..], &["--set=num_moe_experts=128", "--baseline=pangu-ultra-moe-718b"]];
+    for form in [None, Some("--json"), Some("--csv")] {
+        let ran = run(&settings.concat().into_iter().chain(form).collect::<Vec<_>>());
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{form:?}");
+        assert!(ran.stdout.contains("not a confidence interval"), "{form:?}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn the_fewest_devices_for_a_deadline_are_found() {
+    let ran = run(&[&PAPER[..], &["--solve", "num_devices=days_to_train<=120"]].concat());
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert!(ran.stdout.contains("devices are the fewest"), "{}", ran.stdout);
+    for wrong in ["tp=days_to_train<=90", "num_devices=cost<=90", "num_devices=days_to_train<=x"] {
+        assert_eq!(run(&[&PAPER[..], &["--solve", wrong]].concat()).status, 2, "{wrong}");
+    }
+    let open = run(&["budget", "--solve", "num_devices=days_to_train<=120"]);
+    assert_eq!(open.status, 2);
+    assert!(open.stderr.contains("train_tokens"), "{}", open.stderr);
+}
+
+#[test]
+fn a_design_that_cannot_train_is_an_error_with_a_way_out() {
+    let ran = run(&[&PAPER[..], &["--set=tp=7", "--json"]].concat());
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.stdout.contains("\"violations\"") && ran.stderr.contains("nearest"),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&[&PAPER[..], &["--baseline=pangu"]].concat());
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("baseline"), "{}", ran.stderr);
+}
