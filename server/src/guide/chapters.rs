@@ -52,6 +52,7 @@ chapters! {
     "find" "guide/find.md" "docs/zh/";
     "views" "guide/views.md" "docs/zh/";
     "serving" "guide/serving.md" "docs/zh/";
+    "budget" "guide/budget.md" "docs/zh/";
     "metrics" "guide/metrics.md" "docs/zh/";
     "knobs" "guide/knobs.md" "docs/zh/";
     "conventions" "guide/conventions.md" "docs/zh/";

@@ -13,6 +13,8 @@ use server::registry::Takes;
 
 use crate::{keep_part, source};
 
+#[path = "budget.rs"]
+mod budget;
 #[path = "serving.rs"]
 mod serving;
 
@@ -87,6 +89,9 @@ fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
         Some(reason) => text.push_str(&format!("- Not offered: {reason}\n")),
         None if knob.section == Section::Serving => {
             text.push_str(&format!("- Touches: {}\n", serving::touches(id)));
+        }
+        None if knob.section == Section::Run => {
+            text.push_str(&format!("- Touches: {}\n", budget::touches(id)));
         }
         None => text.push_str(&format!("- Touches: {}\n", touches(id, starts))),
     }

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use app::present::range::{Expected, expected, family};
 use model::Plan;
 use model::accelerator::AcceleratorId;
+use model::budget::BudgetMetric;
 use model::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
 use model::choice::Choice;
 use model::design::{Design, KnobId};
-use model::metric::{Better, MetricId};
+use model::metric::{Better, Metric, MetricId, Words};
 use model::preset::{Preset, PresetKind};
 use model::serving::ServingMetric;
 use serde_json::Value;
@@ -40,10 +41,20 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
         ));
     }
     keep_part("docs/guide/metrics.md", "metrics", &text);
+    let serving = ServingMetric::ALL.iter().map(|id| (id.metric(), id.words()));
+    keep_part("docs/guide/metrics.md", "serving metrics", &described(serving, "a count"));
+    let budget = BudgetMetric::ALL.iter().map(|id| (id.metric(), id.words()));
+    keep_part("docs/guide/metrics.md", "budget metrics", &described(budget, "a number"));
+}
+
+/// Metrics without an error of their own kind.
+fn described<'a>(
+    metrics: impl Iterator<Item = (&'a Metric, &'a Words)>,
+    without_unit: &str,
+) -> String {
     let mut text = String::new();
-    for id in ServingMetric::ALL {
-        let (metric, words) = (id.metric(), id.words());
-        let unit = if metric.unit.is_empty() { "a count" } else { metric.unit };
+    for (metric, words) in metrics {
+        let unit = if metric.unit.is_empty() { without_unit } else { metric.unit };
         let better = better(metric.better);
         text.push_str(&format!(
             "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
@@ -55,7 +66,7 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
             source(words.source),
         ));
     }
-    keep_part("docs/guide/metrics.md", "serving metrics", &text);
+    text
 }
 
 const fn better(better: Option<Better>) -> &'static str {
