@@ -42,7 +42,7 @@ for (const { name, options } of looks()) {
 const TWO = "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pangu-ultra-moe-6k";
 const FIND = "/find?v=1&preset=qwen3-30b-a3b";
 const PAGES = [
-  ...["/", "/presets", "/tour?step=3", "/sweep", TWO, "/schedule", "/serving"],
+  ...["/", "/presets", "/tour?step=3", "/sweep", TWO, "/schedule", "/serving", "/budget"],
   ...["/ladder", "/trust", "/guide"],
   ...["/find", FIND, "/settings", "/import", "/share", "/export", "/r/new", "/embed"],
 ];

@@ -16,6 +16,7 @@ const PAGES = [
   "/compare",
   "/schedule",
   "/serving",
+  "/budget",
   "/trust",
   "/find",
   "/guide/find",

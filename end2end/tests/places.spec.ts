@@ -19,6 +19,7 @@ const PAGES: [string, string][] = [
   ["/trust", "Learn"],
   ["/schedule", "Learn"],
   ["/serving", "Search"],
+  ["/budget", "Search"],
   ["/guide/views", "Learn"],
   ["/about", "Learn"],
   ["/settings", ""],

@@ -97,7 +97,14 @@ fn presets(state: State) -> impl IntoView {
 }
 
 fn text(value: &Value) -> String {
-    if *value == Value::None { String::new() } else { value.to_string() }
+    match value {
+        Value::None => String::new(),
+        // Tokens: more zeros than anyone counts.
+        Value::Real(number) if *number >= 1e9 => format!("{number:e}"),
+        Value::Flag(_) | Value::Integer(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
+            value.to_string()
+        }
+    }
 }
 
 /// A knob with its box or its list.
@@ -141,7 +148,9 @@ fn knob(state: State, id: KnobId) -> impl IntoView {
             .into_any()
         }
     };
-    let unit = (!knob.unit.is_empty()).then(|| view! { " " <span class="unit">{knob.unit}</span> });
+    // Not where the label says it.
+    let has_unit = !knob.unit.is_empty() && !knob.label.ends_with(knob.unit);
+    let unit = has_unit.then(|| view! { " " <span class="unit">{knob.unit}</span> });
     let problem = move || state.refused(id);
     view! {
         <div class="schedule-field">

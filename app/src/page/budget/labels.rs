@@ -21,9 +21,8 @@ pub fn shown(metric: BudgetMetric, value: f64) -> String {
         | BudgetMetric::restart_ratio => format::percent(value, 1).to_string(),
         BudgetMetric::checkpoint_bytes => format::memory(Bytes::new(value)).to_string(),
         BudgetMetric::cost | BudgetMetric::failures_expected => rounded(value),
-        BudgetMetric::device_hours | BudgetMetric::energy_kwh => {
-            format!("{} {}", rounded(value), metric.metric().unit)
-        }
+        BudgetMetric::device_hours => format!("{} h", rounded(value)),
+        BudgetMetric::energy_kwh => energy(value),
         BudgetMetric::days_to_train
         | BudgetMetric::training_days
         | BudgetMetric::checkpoint_seconds
@@ -31,6 +30,16 @@ pub fn shown(metric: BudgetMetric, value: f64) -> String {
             format::in_unit(value, metric.metric().unit).to_string()
         }
     }
+}
+
+/// Energy in the largest unit in which it is one or more.
+fn energy(kwh: f64) -> String {
+    let (size, unit) = match kwh {
+        _ if kwh >= 1e6 => (1e6, "GWh"),
+        _ if kwh >= 1e3 => (1e3, "MWh"),
+        _ => (1.0, "kWh"),
+    };
+    format!("{} {unit}", format::significant(kwh / size, 4))
 }
 
 /// To four digits, with separators.
