@@ -26,5 +26,5 @@ pub use quality::{Judged, judge};
 pub use recovery::{Ratios, Recovery};
 pub use run::{Budget, Gain, Spares, budget, budget_range};
 pub use simulation::{Outcomes, RUNS, outcomes};
-pub use sizing::{Sized, fewest_devices};
+pub use sizing::{RunTarget, Sized, fewest_devices, solve_run};
 pub use surface::{Cell, Surface, surface};

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::budget::{
-    Budget, BudgetMetric as Metric, Checkpoint, Recovery, budget, fewest_devices, judge, outcomes,
-    published_failures, surface,
+    Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, fewest_devices, judge,
+    outcomes, published_failures, solve_run, surface,
 };
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
@@ -259,18 +259,29 @@ fn the_fewest_devices_for_a_deadline_meet_it_and_one_replica_fewer_does_not() {
     let design = paper(&[]);
     let (plan, _) = planned(&design);
     let found = fewest_devices(&plan, 120.0).unwrap();
-    assert!(found.is_in_time && found.days <= 120.0, "{found:?}");
+    assert!(found.is_reached && found.number <= 120.0, "{found:?}");
     let days = |devices: u64| {
         let design = paper(&[("num_devices", &devices.to_string())]);
         let plan = Plan::new(&design).ok()?;
         budget(&plan, &estimate(&plan).metrics).get(Metric::days_to_train)
     };
     let devices = found.design.cluster.num_devices;
-    assert!((days(devices).unwrap() / found.days - 1.0).abs() < 1e-9);
+    assert!((days(devices).unwrap() / found.number - 1.0).abs() < 1e-9);
     let fewer = (1..devices).rev().find_map(days).unwrap();
     assert!(fewer > 120.0, "{fewer} on fewer than {devices}");
     let never = fewest_devices(&plan, 1.0).unwrap();
-    assert!(!never.is_in_time, "{never:?}");
+    assert!(!never.is_reached, "{never:?}");
+}
+
+#[test]
+fn any_knob_is_solved_for_any_number_of_the_run() {
+    let (plan, metrics) = planned(&paper(&[]));
+    let now = budget(&plan, &metrics).get(Metric::cost).unwrap();
+    let dearest = RunTarget { metric: Metric::cost, is_most: true, limit: now };
+    let found = solve_run(&plan, KnobId::global_batch_size, dearest).unwrap();
+    assert!(found.is_reached && found.number <= now && found.tried > 1, "{found:?}");
+    let best = RunTarget { metric: Metric::goodput_ratio, is_most: false, limit: 2.0 };
+    assert!(!solve_run(&plan, KnobId::num_devices, best).unwrap().is_reached);
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use app::page::budget as page;
 use app::present::format;
-use model::budget::{Assessment, BudgetMetric, Sized, budget_range, fewest_devices};
+use model::budget::{Assessment, BudgetMetric, RunTarget, Sized, budget_range, solve_run};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::quality::CAVEAT;
+use model::solve::Wish;
 use model::{MODEL_VERSION, link};
 
 use super::input::Source;
@@ -25,7 +26,8 @@ pub(super) struct Arguments {
     /// link of a design
     #[arg(long, value_name = "DESIGN")]
     baseline: Option<String>,
-    /// Find the fewest devices that end in time: 'num_devices=days_to_train<=90'
+    /// Let one knob take every legal value until a number of the run is reached:
+    /// 'num_devices=days_to_train<=90', 'global_batch_size=cost<=5e7'
     #[arg(long, value_name = "KNOB=TARGET", conflicts_with = "csv")]
     solve: Option<Question>,
     /// Print JSON
@@ -36,34 +38,30 @@ pub(super) struct Arguments {
     csv: bool,
 }
 
-/// What is asked of the number of devices.
+/// What is asked of a knob: `num_devices=days_to_train<=90`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Question {
-    most_days: f64,
+    knob: KnobId,
+    target: RunTarget,
 }
 
 impl FromStr for Question {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let usage = "write num_devices=days_to_train<=DAYS (quote the sign)";
+        let usage = "write KNOB=TARGET, such as num_devices=days_to_train<=90 (quote the sign)";
         let (knob, target) = text.split_once('=').ok_or(usage)?;
-        let id = KnobId::find(knob.trim()).map_err(|error| error.to_string())?;
-        if id != KnobId::num_devices {
-            return Err(format!(
-                "a budget is solved for num_devices, not for {}; {usage}",
-                id.id()
-            ));
-        }
-        let (metric, days) = target.split_once("<=").ok_or(usage)?;
-        if metric.trim() != BudgetMetric::days_to_train.metric().name {
-            return Err(format!(
-                "a budget is solved by days_to_train, not by {}; {usage}",
-                metric.trim()
-            ));
-        }
-        let days = days.trim().parse::<f64>().ok().filter(|days| days.is_finite() && *days > 0.0);
-        Ok(Self { most_days: days.ok_or(usage)? })
+        let knob = KnobId::find(knob.trim()).map_err(|error| error.to_string())?;
+        let most = target.split_once("<=").map(|parts| (parts, true));
+        let least = || target.split_once(">=").map(|parts| (parts, false));
+        let ((metric, limit), is_most) = most.or_else(least).ok_or(usage)?;
+        let metric = BudgetMetric::find(metric.trim()).ok_or_else(|| {
+            let known: Vec<&str> = BudgetMetric::ALL.iter().map(|id| id.metric().name).collect();
+            format!("no metric `{}` of a budget; one of {}", metric.trim(), known.join(", "))
+        })?;
+        let limit = limit.trim().parse::<f64>().ok().filter(|limit| limit.is_finite());
+        let limit = limit.ok_or_else(|| format!("`{text}` ends with no number"))?;
+        Ok(Self { knob, target: RunTarget { metric, is_most, limit } })
     }
 }
 
@@ -87,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if let Some(question) = arguments.solve {
         let solved = solve(&assessment, question)?;
-        let text = if arguments.json { data(&solved) } else { answer(&solved, question) };
+        let text = if arguments.json { data(&solved, question) } else { answer(&solved, question) };
         return output::result(&text);
     }
     if arguments.json {
@@ -121,18 +119,25 @@ fn baseline(text: &str) -> Result<Design, Failure> {
 
 fn solve(assessment: &Assessment, question: Question) -> Result<Sized, Failure> {
     let plan = &assessment.own.plan;
-    if plan.design().run.train_tokens.is_none() {
-        return Err(Failure::user("say how many tokens are trained on: --set train_tokens=19e12"));
+    let name = question.target.metric.metric().name;
+    if assessment.own.budget.get(question.target.metric).is_none() {
+        let said = assessment.own.budget.assumed.join("; ");
+        return Err(Failure::user(format!(
+            "{name} isn't known: {said}; set run.train_tokens, run.mtbf_device_hours, \
+             run.checkpoint_gb_per_sec or run.price_per_device_hour"
+        )));
     }
-    fewest_devices(plan, question.most_days)
-        .ok_or_else(|| Failure::user("no number of devices is legal and fits"))
+    solve_run(plan, question.knob, question.target)
+        .ok_or_else(|| Failure::user(format!("no value of {} fits", question.knob.id())))
 }
 
-fn data(solved: &Sized) -> String {
+fn data(solved: &Sized, question: Question) -> String {
     json::print(&Tree::map([
-        ("num_devices", Tree::Unsigned(solved.design.cluster.num_devices)),
-        ("days_to_train", Tree::number(solved.days)),
-        ("in_time", Tree::Flag(solved.is_in_time)),
+        ("knob", question.knob.id().into()),
+        ("value", solved.value.to_string().into()),
+        ("metric", question.target.metric.metric().name.into()),
+        ("number", Tree::number(solved.number)),
+        ("reached", Tree::Flag(solved.is_reached)),
         ("tried", Tree::Unsigned(solved.tried as u64)),
         ("link", link::encode(&solved.design).into()),
         ("model_version", MODEL_VERSION.into()),
@@ -140,19 +145,22 @@ fn data(solved: &Sized) -> String {
 }
 
 fn answer(solved: &Sized, question: Question) -> String {
-    let devices = format::whole(solved.design.cluster.num_devices);
-    let days = format::significant(solved.days, 4);
-    let head = if solved.is_in_time {
-        format!("{devices} devices are the fewest: {days} days")
-    } else {
-        let most = format::significant(question.most_days, 4);
+    let (knob, metric) = (question.knob, question.target.metric);
+    let number = page::shown(metric, solved.number);
+    let tried = format::counted(solved.tried as u64, "legal value", "legal values");
+    let head = if solved.is_reached {
         format!(
-            "no number of devices ends within {most} days; the fastest is {devices}: {days} days"
+            "{}={} reaches it, the {} that does",
+            knob.id(),
+            solved.value,
+            Wish::of(knob).name()
         )
+    } else {
+        format!("no value of {} reaches it; the best is {}", knob.id(), solved.value)
     };
     format!(
-        "{head}, of {} tried\n  link /?{}\n",
-        format::counted(solved.tried as u64, "number of devices", "numbers of devices"),
+        "{head}, of {tried} that fit: {} {number}\n  link /?{}\n",
+        metric.metric().label,
         link::encode(&solved.design)
     )
 }
