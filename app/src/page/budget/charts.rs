@@ -60,6 +60,7 @@ fn chart(surface: &Surface, run: &Run) -> Lines {
             .zip(surface.cells.chunks(columns))
             .map(|(hours, row)| (hours.log10(), 100.0 * row[place].goodput))
             .collect(),
+        is_apart: false,
     };
     let ticks = surface.mtbf.iter().map(|hours| (hours.log10(), format::whole(*hours as u64)));
     let [low, high] = [surface.mtbf[0], surface.mtbf[surface.mtbf.len() - 1]];
