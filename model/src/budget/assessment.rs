@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Budget, Judged, Surface, budget, judge, surface};
+use super::quality::{Judged, judge};
+use super::run::{Budget, budget};
+use super::surface::{Surface, surface};
 use crate::design::Design;
 use crate::estimate::Metrics;
 use crate::plan::Plan;

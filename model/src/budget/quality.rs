@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Budget, BudgetMetric};
+use super::metric::BudgetMetric;
+use super::run::Budget;
 use crate::plan::Plan;
 use crate::quality::{
     BatchAdvice, Comparison, Leverage, Refusal, Shape, batch_advice, compare, leverage,

@@ -4,9 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::checkpoint::Checkpoint;
+use super::metric::BudgetMetric;
 use super::published::{PUE_RANGE, rated_watts};
+use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
-use super::{BudgetMetric, Checkpoint, Ratios, Recovery};
 use crate::design::{Design, KnobId};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;

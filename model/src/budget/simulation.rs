@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Recovery;
+use super::recovery::Recovery;
 use crate::routing::random::{stream, uniform};
 
 /// Runs that are played.

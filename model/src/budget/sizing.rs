@@ -1,6 +1,6 @@
 //! One knob moves until the run is within a target.
 
-use super::BudgetMetric;
+use super::metric::BudgetMetric;
 use super::run::plain;
 use crate::design::{Design, KnobId};
 use crate::estimator::Estimator;

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Checkpoint, Recovery};
+use super::checkpoint::Checkpoint;
+use super::recovery::Recovery;
 use crate::design::Run;
 use crate::plan::Plan;
 use crate::units::Seconds;

@@ -46,11 +46,19 @@ macro_rules! registry {
         static WORDS: &[Words] = &[$($($knob.words,)*)*];
 
         /// A training configuration as its author wrote it.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub struct Design {
             /// The preset that it starts from: a link or file holds only what differs from it.
             pub preset: &'static Preset,
             $($(#[$doc])* pub $section: $Section,)*
+        }
+
+        /// One function for all who copy one.
+        impl Clone for Design {
+            #[inline(never)]
+            fn clone(&self) -> Self {
+                Self { preset: self.preset, $($section: self.$section.clone(),)* }
+            }
         }
 
         /// Through the table of places: smaller than a comparison of every field of its own.
