@@ -42,7 +42,6 @@ pub mod report;
 
 mod experts;
 pub mod budgeted;
-pub mod inferred;
 pub mod laid_out;
 
 pub mod inferred;
