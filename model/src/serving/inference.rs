@@ -379,7 +379,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let groups = plan.groups();
     let (input, output) = (serving.input_length as f64, serving.output_length as f64);
     let devices = plan.devices() as f64;
-    let rate = flow.rate * groups;
+    let rate = flow.rate * plan.busy_groups();
     let latency = flow.latency(output);
     let Found { memory, binds, alone, prompt, shown, fitting } = *found;
     let value = |metric| match metric {
@@ -392,7 +392,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
         Metric::ttft_seconds => flow.ttft,
         Metric::e2e_latency_seconds => latency,
         Metric::requests_per_second => rate,
-        Metric::requests_in_flight => flow.in_flight * groups,
+        Metric::requests_in_flight => flow.in_flight * plan.busy_groups(),
         Metric::kv_limited_concurrency => fitting.min(1e9) * groups,
         Metric::weights_bytes => memory.weights,
         Metric::kv_cache_bytes => memory.cache,
@@ -481,6 +481,12 @@ impl ServingPlan {
         let params = expert_params(moe, instance);
         let bytes = params * self.host_bytes;
         Some(HostExperts::new(&self.design, instance, [on_host as f64, visits], [params, bytes]))
+    }
+
+    /// Of these, those that have a request where fewer are sent than there are groups.
+    fn busy_groups(&self) -> f64 {
+        let asked = self.design.serving.concurrency;
+        asked.map_or(self.groups(), |asked| self.groups().min(asked as f64))
     }
 
     /// Devices that serve: whole instances of both pools.

@@ -120,7 +120,9 @@ pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
     let own = &of.assessment.own;
     match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
         (Some(range), Some(value), _) => {
-            let [low, high] = range.half.map(|factor| shown(metric, value * factor));
+            // A number and its unit stay on one line.
+            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
+            let [low, high] = range.half.map(end);
             format!("half of runs {low} to {high}")
         }
         (_, None, _) => "something isn't said".to_owned(),

@@ -75,8 +75,9 @@ fn live(asked: Asked) -> impl IntoView {
             browser::follow_link(state, &event);
         }>
             <h1>{Page::Budget.title()}</h1>
-            {form::form(state)}
-            <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
+            <div id="results" class="schedule-results answer-head"
+                class:stale=move || state.is_stale()
+            >
                 <div
                     class="verdict broken"
                     role="region"
@@ -90,6 +91,9 @@ fn live(asked: Asked) -> impl IntoView {
                 <section class="cards" aria-label="Numbers of the run"
                     inner_html=move || cards.get()
                 ></section>
+            </div>
+            {form::form(state)}
+            <div class="schedule-results" class:stale=move || state.is_stale()>
                 {section(state, "surface", "Goodput over failures and storage", charts::surface)}
                 {section(state, "spread", "How far equal runs lie apart", labels::spread)}
                 {section(state, "gains", "What changes are worth", labels::gains)}

@@ -3,16 +3,19 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use model::design::Design;
 use model::knob::KnobError;
 use model::metric::{Better, MetricId};
+use model::preset::PresetKind;
 use model::violation::Violation;
 
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
-use super::{CSV_PATH, figures, start, table};
+use super::{CSV_PATH, figures, serving, start, table};
 use crate::draw::text::sentence;
 use crate::insight::memory_state;
 use crate::insight::recorded;
 use crate::present::format;
+use crate::site::Page;
 use crate::site::chosen::Chosen;
 
 /// The whole content.
@@ -76,12 +79,16 @@ fn card(columns: &[Column], chosen: &Chosen, place: usize) -> Markup {
             @if !column.changes.is_empty() { p.muted { (sentence(&column.changes)) } }
             @match &column.state {
                 State::Legal(_) => (headline(columns, chosen.baseline, place)),
-                State::Broken(design, rules) => (broken(recorded::lacking(design), rules)),
+                State::Broken(design, rules) => @match serving::headline(design) {
+                    Some(headline) => p { (headline) },
+                    None => (broken(recorded::lacking(design), rules)),
+                },
                 State::Unreadable(errors) => (unreadable(errors)),
             }
             p.ways {
-                @let label = format!("Open {letter} in the explorer");
-                (way(&format!("/?{}", column.link), "Open", &label))
+                @let page = opened_in(column);
+                @let label = format!("Open {letter} in {}", page.1);
+                (way(&format!("{}?{}", page.0.path(), column.link), "Open", &label))
                 @if !is_baseline {
                     @let address = chosen.against(place).address();
                     (way(&address, "Make baseline", &format!("Make baseline: {letter}")))
@@ -94,6 +101,15 @@ fn card(columns: &[Column], chosen: &Chosen, place: usize) -> Markup {
                 (way(&chosen.without(place).address(), "Remove", &format!("Remove {letter}")))
             }
         }
+    }
+}
+
+/// The page that a design is opened in, with its name in a sentence.
+fn opened_in(column: &Column) -> (Page, &'static str) {
+    let is_served = |design: &Design| design.preset.kind == PresetKind::Serving;
+    match column.design().is_some_and(is_served) {
+        true => (Page::Serving, "serving"),
+        false => (Page::Explorer, "the explorer"),
     }
 }
 

@@ -36,6 +36,18 @@ pub(super) fn served(columns: &[Column]) -> Option<Vec<Option<Served>>> {
     is_asked.then(|| columns.iter().map(|column| Served::new(column.design()?)).collect())
 }
 
+/// What a design gives that says how it would serve, in a sentence; none where it can't.
+pub(super) fn headline(design: &Design) -> Option<String> {
+    let is_asked = design.serving != Serving::default();
+    let served = is_asked.then(|| Served::new(design)).flatten()?;
+    let shown = |id: ServingMetric| format::served(id, served.get(id)).to_string();
+    Some(format!(
+        "It serves: {} per device, TPOT {}. Its layout for training breaks rules.",
+        shown(ServingMetric::output_tokens_per_second_per_device),
+        shown(ServingMetric::tpot_seconds),
+    ))
+}
+
 /// The rows of the table, a metric each.
 pub(super) fn rows(served: &[Option<Served>], baseline: usize) -> Markup {
     let base = served.get(baseline).and_then(Option::as_ref);

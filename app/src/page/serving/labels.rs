@@ -33,15 +33,17 @@ pub(super) fn headline(ran: &Ran) -> String {
 pub(super) fn subject(ran: &Ran) -> String {
     let design = ran.plan.design();
     let row = design.cluster.accelerator.row();
-    let [_, replicas] = ran.plan.replicas();
+    let [prompts, replicas] = ran.plan.replicas();
     let markup = html! {
         h2 {
             (design.preset.model_name()) " on " (format::whole(ran.plan.devices())) " x "
             (row.title)
         }
         p {
-            span { (format::counted(replicas, "instance", "instances")) } " of "
-            (layout(ran.plan.layout())) ". More is held back by "
+            @if let Some(prefill) = ran.plan.prefill_layout() {
+                "Prefill: " (instances(prompts, prefill)) ". Decode: "
+            }
+            (instances(replicas, ran.plan.layout())) ". More is held back by "
             strong { (ran.inference.binds.words()) } "."
         }
         @if !ran.inference.warnings.is_empty() {
@@ -51,6 +53,11 @@ pub(super) fn subject(ran: &Ran) -> String {
         }
     };
     markup.into_string()
+}
+
+/// Instances with their layout.
+fn instances(count: u64, of: model::serving::Layout) -> Markup {
+    html! { span { (format::counted(count, "instance", "instances")) } " of " (layout(of)) }
 }
 
 /// A layout in the trade's letters.
@@ -122,7 +129,9 @@ fn likely(ran: &Ran, metric: ServingMetric) -> String {
     let value = ran.inference.get(metric);
     match (serving_range(&ran.plan, metric), metric.metric().basis) {
         (Some(range), _) => {
-            let [low, high] = range.half.map(|factor| shown(metric, value * factor));
+            // A number and its unit stay on one line.
+            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
+            let [low, high] = range.half.map(end);
             format!("half of runs {low} to {high}")
         }
         (None, Basis::Exact) => "exact count".to_owned(),

@@ -79,7 +79,7 @@ fn live(design: Design) -> impl IntoView {
             browser::follow_link(state, &event);
         }>
             <h1>{Page::Serving.title()}</h1>
-            <div id="results" class="schedule-results serving-head"
+            <div id="results" class="schedule-results answer-head"
                 class:stale=move || state.is_stale()
             >
                 <div

@@ -9,7 +9,7 @@ use crate::site::Page;
 use crate::site::parameters::{self, unescape};
 
 /// Runs on a page of the table.
-pub const PAGE_SIZE: usize = 50;
+pub const PAGE_SIZE: usize = 25;
 
 /// Characters of the search that count.
 const MAX_TEXT_LEN: usize = 100;

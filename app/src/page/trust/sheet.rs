@@ -41,6 +41,19 @@ pub(super) fn card(title: &str, intro: &str, content: &Markup) -> Markup {
     }
 }
 
+/// A card that is opened to be read.
+pub(super) fn folded(title: &str, intro: &str, content: &Markup) -> Markup {
+    html! {
+        section.card.trust-card {
+            details {
+                summary { h2.compare-summary { (title) } }
+                @if !intro.is_empty() { p.muted { (intro) } }
+                (content)
+            }
+        }
+    }
+}
+
 /// A table that scrolls by itself; its first column names each row.
 pub(super) fn table(
     caption: &str,

@@ -13,7 +13,7 @@ use validation::report::{Group, Pair, Summary, Target, Validation};
 
 use super::constants;
 use super::filter::{Facet, Filter};
-use super::sheet::{Cell, card, table};
+use super::sheet::{self, Cell, card, table};
 use super::words;
 use super::{CSV_PATH, JSON_PATH};
 use crate::draw::text::sentence;
@@ -258,7 +258,11 @@ fn refusals(summary: &Summary) -> Markup {
     });
     let intro = "Runs that can't be modelled, or whose source omits something decisive, are \
                  excluded rather than guessed.";
-    card("Not modelled", intro, &table("Reasons for refusing runs", &["Reason", "Runs"], rows))
+    sheet::folded(
+        "Not modelled",
+        intro,
+        &table("Reasons for refusing runs", &["Reason", "Runs"], rows),
+    )
 }
 
 /// Pairs and memory: what one number doesn't say.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use validation::report::{Row, Sweep, Validation};
 
-use crate::page::trust::sheet::{Cell, card, table};
+use crate::page::trust::sheet::{Cell, folded, table};
 use crate::page::trust::words::{self, NOTHING};
 use crate::present::format;
 
@@ -31,7 +31,7 @@ pub(super) fn html(report: &Validation) -> Markup {
             (half("Sweeps, the rest", better))
         }
     };
-    card("Order", intro, &content)
+    folded("Order", intro, &content)
 }
 
 fn line(sweep: &Sweep, rows: &[Row]) -> Vec<Cell> {
