@@ -78,3 +78,58 @@ for (const { name, options } of looks()) {
     expect(await findings(page, "main")).toEqual([]);
   });
 }
+
+test("a published run opens with its load, and measured loads stand beside the layouts", async ({
+  page,
+}) => {
+  await gotoHydrated(page, "/serving");
+  await page.getByLabel("Model", { exact: true }).selectOption("qwen3-235b-8-h100");
+  await expect(page).toHaveURL(/preset=qwen3-235b-8-h100/);
+  await expect(page.getByLabel("Engine", { exact: true })).toHaveValue("tensorrt_llm");
+  const loads = page.locator("summary", { hasText: "measured loads of about these lengths" });
+  await loads.click();
+  const load = page.locator("details[open] li", { hasText: "silicon-0082" });
+  await expect(load).toContainText("tokens/s per device");
+  await load.getByRole("link").click();
+  await expect(page.getByLabel("Concurrency", { exact: true })).not.toHaveValue("128");
+});
+
+test("a press on a number's name tells how it comes about", async ({ page }) => {
+  await gotoHydrated(page, "/serving");
+  await card(page, "Requests that memory holds").getByRole("link").click();
+  const told = page.locator("#explained");
+  await expect(told.getByLabel("Metric")).toHaveValue("kv_limited_concurrency");
+  await expect(told).toContainText("Cache per device");
+  await expect(told).toContainText("attention groups");
+});
+
+test("pools that prefill apart are found, shown and opened", async ({ page }) => {
+  await gotoHydrated(page, "/serving?v=1&preset=deepseek-r1-96-h100");
+  await expect(page.locator("#results")).toContainText("Prefill: 1 instance");
+  const row = page.locator("tbody th a", { hasText: "prefill" }).first();
+  await row.click();
+  await expect(page.locator(".verdict.broken")).toBeHidden();
+  await expect(page).toHaveURL(/disaggregation=prefill_decode|preset=deepseek-r1-96-h100/);
+});
+
+test("experts of tasks are generated, and say so", async ({ page }) => {
+  await gotoHydrated(page, "/serving?v=1&preset=pangu-ultra-moe-718b&serving.engine=mindie");
+  await page.getByRole("button", { name: "Generate an example" }).click();
+  await expect(page.getByText(/generated/i).first()).toBeVisible();
+});
+
+test("a sweep over layouts that serve leads back to this page", async ({ page }) => {
+  const spec = {
+    schema: 1,
+    objectives: ["output_tokens_per_second_per_device max", "tpot_seconds min"],
+    design: { preset: "qwen3-32b", cluster: { num_devices: 8, accelerator: "h100-sxm-80gb" } },
+    space: { serving: { tensor_parallel_size: [1, 2, 4, 8], concurrency: [1, 16, 256] } },
+  };
+  const answer = await page.request.post("/api/v1/sweeps", { data: spec });
+  const { id } = await answer.json();
+  await gotoHydrated(page, `/s/${id}`);
+  await expect(page.getByText("Output per device").first()).toBeVisible();
+  await page.getByRole("link", { name: "Open in serving" }).first().click();
+  await expect(page).toHaveURL(/\/serving\?v=1&preset=qwen3-32b/);
+  await expect(card(page, "TPOT")).toContainText("ms");
+});
