@@ -113,7 +113,11 @@ test("pools that prefill apart are found, shown and opened", async ({ page }) =>
 });
 
 test("experts of tasks are generated, and say so", async ({ page }) => {
-  await gotoHydrated(page, "/serving?v=1&preset=pangu-ultra-moe-718b&serving.engine=mindie");
+  const kept =
+    "v=1&preset=pangu-ultra-moe-718b&cluster.accelerator=ascend-910b3&cluster.num_devices=8&" +
+    "serving.engine=mindie&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&" +
+    "serving.experts_kept=64&serving.experts_kept_topk=4";
+  await gotoHydrated(page, `/serving?${kept}`);
   await page.getByRole("button", { name: "Generate an example" }).click();
   await expect(page.getByText(/generated/i).first()).toBeVisible();
 });
