@@ -50,7 +50,7 @@ static PANGU_PRO_BATCH_1: Preset = run(
 static PANGU_PRO_BATCH_456: Preset = run(
     "pangu-pro-moe-800i-a2-batch-456",
     "Pangu Pro MoE on 4 Atlas 800I A2, batch 456",
-    "Published: 1,148 tokens/s a card at 99.3 ms; its cache fills all of 64 GiB, so no reserve here",
+    "Published: 1,148 tokens/s a card at 99.3 ms; its cache fills all memory, so no reserve here",
     &PANGU_PRO_BATCH_1,
     &[
         ("concurrency", "456"), ("hbm_usable_gib", "64"), ("gpu_memory_utilization", "1"),
