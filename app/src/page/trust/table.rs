@@ -202,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_fifty_runs_and_one_past_the_end_is_the_last() {
+    fn a_page_has_25_runs_and_one_past_the_end_is_the_last() {
         let count = |query: &str| table(query).matches("<th scope=\"row\"").count();
-        assert_eq!((count(""), count("page=3"), count("page=99")), (50, 20, 20));
+        assert_eq!((count(""), count("page=5"), count("page=99")), (25, 20, 20));
         assert!(table("page=99").contains("run-119"));
         let pager = pager(120, &Filter::from_query("page=99"));
         assert!(pager.contains("Runs 101 to 120 of 120"), "{pager}");
-        assert!(pager.contains("href=\"/trust?page=2#runs\""), "{pager}");
+        assert!(pager.contains("href=\"/trust?page=4#runs\""), "{pager}");
     }
 
     #[test]

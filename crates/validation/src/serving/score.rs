@@ -50,7 +50,7 @@ pub fn validate(rows: &[ServingRow]) -> ServingValidation {
         ..ServingValidation::default()
     };
     let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
-    for reason in report.rows.iter().filter_map(|row| row.refused.as_deref()) {
+    for reason in report.rows.iter().filter_map(|row| row.refused.as_deref()).map(in_general) {
         *refused.entry(reason).or_default() += 1;
     }
     let refused = refused.into_iter();
@@ -60,6 +60,12 @@ pub fn validate(rows: &[ServingRow]) -> ServingValidation {
     report.groups = groups(&scored);
     report.targets = targets(&scored);
     report
+}
+
+/// A reason without what is particular to one row: rules that are broken name numbers.
+fn in_general(reason: &str) -> &str {
+    let is_of_rules = reason.contains(|sign: char| sign.is_ascii_digit());
+    if is_of_rules { "by the model it breaks a rule or has no room" } else { reason }
 }
 
 fn one(row: &ServingRow) -> ServingRowReport {
