@@ -24,6 +24,7 @@ pub use refusal::{Flag, Refusal};
 pub use shape::Shape;
 
 /// What stands beside every value of this module.
-pub const CAVEAT: &str = "Loss differences are extrapolated from published laws that were fitted on models at least ten \
+pub const CAVEAT: &str = "Loss differences are extrapolated from published laws that were fitted \
+                          on models at least ten \
      times smaller; the range is disagreement between laws, not a confidence interval; under 0.005 \
      nats is a tie; it is not your model's loss and says nothing of benchmark scores.";

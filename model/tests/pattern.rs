@@ -221,12 +221,16 @@ proptest! {
             prop_assert!(curve.mean.windows(2).all(|pair| pair[0] <= pair[1] + 1e-12));
             // What one more expert adds never grows.
             prop_assert!(curve.mean.windows(3).all(|it| it[2] - it[1] <= it[1] - it[0] + 1e-9));
-            prop_assert!(curve.least.iter().zip(&curve.mean).all(|(least, mean)| *least <= mean + 1e-9));
+            let mut both = curve.least.iter().zip(&curve.mean);
+            prop_assert!(both.all(|(least, mean)| *least <= mean + 1e-9));
         }
     }
 
     #[test]
-    fn overlap_is_symmetric_and_whole_where_all_are_kept(seed in 0_u64..1_000, kept in 1_usize..24) {
+    fn overlap_is_symmetric_and_whole_where_all_are_kept(
+        seed in 0_u64..1_000,
+        kept in 1_usize..24,
+    ) {
         let patterns = Generator::new(seed, 4, 3, 24).patterns().unwrap();
         let matrix = overlap(&patterns, kept);
         for (row, own) in matrix.iter().enumerate() {
@@ -245,7 +249,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_in_a_file_makes_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn nothing_in_a_file_makes_the_reader_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
         let _ = read(&bytes);
         let mut text = b"task,layer,expert,tcess\n".to_vec();
         text.extend(&bytes);

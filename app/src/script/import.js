@@ -27,7 +27,7 @@ const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed
 const MAX_FILES = 2000;
 const IS_SCRIPT = /\.(sh|bash|slurm|sbatch|ya?ml|toml|json|py|conf|env|txt)$/i;
 
-/** The files of dropped folders with their paths; nothing where no folder is among what is dropped. */
+/** The files of dropped folders with their paths; nothing where no folder is dropped. */
 async function unfolded(items) {
   const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.some((entry) => entry.isDirectory)) return undefined;

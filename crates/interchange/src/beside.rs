@@ -1,4 +1,5 @@
-//! Files of arguments that a text names: a job's model, what a file extends, what a command is given.
+//! Files of arguments that a text names: a job's model, what a file extends, what a command is
+//! given.
 
 use crate::arguments::Argument;
 use crate::draft::Draft;

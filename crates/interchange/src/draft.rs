@@ -104,7 +104,8 @@ impl core::fmt::Display for Fault {
     }
 }
 
-/// Something that the text leaves to whoever runs it. The design has the guess until it is answered.
+/// Something that the text leaves to whoever runs it. The design has the guess until it is
+/// answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// What the answer is given by: a knob's id, `env NAME`, `arg N` or `model`.

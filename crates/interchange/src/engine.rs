@@ -78,7 +78,8 @@ const NOTHING: [(&str, &str); 3] = [
         "how the server is reached, and what it logs",
         "host port served-model-name api-key log-level uvicorn-log-level disable-log-requests \
          disable-log-stats enable-metrics trust-remote-code download-dir tokenizer seed \
-         chat-template tool-call-parser reasoning-parser enable-auto-tool-choice skip-server-warmup \
+         chat-template tool-call-parser reasoning-parser enable-auto-tool-choice \
+         skip-server-warmup \
          watchdog-timeout allowed-local-media-path node-rank nnodes dist-init-addr backend \
          headless data-parallel-address data-parallel-rpc-port data-parallel-start-rank",
     ),
@@ -89,7 +90,8 @@ const NOTHING: [(&str, &str); 3] = [
          speculative-eagle-topk speculative-num-draft-tokens speculative-algorithm decoding-type \
          moe-a2a-backend deepep-mode schedule-conservativeness enable-mixed-chunk \
          distributed-executor-backend additional-config async-scheduling disable-custom-all-reduce \
-         moe-dense-tp-size enable-dp-lm-head enable-eplb eplb-config load-format kv-transfer-config \
+         moe-dense-tp-size enable-dp-lm-head enable-eplb eplb-config load-format \
+         kv-transfer-config \
          extra-llm-api-options config method npu-mem-size world-size",
     ),
     ("which model, and what it is called", "model model-path tokenizer-mode revision model-name"),

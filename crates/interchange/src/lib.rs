@@ -1,12 +1,13 @@
-//! Designs from and to what others write: Hugging Face's `config.json`; launch scripts, recipes, YAML,
-//! TOML and JSON of Megatron-LM, MindSpeed-LLM and the frameworks around them; launch commands of
-//! inference engines; and our own files, so that all are read in one place and reported in one way.
+//! Designs from and to what others write: Hugging Face's `config.json`; launch scripts, recipes,
+//! YAML, TOML and JSON of Megatron-LM, MindSpeed-LLM and the frameworks around them; launch
+//! commands of inference engines; and our own files, so that all are read in one place and reported
+//! in one way.
 //!
 //! [`import()`] makes a [`Design`] of such a text. What it set stands beside the key that it came
 //! from; so do what it took for granted, what changes nothing that is modelled, and what it doesn't
 //! know. Nothing is dropped in silence, and what a text leaves to whoever runs it is asked, with a
-//! guess that the design has meanwhile; [`import_with()`] takes the answers, and a [`Bundle`] is read
-//! as a whole. [`export()`] writes the arguments that make the same design again; what has no
+//! guess that the design has meanwhile; [`import_with()`] takes the answers, and a [`Bundle`] is
+//! read as a whole. [`export()`] writes the arguments that make the same design again; what has no
 //! argument stands in comments that [`import()`] reads.
 //!
 //! No clock, file or socket is in here, so that the browser can do the same.

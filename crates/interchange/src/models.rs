@@ -57,7 +57,8 @@ impl Known {
     }
 }
 
-/// Endings of names that say how a model was trained on, stored or converted, not what shape it has.
+/// Endings of names that say how a model was trained on, stored or converted, not what shape it
+/// has.
 const ENDINGS: [&str; 40] = [
     ".yaml",
     ".yml",

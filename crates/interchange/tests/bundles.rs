@@ -42,7 +42,8 @@ fn a_job_s_files_name_each_other_and_the_job_s_own_words_win() {
     let files = [
         (
             "job.yaml",
-            "modules:\n  pre_trainer:\n    framework: megatron\n    model: own.yaml\n    overrides:\n      \
+            "modules:\n  pre_trainer:\n    framework: megatron\n    model: \
+             own.yaml\n    overrides:\n      \
              num_layers: 4\n      micro_batch_size: 2\n      seq_length: 256\n",
         ),
         ("models/own.yaml", "extends:\n  - base.yaml\nnum_layers: 8\nhidden_size: 512\n"),

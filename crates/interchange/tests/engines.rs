@@ -23,16 +23,20 @@ fn has(text: &str, values: &str) -> Import {
 
 const TEXTS: [(&str, &str); 6] = [
     (
-        "export VLLM_USE_V1=1\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8 --data-parallel-size 4 \\\n \
-         --enable-expert-parallel --max-num-seqs 256 --max-num-batched-tokens 4096 --port 8000 \\\n \
+        "export VLLM_USE_V1=1\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8 --data-parallel-size \
+         4 \\\n \
+         --enable-expert-parallel --max-num-seqs 256 --max-num-batched-tokens 4096 --port \
+         8000 \\\n \
          --gpu-memory-utilization 0.92 --quantization fp8 --kv-cache-dtype fp8 \\\n \
          --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 1}'",
         "engine=vllm tensor_parallel_size=8 data_parallel_size=4 moe_expert_parallel_size=32 \
          max_num_seqs=256 max_num_batched_tokens=4096 gpu_memory_utilization=0.92 weight_dtype=fp8 \
-         kv_cache_dtype=fp8 num_speculative_tokens=1 cluster.num_devices=32 transformer.num_layers=61",
+         kv_cache_dtype=fp8 num_speculative_tokens=1 cluster.num_devices=32 \
+         transformer.num_layers=61",
     ),
     (
-        "python3 -m vllm.entrypoints.openai.api_server --model /w/Qwen3-32B --tensor-parallel-size=4 \
+        "python3 -m vllm.entrypoints.openai.api_server --model /w/Qwen3-32B \
+         --tensor-parallel-size=4 \
          --max-model-len 4096 --enforce-eager",
         "engine=vllm tensor_parallel_size=4 graph_mode=none transformer.num_layers=64 \
          cluster.num_devices=4 input_length=1024",
@@ -46,7 +50,8 @@ const TEXTS: [(&str, &str); 6] = [
     ),
     (
         "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 32 --dp 32 \\\n \
-         --enable-dp-attention --ep-size 32 --max-running-requests 4096 --mem-fraction-static 0.85 \\\n \
+         --enable-dp-attention --ep-size 32 --max-running-requests 4096 --mem-fraction-static \
+         0.85 \\\n \
          --chunked-prefill-size 16384 --enable-two-batch-overlap --context-length 8192 \\\n \
          --speculative-algorithm EAGLE --speculative-num-steps 2 --speculative-eagle-topk 1",
         "engine=sglang tensor_parallel_size=1 data_parallel_size=32 moe_expert_parallel_size=32 \
@@ -58,15 +63,19 @@ const TEXTS: [(&str, &str); 6] = [
          speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\nEND\n\
          trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 16 --ep_size 16 --max_batch_size 128 \\\n \
          --max_num_tokens 8192 --extra_llm_api_options options.yaml",
-        "engine=tensorrt_llm tensor_parallel_size=1 data_parallel_size=16 moe_expert_parallel_size=16 \
+        "engine=tensorrt_llm tensor_parallel_size=1 data_parallel_size=16 \
+         moe_expert_parallel_size=16 \
          max_num_seqs=128 kv_cache_dtype=fp8 num_speculative_tokens=3",
     ),
     (
-        "{\"BackendConfig\": {\"ModelDeployConfig\": {\"maxSeqLen\": 4096, \"maxInputTokenLen\": 3072,\n\
-         \"ModelConfig\": [{\"modelName\": \"deepseek-r1\", \"worldSize\": 32, \"tp\": 1, \"dp\": 32,\n\
+        "{\"BackendConfig\": {\"ModelDeployConfig\": {\"maxSeqLen\": 4096, \"maxInputTokenLen\": \
+         3072,\n\
+         \"ModelConfig\": [{\"modelName\": \"deepseek-r1\", \"worldSize\": 32, \"tp\": 1, \"dp\": \
+         32,\n\
          \"moe_tp\": 1, \"moe_ep\": 32, \"npuMemSize\": -1}]},\n\"ScheduleConfig\": \
          {\"maxBatchSize\": 64, \"maxPrefillTokens\": 8192}}}",
-        "engine=mindie tensor_parallel_size=1 data_parallel_size=32 moe_expert_parallel_size=32 weight_dtype=int8 \
+        "engine=mindie tensor_parallel_size=1 data_parallel_size=32 moe_expert_parallel_size=32 \
+         weight_dtype=int8 \
          max_num_seqs=64 max_num_batched_tokens=8192 input_length=3072 output_length=1024",
     ),
 ];
@@ -98,7 +107,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_command_with_pieces_cut_never_panics(row in 0..TEXTS.len(), at in 0..500_usize, length in 0..40_usize) {
+    fn a_command_with_pieces_cut_never_panics(
+        row in 0..TEXTS.len(),
+        at in 0..500_usize,
+        length in 0..40_usize,
+    ) {
         let mut text: Vec<char> = TEXTS[row].0.chars().collect();
         let at = at.min(text.len());
         let end = (at + length).min(text.len());

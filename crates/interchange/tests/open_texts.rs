@@ -58,8 +58,10 @@ fn a_model_that_nobody_knows_is_asked_for() {
     assert!(!asked(&import).contains(&"model"));
 }
 
-const OPEN: &str = "MODEL_ARGS=\"--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --bf16\"\n\
-                    python pretrain_gpt.py $MODEL_ARGS --num-layers $2 --micro-batch-size ${MBS} \\\n\
+const OPEN: &str = "MODEL_ARGS=\"--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 \
+                    --bf16\"\n\
+                    python pretrain_gpt.py $MODEL_ARGS --num-layers $2 --micro-batch-size \
+                    ${MBS} \\\n\
                     --seq-length 1024 --global-batch-size 8 --lr $LR --nproc_per_node 8 --nnodes 1";
 
 #[test]
@@ -130,7 +132,8 @@ fn a_loop_that_never_ends_is_left() {
 
 #[test]
 fn the_list_that_a_loop_builds_is_read() {
-    let text = "N=6\na=()\nfor ((i=0; i<N; i++)); do\n  if (( i < 1 )); then\n    a+=(0)\n  else\n    \
+    let text = "N=6\na=()\nfor ((i=0; i<N; i++)); do\n  if (( i < 1 )); \
+                then\n    a+=(0)\n  else\n    \
                 a+=(1)\n  fi\ndone\nprintf -v F \"[%s]\" \"$(IFS=', '; echo \"${a[*]}\")\"\n\
                 python x.py --num-layers 6 --hidden-size 512 --num-attention-heads 8 \
                 --num-experts 8 --moe-layer-freq \"$F\" --vocab-size 1024 --seq-length 128 --bf16";
@@ -152,7 +155,8 @@ fn anchors_aliases_merge_keys_and_defaults_of_yaml_are_followed() {
 /// A text in a framework's words, and what it makes.
 const DIALECTS: [(&str, &str); 15] = [
     (
-        "model:\n  model_id: own\n  model_name_or_path: /w/Qwen3-235B-A22B/\ndata:\n  cutoff_len: 4096\n\
+        "model:\n  model_id: own\n  model_name_or_path: /w/Qwen3-235B-A22B/\ndata:\n  cutoff_len: \
+         4096\n\
          parallel:\n  fsdp_size: 64\n  fsdp_modules:\n    - model.layers.{*}\n  ep_size: 32\n  \
          cp_size: 1\n  recompute: True\ntraining:\n  per_device_train_batch_size: 1\n  \
          gradient_accumulation_steps: 4\n  optimizer: adamw\n",
@@ -178,12 +182,15 @@ const DIALECTS: [(&str, &str); 15] = [
          actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.n=8 \\\n \
          actor_rollout_ref.rollout.tensor_model_parallel_size=32 \\\n \
          actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=16 \\\n \
-         +actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in_first_pipeline_stage=4 \\\n \
-         +actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in_last_pipeline_stage=1 \\\n \
+         +actor_rollout_ref.actor.megatron.override_transformer_config.\
+          num_layers_in_first_pipeline_stage=4 \\\n \
+         +actor_rollout_ref.actor.megatron.override_transformer_config.\
+          num_layers_in_last_pipeline_stage=1 \\\n \
          actor_rollout_ref.actor.megatron.expert_model_parallel_size=16 \\\n \
          actor_rollout_ref.ref.megatron.pipeline_model_parallel_size=2 \\\n \
          trainer.nnodes=32 trainer.n_gpus_per_node=8",
-        "num_layers=61 pipeline_model_parallel_size=16 tensor_model_parallel_size=1 num_devices=256 \
+        "num_layers=61 pipeline_model_parallel_size=16 tensor_model_parallel_size=1 \
+         num_devices=256 \
          seq_length=2048 global_batch_size=512 expert_model_parallel_size=16",
     ),
     (
@@ -195,7 +202,8 @@ const DIALECTS: [(&str, &str); 15] = [
         "num_layers=8 num_devices=16 seq_length=2048 global_batch_size=64 precision=bf16",
     ),
     (
-        "modules:\n  pre_trainer:\n    framework: megatron\n    model: ${PRIMUS_MODEL:grok2}.yaml\n    \
+        "modules:\n  pre_trainer:\n    framework: megatron\n    model: \
+         ${PRIMUS_MODEL:grok2}.yaml\n    \
          overrides:\n      micro_batch_size: 2\n      seq_length: 8192\n      \
          tensor_model_parallel_size: ${PRIMUS_TP:1}\n      num_layers: 8\n      fp8: hybrid\n",
         "num_layers=8 hidden_size=8192 num_moe_experts=8 micro_batch_size=2 precision=fp8_delayed",
@@ -205,7 +213,8 @@ const DIALECTS: [(&str, &str); 15] = [
          seq_len = 4096\nglobal_batch_size = 1024\n[parallelism]\ntensor_parallel_degree = 4\n\
          data_parallel_shard_degree = -1\nexpert_parallel_degree = 8\n\
          [activation_checkpoint]\nmode = \"full\"\n",
-        "num_layers=61 tensor_model_parallel_size=4 expert_model_parallel_size=8 micro_batch_size=4 \
+        "num_layers=61 tensor_model_parallel_size=4 expert_model_parallel_size=8 \
+         micro_batch_size=4 \
          recompute_granularity=full data_parallel_sharding_strategy=optim_grads_params",
     ),
     (
@@ -237,7 +246,8 @@ const DIALECTS: [(&str, &str); 15] = [
          recompute_granularity=full",
     ),
     (
-        "trainer:\n  num_nodes: 2\n  devices: 8\n  precision: bf16\nexp_manager:\n  name: own\nmodel:\n  \
+        "trainer:\n  num_nodes: 2\n  devices: 8\n  precision: bf16\nexp_manager:\n  name: \
+         own\nmodel:\n  \
          mcore_gpt: true\n  num_layers: 8\n  hidden_size: 1024\n  num_attention_heads: 8\n  \
          encoder_seq_length: 4096\n  bias: false\n  activation: fast-swiglu\n  \
          share_embeddings_and_output_weights: false\n  position_embedding_type: rope\n  \
@@ -261,22 +271,26 @@ const DIALECTS: [(&str, &str); 15] = [
          recompute_granularity=full",
     ),
     (
-        "system:\n  no_shared_fs: true\n  tensor_model_parallel_size: 2\nmodel:\n  num_layers: 8\n  \
+        "system:\n  no_shared_fs: true\n  tensor_model_parallel_size: 2\nmodel:\n  num_layers: \
+         8\n  \
          hidden_size: 1024\n  num_attention_heads: 8\n  seq_length: 4096\n  micro_batch_size: 1\n  \
          bf16: true\n",
         "num_layers=8 tensor_model_parallel_size=2 precision=bf16",
     ),
     (
-        "from megatron.bridge.recipes import base\n\ndef deepseek_v3_pretrain_256gpu_h100_config():\n    \
+        "from megatron.bridge.recipes import base\n\ndef \
+         deepseek_v3_pretrain_256gpu_h100_config():\n    \
          cfg = base()\n    cfg.model.tensor_model_parallel_size = 2\n    \
          cfg.model.pipeline_model_parallel_size = 8\n    cfg.train.global_batch_size = 4096\n    \
-         cfg.model.recompute_modules = [\"mla_up_proj\", \"mlp\"]\n    cfg.model.seq_length = 4096\n    \
+         cfg.model.recompute_modules = [\"mla_up_proj\", \"mlp\"]\n    cfg.model.seq_length = \
+         4096\n    \
          set_pipeline_model_parallel_layout(cfg.model, \"Et|(tt|)*30mL\")\n    return cfg\n",
         "num_layers=61 num_devices=256 tensor_model_parallel_size=2 global_batch_size=4096 \
          recompute_modules=mla_up_proj,mlp virtual_pipeline_model_parallel_size=4",
     ),
     (
-        "export MODEL=Qwen3-235B-A22B\nexport MBS=1\nTP=2 PP=4 EP=32 NNODES=32 GBS=2048 SEQ_LEN=4096 \
+        "export MODEL=Qwen3-235B-A22B\nexport MBS=1\nTP=2 PP=4 EP=32 NNODES=32 GBS=2048 \
+         SEQ_LEN=4096 \
          bash ./launch.sh --recompute-granularity full",
         "num_layers=94 tensor_model_parallel_size=2 expert_model_parallel_size=32 num_devices=256 \
          sequence_parallel=true precision=bf16",
@@ -294,7 +308,8 @@ fn other_frameworks_words_are_read() {
 fn layouts_are_read_in_every_spelling() {
     let chunks = |layout: &str| {
         let text = format!(
-            "python x.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 \
+            "python x.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --vocab-size \
+             1024 \
              --seq-length 128 --bf16 --pipeline-model-parallel-size 4 \
              --pipeline-model-parallel-layout {layout}"
         );
@@ -312,7 +327,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn random_text_ends_soon_and_never_panics(text in "[a-z$(){}\\[\\]|;&<>=\"'`\\\\ \n:*.#,0-9-]{0,400}") {
+    fn random_text_ends_soon_and_never_panics(
+        text in "[a-z$(){}\\[\\]|;&<>=\"'`\\\\ \n:*.#,0-9-]{0,400}",
+    ) {
         for format in Format::ALL {
             let _ = import(format, &text, None);
         }
@@ -323,7 +340,8 @@ proptest! {
         row in 0..DIALECTS.len(),
         cut in 0..600_usize,
         length in 0..80_usize,
-        piece in "(\\$\\{[a-z:/#%@]{0,6}\\}?|if |done\n|esac|case x in|for i in |\\(\\(|\\)|&a |\\*a|<<: )",
+        piece in "(\\$\\{[a-z:/#%@]{0,6}\\}?|if |done\n|esac|case x in|for i in |\\(\\(|\\)\
+                  |&a |\\*a|<<: )",
     ) {
         let mut text: Vec<char> = DIALECTS[row].0.chars().collect();
         let at = cut.min(text.len());

@@ -37,7 +37,8 @@ metrics! {
     restart_ratio: "Restarting", "", LOWER, Derived,
         "Share of the wall clock between a failure and training again", "1 - e^(-R/M)", DALY_2006;
     failures_expected: "Failures", "", LOWER, Derived,
-        "Failures that stop the run, the mean", "days x 24 x devices / device-hours between failures",
+        "Failures that stop the run, the mean", "days x 24 x devices / device-hours between \
+         failures",
         RESEARCH_CLUSTERS;
     checkpoint_bytes: "Checkpoint", "bytes", LOWER, Exact,
         "Bytes of weights and optimizer states of the whole model",

@@ -91,8 +91,8 @@ impl Recovery {
         libm::sqrt(2.0 * self.stall * self.between_failures)
     }
 
-    /// Daly's approximation of the best interval: sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18 M) - d,
-    /// M where a stall is longer than 2 M.
+    /// Daly's approximation of the best interval: sqrt(2 d M) (1 + sqrt(d / 2M) / 3 + d / 18 M) -
+    /// d, M where a stall is longer than 2 M.
     ///
     /// # Source
     /// Daly 2006, eq. 37.

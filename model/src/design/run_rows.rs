@@ -14,7 +14,8 @@ const fn row(label: &'static str, kind: crate::knob::Kind, meaning: &'static str
 pub(super) const TRAIN_TOKENS: Row = row(
     "Training tokens",
     OptionalReal(1e6, 1e15),
-    "Tokens that the run trains on, repeated ones counted again; none leaves days, money and energy \
+    "Tokens that the run trains on, repeated ones counted again; none leaves days, money and \
+     energy \
      open",
 )
 .unit("tokens");
@@ -89,7 +90,8 @@ pub(super) const SPARE_DEVICES: Row = row(
 pub(super) const RAMP: Row = row(
     "Batch warm-up",
     OptionalReal(1e6, 1e15),
-    "Tokens over which the batch grows from a quarter to its whole size, in quarters; none is whole \
+    "Tokens over which the batch grows from a quarter to its whole size, in quarters; none is \
+     whole \
      from the start",
 )
 .unit("tokens")

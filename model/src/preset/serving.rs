@@ -91,7 +91,8 @@ static PANGU_PRO_DUO_PREFILL: Preset = run(
     "Published: 1,055 tokens/s a card for two prompts of 2,048; four chips",
     &PANGU_PRO_DUO, &[
         ("num_devices", "4"), ("data_parallel_size", "4"), ("moe_expert_parallel_size", "4"),
-        ("input_length", "2048"), ("prefix_cache_hit_rate", "0"), ("output_length", "1"), ("concurrency", "2"),
+        ("input_length", "2048"), ("prefix_cache_hit_rate", "0"), ("output_length", "1"),
+        ("concurrency", "2"),
     ],
     PANGU_PRO_MOE,
 );

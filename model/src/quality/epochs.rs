@@ -3,8 +3,8 @@
 /// Repetitions after which tokens are worth 1/e of new ones.
 const WORTH: f64 = 15.387_756;
 
-/// Tokens without repetition that are worth as much as these with it: U + R U (1 - e^(-(D/U - 1)/R)),
-/// R = 15.387756, D where none is seen twice.
+/// Tokens without repetition that are worth as much as these with it: U + R U (1 - e^(-(D/U -
+/// 1)/R)), R = 15.387756, D where none is seen twice.
 ///
 /// # Source
 /// Muennighoff et al. 2023, arXiv 2305.16264, eq. 16 to 20; up to four epochs are as good as new

@@ -26,8 +26,9 @@ const READ_SHARE: f64 = 0.53;
 /// and back, waking threads, quantising activations, adding up. In seconds.
 ///
 /// # Source
-/// Fitted on the ten rows of DeepSeek-V3 in [`super::runs::RUNS`]: with it their median error is 4 %, and that
-/// of the others, of other models, machines and versions, 19 %, most of them faster than predicted.
+/// Fitted on the ten rows of DeepSeek-V3 in [`super::runs::RUNS`]: with it their median error is 4
+/// %, and that of the others, of other models, machines and versions, 19 %, most of them faster
+/// than predicted.
 const LAYER_SECONDS: f64 = 240e-6;
 
 /// The host of a node.

@@ -187,7 +187,9 @@ rules! {
             let (kept, topk) = (kept(d)?, kept_topk(d));
             let is_chosen =
                 d.serving.experts_kept.is_some() || d.serving.experts_kept_topk.is_some();
-            (is_chosen && topk > kept).then(|| say!("a token visits {topk} experts, only {kept} are kept"))
+            (is_chosen && topk > kept).then(|| {
+                say!("a token visits {topk} experts, only {kept} are kept")
+            })
         };
     kept_experts_fill_balanced_groups
         [experts_kept, experts_kept_topk, moe_router_num_groups]
@@ -206,7 +208,9 @@ rules! {
         KTRANSFORMERS,
         |d| {
             let (kept, on_host) = (kept(d)?, d.serving.experts_on_host);
-            (on_host > kept).then(|| say!("{on_host} experts on the host are more than {kept} kept"))
+            (on_host > kept).then(|| {
+                say!("{on_host} experts on the host are more than {kept} kept")
+            })
         };
     host_memory_holds_its_experts [experts_on_host, host_memory_gib, experts_kept, weight_dtype]
         + [num_moe_experts, num_devices, devices_per_node, accelerator, tensor_parallel_size,

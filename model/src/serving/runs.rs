@@ -128,9 +128,9 @@ const fn qwen(on_cards: f64, measured: f64) -> Run {
 /// The runs.
 ///
 /// # Source
-/// KTransformers, `doc/en`: `DeepseekR1_V3_tutorial.md` (V0.2 and V0.2.1), `MiniMax-M2.1-Tutorial.md`
-/// and `kt-kernel/experts-sched-Tutorial.md`. Those whose host's memory isn't described are left
-/// out: Kunpeng 920 7270Z, and L20 with an unnamed host.
+/// KTransformers, `doc/en`: `DeepseekR1_V3_tutorial.md` (V0.2 and V0.2.1),
+/// `MiniMax-M2.1-Tutorial.md` and `kt-kernel/experts-sched-Tutorial.md`. Those whose host's memory
+/// isn't described are left out: Kunpeng 920 7270Z, and L20 with an unnamed host.
 pub const RUNS: &[Run] = &[
     deepseek(TWO_XEON_6454S, 8, 500, 12.208),
     deepseek(TWO_XEON_6454S, 6, 500, 13.69),

@@ -100,7 +100,8 @@ mod tests {
     fn the_command_that_the_page_of_serving_writes_comes_back_as_its_layout() {
         for (settings, others) in [
             (
-                "engine=vllm tensor_parallel_size=4 data_parallel_size=8 moe_expert_parallel_size=32 \
+                "engine=vllm tensor_parallel_size=4 data_parallel_size=8 \
+                 moe_expert_parallel_size=32 \
                  max_num_seqs=64 gpu_memory_utilization=0.85 kv_cache_dtype=fp8",
                 "",
             ),

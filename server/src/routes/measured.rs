@@ -1,5 +1,5 @@
-//! `GET /serving/measured`: measured loads of a design's model and accelerator, for the chart of its
-//! page.
+//! `GET /serving/measured`: measured loads of a design's model and accelerator, for the chart of
+//! its page.
 
 use app::page::serving::measured::{Measured, Point};
 use axum::extract::RawQuery;

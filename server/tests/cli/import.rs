@@ -77,7 +77,8 @@ fn what_is_wrong_is_told_with_its_line() {
 #[test]
 fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
     let script = b"python x.py --num-layers $1 --hidden-size 512 --num-attention-heads 8 --bf16 \
-                   --vocab-size 1024 --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
+                   --vocab-size 1024 --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size \
+                   8";
     let open = run_with(&["import", "auto", "-"], script);
     assert_eq!(open.status, 0, "{}", open.stderr);
     for part in ["--env SEQ=4096", "word 1", "--set cluster.num_devices=1"] {

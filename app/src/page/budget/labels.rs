@@ -239,7 +239,8 @@ pub(super) fn problems(violations: &[Violation], asked: &Asked) -> String {
             p { (violation.message) "." }
             p.ways {
                 @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
-                    a.button #{ "mend-" (place) "-" (way) } href=(mended(asked, nearest).address()) {
+                    @let address = mended(asked, nearest).address();
+                    a.button #{ "mend-" (place) "-" (way) } href=(address) {
                         (nearest.knob.knob().label) " " (nearest.value)
                     }
                     " "

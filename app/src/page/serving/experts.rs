@@ -174,7 +174,8 @@ fn machines(ran: &Ran) -> Markup {
                     tr {
                         th scope="row" { (fit.machine.title) }
                         td { (fit.format()) }
-                        td { (fit.most_kept.map_or_else(|| "none".to_owned(), |it| it.to_string())) }
+                        @let most = fit.most_kept.map(|it| it.to_string());
+                        td { (most.unwrap_or_else(|| "none".to_owned())) }
                         td { (if fit.is_fitting { "fits" } else { "does not fit" }) }
                         td { (memory(fit.weights[0])) }
                         td { (memory(fit.weights[1])) }

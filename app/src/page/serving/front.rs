@@ -48,11 +48,13 @@ pub(super) fn html(front: &Front, design: &Design, measured: &Measured) -> Strin
     let markup = html! {
         p.muted {
             (format::counted(front.tried as u64, "layout and load", "layouts and loads"))
-            " tried, prefill and decode together and on pools of their own. A press on a row shows it."
+            " tried, prefill and decode together and on pools of their own. A press on a row \
+             shows it."
         }
         @match &front.chosen {
             Some(chosen) => p.serving-chosen {
-                (if is_limited(design) { "Most tokens within the limits: " } else { "Most tokens: " })
+                @if is_limited(design) { "Most tokens within the limits: " }
+                @else { "Most tokens: " }
                 a.button.primary id=(BEST) href=(address(&chosen.design(design))) {
                     (pools(chosen)) ", "
                     (format::counted(chosen.concurrency, "request", "requests"))

@@ -93,7 +93,10 @@ pub(super) static DIALECTS: &[Dialect] = &[
     // MindFormers. Source: mindformers/tools/register/template.py and models/*/config.
     Dialect {
         title: "MindFormers",
-        markers: &[&["parallel_config:", "runner_config:"], &["pipeline_stage:", "model_parallel:"]],
+        markers: &[
+            &["parallel_config:", "runner_config:"],
+            &["pipeline_stage:", "model_parallel:"],
+        ],
         strict: true,
         rows: &[
             ("trainer.model-name", Is("model-name")),
@@ -307,7 +310,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("fp16.fp16", Is("fp16")), ("fp16.type", Nothing("a detail of mixed precision")),
             ("bf16.enabled", Is("bf16")), ("precision", Choice(PRECISION)),
             ("num-kv-heads", Is("num-query-groups")), ("intermediate-size", Is("ffn-hidden-size")),
-            ("norm", Is("normalization")), ("gpt-j-residual", Nothing("the same work, in parallel")),
+            ("norm", Is("normalization")),
+            ("gpt-j-residual", Nothing("the same work, in parallel")),
             ("rotary-pct", Is("rotary-percent")),
             ("activation", Choice(&[
                 ("gelu", "", "two matrices, as without being told"),
@@ -382,7 +386,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[],
     },
-    // Megatron-Bridge and NeMo 2. Source: src/megatron/bridge/recipes of NVIDIA-NeMo/Megatron-Bridge.
+    // Megatron-Bridge and NeMo 2. Source: src/megatron/bridge/recipes of
+    // NVIDIA-NeMo/Megatron-Bridge.
     Dialect {
         title: "a recipe of Megatron-Bridge or NeMo",
         markers: &[&["megatron.bridge"], &["nemo.collections"], &["import nemo_run"]],

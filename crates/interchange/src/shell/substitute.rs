@@ -48,8 +48,8 @@ impl Reader<'_> {
         Some(value.to_string().chars().map(|c| (c, line)).collect())
     }
 
-    /// `${#A[@]}`, `${A[1]}`, `${A/x/y}`, `${A#x}`, `${A%x}`, `${A,,}`, `${A:1:2}` of a variable that is
-    /// set; `None` for any other form.
+    /// `${#A[@]}`, `${A[1]}`, `${A/x/y}`, `${A#x}`, `${A%x}`, `${A,,}`, `${A:1:2}` of a variable
+    /// that is set; `None` for any other form.
     pub(super) fn form(&mut self, inner: &str) -> Option<Text> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let line = self.line;

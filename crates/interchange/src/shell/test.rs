@@ -12,8 +12,8 @@ pub(super) fn unset(word: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// What a condition comes to; `None` where that isn't known. A comparison of a variable that nothing
-/// sets is handed to `ask`, which gives the value that is taken.
+/// What a condition comes to; `None` where that isn't known. A comparison of a variable that
+/// nothing sets is handed to `ask`, which gives the value that is taken.
 pub(super) fn value(words: &[String], ask: &mut dyn FnMut(&str, &str) -> String) -> Option<bool> {
     let mut parts: Vec<&str> = words.iter().map(String::as_str).collect();
     parts.retain(|word| !matches!(*word, "[" | "]" | "[[" | "]]" | "test"));

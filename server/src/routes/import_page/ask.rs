@@ -71,7 +71,8 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
         section.card.import-card {
             @if answer.is_none() {
                 p {
-                    "A model's " code { "config.json" } ", a launch script, recipe, YAML or TOML of \
+                    "A model's " code { "config.json" } ", a launch script, recipe, YAML or TOML \
+                     of \
                     Megatron-LM, MindSpeed-LLM and the frameworks around them, or a design file. \
                     The result lists which key sets which knob, what is assumed and what isn't \
                     recognised, and asks for what is missing. Nothing is stored."
@@ -84,7 +85,8 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
 
 fn form(asked: &Asked) -> Markup {
     html! {
-        form id="import-form" class="import-form" method="post" action="/import" enctype="multipart/form-data" {
+        form id="import-form" class="import-form" method="post" action="/import"
+            enctype="multipart/form-data" {
             div.import-field {
                 label for="import-file" { "File" }
                 input id="import-file" type="file" name="file" multiple
