@@ -10,6 +10,7 @@ pub mod pins;
 
 use std::time::Duration;
 
+use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
@@ -40,6 +41,34 @@ impl Later {
         let handle = set_timeout_with_handle(act, self.delay).ok();
         let _ = self.waiting.try_set_value(handle);
     }
+}
+
+/// The address follows when the state has been still for this long.
+const ADDRESS_DELAY: Duration = Duration::from_millis(250);
+/// What a page comes to is spoken when it has been still for this long.
+const SPEECH_DELAY: Duration = Duration::from_millis(600);
+
+/// Keeps the address in step with the state, and speaks what it comes to; gives the node of the
+/// live region.
+pub(crate) fn follow_state(
+    address: impl Fn() -> String + 'static,
+    spoken: impl Fn() -> String + Copy + 'static,
+) -> NodeRef<html::P> {
+    let announcement = NodeRef::<html::P>::new();
+    let (later, speech) = (Later::new(ADDRESS_DELAY), Later::new(SPEECH_DELAY));
+    Effect::new(move |is_first: Option<()>| {
+        let shown = address();
+        if is_first.is_none() {
+            return;
+        }
+        later.run(move || replace_address(&shown));
+        speech.run(move || {
+            if let Some(Some(node)) = announcement.try_get_untracked() {
+                node.set_text_content(Some(&untrack(spoken)));
+            }
+        });
+    });
+    announcement
 }
 
 /// Does something when what has been written is on the screen: for what needn't be there with it.

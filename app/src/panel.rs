@@ -1,6 +1,7 @@
 //! The parts of the page: each reads the explorer, asks `format` for text and composes widgets.
 
 pub mod address;
+pub mod asking;
 pub mod cards;
 pub mod conventions;
 pub mod explanation;

@@ -8,6 +8,7 @@ use model::violation::{Nearest, Violation};
 
 use super::Asked;
 use super::state::Shown;
+use crate::panel::asking;
 use crate::present::format;
 use crate::present::html::table_head;
 
@@ -234,21 +235,7 @@ fn row(of: &Shown, metric: BudgetMetric) -> Markup {
 
 /// Broken rules with their ways out.
 pub(super) fn problems(violations: &[Violation], asked: &Asked) -> String {
-    let markup = html! {
-        @for (place, violation) in violations.iter().enumerate() {
-            p { (violation.message) "." }
-            p.ways {
-                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
-                    @let address = mended(asked, nearest).address();
-                    a.button #{ "mend-" (place) "-" (way) } href=(address) {
-                        (nearest.knob.knob().label) " " (nearest.value)
-                    }
-                    " "
-                }
-            }
-        }
-    };
-    markup.into_string()
+    asking::problems(violations, |nearest| mended(asked, nearest).address())
 }
 
 fn mended(asked: &Asked, nearest: &Nearest) -> Asked {

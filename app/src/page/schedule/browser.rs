@@ -1,8 +1,6 @@
 //! What only a browser does on this page: it keeps the address in step with the state, follows the
 //! page's own links without loading it again.
 
-use std::time::Duration;
-
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -10,35 +8,16 @@ use leptos::prelude::*;
 use super::state::State;
 use super::{labels, query};
 use crate::browser::dom::{clicked_link, focus_again};
-use crate::browser::{Later, replace_address};
+use crate::browser::follow_state;
 use crate::site::Page;
-
-/// The address follows when the numbers have been still for this long.
-const ADDRESS_DELAY: Duration = Duration::from_millis(250);
-/// The headline is spoken when they have been still for this long.
-const SPEECH_DELAY: Duration = Duration::from_millis(600);
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
-    let announcement = NodeRef::<html::P>::new();
-    let (address, speech) = (Later::new(ADDRESS_DELAY), Later::new(SPEECH_DELAY));
-    Effect::new(move |is_first: Option<()>| {
-        let input = state.input();
-        if is_first.is_none() {
-            return;
-        }
-        address.run(move || replace_address(&query::address(&input)));
-        speech.run(move || {
-            if let Some(Some(node)) = announcement.try_get_untracked() {
-                let text = match untrack(|| state.refusal()) {
-                    Some(_) => "This schedule can't run.".to_owned(),
-                    None => untrack(|| state.with_shown(labels::headline)),
-                };
-                node.set_text_content(Some(&text));
-            }
-        });
-    });
-    announcement
+    let spoken = move || match state.refusal() {
+        Some(_) => "This schedule can't run.".to_owned(),
+        None => state.with_shown(labels::headline),
+    };
+    follow_state(move || query::address(&state.input()), spoken)
 }
 
 /// Follows a link to this page by changing its state; all other clicks go their way.

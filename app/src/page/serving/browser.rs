@@ -1,8 +1,6 @@
 //! What only a browser does on this page: it keeps the address in step with the state, and follows
 //! the page's own links without loading it again.
 
-use std::time::Duration;
-
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -15,36 +13,17 @@ use super::measured::Measured;
 use super::state::State;
 use super::{MEASURED_PATH, address, design, labels};
 use crate::browser::dom::{clicked_link, focus_again};
-use crate::browser::{Later, fetched, replace_address};
+use crate::browser::{fetched, follow_state};
 use crate::site::Page;
-
-/// The address follows when the numbers have been still for this long.
-const ADDRESS_DELAY: Duration = Duration::from_millis(250);
-/// The headline is spoken when they have been still for this long.
-const SPEECH_DELAY: Duration = Duration::from_millis(600);
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
-    let announcement = NodeRef::<html::P>::new();
-    let (later, speech) = (Later::new(ADDRESS_DELAY), Later::new(SPEECH_DELAY));
-    Effect::new(move |is_first: Option<()>| {
-        let shown = state.with(address);
-        if is_first.is_none() {
-            return;
-        }
-        later.run(move || replace_address(&shown));
-        speech.run(move || {
-            if let Some(Some(node)) = announcement.try_get_untracked() {
-                let text = match untrack(|| state.is_stale()) {
-                    true => "This design can't serve.".to_owned(),
-                    false => untrack(|| state.with_shown(labels::headline)),
-                };
-                node.set_text_content(Some(&text));
-            }
-        });
-    });
     follow_measured(state);
-    announcement
+    let spoken = move || match state.is_stale() {
+        true => "This design can't serve.".to_owned(),
+        false => state.with_shown(labels::headline),
+    };
+    follow_state(move || state.with(address), spoken)
 }
 
 /// Asks for measured loads whenever model, accelerator or lengths change.

@@ -3,12 +3,11 @@
 use leptos::ev;
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::knob::{Kind, Value};
 use model::preset::{Preset, PresetKind};
 
 use super::state::State;
 use super::with_model;
-use crate::present::name;
+use crate::panel::asking::field;
 use crate::site::Page;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];
@@ -57,10 +56,10 @@ const MORE: &[KnobId] = &[
 /// The whole form.
 pub(super) fn form(state: State) -> impl IntoView {
     let group = |title: &'static str, ids: &'static [KnobId]| {
-        let rows: Vec<_> = ids.iter().map(|id| knob(state, *id)).collect();
+        let rows: Vec<_> = ids.iter().map(|id| field(state, *id)).collect();
         view! { <fieldset><legend>{title}</legend>{rows}</fieldset> }
     };
-    let more: Vec<_> = MORE.iter().map(|id| knob(state, *id)).collect();
+    let more: Vec<_> = MORE.iter().map(|id| field(state, *id)).collect();
     view! {
         <form class="card schedule-form" action=Page::Serving.path() method="get" novalidate
             aria-label="Model, machine and load"
@@ -106,85 +105,6 @@ fn models(state: State) -> impl IntoView {
                 <optgroup label="Models">{models}</optgroup>
                 <optgroup label="Published runs">{published}</optgroup>
             </select>
-        </div>
-    }
-}
-
-fn text(value: &Value) -> String {
-    if *value == Value::None { String::new() } else { value.to_string() }
-}
-
-/// A knob with its box or its list.
-fn knob(state: State, id: KnobId) -> impl IntoView {
-    let knob = id.knob();
-    let field = knob.id();
-    let value = Memo::new(move |_| state.with(|design| text(&design.get(id))));
-    let is_wrong = move || state.refused(id).is_some() || state.is_broken(id);
-    let names: Option<Vec<(String, String)>> = match knob.kind {
-        Kind::Choice(names) => Some(
-            names
-                .iter()
-                .map(|it| ((*it).to_owned(), name::value(it).unwrap_or_else(|| (*it).to_owned())))
-                .collect(),
-        ),
-        Kind::Flag => {
-            Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
-        }
-        Kind::Integer(..)
-        | Kind::OptionalInteger(..)
-        | Kind::Real(..)
-        | Kind::OptionalReal(..)
-        | Kind::Subset(_)
-        | Kind::LayerFreq
-        | Kind::PerStage(_)
-        | Kind::PositionList(_)
-        | Kind::LayerPattern(_)
-        | Kind::Layout
-        | Kind::Hash => None,
-    };
-    let change = move |event: ev::Event| state.write(id, &event_target_value(&event));
-    let first = value.get_untracked();
-    let control = match names {
-        Some(names) => {
-            let options: Vec<_> = names
-                .into_iter()
-                .map(|(it, label)| {
-                    let is_first = it == first;
-                    view! { <option value=it selected=is_first>{label}</option> }
-                })
-                .collect();
-            view! {
-                <select class="select" id=field.clone() name=field.clone() autocomplete="off"
-                    prop:value=move || value.get() on:change=change
-                    aria-invalid=move || if is_wrong() { "true" } else { "false" }
-                >
-                    {options}
-                </select>
-            }
-            .into_any()
-        }
-        None => {
-            let is_optional =
-                matches!(knob.kind, Kind::OptionalInteger(..) | Kind::OptionalReal(..));
-            view! {
-                <input type="number" inputmode="decimal" step="any" class="number-box"
-                    id=field.clone() name=field.clone() autocomplete="off"
-                    value=first.clone() prop:value=move || value.get()
-                    placeholder=if is_optional { "none" } else { "" }
-                    aria-invalid=move || if is_wrong() { "true" } else { "false" }
-                    on:change=change
-                />
-            }
-            .into_any()
-        }
-    };
-    let unit = (!knob.unit.is_empty()).then(|| view! { " " <span class="unit">{knob.unit}</span> });
-    let problem = move || state.refused(id);
-    view! {
-        <div class="schedule-field">
-            <label for=field.clone()>{knob.label}{unit}</label>
-            {control}
-            <p class="schedule-problem">{problem}</p>
         </div>
     }
 }

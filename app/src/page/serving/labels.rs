@@ -9,6 +9,7 @@ use model::violation::Violation;
 
 use super::address;
 use super::state::Ran;
+use crate::panel::asking;
 use crate::present::format;
 use crate::present::html::{source, table_head};
 use crate::present::terms::terms;
@@ -256,21 +257,7 @@ pub(super) fn memory(ran: &Ran) -> String {
 
 /// Broken rules with their ways out.
 pub(super) fn problems(violations: &[Violation], design: &Design) -> String {
-    let markup = html! {
-        @for (place, violation) in violations.iter().enumerate() {
-            p { (violation.message) "." }
-            p.ways {
-                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
-                    @let mended = mended(design, nearest);
-                    a.button #{ "mend-" (place) "-" (way) } href=(address(&mended)) {
-                        (nearest.knob.knob().label) " " (nearest.value)
-                    }
-                    " "
-                }
-            }
-        }
-    };
-    markup.into_string()
+    asking::problems(violations, |nearest| address(&mended(design, nearest)))
 }
 
 fn mended(design: &Design, nearest: &model::violation::Nearest) -> Design {

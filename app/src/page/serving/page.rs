@@ -2,14 +2,13 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use maud::html;
 use model::design::Design;
-use model::knob::KnobError;
 use model::serving::ServingMetric;
 
 use super::state::{Ran, State};
 use super::{browser, design, experts, form, front, labels, launch};
 use crate::browser::{copy as copy_text, reset_soon};
+use crate::panel::asking::{broken_link, section};
 use crate::panel::header;
 use crate::present::html::on_server;
 use crate::site::Page;
@@ -19,7 +18,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
     let main = match design(raw) {
         Ok(design) => Either::Left(live(design)),
         Err(errors) => {
-            let html = on_server(|| broken(&errors));
+            let html = on_server(|| broken_link(&errors, Page::Serving));
             Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
         }
     };
@@ -28,36 +27,6 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
             {header::beside(Page::Serving, "results", "Skip to the results")}
             {main}
         </div>
-    }
-}
-
-fn broken(errors: &[KnobError]) -> String {
-    let markup = html! {
-        h1 { "This link can't be opened as it is" }
-        p { "These parts couldn't be read, and nothing was substituted." }
-        ul.link-errors {
-            @for error in errors { li { strong { (error.knob) } p { (error.detail) } } }
-        }
-        p { a.button href=(Page::Serving.path()) { "Open the example" } }
-    };
-    markup.into_string()
-}
-
-/// A section with a heading and text that follows the state.
-fn section(
-    id: &'static str,
-    title: &'static str,
-    text: impl Fn() -> String + Send + Sync + 'static,
-) -> impl IntoView {
-    let heading = format!("{id}-title");
-    let text = Memo::new(move |_| text());
-    view! {
-        <section class="card schedule-card" aria-labelledby=heading.clone()>
-            <h2 id=heading.clone()>{title}</h2>
-            <div class="scroll-x" role="region" tabindex="0" aria-label=format!("{title}, table")
-                inner_html=move || text.get()
-            ></div>
-        </section>
     }
 }
 

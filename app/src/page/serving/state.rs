@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
+use model::knob::Value;
 use model::serving::front::{Front, LAYOUT};
 use model::serving::{Inference, ServingMetric, ServingPlan, infer};
 use model::violation::Violation;
 
 use super::measured::Measured;
 use crate::browser::Later;
+use crate::panel::asking::{Asking, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
 const REST: Duration = Duration::from_millis(250);
@@ -27,13 +29,11 @@ pub(super) struct Ran {
 pub(super) struct State {
     design: RwSignal<Design>,
     resting: RwSignal<Design>,
-    outcome: Memo<Result<Arc<Ran>, Vec<Violation>>>,
-    shown: Memo<Option<Arc<Ran>>>,
+    outcome: Outcome<Ran>,
     front: Memo<Arc<Front>>,
     measured: RwSignal<Measured>,
     explained: RwSignal<ServingMetric>,
-    /// What was typed and isn't a value, by knob.
-    wrong: RwSignal<Vec<(KnobId, String)>>,
+    typed: Typed,
     later: Later,
 }
 
@@ -41,23 +41,19 @@ impl State {
     pub(super) fn new(design: Design) -> Self {
         let resting = RwSignal::new(design.clone());
         let design = RwSignal::new(design);
-        let outcome = Memo::new(move |_| {
+        let outcome = Outcome::new(move || {
             design.with(|design| {
                 let plan = ServingPlan::new(design)?;
                 let inference = infer(&plan);
-                Ok(Arc::new(Ran { plan, inference }))
+                Ok(Ran { plan, inference })
             })
         });
-        let shown = Memo::new(move |before: Option<&Option<Arc<Ran>>>| match outcome.get() {
-            Ok(ran) => Some(ran),
-            Err(_) => before.cloned().flatten(),
-        });
         let front = Memo::new(move |_| Arc::new(resting.with(Front::new)));
-        let wrong = RwSignal::default();
+        let typed = Typed::new();
         let measured = RwSignal::default();
         let explained = RwSignal::new(ServingMetric::tpot_seconds);
         let later = Later::new(REST);
-        Self { design, resting, outcome, shown, front, measured, explained, wrong, later }
+        Self { design, resting, outcome, front, measured, explained, typed, later }
     }
 
     /// Something of the design.
@@ -67,17 +63,17 @@ impl State {
 
     /// The rules that the design breaks.
     pub(super) fn violations(self) -> Vec<Violation> {
-        self.outcome.with(|outcome| outcome.as_ref().err().cloned().unwrap_or_default())
+        self.outcome.violations()
     }
 
     /// Are the numbers those of something else?
     pub(super) fn is_stale(self) -> bool {
-        self.outcome.with(Result::is_err)
+        self.outcome.is_stale()
     }
 
     /// Text of what is shown: what is asked for, or the last that could serve.
     pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
-        self.shown.with(|ran| ran.as_deref().map_or_else(String::new, text))
+        self.outcome.with_shown(text)
     }
 
     /// Text of the layouts, with the design that they are of and what was measured of it.
@@ -115,7 +111,7 @@ impl State {
 
     /// Asks for something else.
     pub(super) fn ask(self, design: Design) {
-        self.wrong.set(Vec::new());
+        self.typed.forget();
         self.design.set(design.clone());
         self.later.run(move || {
             // The page may be gone by now.
@@ -134,31 +130,27 @@ impl State {
         }
         self.ask(design);
     }
+}
 
-    /// A text for a knob: taken, or refused with the reason.
-    pub(super) fn write(self, id: KnobId, text: &str) {
+impl Asking for State {
+    const TYPED_AS: &'static str = "number";
+
+    fn value(self, id: KnobId) -> Value {
+        self.with(|design| design.get(id))
+    }
+
+    fn write(self, id: KnobId, text: &str) {
         let mut design = self.design.get_untracked();
-        let text = if text.trim().is_empty() { "none" } else { text };
-        match design.set_text(id, text) {
-            Ok(()) => self.ask(design),
-            Err(error) => self.wrong.update(|wrong| {
-                wrong.retain(|(known, _)| *known != id);
-                wrong.push((id, error.to_string()));
-            }),
+        if self.typed.set(&mut design, id, text) {
+            self.ask(design);
         }
     }
 
-    /// What is wrong with what was typed for a knob.
-    pub(super) fn refused(self, id: KnobId) -> Option<String> {
-        self.wrong.with(|wrong| {
-            wrong.iter().find(|(known, _)| *known == id).map(|(_, message)| message.clone())
-        })
+    fn refused(self, id: KnobId) -> Option<String> {
+        self.typed.refused(id)
     }
 
-    /// Does a broken rule name this knob?
-    pub(super) fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.with(|outcome| {
-            outcome.as_ref().is_err_and(|all| all.iter().any(|it| it.knobs.contains(&id)))
-        })
+    fn is_broken(self, id: KnobId) -> bool {
+        self.outcome.is_broken(id)
     }
 }

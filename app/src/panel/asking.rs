@@ -1,0 +1,260 @@
+//! A page that asks for knobs beside what they come to: what was typed, the last that held, and the
+//! form, links and sections that show it.
+
+use std::sync::Arc;
+
+use leptos::ev;
+use leptos::prelude::*;
+use maud::html;
+use model::design::{Design, KnobId};
+use model::knob::{Kind, KnobError, Value};
+use model::violation::{Nearest, Violation};
+
+use crate::present::name;
+use crate::site::Page;
+
+/// What was typed and isn't a value, by knob.
+#[derive(Clone, Copy)]
+pub struct Typed(RwSignal<Vec<(KnobId, String)>>);
+
+impl Typed {
+    /// Nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(RwSignal::default())
+    }
+
+    /// Something else is asked for.
+    pub fn forget(self) {
+        self.0.set(Vec::new());
+    }
+
+    /// Sets a knob of a design to a text; keeps the reason where it is refused.
+    #[must_use]
+    pub fn set(self, design: &mut Design, id: KnobId, text: &str) -> bool {
+        let text = if text.trim().is_empty() { "none" } else { text };
+        let Err(error) = design.set_text(id, text) else { return true };
+        self.0.update(|wrong| {
+            wrong.retain(|(known, _)| *known != id);
+            wrong.push((id, error.to_string()));
+        });
+        false
+    }
+
+    /// What is wrong with what was typed for a knob.
+    #[must_use]
+    pub fn refused(self, id: KnobId) -> Option<String> {
+        self.0.with(|wrong| {
+            wrong.iter().find(|(known, _)| *known == id).map(|(_, message)| message.clone())
+        })
+    }
+}
+
+impl Default for Typed {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What comes of what is asked for, or the rules that it breaks.
+pub struct Outcome<T: Send + Sync + 'static> {
+    found: Memo<Result<Arc<T>, Vec<Violation>>>,
+    shown: Memo<Option<Arc<T>>>,
+}
+
+impl<T: Send + Sync> Clone for Outcome<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + Sync> Copy for Outcome<T> {}
+
+impl<T: PartialEq + Send + Sync> Outcome<T> {
+    /// What follows from signals.
+    pub fn new(found: impl Fn() -> Result<T, Vec<Violation>> + Send + Sync + 'static) -> Self {
+        let found = Memo::new(move |_| found().map(Arc::new));
+        let shown = Memo::new(move |before: Option<&Option<Arc<T>>>| match found.get() {
+            Ok(now) => Some(now),
+            Err(_) => before.cloned().flatten(),
+        });
+        Self { found, shown }
+    }
+
+    /// The rules that what is asked for breaks.
+    #[must_use]
+    pub fn violations(self) -> Vec<Violation> {
+        self.found.with(|found| found.as_ref().err().cloned().unwrap_or_default())
+    }
+
+    /// Are the numbers those of something else?
+    #[must_use]
+    pub fn is_stale(self) -> bool {
+        self.found.with(Result::is_err)
+    }
+
+    /// Text of what is shown: what is asked for, or the last that broke no rule.
+    pub fn with_shown(self, text: impl FnOnce(&T) -> String) -> String {
+        self.shown.with(|shown| shown.as_deref().map_or_else(String::new, text))
+    }
+
+    /// Does a broken rule name this knob?
+    #[must_use]
+    pub fn is_broken(self, id: KnobId) -> bool {
+        self.found.with(|found| {
+            found.as_ref().is_err_and(|all| all.iter().any(|it| it.knobs.contains(&id)))
+        })
+    }
+}
+
+/// The state of such a page, as its form sees it.
+pub trait Asking: Copy + Send + Sync + 'static {
+    /// How a browser takes what is typed: `number` or `text`.
+    const TYPED_AS: &'static str;
+
+    /// The value that is asked for.
+    fn value(self, id: KnobId) -> Value;
+
+    /// A text for a knob: taken, or refused with the reason.
+    fn write(self, id: KnobId, text: &str);
+
+    /// What is wrong with what was typed for a knob.
+    fn refused(self, id: KnobId) -> Option<String>;
+
+    /// Does a broken rule name this knob?
+    fn is_broken(self, id: KnobId) -> bool;
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::None => String::new(),
+        // Tokens: more zeros than anyone counts.
+        Value::Real(number) if *number >= 1e9 => format!("{number:e}"),
+        Value::Flag(_) | Value::Integer(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
+            value.to_string()
+        }
+    }
+}
+
+/// A knob with its box or its list.
+pub fn field<S: Asking>(state: S, id: KnobId) -> impl IntoView {
+    let knob = id.knob();
+    let field = knob.id();
+    let value = Memo::new(move |_| text(&state.value(id)));
+    let is_wrong = move || state.refused(id).is_some() || state.is_broken(id);
+    let invalid = move || if is_wrong() { "true" } else { "false" };
+    let change = move |event: ev::Event| state.write(id, &event_target_value(&event));
+    let first = value.get_untracked();
+    let control = match names(knob.kind) {
+        Some(names) => {
+            let options: Vec<_> = names
+                .into_iter()
+                .map(|(it, label)| {
+                    let is_first = it == first;
+                    view! { <option value=it selected=is_first>{label}</option> }
+                })
+                .collect();
+            view! {
+                <select class="select" id=field.clone() name=field.clone() autocomplete="off"
+                    prop:value=move || value.get() on:change=change aria-invalid=invalid
+                >
+                    {options}
+                </select>
+            }
+            .into_any()
+        }
+        None => {
+            let is_optional =
+                matches!(knob.kind, Kind::OptionalInteger(..) | Kind::OptionalReal(..));
+            view! {
+                <input type=S::TYPED_AS inputmode="decimal" class="number-box"
+                    step=(S::TYPED_AS == "number").then_some("any")
+                    id=field.clone() name=field.clone() autocomplete="off"
+                    value=first.clone() prop:value=move || value.get()
+                    placeholder=if is_optional { "none" } else { "" }
+                    aria-invalid=invalid on:change=change
+                />
+            }
+            .into_any()
+        }
+    };
+    // Not where the label says it.
+    let has_unit = !knob.unit.is_empty() && !knob.label.ends_with(knob.unit);
+    let unit = has_unit.then(|| view! { " " <span class="unit">{knob.unit}</span> });
+    let problem = move || state.refused(id);
+    view! {
+        <div class="schedule-field">
+            <label for=field.clone()>{knob.label}{unit}</label>
+            {control}
+            <p class="schedule-problem">{problem}</p>
+        </div>
+    }
+}
+
+/// The values of a list with their names; none where a number is typed.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are typed")]
+fn names(kind: Kind) -> Option<Vec<(String, String)>> {
+    match kind {
+        Kind::Choice(names) => Some(
+            names
+                .iter()
+                .map(|it| ((*it).to_owned(), name::value(it).unwrap_or_else(|| (*it).to_owned())))
+                .collect(),
+        ),
+        Kind::Flag => {
+            Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
+        }
+        _ => None,
+    }
+}
+
+/// A section with a heading and text that follows the state.
+pub fn section(
+    id: &'static str,
+    title: &'static str,
+    text: impl Fn() -> String + Send + Sync + 'static,
+) -> impl IntoView {
+    let heading = format!("{id}-title");
+    let text = Memo::new(move |_| text());
+    view! {
+        <section id=id class="card schedule-card" aria-labelledby=heading.clone()>
+            <h2 id=heading.clone()>{title}</h2>
+            <div class="scroll-x" role="region" tabindex="0" aria-label=format!("{title}, table")
+                inner_html=move || text.get()
+            ></div>
+        </section>
+    }
+}
+
+/// What a page says of a link that it can't open.
+#[must_use]
+pub fn broken_link(errors: &[KnobError], page: Page) -> String {
+    let markup = html! {
+        h1 { "This link can't be opened as it is" }
+        p { "These parts couldn't be read, and nothing was substituted." }
+        ul.link-errors {
+            @for error in errors { li { strong { (error.knob) } p { (error.detail) } } }
+        }
+        p { a.button href=(page.path()) { "Open the example" } }
+    };
+    markup.into_string()
+}
+
+/// Broken rules with their ways out, each to the address that it leads to.
+#[must_use]
+pub fn problems(violations: &[Violation], address: impl Fn(&Nearest) -> String) -> String {
+    let markup = html! {
+        @for (place, violation) in violations.iter().enumerate() {
+            p { (violation.message) "." }
+            p.ways {
+                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
+                    a.button #{ "mend-" (place) "-" (way) } href=(address(nearest)) {
+                        (nearest.knob.knob().label) " " (nearest.value)
+                    }
+                    " "
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
