@@ -15,7 +15,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Response;
+use web_sys::{RequestInit, Response};
 
 use crate::present::format::MemoryUnit;
 
@@ -83,6 +83,17 @@ pub(crate) async fn fetched(address: &str) -> Option<String> {
     let response: Response = response.dyn_into().ok()?;
     let text = response.text().ok().filter(|_| response.ok())?;
     JsFuture::from(text).await.ok()?.as_string()
+}
+
+/// The status and the text of the answer to what is sent; none where nobody answers.
+pub(crate) async fn posted(address: &str, body: &JsValue) -> Option<(u16, String)> {
+    let options = RequestInit::new();
+    options.set_method("POST");
+    options.set_body(body);
+    let sent = JsFuture::from(window().fetch_with_str_and_init(address, &options)).await.ok()?;
+    let response: Response = sent.dyn_into().ok()?;
+    let text = JsFuture::from(response.text().ok()?).await.ok()?.as_string()?;
+    Some((response.status(), text))
 }
 
 /// The whole address of a design.

@@ -1,5 +1,6 @@
 // How a model answers: a question in three steps, layouts beside each other, the engine's command.
 
+import { readFileSync } from "node:fs";
 import { card, expect, gotoHydrated, test } from "./helper";
 import { expectNoScroll, findings, looks } from "./looks";
 
@@ -115,14 +116,60 @@ test("pools that prefill apart are found, shown and opened", async ({ page }) =>
   await expect(page).toHaveURL(/disaggregation=prefill_decode|preset=deepseek-r1-96-h100/);
 });
 
+/** Scores of math (experts 0 and 2) and code (expert 1) in layer 3, as Parquet. */
+const PARQUET = [
+  "UEFSMRUEFSAVIEwVBBUAEgAABAAAAG1hdGgEAAAAY29kZRUAFQYVBiwVBhUQFQYVBgAAAQMEFQQVCBUITBUCFQAS",
+  "AAADAAAAFQAVBBUELBUGFRAVBhUGAAAABhUEFTAVMEwVBhUAEgAAAAAAAAAAAAACAAAAAAAAAAEAAAAAAAAAFQAV",
+  "CBUILBUGFRAVBhUGAAACAyQAFQQVGBUYTBUGFQASAAAAAAA/AADAPwAAAEAVABUIFQgsFQYVEBUGFQYAAAIDJAAZ",
+  "EgIZGARjb2RlGRgEbWF0aBUCGRYAABkSAhkYBAMAAAAZGAQDAAAAFQIZFgAAGRICGRgIAAAAAAAAAAAZGAgCAAAA",
+  "AAAAABUCGRYAABkSAhkYBAAAAD8ZGAQAAABAFQIZFgA5FgAAGRwWRBUoFgAAGRYYABkcFpABFSYWAAAAGRwWggIV",
+  "KhYAAAAZHBbgAhUqFgAAABUCGVxIBXRyYWNlFQgAFQwlABgEdGFzayUAABUCJQAYBWxheWVyABUEJQAYBmV4cGVy",
+  "dAAVCCUAGAVsb2dpdAAWBhkcGUwmABwVDBk1AAYQGRgEdGFzaxUAFgYWZBZkJkQmCBw2ACgEbWF0aBgEY29kZRER",
+  "ABksFQQVABUCABUAFRAVAgA8FhgAABbYBBUaFooDFS4AJgAcFQIZNQAGEBkYBWxheWVyFQAWBhZKFkomkAEmbBwY",
+  "BAMAAAAYBAMAAAAWACgEAwAAABgEAwAAABERABksFQQVABUCABUAFRAVAgAAFvIEFRYWuAMVLgAmABwVBBk1AAYQ",
+  "GRgGZXhwZXJ0FQAWBhZ2FnYmggImtgEcGAgCAAAAAAAAABgIAAAAAAAAAAAWACgIAgAAAAAAAAAYCAAAAAAAAAAA",
+  "EREAGSwVBBUAFQIAFQAVEBUCAAAWiAUVFhbmAxU+ACYAHBUIGTUABhAZGAVsb2dpdBUAFgYWXhZeJuACJqwCHDYA",
+  "KAQAAABAGAQAAAA/EREWAAAZLBUEFQAVAgAVABUQFQIAABaeBRUWFqQEFTQAFoIDFgYmCBaCAxQAACgZcGFycXVl",
+  "dC1ycyB2ZXJzaW9uIDYwLjEuMBlMHAAAHAAAHAAALAAAAOABAABQQVIx",
+].join("");
+
+/** Pangu Ultra MoE on eight 910B3, with 64 of 256 experts kept. */
+const KEPT =
+  "v=1&preset=pangu-ultra-moe-718b&cluster.accelerator=ascend-910b3&cluster.num_devices=8&" +
+  "serving.engine=mindie&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&" +
+  "serving.experts_kept=64&serving.experts_kept_topk=4";
+
 test("experts of tasks are generated, and say so", async ({ page }) => {
-  const kept =
-    "v=1&preset=pangu-ultra-moe-718b&cluster.accelerator=ascend-910b3&cluster.num_devices=8&" +
-    "serving.engine=mindie&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&" +
-    "serving.experts_kept=64&serving.experts_kept_topk=4";
-  await gotoHydrated(page, `/serving?${kept}`);
+  await gotoHydrated(page, `/serving?${KEPT}`);
   await page.getByRole("button", { name: "Generate an example" }).click();
   await expect(page.getByText(/generated/i).first()).toBeVisible();
+  const needed = page.getByRole("region", { name: "What tasks need" });
+  const own = needed.getByRole("row", { name: /generated 1/ }).first().getByRole("cell").nth(1);
+  const least = await own.textContent();
+  await page.getByLabel("Share kept experts out").selectOption("least");
+  await expect(own).not.toHaveText(least ?? "");
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save kept experts" }).click();
+  const kept = JSON.parse(readFileSync(await (await saved).path(), "utf8"));
+  const layers = Object.values(kept)[0] as { experts: number[] }[];
+  expect(layers).toHaveLength(58);
+  const count = layers.reduce((sum, layer) => sum + layer.experts.length, 0);
+  expect(count).toBeLessThanOrEqual(58 * 64);
+});
+
+test("router traces are read from text, from Parquet, and refused by line", async ({ page }) => {
+  await gotoHydrated(page, `/serving?${KEPT}`);
+  const needed = page.getByRole("region", { name: "What tasks need" });
+  const open = (name: string, buffer: Buffer) =>
+    page.locator("#router-trace").setInputFiles({ name, mimeType: "text/plain", buffer });
+  await open("scores.parquet", Buffer.from(PARQUET, "base64"));
+  await expect(needed).toContainText("math");
+  await expect(needed).toContainText("All tasks together keep 3 of 3 experts.");
+  const tokens = "task,token,layer,expert,logit\nchat,0,0,5,2\nchat,1,0,6,4\n";
+  await open("tokens.csv", Buffer.from(tokens));
+  await expect(needed).toContainText("chat");
+  await open("bad.csv", Buffer.from("task,layer,expert,tcess\nmath,0,first,1\n"));
+  await expect(needed).toContainText("line 2");
 });
 
 test("a sweep over layouts that serve leads back to this page", async ({ page }) => {

@@ -27,6 +27,7 @@ mod routed;
 pub mod rules;
 pub mod runs;
 mod speculation;
+pub mod traced;
 
 use crate::design::KnobId;
 

@@ -4,11 +4,26 @@
 mod traced;
 
 use model::file::Tree;
+use model::pattern::{Goal, Patterns};
 use model::serving::experts::{Experts, Published, published};
 use model::serving::fits::{Fit, fits};
-use model::serving::{Inference, ServingPlan};
+use model::serving::traced::Traced;
+use model::serving::{Inference, ServingPlan, infer};
 
-pub(crate) use traced::{Asked, Traced, json as traced_json};
+/// The object of `moescape experts --json`: the experts of a design, and what a router trace says of
+/// them, null without one.
+///
+/// # Errors
+/// What of the trace isn't the model's.
+pub(crate) fn answer(
+    plan: &ServingPlan,
+    patterns: Option<&Patterns>,
+    goal: Goal,
+) -> Result<Tree, String> {
+    let said = |patterns| Traced::new(plan, patterns, goal).map(|it| traced::json(&it, patterns));
+    let trace = patterns.map(said).transpose()?.unwrap_or(Tree::Null);
+    Ok(Tree::map([("experts", section(plan, &infer(plan))), ("trace", trace)]))
+}
 
 /// The section `experts` of an inference; null of a model without experts.
 pub(crate) fn section(plan: &ServingPlan, inference: &Inference) -> Tree {

@@ -5,6 +5,7 @@ mod budget;
 mod card;
 mod designs;
 mod embed;
+mod experts;
 mod export;
 mod files;
 mod find;
@@ -112,6 +113,14 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/infer", post(infer::infer))
         .route("/api/v1/infer/layouts", post(infer::layouts))
+        .route(
+            "/api/v1/experts",
+            post(experts::experts).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
+        )
+        .route(
+            app::page::serving::SCORES_PATH,
+            post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
+        )
         .route("/api/v1/budget", post(budget::budget))
         .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))

@@ -50,14 +50,15 @@ pub(crate) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) { parquet::read(bytes) } else { text::read(bytes) }
 }
 
-/// The router trace of a file, told apart in the same way.
+/// The router trace of a file, told apart in the same way; of the logits of a token the best
+/// `visited` count.
 ///
 /// # Errors
 /// What is wrong with the file, up to [`text::MAX_ERRORS`].
-pub(crate) fn read_patterns(bytes: &Bytes) -> Result<Patterns, Vec<TextError>> {
+pub(crate) fn read_patterns(bytes: &Bytes, visited: usize) -> Result<Patterns, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) {
-        patterns::read(bytes)
+        patterns::read(bytes, visited)
     } else {
-        pattern::text::read(bytes)
+        pattern::text::read(bytes, visited)
     }
 }

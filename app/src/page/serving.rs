@@ -22,6 +22,8 @@ use crate::site::Page;
 
 /// Where measured loads of a design's model and accelerator are.
 pub const MEASURED_PATH: &str = "/serving/measured";
+/// Where the scores of a router trace come as text that the page reads.
+pub const SCORES_PATH: &str = "/api/v1/experts/scores";
 
 pub use front::pools;
 pub use launch::command;

@@ -23,13 +23,11 @@ impl Coverage {
         let mut mean = vec![0.0; experts + 1];
         let mut least = vec![f64::INFINITY; experts + 1];
         for layer in 0..layers {
-            let mut mass = patterns.mass(task, layer);
-            mass.sort_by(|one, other| other.total_cmp(one));
+            let mass = patterns.mass(task, layer);
+            let falling = patterns.ranks(task, layer).map(|expert| mass[expert]);
             let mut sum = 0.0;
-            for kept in 0..=experts {
-                if kept > 0 {
-                    sum += mass.get(kept - 1).copied().unwrap_or(0.0);
-                }
+            for (kept, more) in core::iter::once(0.0).chain(falling).enumerate() {
+                sum += more;
                 // All of it is one, whatever sums are rounded to.
                 let covered = if kept == experts { 1.0 } else { sum.min(1.0) };
                 mean[kept] += covered / layers as f64;

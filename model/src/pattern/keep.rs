@@ -1,7 +1,9 @@
 //! Which experts to keep of each layer, where memory holds so many in all.
 
+use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::coverage::coverage;
 use super::scores::Patterns;
@@ -16,6 +18,18 @@ pub enum Goal {
     Mean,
     /// The mass covered in the layer that is covered least; then that in all together.
     Least,
+}
+
+impl Goal {
+    /// Every goal, with its name.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("equal", Self::Equal), ("mean", Self::Mean), ("least", Self::Least)];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
 }
 
 /// The experts that are kept for a task.
@@ -35,7 +49,7 @@ struct Curve {
 
 impl Curve {
     fn new(patterns: &Patterns, task: usize, layer: usize) -> Self {
-        let order = patterns.ranks(task, layer);
+        let order: Vec<usize> = patterns.ranks(task, layer).collect();
         let mass = patterns.mass(task, layer);
         let mut sums = vec![0.0];
         for expert in &order {
@@ -99,34 +113,42 @@ impl Keep {
 /// Counts by what the next expert of a layer adds.
 fn by_gain(curves: &[Curve], budget: usize, least: usize) -> Vec<usize> {
     let mut counts = vec![least; curves.len()];
-    let mut gains: Vec<(f64, usize)> = Vec::new();
+    // Of one layer gains fall with rank, so that those above a bound are its first.
+    let mut gains: Vec<(f64, usize, usize)> = Vec::new();
     for (layer, curve) in curves.iter().enumerate() {
-        let steps = curve.sums.windows(2).skip(least);
-        gains.extend(steps.map(|pair| (pair[1] - pair[0], layer)));
+        let steps = curve.sums.windows(2).enumerate().skip(least);
+        gains.extend(steps.map(|(rank, pair)| (pair[1] - pair[0], layer, rank)));
     }
-    // Of one layer they come in order, as mass falls with rank; sorting is stable.
-    gains.sort_by(|one, other| other.0.total_cmp(&one.0));
     let left = budget.saturating_sub(least * curves.len());
-    for (_, layer) in gains.into_iter().take(left) {
+    if left < gains.len() {
+        gains.select_nth_unstable_by(left, |one, other| {
+            other.0.total_cmp(&one.0).then((one.1, one.2).cmp(&(other.1, other.2)))
+        });
+    }
+    for (_, layer, _) in gains.into_iter().take(left) {
         counts[layer] += 1;
     }
     counts
 }
 
-/// Counts by which layer is covered least: one more expert of it, until all layers are full or the
-/// next doesn't fit; what is left goes where it adds most.
+/// Counts by which layer is covered least: one more expert of it, until all layers are full; of
+/// equals the first layer.
 fn by_need(curves: &[Curve], budget: usize, least: usize) -> Vec<usize> {
     let mut counts = vec![least; curves.len()];
     let mut left = budget.saturating_sub(least * curves.len());
-    while left > 0 {
-        let covered = |layer: usize| curves[layer].sums[counts[layer]];
-        let open = (0..curves.len()).filter(|layer| counts[*layer] + 1 < curves[*layer].sums.len());
-        let Some(neediest) = open.min_by(|one, other| covered(*one).total_cmp(&covered(*other)))
-        else {
-            break;
-        };
-        counts[neediest] += 1;
+    // What is covered, as bits: shares are not below 0, so that they are in the order of numbers.
+    let entry = |layer: usize, count: usize| {
+        let covered = curves[layer].sums[count];
+        (count + 1 < curves[layer].sums.len()).then(|| Reverse((covered.to_bits(), layer)))
+    };
+    let mut open: BinaryHeap<_> =
+        (0..curves.len()).filter_map(|layer| entry(layer, least)).collect();
+    while left > 0
+        && let Some(Reverse((_, layer))) = open.pop()
+    {
+        counts[layer] += 1;
         left -= 1;
+        open.extend(entry(layer, counts[layer]));
     }
     counts
 }

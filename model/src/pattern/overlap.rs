@@ -101,7 +101,7 @@ pub fn together(patterns: &Patterns, kept: usize, most: usize) -> Vec<Pair> {
         // The tasks of each expert.
         let mut of_expert = vec![Vec::new(); experts];
         for task in 0..tasks {
-            for expert in patterns.ranks(task, place).into_iter().take(kept) {
+            for expert in patterns.ranks(task, place).take(kept) {
                 of_expert[expert].push(task);
             }
         }

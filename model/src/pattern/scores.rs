@@ -14,6 +14,8 @@ pub struct Patterns {
     experts: usize,
     /// Task after task, layer after layer.
     scores: Vec<f32>,
+    /// The experts of each layer of each task, best first.
+    order: Vec<u16>,
     /// The seed of scores that are generated, and none of a run.
     pub(super) seed: Option<u64>,
 }
@@ -42,7 +44,11 @@ impl Patterns {
             && experts <= Self::MAX_EXPERTS
             && tasks.len() <= Self::MAX_TASKS;
         let are_numbers = scores.iter().all(|score| score.is_finite());
-        (is_within && are_numbers).then_some(Self { tasks, layers, experts, scores, seed: None })
+        if !(is_within && are_numbers) {
+            return None;
+        }
+        let order = scores.chunks(experts).flat_map(best_first).collect();
+        Some(Self { tasks, layers, experts, scores, order, seed: None })
     }
 
     /// The tasks' names.
@@ -94,18 +100,15 @@ impl Patterns {
     }
 
     /// Experts of a layer by score, best first; of equals the one of the lower number.
-    #[must_use]
-    pub fn ranks(&self, task: usize, layer: usize) -> Vec<usize> {
-        let scores = self.scores(task, layer);
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|one, other| scores[*other].total_cmp(&scores[*one]));
-        order
+    pub fn ranks(&self, task: usize, layer: usize) -> impl Iterator<Item = usize> + '_ {
+        let start = (task * self.layers.len() + layer) * self.experts;
+        self.order[start..start + self.experts].iter().map(|expert| usize::from(*expert))
     }
 
     /// The best so many experts of a layer.
     #[must_use]
     pub fn best(&self, task: usize, layer: usize, kept: usize) -> Set {
-        Set::of(self.experts, self.ranks(task, layer).into_iter().take(kept))
+        Set::of(self.experts, self.ranks(task, layer).take(kept))
     }
 
     /// Several tasks as one: the mean of their mass, whose best experts lose least of them
@@ -127,4 +130,17 @@ impl Patterns {
         let pooled = Self::new(Vec::from([name]), self.layers.clone(), self.experts, scores)?;
         Some(Self { seed: self.seed, ..pooled })
     }
+}
+
+/// Places of scores, the highest first; of equals the first.
+fn best_first(scores: &[f32]) -> impl Iterator<Item = u16> + use<> {
+    // Bits of a number as one that grows with it, turned around; the place behind it.
+    let key = |(place, score): (usize, &f32)| {
+        let bits = score.to_bits();
+        let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        u64::from(!rising) << 16 | place as u64
+    };
+    let mut keys: Vec<u64> = scores.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| key as u16)
 }

@@ -72,6 +72,12 @@ impl Experts {
         })
     }
 
+    /// Experts that a token visits, the most where their number differs.
+    #[must_use]
+    pub fn visited(&self) -> usize {
+        libm::ceil(self.topk) as usize
+    }
+
     /// Distinct experts of a layer that a step of decode touches, of as many requests as an
     /// inference has in flight, drafts among their tokens.
     #[must_use]

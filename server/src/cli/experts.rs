@@ -6,16 +6,16 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
-use model::file::{Tree, json};
+use model::file::json;
 use model::pattern::{Generator, Goal, Patterns};
 use model::serving::experts::Experts;
+use model::serving::traced::Traced;
 use model::serving::{ServingPlan, infer};
 
 use super::input::Source;
 use super::trace::read_bytes;
 use super::{Failure, input, output};
-use crate::experts::{Asked, Traced, section, traced_json};
-use crate::traces;
+use crate::{experts, traces};
 
 /// How experts are shared out over layers.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     source: Source,
     /// Take the router scores of tasks in this file: CSV, JSON or Parquet with task, layer, expert,
-    /// tcess (or logit)
+    /// tcess (or logit), or with token and logit the logits of tokens
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     trace: Option<PathBuf>,
     /// Generate scores of so many tasks instead, marked as generated
@@ -59,24 +59,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design_by(input::Names::Serving)?;
     let plan = ServingPlan::new(&design)
         .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
-    let experts = Experts::new(&plan).ok_or_else(|| Failure::user("the model has no experts"))?;
-    let patterns = patterns(arguments, &experts)?;
+    let of_design = Experts::new(&plan).ok_or_else(|| Failure::user("the model has no experts"))?;
+    let patterns = patterns(arguments, &of_design)?;
     let goal = match arguments.share {
         Share::Equal => Goal::Equal,
         Share::Mean => Goal::Mean,
         Share::Least => Goal::Least,
     };
-    let traced = patterns.map(|patterns| Traced::new(&plan, patterns, Asked { goal }));
-    let traced = traced.transpose().map_err(Failure::user)?;
-    let inference = infer(&plan);
     if arguments.json {
-        let trace = traced.as_ref().map_or(Tree::Null, traced_json);
-        let tree = Tree::map([("experts", section(&plan, &inference)), ("trace", trace)]);
+        let tree = experts::answer(&plan, patterns.as_ref(), goal).map_err(Failure::user)?;
         return output::result(&json::print(&tree));
     }
-    let mut said = text::experts(&plan, &experts, &inference);
-    if let Some(traced) = &traced {
-        said.push_str(&text::traced(traced));
+    let mut said = text::experts(&plan, &of_design, &infer(&plan));
+    if let Some(patterns) = &patterns {
+        let traced = Traced::new(&plan, patterns, goal).map_err(Failure::user)?;
+        said.push_str(&text::traced(&traced, patterns));
     }
     if arguments.host_runs {
         said.push_str(&text::host_runs());
@@ -87,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// The scores that are asked for.
 fn patterns(arguments: &Arguments, experts: &Experts) -> Result<Option<Patterns>, Failure> {
     if let Some(path) = &arguments.trace {
-        return read(path).map(Some);
+        return read(path, experts.visited()).map(Some);
     }
     let Some(tasks) = arguments.generate else { return Ok(None) };
     let generator =
@@ -100,9 +97,9 @@ fn patterns(arguments: &Arguments, experts: &Experts) -> Result<Option<Patterns>
 }
 
 /// Reads a router trace.
-fn read(path: &Path) -> Result<Patterns, Failure> {
+fn read(path: &Path, visited: usize) -> Result<Patterns, Failure> {
     let bytes = read_bytes(path)?;
-    traces::read_patterns(&Bytes::from(bytes)).map_err(|errors| {
+    traces::read_patterns(&Bytes::from(bytes), visited).map_err(|errors| {
         Failure::User(errors.iter().map(|error| format!("{}: {error}", path.display())).collect())
     })
 }

@@ -100,7 +100,8 @@ fn summary(hash: &str, trace: &Trace) -> Tree {
     ])
 }
 
-fn unread(rejection: &BytesRejection) -> Problem {
+/// Why a body didn't come.
+pub(super) fn unread(rejection: &BytesRejection) -> Problem {
     match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
             let mib = MAX_BYTES >> 20;
@@ -131,6 +132,7 @@ fn not_kept(error: &StoreError) -> Problem {
     }
 }
 
-fn mistake() -> Problem {
+/// What is never to happen.
+pub(super) fn mistake() -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake")
 }

@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
         let file = file.map_err(|error| whole(format!("the file is no Parquet: {error}")))?;
         let columns = columns(&file).map_err(whole)?;
         check_rows(&file, Trace::MAX_COUNTS).map_err(whole)?;
-        check_pages(bytes, &file, places(&columns)).map_err(whole)?;
+        check_pages(bytes, &file, &places(&columns)).map_err(whole)?;
         from_rows(|take| rows(&file, &columns, take)).and_then(|trace| trace)
     }));
     outcome.unwrap_or_else(|_| Err(whole("the file is no Parquet that can be read".to_owned())))
@@ -134,12 +134,12 @@ pub(super) fn check_rows(file: &SerializedFileReader<Bytes>, most: u64) -> Resul
 pub(super) fn check_pages(
     bytes: &[u8],
     file: &SerializedFileReader<Bytes>,
-    columns: [(&'static str, usize); 4],
+    columns: &[(&'static str, usize)],
 ) -> Result<(), String> {
     let mut all = 0;
     for group in file.metadata().row_groups() {
         for (name, place) in columns {
-            let chunk = group.column(place);
+            let chunk = group.column(*place);
             let outcome = check_codec(chunk).and_then(|()| check_chunk(bytes, chunk, &mut all));
             outcome.map_err(|detail| format!("column `{name}`: {detail}"))?;
         }

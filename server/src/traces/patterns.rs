@@ -1,5 +1,6 @@
 //! Router traces in Parquet: the columns `task` (text), `layer` and `expert` (whole numbers), and
-//! `tcess` or `logit` (numbers of 32 or 64 bits).
+//! `tcess` or `logit` (numbers of 32 or 64 bits); with a column `token` (whole numbers) scores are
+//! the logits of tokens.
 //!
 //! The same bounds hold as for traces of loads, and it is read in batches, twice.
 
@@ -17,19 +18,26 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::parquet::{BATCH, check_footer, check_pages, check_rows, whole};
 
-/// The columns with their names, and the types that each may have.
-const COLUMNS: [(&[&str], &[Type]); 4] = [
+/// The columns with their names, and the types that each may have. The last may be missing.
+const COLUMNS: [(&[&str], &[Type]); 5] = [
     (&["task"], &[Type::BYTE_ARRAY]),
     (&["layer"], &[Type::INT32, Type::INT64]),
     (&["expert"], &[Type::INT32, Type::INT64]),
     (&["tcess", "logit"], &[Type::FLOAT, Type::DOUBLE]),
+    (&["token"], &[Type::INT32, Type::INT64]),
 ];
+
+/// The largest number of a token: above it a number of 64 bits isn't kept exactly.
+const MAX_TOKEN: f64 = 9_007_199_254_740_991.0;
+
+/// Where a column is, with the name that it has there.
+type Found = (&'static str, usize);
 
 /// The router trace of a Parquet file.
 ///
 /// # Errors
 /// What is wrong with the file, its columns and their values.
-pub(super) fn read(bytes: &Bytes) -> Result<Patterns, Vec<TextError>> {
+pub(super) fn read(bytes: &Bytes, visited: usize) -> Result<Patterns, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -37,22 +45,25 @@ pub(super) fn read(bytes: &Bytes) -> Result<Patterns, Vec<TextError>> {
         let file = file.map_err(|error| whole(format!("the file is no Parquet: {error}")))?;
         let columns = columns(&file).map_err(whole)?;
         check_rows(&file, Patterns::MAX_SCORES as u64).map_err(whole)?;
-        check_pages(bytes, &file, columns).map_err(whole)?;
-        from_rows(|take| rows(&file, columns, take).map_err(whole)).and_then(|read| read)
+        check_pages(bytes, &file, &columns).map_err(whole)?;
+        from_rows(visited, |take| rows(&file, &columns, take).map_err(whole)).and_then(|read| read)
     }));
     outcome.unwrap_or_else(|_| Err(whole("the file is no Parquet that can be read".to_owned())))
 }
 
-/// Where the columns are, with the names that they have there.
-fn columns(file: &SerializedFileReader<Bytes>) -> Result<[(&'static str, usize); 4], String> {
+/// The columns that are there.
+fn columns(file: &SerializedFileReader<Bytes>) -> Result<Vec<Found>, String> {
     let schema = file.metadata().file_metadata().schema_descr();
-    let mut found = [("", 0); 4];
-    for ((names, kinds), column) in COLUMNS.iter().zip(&mut found) {
+    let mut found = Vec::new();
+    for (at, (names, kinds)) in COLUMNS.iter().enumerate() {
         let mut same = schema.columns().iter().enumerate().filter_map(|(place, described)| {
             let name = names.iter().find(|name| **name == described.name())?;
             Some((*name, place, described))
         });
         let Some((name, place, described)) = same.next() else {
+            if at + 1 == COLUMNS.len() {
+                break;
+            }
             return Err(format!("column `{}` is missing", names[0]));
         };
         if same.next().is_some() {
@@ -65,7 +76,7 @@ fn columns(file: &SerializedFileReader<Bytes>) -> Result<[(&'static str, usize);
         if described.max_rep_level() > 0 {
             return Err(format!("column `{name}` holds lists"));
         }
-        *column = (name, place);
+        found.push((name, place));
     }
     Ok(found)
 }
@@ -73,7 +84,7 @@ fn columns(file: &SerializedFileReader<Bytes>) -> Result<[(&'static str, usize);
 /// Gives every row of the file, until `take` needs no more.
 fn rows(
     file: &SerializedFileReader<Bytes>,
-    columns: [(&'static str, usize); 4],
+    columns: &[Found],
     take: &mut dyn FnMut(Row<'_>) -> bool,
 ) -> Result<(), String> {
     let mut before = 0;
@@ -91,7 +102,7 @@ fn rows(
 /// no more are needed.
 fn group_rows(
     group: &dyn RowGroupReader,
-    columns: [(&'static str, usize); 4],
+    columns: &[Found],
     before: usize,
     take: &mut dyn FnMut(Row<'_>) -> bool,
 ) -> Result<Option<usize>, String> {
@@ -102,6 +113,7 @@ fn group_rows(
     };
     let mut tasks = get_typed_column_reader::<ByteArrayType>(reader(0)?);
     let [mut layers, mut experts, mut scores] = [reader(1)?, reader(2)?, reader(3)?];
+    let mut tokens = (columns.len() > 4).then(|| reader(4)).transpose()?;
     let mut read = 0;
     while read < announced {
         let most = BATCH.min(announced - read);
@@ -110,22 +122,27 @@ fn group_rows(
         let layers = numbers(&mut layers, most).map_err(|error| named(1, error))?;
         let experts = numbers(&mut experts, most).map_err(|error| named(2, error))?;
         let scores = numbers(&mut scores, most).map_err(|error| named(3, error))?;
+        let tokens = tokens.as_mut().map(|reader| numbers(reader, most)).transpose();
+        let tokens = tokens.map_err(|error| named(4, error))?;
         let count = names.len();
-        if count == 0 || [layers.len(), experts.len(), scores.len()] != [count; 3] {
+        let of_tokens = tokens.as_ref().map_or(count, Vec::len);
+        if count == 0 || [layers.len(), experts.len(), scores.len(), of_tokens] != [count; 4] {
             return Err("columns have different numbers of rows".to_owned());
         }
         for (at, task) in names.iter().enumerate() {
             let line = before + read + at + 1;
             let task = std::str::from_utf8(task.data())
                 .map_err(|_| format!("column `task`, row {line}: no UTF-8"))?;
-            let index = |values: &[f64], of: usize| {
+            let index = |values: &[f64], of: usize, most: f64| {
                 let value = values[at];
-                let is_index = (0.0..=f64::from(u32::MAX)).contains(&value);
                 let wrong = || format!("column `{}`, row {line}: {value}", columns[of].0);
-                if is_index { Ok(value as u32) } else { Err(wrong()) }
+                if (0.0..=most).contains(&value) { Ok(value as u64) } else { Err(wrong()) }
             };
-            let (layer, expert) = (index(&layers, 1)?, index(&experts, 2)?);
-            if !take(Row { task, layer, expert, score: scores[at], line }) {
+            let [layer, expert] = [(&layers, 1), (&experts, 2)]
+                .map(|(values, of)| index(values, of, f64::from(u32::MAX)).map(|it| it as u32));
+            let token = tokens.as_ref().map(|tokens| index(tokens, 4, MAX_TOKEN)).transpose()?;
+            let (layer, expert) = (layer?, expert?);
+            if !take(Row { task, token, layer, expert, score: scores[at], line }) {
                 return Ok(None);
             }
         }

@@ -3,6 +3,7 @@
 
 mod api_v1_budget;
 mod api_v1_designs;
+mod api_v1_experts;
 mod api_v1_find;
 mod api_v1_import;
 mod api_v1_infer;

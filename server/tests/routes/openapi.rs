@@ -30,6 +30,7 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 fn routes() -> BTreeSet<(String, String)> {
     let text = include_str!("../../src/routes.rs");
     let named = [
+        ("app::page::serving::SCORES_PATH", app::page::serving::SCORES_PATH),
         ("app::page::trust::JSON_PATH", app::page::trust::JSON_PATH),
         ("app::page::trust::CSV_PATH", app::page::trust::CSV_PATH),
         ("app::page::trust::SERVING_JSON_PATH", app::page::trust::SERVING_JSON_PATH),
@@ -296,6 +297,8 @@ async fn every_example_is_answered_as_described() {
         "sweeps",
         "sweeps/cost",
         "traces",
+        "experts?preset=deepseek-r1-96-h100",
+        "experts/scores",
     ];
     for path in readers.map(|name| format!("/api/v1/{name}")) {
         let path = path.as_str();

@@ -1,28 +1,35 @@
 //! The part *Experts*: which are kept, what of accuracy is published of that, what fits where, and
-//! what a router trace of tasks says, which is read in the browser and goes nowhere.
+//! what a router trace of tasks says, which is read in the browser and goes nowhere; only Parquet is
+//! read by the server, which keeps nothing of it.
+
+mod traced;
 
 use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use maud::{Markup, PreEscaped, html};
-use model::pattern::{Coverage, Generator, Goal, Keep, Patterns, coverage, overlap, text};
+use leptos::wasm_bindgen::JsCast;
+use maud::{Markup, html};
+use model::file::{Tree, json};
+use model::pattern::{Generator, Goal, Patterns, text};
+use model::serving::ServingPlan;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
+use model::serving::traced::Traced;
 use model::units::Bytes;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::HtmlInputElement;
+use web_sys::{File, HtmlInputElement};
 
+use super::SCORES_PATH;
 use super::state::{Ran, State};
-use crate::charts::{Line, Lines, for_any_page, lines};
+use crate::browser::{download, posted};
 use crate::present::format;
 use crate::present::html::table_head;
 
 /// Bytes of a trace that the browser reads.
 const MAX_BYTES: f64 = 64e6;
-/// Tasks that the chart and the tables show, at most.
-const LINES: usize = 5;
-const TASKS: usize = 12;
+/// How a file of Parquet begins.
+const PARQUET: &str = "PAR1";
 /// Tasks and seed of the example.
 const EXAMPLE: (usize, u64) = (4, 1);
 
@@ -33,24 +40,46 @@ type Trace = Result<Arc<Patterns>, Vec<String>>;
 pub(super) fn part(state: State) -> impl IntoView {
     let kept = Memo::new(move |_| state.with_shown(kept));
     let trace = RwSignal::new(None::<Trace>);
+    let goal = RwSignal::new(Goal::Equal);
     let traced = Memo::new(move |_| {
-        trace.with(|trace| match trace {
-            None => String::new(),
-            Some(Err(errors)) => wrong(errors).into_string(),
-            Some(Ok(patterns)) => state.with_shown(|ran| traced(ran, patterns)),
-        })
+        trace.with(|trace| trace.as_ref().map(|it| beside(state, it, goal.get())))
     });
-    let open = move |event: ev::Event| read(&event_target::<HtmlInputElement>(&event), trace);
-    let example = move |_| {
-        let size = untrack(|| {
-            state.with(|design| (design.transformer.num_layers, design.transformer.num_moe_experts))
-        });
-        let (tasks, seed) = EXAMPLE;
-        if let (layers, Some(experts)) = size {
-            let generator = Generator::new(seed, tasks, layers as usize, experts as usize);
-            trace.set(generator.patterns().map(|patterns| Ok(Arc::new(patterns))));
+    let open = move |event: ev::Event| {
+        if let Some(file) = chosen(&event_target::<HtmlInputElement>(&event)) {
+            let visited = untrack(|| experts(state)).map_or(1, |it| it.visited());
+            leptos::task::spawn_local(async move {
+                // The page may be gone by then.
+                let _ = trace.try_set(Some(read(&file, visited).await.map(Arc::new)));
+            });
         }
     };
+    let example = move |_| {
+        let experts = untrack(|| experts(state));
+        let (tasks, seed) = EXAMPLE;
+        if let Some(experts) = experts {
+            let (layers, routed) = (experts.layers as usize, experts.routed as usize);
+            let patterns = Generator::new(seed, tasks, layers, routed).patterns();
+            trace.set(patterns.map(|patterns| Ok(Arc::new(patterns))));
+        }
+    };
+    let save = move |_| {
+        let text = untrack(|| {
+            let trace = trace.get();
+            let patterns = trace.as_ref()?.as_ref().ok()?;
+            let traced = traced_of(state, patterns, goal.get())?.ok()?;
+            Some(json::print(&traced::kept(&traced, patterns)))
+        });
+        if let Some(text) = text {
+            download::download("moescape-kept-experts.json", "application/json", &text);
+        }
+    };
+    let share = move |event: ev::Event| {
+        let name = event_target_value(&event);
+        if let Some((_, chosen)) = Goal::ALL.into_iter().find(|(known, _)| *known == name) {
+            goal.set(chosen);
+        }
+    };
+    let has_none = move || !trace.with(|trace| matches!(trace, Some(Ok(_))));
     view! {
         <section class="card schedule-card" aria-labelledby="experts-title">
             <h2 id="experts-title">"Experts"</h2>
@@ -58,37 +87,102 @@ pub(super) fn part(state: State) -> impl IntoView {
                 inner_html=move || kept.get()
             ></div>
             <p>
-                <label for="router-trace">"Router trace of tasks, CSV or JSON"</label>
+                <label for="router-trace">"Router trace of tasks: CSV, JSON or Parquet"</label>
                 " "
-                <input type="file" id="router-trace" accept=".csv,.json" on:change=open />
+                <input type="file" id="router-trace" accept=".csv,.json,.parquet" on:change=open />
                 " "
                 <button type="button" class="button" on:click=example>"Generate an example"</button>
             </p>
+            <p hidden=has_none>
+                <label for="share-experts">"Share kept experts out"</label>
+                " "
+                <select class="select" id="share-experts" autocomplete="off" on:change=share>
+                    <option value="equal">"as many of each layer"</option>
+                    <option value="mean">"so that all layers together are covered best"</option>
+                    <option value="least">"so that the least covered layer is covered best"</option>
+                </select>
+                " "
+                <button type="button" class="button" on:click=save>"Save kept experts"</button>
+            </p>
             <div class="scroll-x" role="region" tabindex="0" aria-label="What tasks need"
-                aria-live="polite" inner_html=move || traced.get()
+                aria-live="polite" inner_html=move || traced.get().unwrap_or_default()
             ></div>
         </section>
     }
 }
 
-/// Reads the file that was chosen.
-fn read(input: &HtmlInputElement, trace: RwSignal<Option<Trace>>) {
-    let Some(file) = input.files().and_then(|files| files.get(0)) else { return };
-    leptos::task::spawn_local(async move {
-        let read = if file.size() <= MAX_BYTES {
-            JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string())
-        } else {
-            None
-        };
-        let parsed = match read {
-            Some(content) => text::read(content.as_bytes())
-                .map(Arc::new)
-                .map_err(|errors| errors.iter().map(ToString::to_string).collect()),
-            None => Err(vec!["This file can't be read here; up to 64 MB can.".to_owned()]),
-        };
-        // The page may be gone by then.
-        let _ = trace.try_set(Some(parsed));
-    });
+/// The experts of the design when its numbers have been still for a while; none where it has none
+/// or can't serve.
+fn experts(state: State) -> Option<Experts> {
+    let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
+    Experts::new(&plan)
+}
+
+/// A trace beside the design when its numbers have been still for a while; none where the design
+/// can't serve.
+fn traced_of(state: State, patterns: &Patterns, goal: Goal) -> Option<Result<Traced, String>> {
+    let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
+    Some(Traced::new(&plan, patterns, goal))
+}
+
+fn beside(state: State, trace: &Trace, goal: Goal) -> String {
+    match trace {
+        Err(errors) => wrong(errors).into_string(),
+        Ok(patterns) => match traced_of(state, patterns, goal) {
+            Some(Ok(traced)) => traced::shown(&traced, patterns),
+            Some(Err(message)) => wrong(&[message]).into_string(),
+            None => String::new(),
+        },
+    }
+}
+
+fn chosen(input: &HtmlInputElement) -> Option<File> {
+    input.files()?.get(0)
+}
+
+/// Reads the file that was chosen; of the logits of a token the best `visited` count.
+async fn read(file: &File, visited: usize) -> Result<Patterns, Vec<String>> {
+    let too_large = || vec!["This file can't be read here; up to 64 MB can.".to_owned()];
+    if file.size() > MAX_BYTES {
+        return Err(too_large());
+    }
+    let start = file.slice_with_i32_and_i32(0, PARQUET.len() as i32);
+    let start = match start {
+        Ok(start) => JsFuture::from(start.text()).await.ok().and_then(|it| it.as_string()),
+        Err(_) => None,
+    };
+    let (content, visited) = if start.as_deref() == Some(PARQUET) {
+        (scores(file, visited).await?, 1)
+    } else {
+        let text = JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string());
+        (text.ok_or_else(too_large)?, visited)
+    };
+    text::read(content.as_bytes(), visited)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+/// The scores of a file of Parquet as text, by the server.
+async fn scores(file: &File, visited: usize) -> Result<String, Vec<String>> {
+    let address = format!("{SCORES_PATH}?visited={visited}");
+    match posted(&address, file.unchecked_ref()).await {
+        Some((200, text)) => Ok(text),
+        Some((_, problem)) => Err(said(&json::parse(&problem).unwrap_or(Tree::Null))),
+        None => Err(vec!["The server that reads Parquet doesn't answer.".to_owned()]),
+    }
+}
+
+/// What a problem says.
+fn said(problem: &Tree) -> Vec<String> {
+    let detail = |tree: &Tree| match tree.get("detail") {
+        Some(Tree::Text(detail)) => Some(detail.clone()),
+        _ => None,
+    };
+    match problem.get("errors") {
+        Some(Tree::List(errors)) if !errors.is_empty() => {
+            errors.iter().filter_map(detail).collect()
+        }
+        _ => detail(problem).into_iter().collect(),
+    }
 }
 
 fn wrong(errors: &[String]) -> Markup {
@@ -187,99 +281,6 @@ fn machines(ran: &Ran) -> Markup {
     }
 }
 
-/// What a trace says of the experts that are kept.
-fn traced(ran: &Ran, patterns: &Patterns) -> String {
-    let Some(experts) = Experts::new(&ran.plan) else { return String::new() };
-    if patterns.experts() as u64 > experts.routed {
-        let message =
-            format!("The trace has {} experts, the model {}.", patterns.experts(), experts.routed);
-        return wrong(&[message]).into_string();
-    }
-    let kept = (experts.kept as usize).min(patterns.experts());
-    let curves: Vec<Coverage> =
-        (0..patterns.tasks().len().min(TASKS)).map(|task| Coverage::new(patterns, task)).collect();
-    let markup = html! {
-        @if patterns.seed().is_some() {
-            p.muted { "Generated scores: of no run and no task." }
-        }
-        (PreEscaped(for_any_page(|width| lines(&chart(patterns, &curves, kept), width))))
-        (covered(patterns, &curves, kept))
-        (shared(patterns, kept))
-    };
-    markup.into_string()
-}
-
-fn chart(patterns: &Patterns, curves: &[Coverage], kept: usize) -> Lines {
-    let names = patterns.tasks().iter().zip(curves).take(LINES);
-    let line = |(name, curve): (&String, &Coverage)| Line {
-        name: name.clone(),
-        points: curve.mean.iter().enumerate().map(|(at, it)| (at as f64, it * 100.0)).collect(),
-        is_apart: false,
-    };
-    Lines {
-        label: "Router mass that the best experts of each layer cover, over how many are kept."
-            .to_owned(),
-        x_title: "experts kept of each layer".to_owned(),
-        y_title: "router mass covered (%)".to_owned(),
-        lines: names.map(line).collect(),
-        ticks: None,
-        places: vec![(kept as f64, "kept".to_owned())],
-        from: 0.0,
-        decimals: 1,
-    }
-}
-
-fn covered(patterns: &Patterns, curves: &[Coverage], kept: usize) -> Markup {
-    let percent = |share: f64| format::percent(share, 1).to_string();
-    let all: Vec<usize> = (0..patterns.tasks().len()).collect();
-    let layers = patterns.layers().len();
-    let pooled = patterns
-        .pooled(&all)
-        .map(|pooled| Keep::new(&pooled, 0, kept * layers, 1, Goal::Equal).sets)
-        .unwrap_or_default();
-    html! {
-        table {
-            caption { "Router mass covered by task" }
-            (table_head(&["Task", "By its own best", "Least layer", "By all tasks' best",
-                "Kept for 95 %"]))
-            tbody {
-                @for (task, curve) in curves.iter().enumerate() {
-                    @let together = coverage(patterns, task, &pooled);
-                    tr {
-                        th scope="row" { (patterns.tasks()[task]) }
-                        td { (percent(curve.mean[kept])) }
-                        td { (percent(curve.least[kept])) }
-                        td { (percent(together.iter().sum::<f64>() / layers as f64)) }
-                        td { (curve.kept_for(0.95)) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// What tasks have in common, as a matrix.
-fn shared(patterns: &Patterns, kept: usize) -> Markup {
-    let matrix = overlap(patterns, kept);
-    let names: Vec<&str> = patterns.tasks().iter().take(TASKS).map(String::as_str).collect();
-    html! {
-        table {
-            caption { "Experts that two tasks keep both" }
-            thead { tr { th {} @for name in &names { th scope="col" { (name) } } } }
-            tbody {
-                @for (name, row) in names.iter().zip(&matrix) {
-                    tr {
-                        th scope="row" { (name) }
-                        @for share in row.iter().take(TASKS) {
-                            td { (format::percent(*share, 0)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::design::{Design, KnobId};
@@ -321,14 +322,19 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_gives_a_chart_and_a_matrix_and_says_what_is_generated() {
+    fn a_trace_gives_charts_maps_and_what_changing_tasks_costs_and_says_what_is_generated() {
+        let plan = pangu().plan;
         let patterns = Generator::new(1, 3, 58, 256).patterns().expect("scores");
-        let html = traced(&pangu(), &patterns);
-        for part in ["<svg", "Generated scores", "Experts that two tasks keep both", "100"] {
+        let found = Traced::new(&plan, &patterns, Goal::Mean).expect("a trace of the model");
+        let html = traced::shown(&found, &patterns);
+        for part in ["<svg", "Generated scores", "Experts that two tasks keep both", "Changes pay"]
+        {
             assert!(html.contains(part), "{part}");
         }
+        let Tree::Map(kept) = traced::kept(&found, &patterns) else { panic!("no object") };
+        assert_eq!(kept.len(), 3, "a list of each task");
         let other = Generator::new(1, 3, 58, 512).patterns().expect("scores");
-        assert!(traced(&pangu(), &other).contains("The trace has 512 experts, the model 256."));
+        assert!(Traced::new(&plan, &other, Goal::Mean).is_err());
     }
 
     #[test]

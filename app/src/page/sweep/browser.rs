@@ -15,7 +15,6 @@ use model::file::{Tree, json};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Function;
 use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaElement};
-use web_sys::{RequestInit, Response};
 
 use super::form::{self, Problem};
 use super::server_html;
@@ -348,13 +347,9 @@ fn enable(on: bool) {
 
 /// Sends the spec; the answer is its status and its JSON.
 async fn post(address: &str, spec: &Tree) -> Option<(u16, Tree)> {
-    let options = RequestInit::new();
-    options.set_method("POST");
-    options.set_body(&JsValue::from_str(&json::print(spec)));
-    let sent = JsFuture::from(window().fetch_with_str_and_init(address, &options)).await.ok()?;
-    let response: Response = sent.dyn_into().ok()?;
-    let text = JsFuture::from(response.text().ok()?).await.ok()?.as_string()?;
-    Some((response.status(), json::parse(&text).unwrap_or(Tree::Null)))
+    let body = JsValue::from_str(&json::print(spec));
+    let (status, text) = browser::posted(address, &body).await?;
+    Some((status, json::parse(&text).unwrap_or(Tree::Null)))
 }
 
 /// Asks what the sweep would cost.

@@ -9,15 +9,19 @@ use super::rows::{Row, from_rows};
 use crate::pattern::scores::Patterns;
 use crate::routing::text::{Errors, TextError};
 
-/// The columns; the last one has two names.
-const COLUMNS: [&str; 4] = ["task", "layer", "expert", "tcess"];
+/// The columns, of which the score has two names and the token may be missing.
+const COLUMNS: [&str; 5] = ["task", "layer", "expert", "tcess", "token"];
 const LOGIT: &str = "logit";
+const TOKEN: usize = 4;
+
+/// Where the columns stand; none for one that is missing.
+type Order = [Option<usize>; 5];
 
 /// Reads patterns.
-pub(super) fn read(bytes: &[u8]) -> Result<Patterns, Vec<TextError>> {
+pub(super) fn read(bytes: &[u8], visited: usize) -> Result<Patterns, Vec<TextError>> {
     let mut form = Errors::default();
     let mut is_first = true;
-    let outcome = from_rows(|take| {
+    let outcome = from_rows(visited, |take| {
         let mut lines = lines(bytes);
         let Some((number, line)) = lines.next() else {
             return Err(vec![TextError::whole("the file has no scores")]);
@@ -49,25 +53,24 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace))
 }
 
+/// Fields of a line that are told apart, at most: no header has as many.
+const MAX_FIELDS: usize = 8;
+
 /// The fields of a line; commas inside of quotes are the field's.
-fn fields(line: &str) -> Vec<&str> {
-    let (mut fields, mut start, mut is_quoted) = (Vec::new(), 0, false);
+fn fields(line: &str) -> ([&str; MAX_FIELDS], usize) {
+    let (mut fields, mut count, mut start, mut is_quoted) = ([""; MAX_FIELDS], 0, 0, false);
     for (at, byte) in line.bytes().enumerate() {
         match byte {
             b'"' => is_quoted = !is_quoted,
-            b',' if !is_quoted => {
-                fields.push(&line[start..at]);
-                start = at + 1;
+            b',' if !is_quoted && count + 1 < MAX_FIELDS => {
+                fields[count] = &line[start..at];
+                (count, start) = (count + 1, at + 1);
             }
             _ => {}
         }
-        // No line has more than a few.
-        if fields.len() > 8 {
-            return fields;
-        }
     }
-    fields.push(&line[start..]);
-    fields
+    fields[count] = &line[start..];
+    (fields, count + 1)
 }
 
 fn bare(field: &str) -> &str {
@@ -81,50 +84,54 @@ fn text(line: &[u8], number: usize) -> Result<&str, TextError> {
 }
 
 /// Where each column stands.
-fn header(line: &[u8], number: usize) -> Result<[usize; 4], TextError> {
-    let names: Vec<&str> = fields(text(line, number)?).into_iter().map(bare).collect();
-    let mut order = [usize::MAX; 4];
-    for (at, name) in names.iter().enumerate() {
-        let name = if *name == LOGIT { COLUMNS[3] } else { name };
+fn header(line: &[u8], number: usize) -> Result<Order, TextError> {
+    let (fields, count) = fields(text(line, number)?);
+    let wrong = |message: String| TextError::at(number, 0, message);
+    let mut order = [None; 5];
+    for (at, name) in fields.into_iter().take(count).map(bare).enumerate() {
+        let name = if name == LOGIT { COLUMNS[3] } else { name };
         match COLUMNS.iter().position(|known| *known == name) {
-            Some(place) if order[place] == usize::MAX => order[place] = at,
-            Some(_) => {
-                return Err(TextError::at(number, 0, format!("column `{name}` is there twice")));
-            }
+            Some(place) if order[place].is_none() => order[place] = Some(at),
+            Some(_) => return Err(wrong(format!("column `{name}` is there twice"))),
             None => {
-                return Err(TextError::at(
-                    number,
-                    0,
-                    format!(
-                        "column `{}` isn't known here: the columns are {}",
-                        shown(name),
-                        COLUMNS.join(", ")
-                    ),
-                ));
+                return Err(wrong(format!(
+                    "column `{}` isn't known here: the columns are {}",
+                    shown(name),
+                    COLUMNS.join(", ")
+                )));
             }
         }
     }
-    match COLUMNS.iter().zip(order).find(|(_, place)| *place == usize::MAX) {
-        Some((name, _)) => Err(TextError::at(number, 0, format!("column `{name}` is missing"))),
+    match COLUMNS.iter().zip(order).take(TOKEN).find(|(_, place)| place.is_none()) {
+        Some((name, _)) => Err(wrong(format!("column `{name}` is missing"))),
         None => Ok(order),
     }
 }
 
-fn row(line: &[u8], number: usize, order: [usize; 4]) -> Result<Row<'_>, TextError> {
-    let fields = fields(text(line, number)?);
-    if fields.len() != COLUMNS.len() {
-        let message = format!("the line has {} fields, its columns are 4", fields.len());
+fn row(line: &[u8], number: usize, order: Order) -> Result<Row<'_>, TextError> {
+    let (fields, count) = fields(text(line, number)?);
+    let columns = order.iter().flatten().count();
+    if count != columns {
+        let message = format!("the line has {count} fields, its columns are {columns}");
         return Err(TextError::at(number, 0, message));
     }
-    let [task, layer, expert, score] = order.map(|place| bare(fields[place]));
-    let wrong = |name: &str, field: &str, kind: &str| {
-        TextError::at(number, 0, format!("{name} `{}` is no {kind}", shown(field)))
+    let field = |column: usize| order[column].map_or("", |place| bare(fields[place]));
+    let wrong = |column: usize, kind: &str| {
+        let (name, field) = (COLUMNS[column], shown(field(column)));
+        TextError::at(number, 0, format!("{name} `{field}` is no {kind}"))
+    };
+    let whole =
+        |column: usize| field(column).parse().map_err(|_| wrong(column, "whole number of 32 bits"));
+    let token = match order[TOKEN] {
+        Some(_) => field(TOKEN).parse().map(Some).map_err(|_| wrong(TOKEN, "whole number"))?,
+        None => None,
     };
     Ok(Row {
-        task,
-        layer: layer.parse().map_err(|_| wrong("layer", layer, "whole number of 32 bits"))?,
-        expert: expert.parse().map_err(|_| wrong("expert", expert, "whole number of 32 bits"))?,
-        score: score.parse().map_err(|_| wrong("tcess", score, "number"))?,
+        task: field(0),
+        token,
+        layer: whole(1)?,
+        expert: whole(2)?,
+        score: field(3).parse().map_err(|_| wrong(3, "number"))?,
         line: number,
     })
 }

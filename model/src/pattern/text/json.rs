@@ -14,8 +14,8 @@ use crate::pattern::scores::Patterns;
 use crate::routing::text::TextError;
 
 /// Reads patterns.
-pub(super) fn read(bytes: &[u8]) -> Result<Patterns, Vec<TextError>> {
-    from_rows(|take| {
+pub(super) fn read(bytes: &[u8], visited: usize) -> Result<Patterns, Vec<TextError>> {
+    from_rows(visited, |take| {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         let outcome = Records { take }.deserialize(&mut reader);
         outcome.and_then(|is_whole| if is_whole { reader.end() } else { Ok(()) }).map_err(|error| {
@@ -32,6 +32,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Patterns, Vec<TextError>> {
 struct Record<'a> {
     #[serde(borrow)]
     task: Cow<'a, str>,
+    #[serde(default)]
+    token: Option<u64>,
     layer: u32,
     expert: u32,
     #[serde(alias = "logit")]
@@ -63,8 +65,9 @@ impl<'de> Visitor<'de> for Records<'_> {
         let mut takes = true;
         while let Some(record) = list.next_element::<Record<'de>>()? {
             line += 1;
-            let Record { task, layer, expert, tcess } = &record;
-            let row = Row { task, layer: *layer, expert: *expert, score: *tcess, line };
+            let Record { task, token, layer, expert, tcess } = &record;
+            let (token, layer, expert) = (*token, *layer, *expert);
+            let row = Row { task, token, layer, expert, score: *tcess, line };
             // What follows is only checked for its form.
             takes = takes && (self.take)(row);
         }

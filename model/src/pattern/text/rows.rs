@@ -6,17 +6,20 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::pattern::collect::Collector;
 use crate::pattern::scores::Patterns;
 use crate::routing::text::{Errors, TextError};
 
 /// Bytes of a task's name, at most.
 pub(super) const MAX_NAME: usize = 200;
 
-/// One score.
+/// One score: of a task, or of one of its tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
     /// The task.
     pub task: &'a str,
+    /// The token, where scores are the logits of tokens.
+    pub token: Option<u64>,
     /// The layer, as the file counts it.
     pub layer: u32,
     /// The expert, from 0 on.
@@ -52,6 +55,8 @@ struct Sizes {
     tasks: BTreeMap<String, usize>,
     layers: BTreeSet<u32>,
     experts: usize,
+    /// Whether scores are of tokens.
+    of_tokens: Option<bool>,
 }
 
 impl Sizes {
@@ -59,6 +64,10 @@ impl Sizes {
     fn see(&mut self, row: &Row<'_>) -> Result<(), TextError> {
         if !self.tasks.contains_key(row.task) {
             self.tasks.insert(row.task.to_string(), self.tasks.len());
+        }
+        if *self.of_tokens.get_or_insert(row.token.is_some()) != row.token.is_some() {
+            let message = "some scores are of tokens and some are not";
+            return Err(TextError::at(row.line, 0, message));
         }
         self.layers.insert(row.layer);
         self.experts = self.experts.max(row.expert as usize + 1);
@@ -77,12 +86,16 @@ impl Sizes {
     }
 }
 
-/// The patterns of rows that come in any order: `pass` gives its argument every row until that says
-/// by `false` that it needs no more, and is called twice.
+/// The patterns of rows: `pass` gives its argument every row until that says by `false` that it
+/// needs no more, and is called twice.
+///
+/// Scores of tasks come in any order. Logits of tokens come token by token, those of a task and
+/// layer with rising numbers; of each the best `visited` count.
 ///
 /// # Errors
 /// The outer error is that of `pass`; the inner ones name lines.
 pub fn from_rows<E>(
+    visited: usize,
     mut pass: impl FnMut(&mut dyn FnMut(Row<'_>) -> bool) -> Result<(), E>,
 ) -> Result<Result<Patterns, Vec<TextError>>, E> {
     let (mut sizes, mut errors) = (Sizes::default(), Errors::default());
@@ -103,12 +116,24 @@ pub fn from_rows<E>(
     }
     let layers: Vec<u32> = sizes.layers.iter().copied().collect();
     let experts = sizes.experts;
+    let place = |row: &Row<'_>| {
+        let task = sizes.tasks.get(row.task).copied().unwrap_or(0);
+        task * layers.len() + layers.binary_search(&row.layer).unwrap_or(0)
+    };
+    if sizes.of_tokens == Some(true) {
+        let mut collector = Collector::new(sizes.tasks.len() * layers.len(), experts, visited);
+        pass(&mut |row| {
+            let token = row.token.unwrap_or(0);
+            if let Err(message) = collector.add(place(&row), token, row.expert, row.score) {
+                errors.push(TextError::at(row.line, 0, message));
+            }
+            !errors.stop_reading()
+        })?;
+        return Ok(filled(&sizes, layers, collector.scores(), errors));
+    }
     let mut scores = vec![f32::NAN; sizes.tasks.len() * layers.len() * experts];
     pass(&mut |row| {
-        let place = layers.binary_search(&row.layer).unwrap_or(0);
-        let task = sizes.tasks.get(row.task).copied().unwrap_or(0);
-        let at = (task * layers.len() + place) * experts + row.expert as usize;
-        match scores.get_mut(at) {
+        match scores.get_mut(place(&row) * experts + row.expert as usize) {
             Some(score) if score.is_nan() => *score = row.score as f32,
             Some(_) | None => errors.push(TextError::at(
                 row.line,
