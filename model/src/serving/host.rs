@@ -11,7 +11,8 @@ use crate::design::Design;
 use crate::topology::devices_per_node;
 
 pub use table::{
-    HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S, usual,
+    HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
+    XEON_6454S, usual,
 };
 
 /// Share of the nominal bandwidth of host memory at which cores read experts.
@@ -26,10 +27,39 @@ const READ_SHARE: f64 = 0.53;
 /// and back, waking threads, quantising activations, adding up. In seconds.
 ///
 /// # Source
-/// Fitted on the ten rows of DeepSeek-V3 in [`super::runs::RUNS`]: with it their median error is 4
-/// %, and that of the others, of other models, machines and versions, 19 %, most of them faster
-/// than predicted.
-const LAYER_SECONDS: f64 = 240e-6;
+/// KTransformers, `experts-sched-Tutorial.md`: Qwen3-Next takes 8.93 ms a token with all experts on
+/// the cards; of the 11.2 ms on which its steps with fewer there end, straight down from 18.9 ms
+/// with none, 2.3 ms are 48 layers' of 48 us.
+pub(super) const LAYER_SECONDS: f64 = 48e-6;
+
+/// The same of versions 0.2 and 0.3.
+///
+/// # Source
+/// Fitted on the ten answers of DeepSeek-V3 in [`super::runs::RUNS`].
+pub(super) const FIRST_LAYER_SECONDS: f64 = 240e-6;
+
+/// Share of a link's rate at which the experts of one layer after the other come to a device.
+///
+/// # Source
+/// Fitted on one row of [`super::runs::RUNS`], MiniMax-M2.1 on one RTX 4090 with 8,192 tokens: 12.2
+/// s. The seven other prompts whose experts are sent are then met 18 % too fast in the median.
+const SENT_SHARE: f64 = 0.82;
+
+/// Tokens from which on an engine sends experts to the devices.
+///
+/// # Source
+/// KTransformers, `Native-Precision-Tutorial.md`: `--kt-gpu-prefill-token-threshold`, 4,096 unless
+/// it is set.
+const SENT_FROM_TOKENS: f64 = 4_096.0;
+
+/// How experts lie in host memory and are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OnHost {
+    /// Bytes of a parameter there.
+    pub(super) bytes_per_parameter: f64,
+    /// Seconds of a layer beside what its experts take.
+    pub(super) layer_seconds: f64,
+}
 
 /// The host of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,8 +102,9 @@ pub(super) fn nodes(design: &Design, instance_devices: u64) -> f64 {
 pub(super) struct HostLayer {
     /// Seconds in which its cores compute the visits.
     pub(super) computed: f64,
-    /// Seconds in which the experts that are visited reach the devices.
-    pub(super) sent: f64,
+    /// Seconds in which the experts that are visited reach the devices; none where there are too
+    /// few tokens for that.
+    pub(super) sent: Option<f64>,
 }
 
 /// An instance's share of its hosts, and what lies there.
@@ -87,6 +118,7 @@ pub(super) struct HostExperts {
     pub(super) expert_bytes: f64,
     /// Parameters of an expert.
     pub(super) expert_params: f64,
+    layer_seconds: f64,
     bytes_per_second: f64,
     flops: f64,
     link: f64,
@@ -98,7 +130,8 @@ impl HostExperts {
         design: &Design,
         instance: &Instance,
         [experts, visits]: [f64; 2],
-        [params, bytes]: [f64; 2],
+        expert_params: f64,
+        on_host: OnHost,
     ) -> Self {
         let host = Host::new(design);
         let devices = instance.layout.devices();
@@ -108,8 +141,9 @@ impl HostExperts {
         Self {
             experts,
             visits,
-            expert_bytes: bytes,
-            expert_params: params,
+            expert_bytes: expert_params * on_host.bytes_per_parameter,
+            expert_params,
+            layer_seconds: on_host.layer_seconds,
             bytes_per_second: host.memory_gb_per_sec * 1e9 * nodes * READ_SHARE,
             flops: host.tflops * 1e12 * nodes,
             link: host.link_gb_per_sec * 1e9 * senders,
@@ -120,14 +154,15 @@ impl HostExperts {
     ///
     /// The cores read each expert once and multiply each visit's row: max(D w / rate, 2 T m params
     /// / FLOPS), and what a layer takes anyway. Devices get D w over their links, each its part, at
-    /// most as fast as memory is read.
+    /// most as fast as memory is read, where there are tokens enough.
     pub(super) fn layer(&self, tokens: f64) -> HostLayer {
         let bytes = touched_experts(self.experts, self.visits, tokens) * self.expert_bytes;
         let flops = 2.0 * tokens * self.visits * self.expert_params;
         let read = bytes / self.bytes_per_second;
         HostLayer {
-            computed: read.max(flops / self.flops) + LAYER_SECONDS,
-            sent: (bytes / self.link).max(read),
+            computed: read.max(flops / self.flops) + self.layer_seconds,
+            sent: (tokens >= SENT_FROM_TOKENS)
+                .then(|| (bytes / (self.link * SENT_SHARE)).max(read)),
         }
     }
 }

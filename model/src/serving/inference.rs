@@ -479,8 +479,8 @@ impl ServingPlan {
         }
         let visits = moe.visited() * (1.0 - Resident::new(&self.served).hits);
         let params = expert_params(moe, instance);
-        let bytes = params * self.host_bytes;
-        Some(HostExperts::new(&self.design, instance, [on_host as f64, visits], [params, bytes]))
+        let experts = [on_host as f64, visits];
+        Some(HostExperts::new(&self.design, instance, experts, params, self.on_host))
     }
 
     /// Of these, those that have a request where fewer are sent than there are groups.

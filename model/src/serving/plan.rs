@@ -1,6 +1,7 @@
 //! The plan of a design that serves.
 
 use super::engine::Overheads;
+use super::host::{LAYER_SECONDS, OnHost};
 use super::instance::Instance;
 use super::ranks::{Layout, pools};
 use super::resident::kept_alone;
@@ -18,7 +19,7 @@ pub struct ServingPlan {
     pub(super) served: Design,
     pub(super) architecture: Architecture,
     /// Bytes of a parameter of an expert on the host.
-    pub(super) host_bytes: f64,
+    pub(super) on_host: OnHost,
     pub(super) overheads: Overheads,
     pub(super) decode: Instance,
     /// Where prompts have devices of their own.
@@ -32,17 +33,19 @@ impl ServingPlan {
     /// tries values that the table doesn't hold.
     #[must_use]
     pub fn with_overheads(design: &Design, overheads: Overheads) -> Self {
-        let bytes = design.serving.weight_dtype.bytes();
-        Self::on_card(design, overheads, design.cluster.accelerator.row(), bytes)
+        let on_host = OnHost {
+            bytes_per_parameter: design.serving.weight_dtype.bytes(),
+            layer_seconds: LAYER_SECONDS,
+        };
+        Self::on_card(design, overheads, design.cluster.accelerator.row(), on_host)
     }
 
-    /// The same on a card that designs can't name, with experts on the host in a format of their
-    /// own.
+    /// The same on a card that designs can't name, with experts on the host in a way of their own.
     pub(super) fn on_card(
         design: &Design,
         overheads: Overheads,
         row: &Accelerator,
-        host_bytes: f64,
+        on_host: OnHost,
     ) -> Self {
         let layout = Layout::decode(design);
         let served = kept_alone(design);
@@ -54,7 +57,7 @@ impl ServingPlan {
         Self {
             architecture: Architecture::new(&served),
             served,
-            host_bytes,
+            on_host,
             replicas: [
                 if is_apart { (prompts / of_prefill.devices()).max(1) } else { 0 },
                 (answers / layout.devices()).max(1),

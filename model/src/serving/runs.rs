@@ -1,10 +1,14 @@
-//! Published runs with experts in host memory, and what is predicted of them.
+//! Published runs with experts in host memory, and what is predicted of them: tokens a second of
+//! answers and of prompts.
 
 use alloc::vec::Vec;
 
 use super::engine::overheads;
-use super::host::{Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_8488C, XEON_6454S};
-use super::inference::decode_step;
+use super::host::{
+    FIRST_LAYER_SECONDS, LAYER_SECONDS, OnHost, Processors, TWO_EPYC_9355, TWO_XEON_6454S,
+    TWO_XEON_6454S_AMX, TWO_XEON_8488C, XEON_6454S,
+};
+use super::inference::{decode_step, prefill_seconds};
 use super::plan::ServingPlan;
 use crate::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
@@ -34,6 +38,15 @@ const RTX_5090: Card = Card {
     link_gb_per_sec: 50.0,
 };
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Tokens of the answer.
+    Decode,
+    /// Tokens of the prompt, all of it in one chunk.
+    Prompt,
+}
+
 /// A published run: tokens a second of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
@@ -49,14 +62,19 @@ pub struct Run {
     pub topk: u64,
     /// Share of the experts that lie on the cards, by chance.
     pub on_cards: f64,
-    /// Tokens in front of those that are decoded.
+    /// What is measured.
+    pub phase: Phase,
+    /// Tokens in front of those that are decoded, or of the prompt.
     pub context: u64,
     /// Format of dense weights.
     dtype: &'static str,
     /// Bytes of a parameter of an expert on the host.
     pub host_bytes: f64,
-    /// Tokens of an answer a second.
+    /// Tokens a second.
     pub measured: f64,
+    /// Whether its engine is one of KTransformers' first versions, before 0.5: they send no experts
+    /// to the cards, and a layer takes longer.
+    pub is_first: bool,
     /// Whether a constant is fitted on it.
     pub is_fitted: bool,
 }
@@ -78,10 +96,12 @@ const DEEPSEEK: Run = Run {
     processors: TWO_XEON_6454S,
     topk: 8,
     on_cards: 0.0,
+    phase: Phase::Decode,
     context: 500,
     dtype: "int4",
     host_bytes: 0.602,
     measured: 12.208,
+    is_first: true,
     is_fitted: true,
 };
 
@@ -94,6 +114,7 @@ const MINIMAX: Run = Run {
     dtype: "int8",
     host_bytes: 1.0,
     measured: 21.8,
+    is_first: false,
     is_fitted: false,
     ..DEEPSEEK
 };
@@ -121,15 +142,25 @@ const fn minimax(five: bool, cards: u64, context: u64, measured: f64) -> Run {
     Run { card, cards, processors, context, measured, ..MINIMAX }
 }
 
+impl Run {
+    /// The same with a prompt, which no constant is fitted on unless a row of processors is.
+    const fn prompt(self, context: u64, measured: f64, is_fitted: bool) -> Self {
+        Self { phase: Phase::Prompt, context, measured, is_fitted, ..self }
+    }
+}
+
+/// A constant is fitted on the ends.
 const fn qwen(on_cards: f64, measured: f64) -> Run {
-    Run { on_cards, measured, ..QWEN }
+    Run { on_cards, measured, is_fitted: on_cards <= 0.0 || on_cards >= 0.9, ..QWEN }
 }
 
 /// The runs.
 ///
 /// # Source
 /// KTransformers, `doc/en`: `DeepseekR1_V3_tutorial.md` (V0.2 and V0.2.1),
-/// `MiniMax-M2.1-Tutorial.md` and `kt-kernel/experts-sched-Tutorial.md`. Those whose host's memory
+/// `MiniMax-M2.1-Tutorial.md` and `kt-kernel/experts-sched-Tutorial.md`. Five prompts, one of each
+/// host, are those that the rows of [`super::host`] are worked out from, and one that its rate of
+/// sending is. Those whose host's memory
 /// isn't described are left out: Kunpeng 920 7270Z, and L20 with an unnamed host.
 pub const RUNS: &[Run] = &[
     deepseek(TWO_XEON_6454S, 8, 500, 12.208),
@@ -164,6 +195,30 @@ pub const RUNS: &[Run] = &[
     qwen(0.7, 75.3),
     qwen(0.8, 79.5),
     qwen(0.9, 84.9),
+    deepseek(XEON_6454S, 8, 500, 0.0).prompt(500, 54.21, true),
+    deepseek(XEON_6454S, 6, 500, 0.0).prompt(500, 65.14, false),
+    deepseek(TWO_XEON_6454S, 8, 500, 0.0).prompt(500, 82.94, true),
+    deepseek(TWO_XEON_6454S, 6, 500, 0.0).prompt(500, 97.32, false),
+    deepseek(TWO_XEON_6454S, 8, 969, 0.0).prompt(969, 88.2, false),
+    deepseek(TWO_XEON_6454S, 8, 1_930, 0.0).prompt(1_930, 88.5, false),
+    deepseek(TWO_XEON_6454S, 8, 3_846, 0.0).prompt(3_846, 81.9, false),
+    deepseek(TWO_XEON_6454S, 8, 7_678, 0.0).prompt(7_678, 80.0, false),
+    deepseek(TWO_XEON_6454S_AMX, 8, 969, 0.0).prompt(969, 185.96, false),
+    deepseek(TWO_XEON_6454S_AMX, 8, 1_930, 0.0).prompt(1_930, 255.26, false),
+    deepseek(TWO_XEON_6454S_AMX, 8, 3_846, 0.0).prompt(3_846, 252.58, true),
+    deepseek(TWO_XEON_6454S_AMX, 8, 7_678, 0.0).prompt(7_678, 195.62, false),
+    minimax(false, 1, 2_048, 0.0).prompt(2_048, 129.0, true),
+    minimax(false, 1, 8_192, 0.0).prompt(8_192, 669.0, true),
+    minimax(false, 1, 32_768, 0.0).prompt(32_768, 1_385.0, false),
+    minimax(false, 2, 2_048, 0.0).prompt(2_048, 139.0, false),
+    minimax(false, 2, 8_192, 0.0).prompt(8_192, 1_013.0, false),
+    minimax(false, 2, 32_768, 0.0).prompt(32_768, 2_269.0, false),
+    minimax(true, 1, 2_048, 0.0).prompt(2_048, 408.0, true),
+    minimax(true, 1, 8_192, 0.0).prompt(8_192, 1_196.0, false),
+    minimax(true, 1, 32_768, 0.0).prompt(32_768, 2_540.0, false),
+    minimax(true, 2, 2_048, 0.0).prompt(2_048, 414.0, false),
+    minimax(true, 2, 8_192, 0.0).prompt(8_192, 1_847.0, false),
+    minimax(true, 2, 32_768, 0.0).prompt(32_768, 4_007.0, false),
 ];
 
 /// A run beside what is predicted of it.
@@ -199,7 +254,9 @@ fn predicted(run: &Run) -> Option<f64> {
     design.cluster.devices_per_node = Some(run.cards);
     design.serving.host_memory_gb_per_sec = Some(run.processors.memory_gb_per_sec);
     design.serving.host_tflops = Some(run.processors.tflops);
-    design.cluster.host_gb_per_sec = Some(run.card.link_gb_per_sec);
+    // Over no link worth the name where the engine sends nothing.
+    let link = if run.is_first { 1e-3 } else { run.card.link_gb_per_sec };
+    design.cluster.host_gb_per_sec = Some(link);
     let serving = &mut design.serving;
     serving.tensor_parallel_size = run.cards;
     serving.moe_expert_parallel_size = 1;
@@ -208,6 +265,7 @@ fn predicted(run: &Run) -> Option<f64> {
     serving.experts_on_host = experts - on_cards;
     serving.input_length = run.context;
     serving.output_length = 1;
+    serving.max_num_batched_tokens = serving.max_num_batched_tokens.max(run.context);
     let like = AcceleratorId::A100Sxm80gb;
     let card = Accelerator {
         title: run.card.title,
@@ -218,7 +276,14 @@ fn predicted(run: &Run) -> Option<f64> {
         intra_node_gb_per_sec: run.card.link_gb_per_sec,
         ..*like.row()
     };
+    let on_host = OnHost {
+        bytes_per_parameter: run.host_bytes,
+        layer_seconds: if run.is_first { FIRST_LAYER_SECONDS } else { LAYER_SECONDS },
+    };
     let own = overheads(design.serving.engine, AcceleratorId::H100Sxm80gb);
-    let plan = ServingPlan::on_card(&design, own, &card, run.host_bytes);
-    Some(1.0 / decode_step(&plan, 1.0))
+    let plan = ServingPlan::on_card(&design, own, &card, on_host);
+    Some(match run.phase {
+        Phase::Decode => 1.0 / decode_step(&plan, 1.0),
+        Phase::Prompt => run.context as f64 / prefill_seconds(&plan, 1.0),
+    })
 }

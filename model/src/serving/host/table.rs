@@ -45,7 +45,7 @@ pub const XEON_6454S: Processors = row("Xeon Gold 6454S", [1, 8, 4_800], 32, 2.2
 pub const TWO_XEON_6454S: Processors =
     row("2 x Xeon Gold 6454S", [2, 8, 4_800], 64, 3.39, KTRANSFORMERS);
 /// The same with AMX: 252.6 prompt tokens/s.
-const TWO_XEON_6454S_AMX: Processors =
+pub const TWO_XEON_6454S_AMX: Processors =
     row("2 x Xeon Gold 6454S, AMX", [2, 8, 4_800], 64, 10.3, KTRANSFORMERS);
 /// MiniMax-M2.1 in FP8: 129 prompt tokens/s of 62 layers x 8 experts x 14.16M x 2.
 pub const TWO_XEON_8488C: Processors =

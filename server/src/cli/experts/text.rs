@@ -4,7 +4,7 @@ use app::present::format;
 use model::pattern::Patterns;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
-use model::serving::runs::{Beside, beside};
+use model::serving::runs::{Beside, Phase, beside};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
 use model::units::{Bytes, Seconds};
@@ -168,6 +168,11 @@ pub(super) fn host_runs() -> String {
             run.model.to_owned(),
             format!("{} x {}", run.cards, run.card()),
             run.processors.title.to_owned(),
+            match run.phase {
+                Phase::Decode => "answer",
+                Phase::Prompt => "prompt",
+            }
+            .to_owned(),
             run.topk.to_string(),
             percent(run.on_cards),
             format::whole(run.context),
@@ -181,6 +186,7 @@ pub(super) fn host_runs() -> String {
         "model",
         "cards",
         "host",
+        "tokens of",
         "top-k",
         "on cards",
         "context",
@@ -189,7 +195,7 @@ pub(super) fn host_runs() -> String {
         "off",
         "",
     ];
-    let table = table_below(header, "lllrrrrrrl", rows.iter().map(cell));
+    let table = table_below(header, "llllrrrrrrl", rows.iter().map(cell));
     let median = |is_fitted: bool| {
         let of = rows.iter().filter(|it| it.run.is_fitted == is_fitted);
         let mut errors: Vec<f64> = of.map(|it| it.error().abs()).collect();
