@@ -35,7 +35,7 @@ for (const { name, options } of looks()) {
     await gotoHydrated(page);
     await page.getByRole("button", { name: "Explain MFU" }).click();
     await page.getByRole("button", { name: "Other ways to count" }).click();
-    await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(6);
+    await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(9);
     expect(await findings(page)).toEqual([]);
   });
 }

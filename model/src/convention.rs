@@ -2,7 +2,10 @@
 //!
 //! The same step time gives MFUs up to 21 % apart: half of the attention scores are counted or all
 //! of them, the MTP layer or not, recomputed work or not, and peaks differ. A published MFU can be
-//! compared only under its own convention.
+//! compared only under its own convention. Some counters count what isn't there: a look-up as a
+//! product, or each expert as wide as the dense MLP.
+
+use alloc::vec::Vec;
 
 use crate::choice::AttentionFlops;
 use crate::estimate::Estimate;
@@ -16,8 +19,8 @@ pub struct Convention {
     pub name: &'static str,
     /// Who counts so.
     pub used_by: &'static str,
-    /// Which attention scores count.
-    pub attention: AttentionFlops,
+    /// Which attention scores count; none counts parameters alone.
+    pub attention: Option<AttentionFlops>,
     /// Does the MTP layer with its head count?
     pub counts_mtp: bool,
     /// Does work that is done again count?
@@ -35,25 +38,27 @@ pub struct Convention {
 /// # Source
 /// Megatron-Core `training.py:num_floating_point_operations` (causal from r0.12 on, full before);
 /// Pangu Ultra MoE (full attention and MTP reproduce its 30.0 % at 294.9 TFLOPS); PaLM, appendix B,
-/// for MFU and HFU.
+/// for MFU and HFU. 6 N D: jax-ml/scaling-book#31; the input embedding among N:
+/// tenstorrent/tt-metal#50114; experts as wide as the dense MLP: alibaba/Pai-Megatron-Patch#485.
 #[must_use]
-pub fn conventions(plan: &Plan, estimate: &Estimate) -> [Convention; 5] {
+pub fn conventions(plan: &Plan, estimate: &Estimate) -> Vec<Convention> {
     let training = &plan.design().training;
     let rate = estimate.metrics.tokens_per_second_per_device;
     let own_peak = plan.peak_for_mfu();
     let nominal = plan.peak();
+    let way = |name, used_by, attention, flops_per_token: Flops, peak: FlopsPerSecond| Convention {
+        name,
+        used_by,
+        attention,
+        counts_mtp: false,
+        counts_recompute: false,
+        flops_per_token,
+        peak,
+        utilisation: flops_per_token.get() * rate / peak.get(),
+    };
     let count = |name, used_by, attention, counts_mtp, peak: FlopsPerSecond| {
         let flops_per_token = plan.flops_per_token_under(attention, counts_mtp);
-        Convention {
-            name,
-            used_by,
-            attention,
-            counts_mtp,
-            counts_recompute: false,
-            flops_per_token,
-            peak,
-            utilisation: flops_per_token.get() * rate / peak.get(),
-        }
+        Convention { counts_mtp, ..way(name, used_by, Some(attention), flops_per_token, peak) }
     };
     let (causal, full) = (AttentionFlops::Causal, AttentionFlops::Full);
     let own = count(
@@ -69,16 +74,41 @@ pub fn conventions(plan: &Plan, estimate: &Estimate) -> [Convention; 5] {
         used_by: "PaLM's HFU; Megatron-LM 2021 and BLOOM count full recomputation",
         counts_recompute: true,
         counts_mtp: true,
-        attention: causal,
+        attention: Some(causal),
         flops_per_token: Flops::new(executed),
         peak: nominal,
         utilisation: executed * rate / nominal.get(),
     };
-    [
+    let metrics = &estimate.metrics;
+    let table = metrics.params_active - metrics.params_active_no_input_embedding;
+    let untied = plan.design().transformer.untie_embeddings_and_output_weights;
+    // A table that is tied is the head's.
+    let products = metrics.params_active - if untied { table } else { 0 };
+    let six = |params: u128| Flops::new(6.0 * params as f64);
+    let dense_width = plan.flops_per_token_at_dense_width().map(|flops| {
+        let used_by = "Megatron-LM before moe_ffn_hidden_size, and forks of it";
+        way("MFU, experts as wide as the dense MLP", used_by, Some(full), flops, nominal)
+    });
+    let ways = [
         own,
         count("MFU, causal attention", "Megatron-Core from r0.12 on", causal, true, nominal),
         count("MFU, full attention", "Megatron-LM before, NeMo, PaLM", full, false, nominal),
         count("MFU, full attention and MTP", "Pangu Ultra MoE", full, true, nominal),
         hardware,
-    ]
+        way(
+            "MFU, 6 x active parameters",
+            "scaling laws, and what is told of tokens and device-hours alone",
+            None,
+            six(products),
+            nominal,
+        ),
+        way(
+            "MFU, input embedding counted, too",
+            "counters that take each table for a product",
+            None,
+            six(products + table),
+            nominal,
+        ),
+    ];
+    ways.into_iter().chain(dense_width).collect()
 }

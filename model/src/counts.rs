@@ -5,6 +5,7 @@
 
 use crate::choice::AttentionFlops;
 use crate::layout::Stage;
+use crate::mlp::Transform as _;
 use crate::params::RankParams;
 use crate::plan::Plan;
 use crate::units::Flops;
@@ -113,6 +114,34 @@ impl Plan {
     pub fn flops_per_token(&self) -> Flops {
         let training = &self.design().training;
         self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
+    }
+
+    /// The same as Megatron-LM counted before it knew an expert's own width: each layer has as many
+    /// MLPs of the dense width as a token visits experts, all of the attention and no shared
+    /// expert; none where the widths are the same.
+    ///
+    /// 3 (sum of layers without their MLPs + 2 m h f k L + head), m the matrices of an MLP, f the
+    /// dense width, k the experts that a token visits.
+    ///
+    /// # Source
+    /// Megatron-LM `training.py:num_floating_point_operations` of early 2024.
+    pub(crate) fn flops_per_token_at_dense_width(&self) -> Option<Flops> {
+        let transformer = &self.design().transformer;
+        let dense = transformer.ffn_hidden_size;
+        transformer.num_moe_experts?;
+        transformer.moe_ffn_hidden_size.filter(|width| *width != dense)?;
+        let (architecture, on) = (&self.architecture, &self.deployment);
+        let kinds = architecture.kinds.iter().zip(architecture.layers);
+        let (mut rest, mut layers) = (0.0, 0.0);
+        for (kind, count) in kinds {
+            let all = kind.flops(on, self.batch.seq, AttentionFlops::Full);
+            rest += count as f64 * (all - 2.0 * kind.mlp.matrix_params(on));
+            layers += count as f64;
+        }
+        let matrices = if transformer.gated_linear_unit { 3.0 } else { 2.0 };
+        let visited = transformer.moe_router_topk as f64;
+        let mlp = 2.0 * matrices * (transformer.hidden_size * dense) as f64 * visited;
+        Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 
     /// The same under a given convention.

@@ -110,6 +110,21 @@ pub(crate) fn chunks(design: &Design) -> u64 {
         * design.parallel.virtual_pipeline_model_parallel_size
 }
 
+/// Layers that Megatron trains where it doesn't check that they can be split evenly: those of a
+/// stage and those of a chunk are rounded down each, and what is left over is nowhere.
+///
+/// # Source
+/// NVIDIA/Megatron-LM#1304: 30 layers on 4 stages train 28; #468: 80 on 16 x 2 chunks train 64.
+pub(crate) fn kept_layers(design: &Design) -> u64 {
+    let parallel = &design.parallel;
+    let (stages, chunks) = (
+        parallel.pipeline_model_parallel_size.max(1),
+        parallel.virtual_pipeline_model_parallel_size.max(1),
+    );
+    let layers = design.transformer.num_layers + parallel.noop_layers.0.len() as u64;
+    layers / stages / chunks * chunks * stages
+}
+
 /// Whether the pattern of sub-layers says what each chunk holds.
 pub(crate) fn has_bars(design: &Design) -> bool {
     let pattern = design.transformer.hybrid_layer_pattern.as_ref();

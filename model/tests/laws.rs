@@ -385,6 +385,22 @@ fn interleaving_one_chunk_is_1f1b() {
 }
 
 #[test]
+fn layers_that_cannot_be_split_say_how_many_an_unchecked_megatron_trains() {
+    let llama = Design::from_preset("llama-3-8b").unwrap();
+    let said = |layers: &str, pp: &str, vpp: &str| {
+        let mut design = llama.clone();
+        for (knob, value) in [("num_layers", layers), ("num_devices", "64"), ("pp", pp)] {
+            design = with(&design, knob, value);
+        }
+        design = with(&design, "method", if vpp == "1" { "1f1b" } else { "interleaved" });
+        let violations = Plan::new(&with(&design, "vpp", vpp)).unwrap_err();
+        violations.iter().map(|it| it.message.clone()).collect::<Vec<_>>().join("; ")
+    };
+    assert!(said("30", "4", "1").ends_with("doesn't check it trains 28 layers"));
+    assert!(said("80", "16", "2").ends_with("doesn't check it trains 64 layers"));
+}
+
+#[test]
 fn pp_12_names_its_rule_and_its_three_ways_out() {
     let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
     let violations = Plan::new(&with(&paper, "pp", "12")).unwrap_err();

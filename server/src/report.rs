@@ -211,7 +211,7 @@ fn convention(way: &Convention) -> Tree {
     Tree::map([
         ("name", way.name.into()),
         ("used_by", way.used_by.into()),
-        ("attention_flops", way.attention.name().into()),
+        ("attention_flops", way.attention.map_or("none", Choice::name).into()),
         ("count_mtp_flops", Tree::Flag(way.counts_mtp)),
         ("count_recompute_flops", Tree::Flag(way.counts_recompute)),
         ("flops_per_token", Tree::number(way.flops_per_token.get())),

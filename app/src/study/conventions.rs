@@ -1,4 +1,4 @@
-//! What other papers would call the MFU of this run: one step time, counted in five ways.
+//! What other papers would call the MFU of this run: one step time, counted in several ways.
 
 use maud::{Markup, html};
 use model::choice::AttentionFlops;
@@ -48,7 +48,7 @@ impl Own {
     }
 }
 
-/// The five ways, the design's own first.
+/// The ways, the design's own first.
 #[must_use]
 pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
     let all = conventions(plan, estimate);
@@ -62,17 +62,20 @@ pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
 
 /// Do both count the same?
 fn same(one: &Convention, other: &Convention) -> bool {
+    let is = |one: f64, other: f64| one.total_cmp(&other).is_eq();
     one.attention == other.attention
         && one.counts_mtp == other.counts_mtp
         && one.counts_recompute == other.counts_recompute
-        && one.peak.get().total_cmp(&other.peak.get()).is_eq()
+        && is(one.flops_per_token.get(), other.flops_per_token.get())
+        && is(one.peak.get(), other.peak.get())
 }
 
 fn cells(way: &Convention) -> [String; 8] {
     let attention = match (way.counts_recompute, way.attention) {
         (true, _) => "as it runs",
-        (false, AttentionFlops::Full) => "full",
-        (false, AttentionFlops::Causal) => "causal half",
+        (false, Some(AttentionFlops::Full)) => "full",
+        (false, Some(AttentionFlops::Causal)) => "causal half",
+        (false, None) => "left out",
     };
     let counted = |counted| if counted { "counted" } else { "left out" };
     [
@@ -129,9 +132,11 @@ mod tests {
     #[test]
     fn the_designs_own_way_comes_first_and_its_twin_is_marked_too() {
         let rows = rows_of("pangu-ultra-moe-6k");
-        assert_eq!(rows.len(), 5);
+        assert_eq!(rows.len(), 8);
         let own: Vec<Option<Own>> = rows.iter().map(|row| row.own).collect();
-        assert_eq!(own, [Some(Own::Itself), None, None, Some(Own::Twin), None]);
+        assert_eq!(own[..4], [Some(Own::Itself), None, None, Some(Own::Twin)]);
+        assert!(own[4..].iter().all(Option::is_none));
+        assert_eq!(rows_of("llama-3-8b").len(), 7, "a dense model has one width");
         assert_eq!(rows[0].cells[1], rows[3].cells[1]);
     }
 

@@ -57,6 +57,16 @@ pub(crate) fn title(text: &str) -> Option<&'static str> {
     detect(text).map(|dialect| dialect.title)
 }
 
+/// Does a framework shard as PyTorch's FSDP does?
+pub(crate) fn is_fsdp(title: &str) -> bool {
+    table::FSDP.contains(&title)
+}
+
+/// Is a framework torchtitan?
+pub(crate) fn is_torchtitan(title: &str) -> bool {
+    title == table::TORCHTITAN
+}
+
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
     let dialect = detect(text);

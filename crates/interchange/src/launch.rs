@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 use model::design::{Design, KnobId};
 
-use crate::Format;
 use crate::arguments::Argument;
 use crate::draft::{Draft, MAX_KEYS};
 use crate::flags::{self, Arity, Effect, Flag};
+use crate::{Format, dialects};
 
 pub(crate) use model_shape::{pattern, rows};
 
@@ -175,6 +175,10 @@ fn defaults(draft: &mut Draft) {
     } else {
         &[]
     };
+    // Its host's costs and what it computes again are its own.
+    if draft.format == Format::Megatron && draft.title.is_some_and(dialects::is_fsdp) {
+        draft.default(KnobId::framework, "fsdp");
+    }
     // The shape of a model that is named is known.
     let shape = [
         KnobId::gated_linear_unit,

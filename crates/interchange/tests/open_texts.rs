@@ -304,6 +304,72 @@ fn other_frameworks_words_are_read() {
     }
 }
 
+const TITAN: &str = "[model]\nname = \"deepseek_v3\"\nflavor = \"16B\"\n[training]\n\
+                     local_batch_size = 8\nseq_len = 4096\n[parallelism]\n\
+                     data_parallel_shard_degree = -1\ntensor_parallel_degree = 1\n\
+                     expert_parallel_degree = 8\n[activation_checkpoint]\n\
+                     mode = \"selective\"\nselective_ac_option = \"op\"\n";
+
+#[test]
+fn torchtitan_groups_experts_and_computes_half_of_the_layers_again() {
+    let import = read(TITAN);
+    has(
+        &import,
+        "num_layers=27 ffn_hidden_size=10944 vocab_size=102400 framework=fsdp \
+         moe_grouped_gemm=true moe_token_dispatcher_type=alltoall recompute_granularity=full \
+         recompute_method=block recompute_num_layers=13",
+    );
+    assert!(import.assumed.iter().any(|it| it.detail.contains("every second matrix product")));
+    let every_third = read(&TITAN.replace("\"op\"", "\"3\""));
+    has(&every_third, "recompute_num_layers=9");
+    let untold = read(&TITAN.replace("selective_ac_option = \"op\"\n", ""));
+    has(&untold, "recompute_num_layers=13");
+}
+
+#[test]
+fn torchtitan_splits_experts_by_tp_where_ep_is_off() {
+    let tp = TITAN.replace("tensor_parallel_degree = 1", "tensor_parallel_degree = 8");
+    has(&read(&tp), "expert_model_parallel_size=8 expert_tensor_parallel_size=1");
+    let ep_off = tp.replace("expert_parallel_degree = 8", "expert_parallel_degree = 1");
+    let import = read(&ep_off);
+    has(&import, "expert_model_parallel_size=1 expert_tensor_parallel_size=8");
+    assert!(!asked(&import).contains(&"parallel.expert_tensor_parallel_size"));
+}
+
+#[test]
+fn a_batch_that_follows_from_the_cluster_follows_from_the_answer() {
+    let answers =
+        Answers { knobs: vec![(KnobId::num_devices, "64".to_owned())], ..Answers::default() };
+    let import = import_with(Format::detect(TITAN), TITAN, None, &answers);
+    has(&import, "num_devices=64 global_batch_size=512");
+    assert!(import.violations.is_empty());
+    assert!(!import.assumed.iter().any(|it| it.detail.contains("the fewest that hold it")));
+}
+
+#[test]
+fn a_part_of_the_optimizer_on_the_host_is_said_to_be_taken_as_all_of_it() {
+    let text = |fraction: &str| {
+        format!(
+            "--num-layers 28 --hidden-size 1024 --num-attention-heads 16 --seq-length 4096 \
+             --optimizer-cpu-offload --optimizer-offload-fraction {fraction}"
+        )
+    };
+    let half = read(&text("0.5"));
+    has(&half, "swap_modules=optimizer");
+    assert!(half.assumed.iter().any(|it| it.detail.contains("keeps 50 %")), "{half:?}");
+    let whole = read(&text("1.0"));
+    assert!(!whole.assumed.iter().any(|it| it.detail.contains("keeps")), "{whole:?}");
+}
+
+#[test]
+fn chunks_that_drop_layers_say_how_many_and_what_would_not() {
+    let text = "--num-layers 80 --hidden-size 1024 --num-attention-heads 16 --seq-length 4096 \
+                --pipeline-model-parallel-size 16 --num-layers-per-virtual-pipeline-stage 2";
+    let faults = read(text).errors;
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0].detail.contains("trains 64 layers and drops 16; whole: 1, 5"), "{faults:?}");
+}
+
 #[test]
 fn layouts_are_read_in_every_spelling() {
     let chunks = |layout: &str| {

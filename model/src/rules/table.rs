@@ -173,10 +173,10 @@ rules! {
             (is_even && !layout::has_bars(d)).then(|| indivisible(
                 layout::slots(d), layout::chunks(d), || say!(
                     "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x \
-                     VPP {} = {} chunks",
+                     VPP {} = {} chunks; a Megatron that doesn't check it trains {} layers",
                     d.transformer.num_layers, d.transformer.mtp_num_layers,
                     d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
-                    layout::chunks(d))))?
+                    layout::chunks(d), layout::kept_layers(d))))?
         };
     noop_positions_are_slots [noop_layers] + [num_layers, mtp_num_layers] MINDSPEED,
         |d| {

@@ -8,6 +8,15 @@ const LEARNING: &str = "how the model learns, not how long a step takes";
 /// The name of the dialect that is JSON alone.
 pub(super) const DEEPSPEED: &str = "DeepSpeed";
 
+/// The dialect whose experts TP splits where EP is 1.
+pub(super) const TORCHTITAN: &str = "torchtitan";
+
+/// The dialects of PyTorch's FSDP and of what behaves like it.
+pub(super) const FSDP: &[&str] = &[TORCHTITAN, MAXTEXT, LLM_FOUNDRY];
+
+const MAXTEXT: &str = "MaxText";
+const LLM_FOUNDRY: &str = "llm-foundry";
+
 /// How ZeRO's stages and FSDP's strategies shard.
 pub(super) const SHARDING: &[(&str, &str, &str)] = &[
     ("0", "data-parallel-sharding-strategy", "no_shard"),
@@ -145,7 +154,6 @@ pub(super) static DIALECTS: &[Dialect] = &[
         rows: &[
             ("max-length", Is("seq-length")), ("model", Is("model")),
             ("expert-tensor-parallel-size", Is("expert-tensor-parallel-size")),
-            ("optimizer-offload-fraction", Nothing("the detail of --optimizer-cpu-offload")),
         ],
         defaults: &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("micro-batch-size", "1"),
@@ -193,9 +201,9 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[],
     },
-    // torchtitan and its NPU fork. Source: torchtitan/config/job_config.py.
+    // torchtitan and its NPU fork. Source: torchtitan/config/job_config.py and models/moe.
     Dialect {
-        title: "torchtitan",
+        title: TORCHTITAN,
         markers: &[&["[parallelism]"], &["tensor_parallel_degree"], &["torchtitan"]],
         strict: true,
         rows: &[
@@ -224,13 +232,18 @@ pub(super) static DIALECTS: &[Dialect] = &[
                 ("zbvzerobubble", "schedules-method", "zbv"),
                 ("dualpipev", "schedules-method", "dualpipev"),
             ])),
-            ("activation-checkpoint.mode", Choice(RECOMPUTE)), ("optimizer.name", Is("optimizer")),
+            ("activation-checkpoint.mode", Choice(RECOMPUTE)),
+            ("activation-checkpoint.selective-ac-option", Is("selective-ac-option")),
+            ("optimizer.name", Is("optimizer")),
         ],
-        defaults: &[("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", "")],
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            ("moe-grouped-gemm", ""), ("moe-token-dispatcher-type", "alltoall"),
+        ],
     },
     // MaxText. Source: MaxText/configs/base.yml.
     Dialect {
-        title: "MaxText",
+        title: MAXTEXT,
         markers: &[&["base_num_decoder_layers"], &["ici_fsdp_parallelism"],
             &["per_device_batch_size", "max_target_length"]],
         strict: false,
@@ -259,12 +272,13 @@ pub(super) static DIALECTS: &[Dialect] = &[
         defaults: &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
             ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
-            ("use-flash-attn", ""),
+            ("use-flash-attn", ""), ("moe-grouped-gemm", ""),
+            ("moe-token-dispatcher-type", "alltoall"),
         ],
     },
     // llm-foundry. Source: llmfoundry/models/mpt/configuration_mpt.py and scripts/train/yamls.
     Dialect {
-        title: "llm-foundry",
+        title: LLM_FOUNDRY,
         markers: &[&["mpt_causal_lm"], &["fsdp_config:", "max_seq_len"]],
         strict: true,
         rows: &[

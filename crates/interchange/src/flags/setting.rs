@@ -189,11 +189,12 @@ pub(super) static FLAGS: &[Flag] = &[
     // Memory.
     one("recompute-granularity"), switch("recompute-activations"), many("recompute-modules"),
     named("recompute-method", recompute_method, &[("uniform", "uniform"), ("block", "block")]),
-    one("recompute-num-layers"),
+    one("recompute-num-layers"), one("selective-ac-option"),
     switch("recompute-activation-function"), switch("recompute-norm"),
     switch("recompute-mla-up-proj"), switch("mla-zero-memory"),
     value("moe-zero-memory", moe_zero_memory),
     switch("swap-attention"), switch("swap-optimizer"), switch("optimizer-cpu-offload"),
+    one("optimizer-offload-fraction"),
     switch("offload-optimizer-states"), switch("mla-swap-core-attn-out"),
     value("cpu-offloading-num-layers", cpu_offloading_num_layers),
     named("main-grads-dtype", gradient_dtype, DTYPES),

@@ -117,13 +117,37 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
         let stages = draft.design.parallel.pipeline_model_parallel_size;
         let chunk = stages.saturating_mul(each);
         if chunk == 0 || !total.is_multiple_of(chunk) {
-            let detail = format!("{total} layers aren't a multiple of PP {stages} x {each}");
+            let detail = uneven_chunks(total, stages, each);
             return draft.fault(parts.line(name), &super::dashed(name), detail);
         }
         parts.set(knob, &(total / chunk).to_string(), name, draft);
     } else if parts.text("schedules-method") == Some("dualpipev") {
         parts.set(knob, "2", "schedules-method", draft);
     }
+}
+
+/// Why layers can't be cut into chunks of so many, what Megatron-LM makes of them, and the sizes of
+/// chunks that would do.
+///
+/// Source: NVIDIA/Megatron-LM#468: both divisions round down, and the layers left over are nowhere.
+fn uneven_chunks(total: u64, stages: u64, each: u64) -> String {
+    let mut detail = format!("{total} layers aren't a multiple of PP {stages} x {each}");
+    let of_stage = total / stages.max(1);
+    let kept = (of_stage / each.max(1)).saturating_mul(each).saturating_mul(stages);
+    if kept > 0 {
+        detail.push_str(&format!(
+            "; a Megatron-LM that doesn't check it trains {kept} layers and drops {}",
+            total - kept
+        ));
+    }
+    if total.is_multiple_of(stages.max(1)) {
+        let sizes: Vec<String> = (1..=of_stage)
+            .filter(|size| of_stage.is_multiple_of(*size))
+            .map(|size| size.to_string())
+            .collect();
+        detail.push_str(&format!("; whole: {}", sizes.join(", ")));
+    }
+    detail
 }
 
 /// Layers of each chunk, in the order in which a micro-batch meets them, where they are given or

@@ -58,6 +58,9 @@ fn usual_per_node(design: &Design) -> u64 {
 
 fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) {
     let knob = KnobId::num_devices;
+    if draft.answers.knob(knob).is_some() {
+        return;
+    }
     let number = |name: &str| parts.text(name)?.parse::<u64>().ok().filter(|count| *count > 0);
     if let Some(world) = number("worker-num") {
         return parts.set(knob, &world.to_string(), "worker-num", draft);

@@ -92,7 +92,11 @@ fn by_name(arguments: &[Argument]) -> Option<Found> {
     NAMES.iter().find_map(|name| {
         let argument = arguments.iter().find(|argument| argument.name == *name)?;
         let text = argument.values.first()?;
-        let whole = flavor.and_then(|flavor| models::find(&format!("{text}-{flavor}")));
+        // Flavors are torchtitan's, some of which have a shape of another name.
+        let whole = flavor.and_then(|flavor| {
+            let own = models::find(&format!("torchtitan-{text}-{flavor}"));
+            own.or_else(|| models::find(&format!("{text}-{flavor}")))
+        });
         let known = whole.or_else(|| models::find(text)).or_else(|| models::find_within(text))?;
         Some((known, text.clone(), argument.line))
     })

@@ -4,8 +4,8 @@ use model::choice::{ContextParallelAlgo, Method, RecomputeMethod};
 use model::design::KnobId;
 
 use super::Parts;
-use crate::Format;
 use crate::draft::Draft;
+use crate::{Format, dialects};
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     experts(parts, draft);
@@ -53,6 +53,8 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     let split = "expert-tensor-parallel-size";
     if let Some(etp) = parts.number(split, draft) {
         parts.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), split, draft);
+    } else if has_experts && tp > 1 && draft.title.is_some_and(dialects::is_torchtitan) {
+        experts_of_torchtitan(ep, tp, draft);
     } else if has_experts && tp > 1 && draft.model.is_some() {
         // Of a run whose model is in another file the arguments may be there, too.
         draft.default(KnobId::expert_tensor_parallel_size, "1");
@@ -64,6 +66,17 @@ fn experts(parts: &Parts, draft: &mut Draft) {
         let detail = format!("no --expert-tensor-parallel-size: TP splits each expert, too, {tp}");
         draft.assume(Some(KnobId::expert_tensor_parallel_size), detail);
     }
+}
+
+/// Source: torchtitan, `apply_moe_ep_tp` of `infra/parallelize.py`: without EP the plan of the
+/// experts is `TensorParallel`, with it `ExpertParallel`.
+fn experts_of_torchtitan(ep: u64, tp: u64, draft: &mut Draft) {
+    let knob = KnobId::expert_tensor_parallel_size;
+    let split = if ep > 1 { 1 } else { tp };
+    draft.default(knob, &split.to_string());
+    let how =
+        if ep > 1 { "EP shares experts out whole" } else { "without EP, TP splits each expert" };
+    draft.assume(Some(knob), format!("{how}: ETP {split}, as torchtitan does without being told"));
 }
 
 /// Megatron turns sequence parallelism off where TP is 1. Of a run whose model is in another file
@@ -152,6 +165,9 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::recompute_granularity;
     let name = "recompute-granularity";
     if let Some(text) = parts.text(name) {
+        if text == "selective" && draft.title.is_some_and(dialects::is_torchtitan) {
+            return every_nth_again(parts, draft);
+        }
         parts.set(knob, text, name, draft);
     } else if parts.has("recompute-activations") {
         parts.set(knob, "selective", "recompute-activations", draft);
@@ -159,6 +175,30 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
     let granularity = draft.design.get(knob).to_string();
     layers_again(parts, granularity == "full", draft);
     modules_again(parts, &granularity, draft);
+}
+
+/// torchtitan's selective checkpointing computes every n-th layer again, or with `op` what isn't
+/// attention or every second matrix product.
+///
+/// Source: torchtitan, `distributed/activation_checkpoint.py`; the option is 2 without being told.
+fn every_nth_again(parts: &Parts, draft: &mut Draft) {
+    let (mode, option) = ("recompute-granularity", "selective-ac-option");
+    let given = parts.text(option).unwrap_or("2");
+    let key = if parts.has(option) { option } else { mode };
+    let every = given.parse::<u64>().ok().filter(|every| *every > 0).unwrap_or(2);
+    let stages = draft.design.parallel.pipeline_model_parallel_size.max(1);
+    let layers = draft.design.transformer.num_layers.div_ceil(stages) / every;
+    if layers == 0 {
+        return parts.ignore(mode, "no stage has as many layers", draft);
+    }
+    parts.set(KnobId::recompute_granularity, "full", mode, draft);
+    parts.set(KnobId::recompute_method, "block", mode, draft);
+    parts.set(KnobId::recompute_num_layers, &layers.to_string(), key, draft);
+    if given == "op" {
+        let detail = "selective_ac_option op keeps every second matrix product: taken as half of \
+                      the layers of each stage, computed again as a whole";
+        draft.assume(Some(KnobId::recompute_num_layers), detail);
+    }
 }
 
 /// `--recompute-num-layers`: of each chunk in both, of each stage here.
@@ -250,9 +290,7 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
     let mut modules: Vec<&str> = given.iter().map(|(_, module)| *module).collect();
     modules.dedup();
     if parts.has("optimizer-cpu-offload") {
-        let detail = "--optimizer-cpu-offload: moments wait on the host, and the device computes \
-                      the step";
-        draft.assume(Some(KnobId::swap_modules), detail);
+        offloading(parts, draft);
     }
     let keys: Vec<String> = given.iter().map(|(name, _)| super::dashed(name)).collect();
     let (keys, line) = (keys.join(", "), parts.line(first));
@@ -263,20 +301,47 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
     }
 }
 
+/// What `--optimizer-cpu-offload` does that no knob says.
+fn offloading(parts: &Parts, draft: &mut Draft) {
+    let knob = Some(KnobId::swap_modules);
+    let detail = "--optimizer-cpu-offload: moments wait on the host, and the device computes the \
+                  step; Megatron's CPU computes it, which takes longer";
+    draft.assume(knob, detail);
+    let name = "optimizer-offload-fraction";
+    let Some(text) = parts.text(name) else { return };
+    let Some(fraction) = text.parse::<f64>().ok().filter(|part| (0.0..1.0).contains(part)) else {
+        return parts.ignore(name, "all of the optimizer's states are on the host", draft);
+    };
+    parts.ignore(name, "no knob parks a part of the optimizer's states", draft);
+    let kept = 100.0 * (1.0 - fraction);
+    let detail = format!(
+        "--{name} {text} keeps {kept:.0} % of the optimizer's states on the device, here none: \
+         the peak is a floor"
+    );
+    draft.assume(knob, detail);
+}
+
 /// The batch, which may follow from the cluster.
 pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
     let name = "global-batch-size";
     if let Some(text) = parts.text(name) {
         return parts.set(KnobId::global_batch_size, text, name, draft);
     }
+    // Of what is answered, not of what the text says.
+    let size = |knob: KnobId, own: u64| {
+        draft.answers.knob(knob).and_then(|text| text.parse().ok()).unwrap_or(own).max(1)
+    };
     let parallel = &draft.design.parallel;
-    let ranks = parallel
-        .tensor_model_parallel_size
-        .saturating_mul(parallel.pipeline_model_parallel_size)
-        .saturating_mul(parallel.context_parallel_size)
-        .max(1);
-    let replicas = (draft.design.cluster.num_devices / ranks).max(1);
-    let each = replicas.saturating_mul(draft.design.training.micro_batch_size);
+    let ranks = size(KnobId::tensor_model_parallel_size, parallel.tensor_model_parallel_size)
+        .saturating_mul(size(
+            KnobId::pipeline_model_parallel_size,
+            parallel.pipeline_model_parallel_size,
+        ))
+        .saturating_mul(size(KnobId::context_parallel_size, parallel.context_parallel_size));
+    let devices = size(KnobId::num_devices, draft.design.cluster.num_devices);
+    let replicas = (devices / ranks).max(1);
+    let each = replicas
+        .saturating_mul(size(KnobId::micro_batch_size, draft.design.training.micro_batch_size));
     let name = "gradient-accumulation-steps";
     if let Some(steps) = parts.number(name, draft) {
         let batch = each.saturating_mul(steps.max(1)).to_string();

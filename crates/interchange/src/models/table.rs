@@ -112,7 +112,9 @@ pub(super) static ROWS: &[Row] = &[
          num_moe_experts=160 moe_router_topk=6 moe_ffn_hidden_size=1536 \
          moe_shared_expert_intermediate_size=3072 moe_layer_freq=([0]*1+[1]*59) \
          moe_router_num_groups=8 moe_router_group_topk=3"),
-    row(&["deepseek-v2-lite", "deepseek-coder-v2-lite"], "hub: deepseek-ai/DeepSeek-V2-Lite",
+    // torchtitan's flavor 16B of deepseek_v3 has this shape, and not Moonlight's.
+    row(&["deepseek-v2-lite", "deepseek-coder-v2-lite", "torchtitan-deepseek-v3-16b"],
+        "hub: deepseek-ai/DeepSeek-V2-Lite",
         "num_layers=27 hidden_size=2048 ffn_hidden_size=10944 num_attention_heads=16 \
          multi_latent_attention=true qk_layernorm=true vocab_size=102400 num_moe_experts=64 \
          moe_router_topk=6 moe_ffn_hidden_size=1408 moe_shared_expert_intermediate_size=2816 \
