@@ -311,19 +311,21 @@ const TITAN: &str = "[model]\nname = \"deepseek_v3\"\nflavor = \"16B\"\n[trainin
                      mode = \"selective\"\nselective_ac_option = \"op\"\n";
 
 #[test]
-fn torchtitan_groups_experts_and_computes_half_of_the_layers_again() {
+fn torchtitan_groups_experts_and_computes_again_what_it_does_not_keep() {
     let import = read(TITAN);
     has(
         &import,
         "num_layers=27 ffn_hidden_size=10944 vocab_size=102400 framework=fsdp \
-         moe_grouped_gemm=true moe_token_dispatcher_type=alltoall recompute_granularity=full \
-         recompute_method=block recompute_num_layers=13",
+         moe_grouped_gemm=true moe_token_dispatcher_type=alltoall \
+         recompute_granularity=selective recompute_modules=mla_up_proj,layernorm,moe",
     );
     assert!(import.assumed.iter().any(|it| it.detail.contains("every second matrix product")));
     let every_third = read(&TITAN.replace("\"op\"", "\"3\""));
-    has(&every_third, "recompute_num_layers=9");
+    has(&every_third, "recompute_method=block recompute_num_layers=9");
     let untold = read(&TITAN.replace("selective_ac_option = \"op\"\n", ""));
     has(&untold, "recompute_num_layers=13");
+    let dense = TITAN.replace("deepseek_v3", "llama3").replace("16B", "8B");
+    has(&read(&dense), "recompute_granularity=full recompute_num_layers=16");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
     let name = "recompute-granularity";
     if let Some(text) = parts.text(name) {
         if text == "selective" && draft.title.is_some_and(dialects::is_torchtitan) {
-            return every_nth_again(parts, draft);
+            return selective_checkpointing(parts, draft);
         }
         parts.set(knob, text, name, draft);
     } else if parts.has("recompute-activations") {
@@ -177,17 +177,27 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
     modules_again(parts, &granularity, draft);
 }
 
-/// torchtitan's selective checkpointing computes every n-th layer again, or with `op` what isn't
-/// attention or every second matrix product.
+/// torchtitan's selective checkpointing computes every n-th layer again, or with `op` all but
+/// attention and every second matrix product. Grouped products aren't among those that it keeps.
 ///
-/// Source: torchtitan, `distributed/activation_checkpoint.py`; the option is 2 without being told.
-fn every_nth_again(parts: &Parts, draft: &mut Draft) {
+/// Source: torchtitan, `distributed/activation_checkpoint.py` and `_op_sac_save_list` of the
+/// models; the option is 2 without being told.
+fn selective_checkpointing(parts: &Parts, draft: &mut Draft) {
     let (mode, option) = ("recompute-granularity", "selective-ac-option");
     let given = parts.text(option).unwrap_or("2");
     let key = if parts.has(option) { option } else { mode };
+    let transformer = &draft.design.transformer;
+    if given == "op" && transformer.num_moe_experts.is_some() {
+        let latent = if transformer.multi_latent_attention { ",mla_up_proj" } else { "" };
+        parts.set(KnobId::recompute_granularity, "selective", mode, draft);
+        parts.set(KnobId::recompute_modules, &format!("layernorm,moe{latent}"), key, draft);
+        let detail = "selective_ac_option op keeps attention and every second matrix product, and \
+                      no grouped one: taken as norms and experts computed again";
+        return draft.assume(Some(KnobId::recompute_modules), detail);
+    }
     let every = given.parse::<u64>().ok().filter(|every| *every > 0).unwrap_or(2);
     let stages = draft.design.parallel.pipeline_model_parallel_size.max(1);
-    let layers = draft.design.transformer.num_layers.div_ceil(stages) / every;
+    let layers = transformer.num_layers.div_ceil(stages) / every;
     if layers == 0 {
         return parts.ignore(mode, "no stage has as many layers", draft);
     }
