@@ -316,7 +316,8 @@ fn torchtitan_groups_experts_and_computes_again_what_it_does_not_keep() {
     has(
         &import,
         "num_layers=27 ffn_hidden_size=10944 vocab_size=102400 framework=fsdp \
-         moe_grouped_gemm=true moe_token_dispatcher_type=alltoall \
+         moe_grouped_gemm=true moe_token_dispatcher_type=alltoall overlap_grad_reduce=true \
+         overlap_param_gather=true \
          recompute_granularity=selective recompute_modules=mla_up_proj,layernorm,moe",
     );
     assert!(import.assumed.iter().any(|it| it.detail.contains("every second matrix product")));
@@ -361,6 +362,17 @@ fn a_part_of_the_optimizer_on_the_host_is_said_to_be_taken_as_all_of_it() {
     assert!(half.assumed.iter().any(|it| it.detail.contains("keeps 50 %")), "{half:?}");
     let whole = read(&text("1.0"));
     assert!(!whole.assumed.iter().any(|it| it.detail.contains("keeps")), "{whole:?}");
+}
+
+#[test]
+fn adapters_are_said_to_be_taken_as_the_whole_model() {
+    let text = "megatron sft --model Qwen/Qwen3-235B-A22B --train_type lora --lora_rank 8 \
+                --max_length 32768 --micro_batch_size 1";
+    let import = read(text);
+    assert!(import.assumed.iter().any(|it| it.detail.contains("upper bounds")), "{import:?}");
+    assert_eq!(import.unknown, []);
+    let full = read(&text.replace("lora --lora_rank 8", "full"));
+    assert!(!full.assumed.iter().any(|it| it.detail.contains("upper bounds")), "{full:?}");
 }
 
 #[test]

@@ -239,6 +239,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         defaults: &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
             ("moe-grouped-gemm", ""), ("moe-token-dispatcher-type", "alltoall"),
+            ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),
         ],
     },
     // MaxText. Source: MaxText/configs/base.yml.
@@ -273,7 +274,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
             ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
             ("use-flash-attn", ""), ("moe-grouped-gemm", ""),
-            ("moe-token-dispatcher-type", "alltoall"),
+            ("moe-token-dispatcher-type", "alltoall"), ("overlap-grad-reduce", ""),
+            ("overlap-param-gather", ""),
         ],
     },
     // llm-foundry. Source: llmfoundry/models/mpt/configuration_mpt.py and scripts/train/yamls.
@@ -302,7 +304,9 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("fsdp-config.activation-checkpointing", Choice(RECOMPUTE)),
             ("fsdp-config.activation-cpu-offload", Nothing(LEARNING)),
         ],
-        defaults: &[("use-flash-attn", "")],
+        defaults: &[
+            ("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),
+        ],
     },
     // GPT-NeoX. Source: megatron/neox_arguments/neox_args.py of EleutherAI/gpt-neox.
     Dialect {
