@@ -58,6 +58,7 @@ chapters! {
     "conventions" "guide/conventions.md" "docs/zh/";
     "modelled" "guide/modelled.md" "docs/zh/";
     "trust" "guide/trust.md" "docs/zh/";
+    "questions" "guide/questions.md" "docs/zh/";
     "calibrate" "guide/calibrate.md" "docs/zh/";
     "sharing" "guide/sharing.md" "docs/zh/";
     "sweeps" "guide/sweeps.md" "docs/zh/";

@@ -285,7 +285,8 @@ impl<'a> Page<'a> {
 
     /// Where a link leads on the site.
     fn address(&self, link: &str) -> String {
-        if link.starts_with('#') || link.contains("://") || link.starts_with("mailto:") {
+        let is_whole = ["#", "/?", "mailto:"].iter().any(|start| link.starts_with(start));
+        if is_whole || link.contains("://") {
             return link.to_owned();
         }
         let (path, anchor) = match link.split_once('#') {

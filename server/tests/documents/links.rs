@@ -29,7 +29,8 @@ fn every_link_between_documents_leads_somewhere() {
     for file in &documents {
         let text = read(file);
         for link in links(&text) {
-            if link.contains("://") || link.starts_with("mailto:") {
+            // That a design opens is tested where its numbers are.
+            if link.contains("://") || link.starts_with("mailto:") || link.starts_with("/?") {
                 continue;
             }
             count += 1;

@@ -11,6 +11,7 @@ mod links;
 mod lists;
 mod map;
 mod pages;
+mod questions;
 
 use std::fs;
 use std::path::{Path, PathBuf};
