@@ -38,7 +38,8 @@ const LANGUAGES: [Language; 2] = [
         refused: "refused",
         tally: |[all, right, wrong, open]| {
             format!(
-                "Of {all} threads {right} are answered right, {wrong} wrong, and of {open} we can't tell."
+                "Of {all} threads {right} are answered right, {wrong} wrong, and of {open} we \
+                 can't tell."
             )
         },
     },
@@ -114,8 +115,7 @@ fn rewritten(text: &str, language: &Language, threads: &mut Vec<Thread>) -> Stri
             let cell = line.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
             line.contains(&format!("**{verdict}")) || (is_row && cell.starts_with(*verdict))
         };
-        current.verdict =
-            current.verdict.or_else(|| language.verdicts.iter().position(|it| said(it)));
+        current.verdict = current.verdict.or_else(|| language.verdicts.iter().position(said));
         if is_row {
             threads.push(std::mem::take(&mut current));
         }
