@@ -365,6 +365,41 @@ fn a_part_of_the_optimizer_on_the_host_is_said_to_be_taken_as_all_of_it() {
 }
 
 #[test]
+fn what_verl_offloads_between_phases_is_on_the_device_while_it_trains() {
+    let text = "python3 -m verl.trainer.main_ppo data.max_prompt_length=2048 \
+                data.max_response_length=4096 trainer.nnodes=64 trainer.n_gpus_per_node=8 \
+                actor_rollout_ref.model.path=deepseek-ai/DeepSeek-V3 \
+                actor_rollout_ref.actor.ppo_mini_batch_size=512 \
+                actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=16 \
+                actor_rollout_ref.actor.megatron.expert_model_parallel_size=32 \
+                actor_rollout_ref.actor.megatron.optimizer_offload=True \
+                +actor_rollout_ref.actor.megatron.override_transformer_config.\
+                num_layers_in_first_pipeline_stage=3 \
+                +actor_rollout_ref.actor.megatron.override_transformer_config.\
+                num_layers_in_last_pipeline_stage=2";
+    let import = read(text);
+    has(&import, "swap_modules=none seq_length=6144 num_devices=512");
+    assert!(import.ignored.iter().any(|it| it.reason.contains("between phases")));
+    let keys: Vec<&str> = import.set.iter().map(|set| set.key.as_str()).collect();
+    assert!(keys.iter().any(|key| key.contains("first") && key.contains("last")), "{keys:?}");
+    let own = text.replace(
+        "megatron.optimizer_offload",
+        "optim.override_optimizer_config.\
+                            optimizer_cpu_offload",
+    );
+    has(&read(&own), "swap_modules=optimizer");
+}
+
+#[test]
+fn swift_trains_no_mtp_layers_of_a_model_without_being_told() {
+    let text = "megatron sft --model ZhipuAI/GLM-4.5-Air --max_length 4096 --micro_batch_size 2";
+    let import = read(text);
+    has(&import, "num_layers=46 mtp_num_layers=0");
+    assert!(import.assumed.iter().any(|it| it.detail.starts_with("no --mtp-num-layers: 0")));
+    has(&read(&format!("{text} --mtp_num_layers 1")), "mtp_num_layers=1");
+}
+
+#[test]
 fn adapters_are_said_to_be_taken_as_the_whole_model() {
     let text = "megatron sft --model Qwen/Qwen3-235B-A22B --train_type lora --lora_rank 8 \
                 --max_length 32768 --micro_batch_size 1";

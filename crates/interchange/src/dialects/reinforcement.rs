@@ -6,6 +6,10 @@ use crate::draft::Draft;
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
 
+/// Source: verl, `update_actor` of `workers/megatron_workers.py` and `fsdp_workers.py`: weights and
+/// states are loaded before it and offloaded behind it.
+const BETWEEN_PHASES: &str = "between phases: it is on the device while the actor trains";
+
 /// Every dialect.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
@@ -29,8 +33,14 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("actor.megatron.expert-model-parallel-size", Is("expert-model-parallel-size")),
             ("actor.megatron.expert-tensor-parallel-size", Is("expert-tensor-parallel-size")),
             ("actor.megatron.sequence-parallel", Is("sequence-parallel")),
-            ("actor.megatron.optimizer-offload", Is("optimizer-cpu-offload")),
-            ("actor.fsdp-config.optimizer-offload", Is("optimizer-cpu-offload")),
+            ("actor.megatron.optimizer-offload", Nothing(BETWEEN_PHASES)),
+            ("actor.megatron.param-offload", Nothing(BETWEEN_PHASES)),
+            ("actor.megatron.grad-offload", Nothing(BETWEEN_PHASES)),
+            ("actor.fsdp-config.optimizer-offload", Nothing(BETWEEN_PHASES)),
+            ("actor.fsdp-config.param-offload", Nothing(BETWEEN_PHASES)),
+            ("override-optimizer-config.optimizer-cpu-offload", Is("optimizer-cpu-offload")),
+            ("override-optimizer-config.optimizer-offload-fraction",
+                Is("optimizer-offload-fraction")),
             ("actor.fsdp-config.fsdp-size", Is("data-parallel-size")),
             ("actor.ulysses-sequence-parallel-size", Is("context-parallel-size")),
             ("actor-rollout-ref.model.enable-gradient-checkpointing", Choice(&[

@@ -159,6 +159,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("micro-batch-size", "1"),
             ("global-batch-size", "16"), ("nnodes", "1"), ("expert-tensor-parallel-size", "1"),
             ("moe-token-dispatcher-type", "alltoall"), ("moe-grouped-gemm", ""),
+            // It isn't taken from config.json.
+            ("mtp-num-layers", "0"),
         ],
     },
     // NeMo 1 and its launcher. Source: launcher_scripts/conf of NVIDIA/NeMo-Framework-Launcher.

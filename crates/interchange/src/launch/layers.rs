@@ -37,7 +37,8 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     }
     let named = if draft.model.is_some() { draft.design.transformer.mtp_num_layers } else { 0 };
     let mtp = parts.number("mtp-num-layers", draft).unwrap_or(named).min(17);
-    if mtp > 0 && parts.has("mtp-num-layers") {
+    let is_told = parts.has("mtp-num-layers");
+    if is_told && (mtp > 0 || draft.design.transformer.mtp_num_layers > 0) {
         parts.set(KnobId::mtp_num_layers, &mtp.to_string(), "mtp-num-layers", draft);
     }
     if has_shortcuts(parts) {
@@ -58,7 +59,8 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     let stages = draft.design.parallel.pipeline_model_parallel_size;
     let chunks = stages * draft.design.parallel.virtual_pipeline_model_parallel_size;
     if let Some((key, counts)) = uneven(parts, total, stages, chunks, draft) {
-        return layout(&counts, mtp, key, parts.line(key.trim_start_matches('-')), draft);
+        let first = key.split(',').next().unwrap_or(key);
+        return layout(&counts, mtp, key, parts.line(first.trim_start_matches('-')), draft);
     }
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
 }
@@ -160,7 +162,8 @@ fn uneven(
     draft: &mut Draft,
 ) -> Option<(&'static str, Vec<u64>)> {
     let wrong = |key: &str, draft: &mut Draft| {
-        let line = parts.line(key.trim_start_matches('-'));
+        let first = key.split(',').next().unwrap_or(key);
+        let line = parts.line(first.trim_start_matches('-'));
         draft.fault(line, key, format!("these chunks don't hold {total} layers evenly"));
     };
     if let Some(text) = parts.text("num-layer-list") {
@@ -180,10 +183,12 @@ fn uneven(
     let first = parts.number("decoder-first-pipeline-num-layers", draft);
     let last = parts.number("decoder-last-pipeline-num-layers", draft);
     if first.is_some() || last.is_some() {
-        let key = if first.is_some() {
-            "--decoder-first-pipeline-num-layers"
-        } else {
-            "--decoder-last-pipeline-num-layers"
+        let key = match (first, last) {
+            (Some(_), Some(_)) => {
+                "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers"
+            }
+            (Some(_), None) => "--decoder-first-pipeline-num-layers",
+            (None, _) => "--decoder-last-pipeline-num-layers",
         };
         let counts = ends(total, stages, per_stage, first, last);
         if counts.is_none() {
