@@ -86,7 +86,12 @@ rules! {
         + [num_attention_heads, multi_latent_attention] MEGATRON,
         |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
             query_groups(d), tp(d),
-            || say!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))))?;
+            || if tp(d).is_multiple_of(query_groups(d)) {
+                say!("TP {} is more than {} query groups: Megatron-Core lets ranks share one, \
+                      which isn't modelled", tp(d), query_groups(d))
+            } else {
+                say!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))
+            }))?;
     heads_are_a_multiple_of_query_groups [num_query_groups, num_attention_heads] MEGATRON,
         |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || say!(
             "{} query groups don't divide {} heads",
