@@ -54,7 +54,7 @@ fn experts_of_the_dense_width_count_so_many_times_their_own() {
     let qwen = ways(&with("qwen3-30b-a3b", ""));
     let dense = flops(&qwen, "MFU, experts as wide as the dense MLP");
     let full = flops(&qwen, "MFU, full attention");
-    // 48 layers, top-8, three matrices of 2,048 x (6,144 - 768); the router's product isn't counted.
+    // 48 layers, top-8, three matrices of 2,048 x (6,144 - 768); the router isn't counted.
     let more = 3.0 * 48.0 * 2.0 * 3.0 * 8.0 * 2_048.0 * (6_144.0 - 768.0);
     let router = 3.0 * 48.0 * 2.0 * 2_048.0 * 128.0;
     assert!(((dense - full) / (more - router) - 1.0).abs() < 1e-9, "{dense} {full} {more}");

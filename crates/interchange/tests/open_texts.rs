@@ -360,6 +360,11 @@ fn a_part_of_the_optimizer_on_the_host_is_said_to_be_taken_as_all_of_it() {
     let half = read(&text("0.5"));
     has(&half, "swap_modules=optimizer");
     assert!(half.assumed.iter().any(|it| it.detail.contains("keeps 50 %")), "{half:?}");
+    let twin = r#"{"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.3}}}"#;
+    let answers = Answers { model: Some("qwen3-30b-a3b".to_owned()), ..Answers::default() };
+    let import = import_with(Format::detect(twin), twin, None, &answers);
+    assert!(import.assumed.iter().any(|it| it.detail.contains("keeps 70 %")), "{import:?}");
     let whole = read(&text("1.0"));
     assert!(!whole.assumed.iter().any(|it| it.detail.contains("keeps")), "{whole:?}");
 }

@@ -355,6 +355,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
                 ("cpu", "optimizer-cpu-offload", "true"), ("none", "", "nothing is offloaded"),
                 ("nvme", "optimizer-cpu-offload", "true"),
             ])),
+            ("zero-optimization.offload-optimizer.ratio", Is("optimizer-offload-fraction")),
             ("tensor-parallel.autotp-size", Is("tensor-model-parallel-size")),
         ],
         defaults: LLAMA,
