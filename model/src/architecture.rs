@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::choice::AttentionFlops;
+use crate::choice::{AttentionFlops, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::{Design, LayerOverrides, Size};
 use crate::mixer::{Mix, Mixer};
@@ -364,6 +364,26 @@ impl LayerKind {
         let (h, norm) = (u128::from(on.backbone.hidden), on.backbone.norm_params());
         let around = Params { replicated: 3 * norm, tensor: 2 * h * h, expert: 0 };
         self.params(on).plus(around)
+    }
+
+    /// Parameters of one layer that are trained, adapters not counted.
+    pub(crate) fn trained_params(&self, on: &Deployment) -> Params {
+        let mut frozen = self.mlp.frozen(on);
+        if !on.tuning.trains(ModelPart::SelfAttention) {
+            frozen = frozen.plus(self.mixer.params(on));
+        }
+        if !on.tuning.trains_norms() {
+            frozen.replicated += self.norm_params(on) + self.stream_params(on);
+        }
+        self.params(on).without(frozen)
+    }
+
+    /// Of the matrices that one token meets in a layer, the parameters of those that aren't trained.
+    pub(crate) fn frozen_matrix_params(&self, on: &Deployment) -> f64 {
+        let is_free = on.tuning.trains(ModelPart::SelfAttention);
+        let mixer = if is_free { 0.0 } else { self.mixer.matrix_params(on) };
+        let mapped = if on.tuning.trains_norms() { 0.0 } else { self.mapped(on) };
+        mixer + self.mlp.frozen_matrix_params(on) + mapped
     }
 
     /// Ranks that hold each routed expert, in the mean.

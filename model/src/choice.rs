@@ -77,6 +77,16 @@ impl<C: Choice> Set<C> {
         self.bits & other.bits != 0
     }
 
+    /// Every value.
+    pub(crate) const fn all() -> Self {
+        Self { bits: (1 << C::ALL.len()) - 1, choice: core::marker::PhantomData }
+    }
+
+    /// Every value but one.
+    pub(crate) fn all_but(value: C) -> Self {
+        Self { bits: Self::all().bits & !(1 << value.index()), ..Self::all() }
+    }
+
     /// The values, in the order of the choice.
     pub fn iter(self) -> impl Iterator<Item = C> {
         C::ALL.iter().copied().filter(move |value| self.has(*value))
@@ -300,6 +310,52 @@ choices! {
         Moe = "moe",
         /// The shared experts.
         SharedExperts = "shared_experts",
+    }
+    /// Linear layers that adapters of low rank stand beside, by Megatron-Bridge's names.
+    LoraModule {
+        /// The joint projection to queries, keys and values.
+        LinearQkv = "linear_qkv",
+        /// The projection behind attention.
+        LinearProj = "linear_proj",
+        /// MLA's projection down to the latent of queries.
+        LinearQDownProj = "linear_q_down_proj",
+        /// MLA's projection up to queries, or to them of the hidden state.
+        LinearQUpProj = "linear_q_up_proj",
+        /// MLA's projection down to the latent of keys and values.
+        LinearKvDownProj = "linear_kv_down_proj",
+        /// MLA's projection up to keys and values.
+        LinearKvUpProj = "linear_kv_up_proj",
+        /// What projects the hidden state in front of linear attention or of Mamba.
+        InProj = "in_proj",
+        /// What projects behind them.
+        OutProj = "out_proj",
+        /// First matrices of dense MLPs and of shared experts, gate and up-projection in one.
+        LinearFc1 = "linear_fc1",
+        /// Last matrices of dense MLPs and of shared experts.
+        LinearFc2 = "linear_fc2",
+        /// First matrices of routed experts, a pair of adapters for each.
+        ExpertsFc1 = "experts.linear_fc1",
+        /// Last matrices of routed experts.
+        ExpertsFc2 = "experts.linear_fc2",
+        /// The router's scores.
+        Router = "router",
+    }
+    /// Parts of a model that may be left as they are.
+    ModelPart {
+        /// The input embedding, learned positions among it.
+        Embedding = "embedding",
+        /// Matrices of attention, or of what takes its place.
+        SelfAttention = "self_attention",
+        /// Matrices of dense MLPs.
+        Mlp = "mlp",
+        /// Routed experts.
+        Experts = "experts",
+        /// Shared experts.
+        SharedExperts = "shared_experts",
+        /// Routers.
+        Router = "router",
+        /// The output head.
+        OutputLayer = "output_layer",
     }
     /// MindSpeed's zero-memory levels: what a MoE layer's backward makes again of its experts'
     /// tensors, rather than keep it.

@@ -3,11 +3,12 @@
 //!
 //! Letters: h hidden, V vocabulary.
 
+use crate::adapters;
 use crate::choice::AttentionFlops;
 use crate::layout::Stage;
 use crate::mlp::Transform as _;
-use crate::params::RankParams;
-use crate::plan::Plan;
+use crate::params::{RankParams, StageParams};
+use crate::plan::{LayerParams, Plan};
 use crate::units::Flops;
 
 impl Plan {
@@ -46,33 +47,74 @@ impl Plan {
         u128::from(if repeated { layers.min(1) } else { layers }) * mtp
     }
 
-    /// Parameters that one device of a stage holds.
+    /// Parameters that are trained, MTP layers and adapters among them.
+    pub(crate) fn params_trained(&self) -> f64 {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        if on.tuning.is_full() {
+            return (self.params_total() + self.params_mtp()) as f64;
+        }
+        let kinds = architecture.kinds.iter().zip(architecture.all_layers());
+        let layers = kinds.map(|(kind, count)| {
+            count as f64
+                * (kind.trained_params(on).total() as f64 + adapters::params_total(on, kind))
+        });
+        let backbone = &on.backbone;
+        let when = |is_trained, params: u128| if is_trained { params as f64 } else { 0.0 };
+        layers.sum::<f64>()
+            + when(on.trains_embedding(), backbone.embedding_params())
+            + when(on.trains_head(), backbone.head_params())
+            + when(on.tuning.trains_norms(), backbone.norm_params() + backbone.joint_params())
+    }
+
+    /// Parameters that one device of a stage holds, and those of them that it trains.
+    pub(crate) fn stage_params(&self, stage: &Stage) -> StageParams {
+        let Some(tuned) = &self.tuned_params else {
+            let held = self.stage_params_of(stage, &self.layer_params, [1.0; 3]);
+            return StageParams { held, trained: held };
+        };
+        let on = &self.deployment;
+        let trained = [on.trains_embedding(), on.trains_head(), on.tuning.trains_norms()];
+        let trained = trained.map(|is_trained| if is_trained { 1.0 } else { 0.0 });
+        StageParams {
+            held: self.stage_params_of(stage, &tuned[0], [1.0; 3]),
+            trained: self.stage_params_of(stage, &tuned[1], trained),
+        }
+    }
+
+    /// Parameters of these layers that one device of a stage holds, with so much of embeddings,
+    /// heads and what stands around them.
     ///
     /// Experts and copies of busy ones are split over EP x ETP, split matrices over TP, the rest is
     /// replicated. DualPipe holds both directions. Tied embeddings stand on the first and on the
     /// last stage.
-    pub(crate) fn stage_params(&self, stage: &Stage) -> RankParams {
+    fn stage_params_of(
+        &self,
+        stage: &Stage,
+        layers: &LayerParams,
+        [embedding, head, around]: [f64; 3],
+    ) -> RankParams {
         let backbone = &self.deployment.backbone;
         let table = backbone.table_params() as f64;
-        let tables = table * (stage.embedding + self.head_tables(stage));
+        let tables = table * (stage.embedding * embedding + self.head_tables(stage) * head);
         // Megatron keeps learned positions whole on every rank.
-        let positions =
-            (backbone.embedding_params() - backbone.table_params()) as f64 * stage.embedding;
+        let positions = (backbone.embedding_params() - backbone.table_params()) as f64
+            * (stage.embedding * embedding);
         // An MTP layer embeds the next token: away from the first stage it has its own table.
-        let mtp_table = if stage.mtp > 0.0 && stage.embedding <= 0.0 { table } else { 0.0 };
+        let has_own = stage.mtp > 0.0 && stage.embedding <= 0.0;
+        let mtp_table = if has_own { table * embedding } else { 0.0 };
         let mut all = RankParams::default();
-        for (params, count) in self.layer_params.kinds.iter().zip(stage.layers) {
+        for (params, count) in layers.kinds.iter().zip(stage.layers) {
             all.dense += params.dense * count;
             all.expert += params.expert * count;
         }
-        let mtp = self.layer_params.mtp;
+        let mtp = layers.mtp;
         // Where a layer is repeated, those of a stage are one.
         let is_repeated = self.design().transformer.mtp_use_repeated_layer;
         let mtp_layers = if is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
         all.dense += mtp.dense * mtp_layers
             + (tables + mtp_table) / self.deployment.ranks.tp as f64
             + positions
-            + (backbone.norm_params() + backbone.joint_params()) as f64 * stage.head;
+            + (backbone.norm_params() + backbone.joint_params()) as f64 * (stage.head * around);
         all.expert += mtp.expert * mtp_layers;
         RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
     }
@@ -105,7 +147,9 @@ impl Plan {
     /// Model FLOPs of one token, forward and backward, under the design's convention.
     ///
     /// 3 (sum of layers + head + MTP): the backward takes twice the forward, one matrix product
-    /// each for the gradient of its input and of its weight.
+    /// each for the gradient of its input and of its weight. What is frozen has no gradient of its
+    /// weight, so that of a LoRA run about two thirds are left; adapters count three times. Attention
+    /// scores, which have no weight, count as before.
     ///
     /// # Source
     /// Megatron-LM `training.py:num_floating_point_operations`; for Pangu Ultra MoE at 8K with full
@@ -160,6 +204,29 @@ impl Plan {
         let layers: f64 = kinds
             .map(|(kind, count)| count as f64 * kind.flops(&self.deployment, seq, convention))
             .sum();
-        Flops::new(3.0 * (layers + self.head_flops() + mtp))
+        let all = 3.0 * (layers + self.head_flops() + mtp);
+        if self.deployment.tuning.is_full() {
+            return Flops::new(all);
+        }
+        let [frozen, adapters] = self.tuning_flops(count_mtp);
+        Flops::new(all - frozen + adapters)
+    }
+
+    /// FLOPs of one token that gradients of frozen weights would take, and those of adapters in
+    /// all three passes.
+    pub(crate) fn tuning_flops(&self, count_mtp: bool) -> [f64; 2] {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        let mtp = if count_mtp { architecture.mtp.layers } else { 0 };
+        let h = on.backbone.hidden as f64;
+        let head = if on.trains_head() { 0.0 } else { self.head_flops() };
+        let projection = if on.tuning.trains_norms() { 0.0 } else { 2.0 * 2.0 * h * h };
+        let [mut frozen, mut adapters] = [head + mtp as f64 * (head + projection), 0.0];
+        for (index, kind) in architecture.kinds.iter().enumerate() {
+            let more = if index == architecture.mtp.kind.index() { mtp } else { 0 };
+            let layers = (architecture.layers[index] + more) as f64;
+            frozen += layers * 2.0 * kind.frozen_matrix_params(on);
+            adapters += layers * 3.0 * adapters::flops(on, kind);
+        }
+        [frozen, adapters]
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::axis::{Axis, Collective, LinkLevel};
 use crate::choice::ShardingStrategy;
 use crate::layout::Stage;
-use crate::params::RankParams;
+use crate::params::StageParams;
 use crate::plan::Plan;
 use crate::topology::Group;
 
@@ -61,16 +61,18 @@ fn sharded_units(axis: Axis, plan: &Plan, content: &Stage) -> f64 {
 /// What every micro-batch exchanges goes layer by layer ([`sharded_units`]).
 ///
 /// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
-pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &RankParams) -> Vec<DataRow> {
+pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> Vec<DataRow> {
     let gradient = plan.design().memory.gradient_dtype.bytes();
     let weight = plan.activation_bytes();
     let instances = plan.design().parallel.num_distributed_optimizer_instances;
     let on = &plan.deployment;
     let mut rows = Vec::with_capacity(8);
-    for (axis, group, params) in
-        [(Axis::Dp, on.dp_group(), params.dense), (Axis::Edp, on.edp_group(), params.expert)]
-    {
-        if group.size == 1 || params <= 0.0 {
+    let StageParams { held, trained } = params;
+    for (axis, group, held, trained) in [
+        (Axis::Dp, on.dp_group(), held.dense, trained.dense),
+        (Axis::Edp, on.edp_group(), held.expert, trained.expert),
+    ] {
+        if group.size == 1 || held <= 0.0 {
             continue;
         }
         let units = sharded_units(axis, plan, content);
@@ -95,7 +97,7 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &RankParams) -> Ve
             }
         };
         if !plan.shards(ShardingStrategy::Optim) {
-            add(&group, Collective::AllReduce, None, params * gradient, 2.0);
+            add(&group, Collective::AllReduce, None, trained * gradient, 2.0);
             continue;
         }
         let (inner, outer) = group.split(instances);
@@ -104,10 +106,12 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &RankParams) -> Ve
             if plan.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
         let gathers =
             if plan.shards(ShardingStrategy::OptimGradsParams) { every(1.0, 1.0) } else { None };
-        add(&inner, Collective::ReduceScatter, scatters, params * gradient, 1.0);
-        add(&inner, Collective::AllGather, gathers, params * weight, 1.0);
+        // Shards of frozen weights are gathered too; whole ones stay as they are.
+        let gathered = if gathers.is_some() { held } else { trained };
+        add(&inner, Collective::ReduceScatter, scatters, trained * gradient, 1.0);
+        add(&inner, Collective::AllGather, gathers, gathered * weight, 1.0);
         if instances > 1 {
-            let shard = params * gradient / inner.size as f64;
+            let shard = trained * gradient / inner.size as f64;
             add(&outer, Collective::AllReduce, None, shard, 2.0);
         }
     }

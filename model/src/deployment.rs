@@ -7,12 +7,15 @@
 use crate::accelerator::Accelerator;
 use crate::backbone::Backbone;
 use crate::calibration::Host;
-use crate::choice::{ContextParallelAlgo, Dispatcher, FlexBackend, Precision};
+use crate::choice::{
+    ContextParallelAlgo, Dispatcher, FlexBackend, LoraModule, ModelPart, Precision,
+};
 use crate::design::{Design, Kernel};
 use crate::device::Device;
 use crate::ranks::Ranks;
 use crate::rows::Rows;
 use crate::topology::{Machine, ulysses_ranks};
+use crate::tuning::Tuning;
 
 /// Backbone, ranks, machine and kernels.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +32,7 @@ pub(crate) struct Deployment {
     pub(crate) precision: Precision,
     pub(crate) dispatch: Dispatch,
     pub(crate) context: ContextParallelAlgo,
+    pub(crate) tuning: Tuning,
 }
 
 /// How tokens reach their experts.
@@ -72,6 +76,7 @@ impl Deployment {
             precision: design.training.precision,
             dispatch: Dispatch::new(design),
             context,
+            tuning: Tuning::new(design),
         }
     }
 
@@ -98,5 +103,29 @@ impl Deployment {
     /// Bytes of an element that a linear layer keeps for the gradient of its weight.
     pub(crate) fn linear_input_bytes(&self) -> f64 {
         self.element_bytes().min(self.precision.operand_bytes())
+    }
+
+    /// Bytes of an element that a linear layer of this part keeps of its input: as the gradient of
+    /// its weight reads it, in 16 bits as its adapter does, or none where nothing of it is trained.
+    pub(crate) fn kept_input_bytes(&self, part: ModelPart, module: LoraModule) -> f64 {
+        if self.tuning.trains(part) {
+            self.linear_input_bytes()
+        } else if self.tuning.adapts(module) {
+            self.element_bytes()
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the input embedding's table is trained; tied to the head it is frozen with it.
+    pub(crate) fn trains_embedding(&self) -> bool {
+        let is_free = self.tuning.trains(ModelPart::Embedding);
+        is_free && (self.backbone.is_untied || self.tuning.trains(ModelPart::OutputLayer))
+    }
+
+    /// Whether the output head's table is trained; tied to the embedding it is frozen with it.
+    pub(crate) fn trains_head(&self) -> bool {
+        let is_free = self.tuning.trains(ModelPart::OutputLayer);
+        is_free && (self.backbone.is_untied || self.tuning.trains(ModelPart::Embedding))
     }
 }

@@ -284,6 +284,13 @@ impl Device {
         Self { launch, attention_launch, weights: [weights; 2], decode, most_kernels: 1.0, ..self }
     }
 
+    /// The same with all operands in 16 bits.
+    pub(crate) fn in_16_bits(&self) -> Self {
+        let half_depth = self.half_depth * self.operand_bytes / 2.0;
+        let gemm = self.wide_gemm;
+        Self { gemm, half_depth, operand_bytes: 2.0, quantised: None, ..*self }
+    }
+
     /// The same with experts as this one has them, in 16-bit operands.
     pub(crate) fn with_experts(self, other: &Self) -> Self {
         let bytes = other.weights[1] * other.operand_bytes / self.operand_bytes;

@@ -41,7 +41,11 @@ impl Ends {
             ends.push(Collective::AllReduce, &call, [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
         } else {
             let call = machine.gather_call(&group, hidden);
-            ends.push(Collective::AllGather, &call, [[0.0, 1.0], [2.0, 2.0], [1.0, 1.0]]);
+            // Inputs are gathered again for the gradients of weights, where these are trained.
+            let [read, mtp] = [on.trains_head(), on.tuning.trains_norms()]
+                .map(|is_trained| if is_trained { 1.0 } else { 0.0 });
+            let gathers = [[0.0, 1.0], [2.0, 2.0 * mtp], [1.0, read]];
+            ends.push(Collective::AllGather, &call, gathers);
             ends.push(Collective::ReduceScatter, &call, [[1.0, 0.0], [0.0, 2.0], [0.0, 1.0]]);
         }
         ends

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use crate::adapters;
 use crate::architecture::{Architecture, LayerKind, MAX_KINDS};
 use crate::choice::{CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
@@ -56,13 +57,20 @@ impl<T: Tally> Work<T> {
             in_front[index] = operators.len();
             kind.mlp.operators(on, rows, &mut operators);
             kind.mlp.routed_operators(on, rows, &mut operators);
+            if !on.tuning.is_full() {
+                adapters::tune(on, rows, kind, &mut operators);
+            }
             kinds.push(operators);
         }
+        let kept = |block: Block<T>, is_trained: bool| match is_trained {
+            true => block,
+            false => Block { weight_grad: Cost::ZERO, ..block },
+        };
         Self {
             kinds,
-            mtp_extra: mtp_extra(on, rows),
-            embedding: embedding(on, rows),
-            head: head(on, rows, fuses_loss),
+            mtp_extra: kept(mtp_extra(on, rows), on.tuning.trains_norms()),
+            embedding: kept(embedding(on, rows), on.trains_embedding()),
+            head: kept(head(on, rows, fuses_loss), on.trains_head()),
             source: match on.backbone.residual_block {
                 Some(_) => attention_residuals(on, rows)[1],
                 None => Block::default(),
@@ -80,6 +88,9 @@ impl Work {
             Mlp::Moe(moe) => {
                 let mut known = operators.unrouted();
                 moe.routed_operators(on, rows, &mut known);
+                if !on.tuning.is_full() {
+                    adapters::tune_routed(on, rows, kind, &mut known);
+                }
                 known
             }
         });
@@ -184,11 +195,19 @@ impl LayerKind {
             streams += parts;
         }
         let inputs = (norms + streams + graph_outputs(on)) * hidden + masks;
-        let normed = parts * hidden / on.element_bytes() * on.linear_input_bytes();
+        let normed = if on.tuning.is_full() {
+            parts * hidden / on.element_bytes() * on.linear_input_bytes()
+        } else {
+            adapters::normed_bytes(on, rows, self)
+        };
         saved.push(Saved::new(Tensor::NormInputs, inputs, &[]));
         saved.push(Saved::new(Tensor::Normed, normed, &[RecomputeModule::Layernorm]));
         self.mixer.saved(on, rows, &mut saved);
         self.mlp.saved(on, rows, &mut saved);
+        if on.tuning.rank.is_some() {
+            let inner = adapters::inner_bytes(on, rows, self);
+            saved.push(Saved::new(Tensor::Adapters, inner, &[]));
+        }
         saved
     }
 }

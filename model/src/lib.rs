@@ -63,6 +63,7 @@ mod saved;
 mod backbone;
 mod hop;
 mod ranks;
+mod tuning;
 
 mod deployment;
 mod params;
@@ -75,6 +76,7 @@ mod mlp;
 
 mod architecture;
 
+mod adapters;
 mod census;
 mod ends;
 

@@ -11,7 +11,7 @@ use crate::choice::{Framework, Method, RecomputeGranularity, ShardingStrategy, S
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::mlp::Transform;
-use crate::params::RankParams;
+use crate::params::{RankParams, StageParams};
 use crate::plan::Plan;
 use crate::recomputation::{Recomputation, RetainedBytes};
 use crate::saved::SavedTensors;
@@ -147,7 +147,7 @@ impl LayerMemory {
 impl Plan {
     /// The parameters of a rank on the stages of each span, and what it holds whatever becomes of
     /// activations.
-    pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (RankParams, FixedMemory)> {
+    pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (StageParams, FixedMemory)> {
         let placeholders = Placeholders::new(self);
         self.spans.iter().map(move |span| {
             let params = self.stage_params(&span.content);
@@ -162,10 +162,11 @@ impl Plan {
     fn fixed_on(
         &self,
         stage: &Stage,
-        params: &RankParams,
+        params: &StageParams,
         placeholders: &Placeholders,
     ) -> FixedMemory {
-        let sharded = |least: ShardingStrategy, bytes: f64| {
+        let StageParams { held, trained } = params;
+        let sharded = |params: &RankParams, least: ShardingStrategy, bytes: f64| {
             if self.shards(least) {
                 (params.dense / self.dense_shards() + params.expert / self.expert_shards()) * bytes
             } else {
@@ -174,26 +175,30 @@ impl Plan {
         };
         let memory = &self.design().memory;
         let stored = self.activation_bytes();
-        let mut weights = sharded(ShardingStrategy::OptimGradsParams, stored);
-        let mut optimizer = self.optimizer_states(stage, params);
+        let mut weights = sharded(held, ShardingStrategy::OptimGradsParams, stored);
+        let mut optimizer = self.optimizer_states(stage, trained);
         if memory.reuse_fp32_param || self.shards_main_weights() {
             // The 16-bit weights are the upper halves of the main copies, where those are whole.
             if self.shards(ShardingStrategy::Optim) {
-                optimizer -= sharded(ShardingStrategy::Optim, stored);
+                optimizer -= sharded(trained, ShardingStrategy::Optim, stored);
             } else {
-                weights = 0.0;
+                // What is frozen has no main copy.
+                weights = (held.total() - trained.total()) * stored;
             }
         }
         FixedMemory {
             weights,
-            gradients: sharded(ShardingStrategy::OptimGrads, memory.gradient_dtype.bytes())
-                + self.second_gradients(params),
+            gradients: sharded(
+                trained,
+                ShardingStrategy::OptimGrads,
+                memory.gradient_dtype.bytes(),
+            ) + self.second_gradients(trained),
             optimizer,
             buffers: placeholders.of(self, stage)
                 + self.workspaces(stage)
                 + self.boundary_tensors()
-                + self.gathered_weights(stage, params),
-            whole_gradients: self.whole_gradients(stage, params),
+                + self.gathered_weights(stage, held),
+            whole_gradients: self.whole_gradients(stage, trained),
             head: self.head_works(stage),
         }
     }

@@ -128,6 +128,14 @@ impl Transform for Mlp {
         of_kind!(self, mlp => mlp.matrix_params(on))
     }
 
+    fn frozen(&self, on: &Deployment) -> Params {
+        of_kind!(self, mlp => mlp.frozen(on))
+    }
+
+    fn frozen_matrix_params(&self, on: &Deployment) -> f64 {
+        of_kind!(self, mlp => mlp.frozen_matrix_params(on))
+    }
+
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         of_kind!(self, mlp => mlp.matrices(on, add));
     }

@@ -161,6 +161,13 @@ impl<T: Tally> Operators<T> {
         self.0.iter_mut()
     }
 
+    /// Takes the gradients of weights away where this says so.
+    pub(crate) fn freeze(&mut self, is_frozen: impl Fn(&Operator<T>) -> bool) {
+        for operator in self.0.iter_mut().filter(|operator| is_frozen(operator)) {
+            operator.block.weight_grad = Cost::ZERO;
+        }
+    }
+
     /// All passes of all operators.
     pub(crate) fn total(&self) -> Block<T> {
         self.0.iter().fold(Block::default(), |sum, operator| sum + operator.block)

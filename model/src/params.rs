@@ -1,5 +1,6 @@
 //! Parameters of a part of a model, and what one device holds of it.
 
+use crate::choice::LoraModule;
 use crate::ranks::Ranks;
 
 /// Parameters of one part, split by how ranks hold them.
@@ -28,6 +29,15 @@ impl Params {
         }
     }
 
+    /// These without others that are among them.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self {
+            replicated: self.replicated - other.replicated,
+            tensor: self.tensor - other.tensor,
+            expert: self.expert - other.expert,
+        }
+    }
+
     /// Those of one device, where each routed expert stands on so many ranks in the mean: experts
     /// are split over EP x ETP, split matrices over TP, the rest is replicated.
     pub(crate) fn on_rank(self, ranks: &Ranks, copies: f64) -> RankParams {
@@ -47,6 +57,27 @@ pub(crate) struct RankParams {
     pub(crate) expert: f64,
 }
 
+impl RankParams {
+    /// These and others.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { dense: self.dense + other.dense, expert: self.expert + other.expert }
+    }
+
+    /// All of them.
+    pub(crate) fn total(self) -> f64 {
+        self.dense + self.expert
+    }
+}
+
+/// Parameters that one device of a stage holds, and those of them that it trains.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct StageParams {
+    /// All that it holds, adapters among them.
+    pub(crate) held: RankParams,
+    /// Those that have gradients and states.
+    pub(crate) trained: RankParams,
+}
+
 /// Equal weight matrices, as an optimizer that works on matrices sees them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Matrices {
@@ -56,12 +87,19 @@ pub(crate) struct Matrices {
     /// Matrices of which a device holds its part.
     pub(crate) count: f64,
     pub(crate) is_expert: bool,
+    /// The linear layer that they are, or are a part of, where that may have an adapter.
+    pub(crate) module: Option<LoraModule>,
 }
 
 impl Matrices {
     /// Matrices of a layer that every rank of a stage has a part of.
     pub(crate) const fn dense(shape: [f64; 2], cut: Cut) -> Self {
-        Self { shape, cut, count: 1.0, is_expert: false }
+        Self { shape, cut, count: 1.0, is_expert: false, module: None }
+    }
+
+    /// The same as a linear layer of this name.
+    pub(crate) const fn of(self, module: LoraModule) -> Self {
+        Self { module: Some(module), ..self }
     }
 }
 

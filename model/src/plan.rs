@@ -3,9 +3,11 @@
 //! The number of devices is the cluster's; the data-parallel size and the number of micro-batches
 //! follow from it and are never stored.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::accelerator::Accelerator;
+use crate::adapters;
 use crate::architecture::{Architecture, MAX_KINDS, PerKind};
 use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{Framework, Optimizer, Precision, RecomputeMethod, ShardingStrategy};
@@ -32,6 +34,9 @@ pub struct Plan {
     pub(crate) stages: Vec<Stage>,
     pub(crate) spans: Vec<Span>,
     pub(crate) layer_params: LayerParams,
+    /// The same where not every weight is trained: those held, adapters among them, and those
+    /// trained.
+    pub(crate) tuned_params: Option<Box<[LayerParams; 2]>>,
     pub(crate) effect: Effect,
 }
 
@@ -67,6 +72,36 @@ impl LayerParams {
         };
         Self { kinds, mtp }
     }
+
+    /// Those held, adapters among them, and those trained, where not every weight is.
+    fn tuned(&self, architecture: &Architecture, on: &Deployment) -> Option<Box<[Self; 2]>> {
+        if on.tuning.is_full() {
+            return None;
+        }
+        let [mut held, mut trained] = [*self; 2];
+        for (index, kind) in architecture.kinds.iter().enumerate() {
+            let adapters = adapters::params(on, kind);
+            let own = kind.trained_params(on).on_rank(&on.ranks, kind.expert_copies());
+            held.kinds[index] = held.kinds[index].plus(adapters);
+            trained.kinds[index] = own.plus(adapters);
+        }
+        let index = architecture.mtp.kind.index();
+        if architecture.mtp.layers > 0 {
+            let (kind, adapters) =
+                (architecture.mtp_kind(), adapters::params(on, architecture.mtp_kind()));
+            held.mtp = held.mtp.plus(adapters);
+            // What an MTP layer has around its layer is trained as norms are.
+            let around = if on.tuning.trains_norms() {
+                self.mtp.dense - self.kinds[index].dense
+            } else {
+                0.0
+            };
+            let own = kind.trained_params(on).on_rank(&on.ranks, kind.expert_copies());
+            let around = RankParams { dense: around, expert: 0.0 };
+            trained.mtp = own.plus(adapters).plus(around);
+        }
+        Some(Box::new([held, trained]))
+    }
 }
 
 impl Plan {
@@ -96,8 +131,10 @@ impl Plan {
                 / (deployment.ranks.dp * training.micro_batch_size),
             seq: training.seq_length,
         };
+        let layer_params = LayerParams::new(&architecture, &deployment);
         Self {
-            layer_params: LayerParams::new(&architecture, &deployment),
+            tuned_params: layer_params.tuned(&architecture, &deployment),
+            layer_params,
             spans: layout::spans(&stages, design),
             deployment,
             architecture,

@@ -42,6 +42,8 @@ pub enum Tensor {
     ActivationOutput,
     /// The shared experts' inner tensors.
     Shared,
+    /// Rows between the two matrices of adapters.
+    Adapters,
 }
 
 /// What becomes of a saved tensor until its backward.
@@ -57,7 +59,7 @@ pub enum Fate {
 
 impl Tensor {
     /// Every tensor, in the order of a forward.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::NormInputs,
         Self::Normed,
         Self::Latents,
@@ -72,6 +74,7 @@ impl Tensor {
         Self::ActivationInput,
         Self::ActivationOutput,
         Self::Shared,
+        Self::Adapters,
     ];
 
     /// A short name for people.
@@ -92,6 +95,7 @@ impl Tensor {
             Self::ActivationInput => "activation input",
             Self::ActivationOutput => "activation output",
             Self::Shared => "shared experts",
+            Self::Adapters => "adapters' inner rows",
         }
     }
 
@@ -120,6 +124,7 @@ impl Tensor {
             Self::ActivationInput => "T ffn / t, twice with a gate; R for experts",
             Self::ActivationOutput => "T ffn / t; R for experts",
             Self::Shared => "T ffn / t for each matrix, and T' h",
+            Self::Adapters => "T x LoRA rank for each adapter; R for experts",
         }
     }
 }

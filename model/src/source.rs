@@ -87,6 +87,9 @@ sources! {
     /// Model configuration.
     KIMI_K3_BRIDGE = "Kimi K3's configuration, and Megatron-Bridge's models/kimi",
         "https://huggingface.co/moonshotai/Kimi-K3";
+    /// Adapters of low rank, as Megatron-Bridge adds them.
+    LORA = "LoRA, arXiv 2106.09685, and Megatron-Bridge's peft/lora.py",
+        "https://arxiv.org/abs/2106.09685";
     /// Sparse attention over blocks of keys.
     MSA = "MiniMax Sparse Attention, arXiv 2606.13392", "https://arxiv.org/abs/2606.13392";
     /// LongCat-Flash: zero-computation experts, MoE beside dense parts.

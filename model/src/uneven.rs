@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::choice::{AuxLoss, Balance, Planner, ShardingStrategy};
+use crate::choice::{AuxLoss, Balance, ModelPart, Planner, ShardingStrategy};
 use crate::design::{Design, KnobId};
 use crate::estimate::{Estimate, Metrics, StepPart, StepTime};
 use crate::plan::Plan;
@@ -147,7 +147,9 @@ impl Plan {
         let matrices = self.deployment.backbone.mlp_matrix_params(width) as f64;
         let params = matrices / self.deployment.ranks.etp as f64;
         let shards = if self.shards(ShardingStrategy::Optim) { self.expert_shards() } else { 1.0 };
-        Bytes::new(params * (self.activation_bytes() + self.optimizer_bytes_per_param() / shards))
+        let is_trained = self.deployment.tuning.trains(ModelPart::Experts);
+        let states = if is_trained { self.optimizer_bytes_per_param() / shards } else { 0.0 };
+        Bytes::new(params * (self.activation_bytes() + states))
     }
 
     /// Time of a step for moving experts, its mean over the steps: the layers of a stage move

@@ -123,6 +123,7 @@ fn with_micro_batch(
     batch::set(&mut draft)?;
     schedule::set(&mut draft, architecture)?;
     set_kernel(&mut draft)?;
+    set_adapters(&mut draft)?;
     if draft.facts.routes_naturally && draft.has_experts() {
         draft.assume(KnobId::balance, Item::ExpertLoad)?;
     }
@@ -234,6 +235,23 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.assume(KnobId::moe_permute_fusion, Item::PermuteFusion)?;
     }
     Ok(())
+}
+
+/// The rank that recipes take where a row prints none: 16 (Megatron-Bridge's and Automodel's for
+/// 70B) or 32; the step doesn't tell them apart.
+const LORA_RANK: u64 = 16;
+
+/// What trains, of a run that trains adapters alone.
+fn set_adapters(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    if !draft.facts.is_lora {
+        return Ok(());
+    }
+    draft.note("adapters of rank 16");
+    draft.set(KnobId::lora_rank, LORA_RANK)?;
+    match draft.assumption(Item::LoraTargets) {
+        "all" => Ok(()),
+        targets => draft.set(KnobId::lora_target_modules, targets),
+    }
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub(crate) enum Item {
     PermuteFusion,
     /// How tokens are spread over experts.
     ExpertLoad,
+    /// Linear layers that have adapters.
+    LoraTargets,
     /// The state of the software.
     Software,
 }
@@ -97,6 +99,10 @@ pub(crate) struct Facts {
     pub(crate) is_fp16: bool,
     /// It trained with llm-foundry.
     pub(crate) is_foundry: bool,
+    /// It trained with NeMo Automodel.
+    pub(crate) is_automodel: bool,
+    /// Adapters of low rank alone are trained.
+    pub(crate) is_lora: bool,
     /// It trained with torchtitan on NPUs.
     pub(crate) is_titan_npu: bool,
     /// DeepSpeed's engine around Megatron-LM.
@@ -185,6 +191,9 @@ static TABLE: &[Entry] = &[
     // Recipes of Transformer Engine use delayed scaling unless they say otherwise.
     (Item::Fp8Scaling, fsdp, "fp8_tensorwise", "FP8 with a scale per tensor"),
     (Item::Fp8Scaling, always, "fp8_delayed", "FP8 with delayed scaling"),
+    // `activation_checkpointing: true` in `llm_finetune/*_peft_benchmark*.yaml`.
+    (Item::Recompute, |facts| facts.is_automodel && facts.is_lora, "full",
+        "activation checkpointing, as in Automodel's benchmarks of LoRA"),
     (Item::Recompute, always, "none", "no recomputation"),
     (Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
     (Item::DataParallelOverlap, always, "true",
@@ -242,6 +251,11 @@ static TABLE: &[Entry] = &[
     (Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
         "natural routing as generated loads of the default skew"),
     (Item::ExpertLoad, always, "uniform", "every expert gets the same"),
+    // Megatron-Bridge's `perf_recipes/llama` and NeMo's launcher (`conf/peft`, `attention_qkv`) for
+    // rows of performance; PEFT, ms-swift and Automodel (`match_all_linear`) take all.
+    (Item::LoraTargets, |facts| facts.is_recipe && facts.family == Family::Megatron, "linear_qkv",
+        "adapters beside queries, keys and values alone, as NeMo's performance recipes have them"),
+    (Item::LoraTargets, always, "all", "adapters beside every linear layer"),
     (Item::LaunchBlocking, |facts| facts.blocks_launches, "true",
         "CUDA_LAUNCH_BLOCKING=1: without it this cluster hung"),
     (Item::LaunchBlocking, always, "false", "launches run ahead"),
@@ -287,6 +301,8 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_recipe: names(&["nemo", "bridge", "dgxc", "mlcommons"]),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
         is_foundry: source.contains("llm-foundry"),
+        is_automodel: source.contains("automodel"),
+        is_lora: run.model.to_lowercase().contains("lora"),
         is_titan_npu: source.contains("torchtitan-npu"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
         is_plain: !source.contains("megatron-deepspeed")

@@ -146,13 +146,14 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
     let expressible = candidates.iter().filter(|row| !row.is_inexpressible).count();
     let expressed: Vec<&Row> =
         scored.iter().map(|scored| &scored.row).filter(|row| row.scored).collect();
-    let (given, own): (Vec<&Row>, Vec<&Row>) =
-        expressed.iter().copied().partition(|row| has_own_clock(row));
+    let own = expressed.iter().copied().filter(|row| groups::fine_tuning(row).is_none());
+    let (given, own): (Vec<&Row>, Vec<&Row>) = own.partition(|row| has_own_clock(row));
     let (mixed, own): (Vec<&Row>, Vec<&Row>) =
         own.into_iter().partition(|row| crate::peaks::is_mixed(row));
     let mut groups = groups::groups(&own);
     groups.extend(groups::apart(&given));
     groups.extend(groups::mixed(&mixed));
+    groups.extend(groups::fine_tuned(scored.iter().map(|scored| &scored.row)));
     let mut summary = Summary {
         rows: scored.len(),
         candidates: candidates.len(),

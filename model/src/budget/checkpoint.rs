@@ -28,7 +28,7 @@ impl Checkpoint {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let memory = &plan.design().memory;
-        let params = (plan.params_total() + plan.params_mtp()) as f64;
+        let params = plan.params_trained();
         let weights = if memory.reuse_fp32_param { 0.0 } else { plan.activation_bytes() };
         let bytes = params * (weights + plan.optimizer_bytes_per_param());
         let devices = plan.design().cluster.num_devices as f64;
@@ -38,10 +38,7 @@ impl Checkpoint {
             devices / plan.dense_shards()
         };
         let stages: f64 = plan.stages.len() as f64;
-        let held = plan.stages.iter().map(|stage| {
-            let params = plan.stage_params(stage);
-            params.dense + params.expert
-        });
+        let held = plan.stages.iter().map(|stage| plan.stage_params(stage).trained.total());
         let (sum, most) = held.fold((0.0, 0.0_f64), |(sum, most), it| (sum + it, most.max(it)));
         let unevenness = most * stages / sum;
         let cluster = &plan.design().cluster;

@@ -413,6 +413,19 @@ Training training {
             "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
              an expert exchange: sequences of other lengths than their pack's")
             .source(HUAWEI_OPERATORS);
+    lora_rank: Option<u64> = None,
+        knob("LoRA rank", OptionalInteger(1, 4_096),
+            "Rank of the adapters, which alone are trained; none trains the model's own weights")
+            .source(LORA).by_factor();
+    lora_target_modules: Set<LoraModule> = Set::all_but(LoraModule::Router),
+        knob("LoRA targets", Subset(LoraModule::NAMES),
+            "Linear layers that have an adapter each, of those that the model has")
+            .source(LORA);
+    freeze_parameters: Set<ModelPart> = Set::EMPTY,
+        knob("Frozen parts", Subset(ModelPart::NAMES),
+            "Parts whose matrices are held as they are, without gradients and states; under LoRA \
+             the whole model is")
+            .source(LORA);
 }
 /// What is kept, computed again or parked.
 Memory memory {

@@ -10,7 +10,7 @@ use crate::deployment::Deployment;
 use crate::mixer::Mix;
 use crate::mlp::Transform;
 use crate::plan::Plan;
-use crate::source::{DERIVED, MEGATRON};
+use crate::source::{DERIVED, LORA, MEGATRON};
 
 /// So many layers of so many parameters.
 fn layers(name: &str, number: u64, one: Breakdown) -> Breakdown {
@@ -127,6 +127,13 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
         let formula = "a layer, its projection and its own head";
         let one = given("forward of one MTP layer", plan.mtp_flops(convention), formula);
         terms.push(trained("MTP layers", architecture.mtp.layers, one));
+    }
+    if !on.tuning.is_full() {
+        let [frozen, adapters] = plan.tuning_flops(training.count_mtp_flops);
+        let formula = "- 2 x parameters of frozen matrices that the token meets";
+        terms.push(given("gradients of frozen weights", -frozen, formula));
+        let formula = "3 x 2 x LoRA rank x (inputs + outputs) of each adapter";
+        terms.push(Breakdown::given("adapters", adapters, "FLOP").by(formula, LORA));
     }
     terms
 }

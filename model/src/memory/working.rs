@@ -4,7 +4,7 @@
 //! h hidden, t TP, V vocabulary. An element has two bytes unless said.
 
 use crate::architecture::{LayerKind, PerKind};
-use crate::choice::{Framework, Precision, ShardingStrategy};
+use crate::choice::{Framework, ModelPart, Precision, ShardingStrategy};
 use crate::layout::Stage;
 use crate::mixer::Mix;
 use crate::mlp::Transform;
@@ -43,12 +43,21 @@ impl Placeholders {
         let (tp, element) = (on.ranks.tp as f64, on.element_bytes());
         let h = on.backbone.hidden as f64;
         for (index, kind) in plan.architecture.kinds.iter().enumerate() {
-            let mixer = kind.mixer.params(on);
-            all.mixers[index] = (mixer.tensor as f64 / tp + mixer.replicated as f64) * element;
-            all.mlps[index] = kind.mlp.shapes_params(on) * element;
+            if on.tuning.trains(ModelPart::SelfAttention) {
+                let mixer = kind.mixer.params(on);
+                all.mixers[index] = (mixer.tensor as f64 / tp + mixer.replicated as f64) * element;
+            }
+            let part = if kind.mlp.moe().is_some() { ModelPart::Experts } else { ModelPart::Mlp };
+            if on.tuning.trains(part) {
+                all.mlps[index] = kind.mlp.shapes_params(on) * element;
+            }
         }
-        all.mtp = 2.0 * h * h / tp * element;
-        all.table = on.backbone.table_params() as f64 / tp * element;
+        if on.tuning.trains_norms() {
+            all.mtp = 2.0 * h * h / tp * element;
+        }
+        if on.trains_head() {
+            all.table = on.backbone.table_params() as f64 / tp * element;
+        }
         all
     }
 

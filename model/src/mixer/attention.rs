@@ -6,7 +6,7 @@
 use super::core::{Core, Projections};
 use super::mix::Mix;
 use crate::axis::{Axis, Collective};
-use crate::choice::{AttentionFlops, Framework};
+use crate::choice::{AttentionFlops, Framework, LoraModule, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::{Block, Cost};
@@ -124,10 +124,10 @@ impl Mix for Attention {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
         let (qk, v) = (qk_dim as f64, v_dim as f64);
-        add(Matrices::dense([self.query_heads() as f64 * qk, h], Cut::Rows));
-        add(Matrices::dense([g * qk, h], Cut::Rows));
-        add(Matrices::dense([g * v, h], Cut::Rows));
-        add(Matrices::dense([h, a * v], Cut::Columns));
+        for width in [self.query_heads() as f64 * qk, g * qk, g * v] {
+            add(Matrices::dense([width, h], Cut::Rows).of(LoraModule::LinearQkv));
+        }
+        add(Matrices::dense([h, a * v], Cut::Columns).of(LoraModule::LinearProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
@@ -193,7 +193,9 @@ pub(super) fn tensor_exchanges(
     }
     let whole = if gathers_hidden { 1.0 } else { 0.0 };
     let call = machine.gather_call(&group, hidden);
-    let gathers = Calls::new((Hop::MixerIn, whole), (Hop::MixerOut, 1.0 + whole), Again::LAYER);
+    // Frozen weights have no gradient that reads the input again.
+    let read = if on.tuning.trains(ModelPart::SelfAttention) { whole } else { 0.0 };
+    let gathers = Calls::new((Hop::MixerIn, whole), (Hop::MixerOut, 1.0 + read), Again::LAYER);
     let scatters = Calls::new((Hop::MixerOut, 1.0), (Hop::MixerIn, whole), Again::LAYER);
     to.push(Axis::Tp, Collective::AllGather, &call, gathers);
     to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);

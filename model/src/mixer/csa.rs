@@ -14,7 +14,7 @@ use super::dsa::{
 };
 use super::mix::Mix;
 use super::mla::gather_latents;
-use crate::choice::{AttentionFlops, RecomputeModule as Module, SoftmaxType};
+use crate::choice::{AttentionFlops, LoraModule, RecomputeModule as Module, SoftmaxType};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::{Block, Cached, Cost};
@@ -236,16 +236,16 @@ impl Mix for Csa {
         let (groups, rank) = (self.out_groups as f64, self.out_rank as f64);
         let columns = (self.hidden_columns() - self.q_rank) as f64;
         let q_rank = self.q_rank as f64;
-        add(Matrices::dense([q_rank, h], Cut::Nothing));
+        add(Matrices::dense([q_rank, h], Cut::Nothing).of(LoraModule::LinearQDownProj));
         add(Matrices::dense([columns, h], Cut::Nothing));
-        add(Matrices::dense([queries, q_rank], Cut::Rows));
+        add(Matrices::dense([queries, q_rank], Cut::Rows).of(LoraModule::LinearQUpProj));
         if indexed > 0.0 {
             add(Matrices::dense([indexed, q_rank], Cut::Nothing));
         }
         let count = groups / on.ranks.tp as f64;
         let of_group = Matrices::dense([rank, queries / groups], Cut::Nothing);
         add(Matrices { count, ..of_group });
-        add(Matrices::dense([h, groups * rank], Cut::Columns));
+        add(Matrices::dense([h, groups * rank], Cut::Columns).of(LoraModule::LinearProj));
     }
 
     /// What is projected of the hidden state on a rank's own tokens, heads on the group's.

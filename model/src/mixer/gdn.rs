@@ -9,7 +9,7 @@ use super::scan::{
     DELTA_CHUNK, DELTA_FORMULA, SCAN, States, TRANSPOSED, context_exchanges, convolution,
     convolved_bytes, gated_norm, passes,
 };
-use crate::choice::AttentionFlops;
+use crate::choice::{AttentionFlops, LoraModule, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::hop::Exchanges;
@@ -137,8 +137,8 @@ impl Mix for GatedDeltaNet {
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let (h, [_, values]) = (on.backbone.hidden as f64, self.widths());
-        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows));
-        add(Matrices::dense([h, values as f64], Cut::Columns));
+        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).of(LoraModule::InProj));
+        add(Matrices::dense([h, values as f64], Cut::Columns).of(LoraModule::OutProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
@@ -161,7 +161,8 @@ impl Mix for GatedDeltaNet {
         let ([keys, values], element) = (self.widths(), on.element_bytes());
         let convolved = on.split(self.channels() + 2 * keys) * element;
         let scan = self.states.delta_bytes(on, self.decay_width());
-        let output = on.split(values) * (2.0 * element + on.linear_input_bytes());
+        let output = on.split(values)
+            * (2.0 * element + on.kept_input_bytes(ModelPart::SelfAttention, LoraModule::OutProj));
         to.extend([
             Saved::new(Tensor::Convolved, rows.group * convolved, &[]),
             Saved::new(Tensor::Scanned, rows.group * scan, &[]),

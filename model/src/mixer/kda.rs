@@ -9,7 +9,7 @@ use super::scan::{
     DELTA_CHUNK, DELTA_FORMULA, SCAN, States, TRANSPOSED, context_exchanges, convolution,
     convolved_bytes, gated_norm, passes,
 };
-use crate::choice::AttentionFlops;
+use crate::choice::{AttentionFlops, LoraModule, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::hop::Exchanges;
@@ -127,7 +127,7 @@ impl Mix for Kda {
         let (h, narrow) = (on.backbone.hidden as f64, self.states.value_dim as f64);
         let [keys, values] = self.widths().map(|width| width as f64);
         for width in [keys, keys, values] {
-            add(Matrices::dense([width, h], Cut::Rows));
+            add(Matrices::dense([width, h], Cut::Rows).of(LoraModule::InProj));
         }
         let mut narrow_gate = |width| {
             add(Matrices::dense([narrow, h], Cut::Nothing));
@@ -139,7 +139,7 @@ impl Mix for Kda {
         } else {
             narrow_gate(values);
         }
-        add(Matrices::dense([h, values], Cut::Columns));
+        add(Matrices::dense([h, values], Cut::Columns).of(LoraModule::OutProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
@@ -175,10 +175,12 @@ impl Mix for Kda {
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let ([keys, values], element) = (self.widths(), on.element_bytes());
         let [gates, _] = self.narrow_gates();
-        let narrow = (gates * self.states.value_dim) as f64 * on.linear_input_bytes();
+        let narrow = (gates * self.states.value_dim) as f64
+            * on.kept_input_bytes(ModelPart::SelfAttention, LoraModule::OutProj);
         let convolved = on.split(self.channels() + 2 * keys) * element + narrow;
         let scan = self.states.delta_bytes(on, self.states.key_dim as f64);
-        let output = on.split(values) * (2.0 * element + on.linear_input_bytes());
+        let output = on.split(values)
+            * (2.0 * element + on.kept_input_bytes(ModelPart::SelfAttention, LoraModule::OutProj));
         to.extend([
             Saved::new(Tensor::Convolved, rows.group * convolved, &[]),
             Saved::new(Tensor::Scanned, rows.group * scan, &[]),

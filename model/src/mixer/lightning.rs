@@ -5,7 +5,7 @@
 use super::attention::tensor_exchanges;
 use super::mix::Mix;
 use super::scan::{SCAN, States, context_exchanges, gated_norm, passes};
-use crate::choice::AttentionFlops;
+use crate::choice::{AttentionFlops, LoraModule, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::ScanPass;
@@ -91,9 +91,10 @@ impl Mix for Lightning {
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let (h, [keys, values]) = (on.backbone.hidden as f64, self.widths());
-        add(Matrices::dense([(2 * keys + values) as f64, h], Cut::Rows));
-        add(Matrices::dense([values as f64, h], Cut::Rows));
-        add(Matrices::dense([h, values as f64], Cut::Columns));
+        for width in [2 * keys + values, values] {
+            add(Matrices::dense([width as f64, h], Cut::Rows).of(LoraModule::InProj));
+        }
+        add(Matrices::dense([h, values as f64], Cut::Columns).of(LoraModule::OutProj));
     }
 
     /// Each block's scores Q K', their sum of values, and with the state Q S and K' V. Backward
@@ -142,7 +143,8 @@ impl Mix for Lightning {
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let ([keys, values], element) = (self.widths(), on.element_bytes());
         let inputs = rows.group * on.split(2 * keys + values) * element;
-        let output = on.split(values) * (2.0 * element + on.linear_input_bytes());
+        let output = on.split(values)
+            * (2.0 * element + on.kept_input_bytes(ModelPart::SelfAttention, LoraModule::OutProj));
         to.extend([
             Saved::new(Tensor::Convolved, inputs, &[]),
             Saved::new(Tensor::Scanned, inputs, &[]),

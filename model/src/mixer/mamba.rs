@@ -6,7 +6,7 @@
 use super::attention::tensor_exchanges;
 use super::mix::Mix;
 use super::scan::{SCAN, States, context_exchanges, convolution, convolved_bytes, passes};
-use crate::choice::AttentionFlops;
+use crate::choice::{AttentionFlops, LoraModule, ModelPart};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::ScanPass;
@@ -141,8 +141,8 @@ impl Mix for Mamba {
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let h = on.backbone.hidden as f64;
-        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows));
-        add(Matrices::dense([h, self.widths()[0] as f64], Cut::Columns));
+        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).of(LoraModule::InProj));
+        add(Matrices::dense([h, self.widths()[0] as f64], Cut::Columns).of(LoraModule::OutProj));
     }
 
     /// Projection, convolution, scan, gated norm, output. The convolution is made again in the
@@ -171,7 +171,9 @@ impl Mix for Mamba {
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let (inner, element) = (on.split(self.widths()[0]), on.element_bytes());
         let inputs = rows.group * on.split(self.inputs()) * element;
-        let output = rows.group * inner * (element + on.linear_input_bytes());
+        let output = rows.group
+            * inner
+            * (element + on.kept_input_bytes(ModelPart::SelfAttention, LoraModule::OutProj));
         to.extend([
             Saved::new(Tensor::Convolved, inputs, &[]),
             Saved::new(Tensor::AttentionOutput, output, &[]),

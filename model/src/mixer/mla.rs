@@ -7,7 +7,7 @@ use super::attention::tensor_exchanges;
 use super::core::{Core, Projections};
 use super::mix::Mix;
 use crate::axis::{Axis, Collective};
-use crate::choice::{AttentionFlops, RecomputeModule};
+use crate::choice::{AttentionFlops, LoraModule, ModelPart, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::{Block, Cached};
@@ -153,7 +153,10 @@ impl Mla {
     /// The latents and their normed copies.
     pub(super) fn saved_latents(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let width = self.q_rank + self.kv_rank;
-        let normed = if self.has_latent_norms { width } else { 0 };
+        let ups = [LoraModule::LinearQUpProj, LoraModule::LinearKvUpProj];
+        let is_read = on.tuning.trains(ModelPart::SelfAttention)
+            || ups.into_iter().any(|module| on.tuning.adapts(module));
+        let normed = if self.has_latent_norms && is_read { width } else { 0 };
         let latents = (width + self.rope_dim + normed) as f64 * rows.own * on.element_bytes();
         to.push(Saved::new(Tensor::Latents, latents, &[RecomputeModule::MlaQkv]));
     }
@@ -171,7 +174,9 @@ pub(super) fn gather_latents(on: &Deployment, rows: &Rows, width: f64, to: &mut 
         let call = on.machine.gather_call(&on.tp_group(), latents);
         // Whichever of queries, keys and values is made again needs its latent whole.
         let again = Again::with(RecomputeModule::MlaKv);
-        let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
+        // For the gradients of the weights behind them.
+        let read = if on.tuning.trains(ModelPart::SelfAttention) { 1.0 } else { 0.0 };
+        let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, read), again);
         let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
         to.push(Axis::Tp, Collective::AllGather, &call, gathers);
         to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
@@ -230,11 +235,12 @@ impl Mix for Mla {
         let (qk, v) = (self.core.qk_dim as f64, self.core.v_dim as f64);
         let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
         let query_inputs = self.query_inputs(on) as f64;
-        add(Matrices::dense([q_rank, h], Cut::Nothing));
-        add(Matrices::dense([a * qk, query_inputs], Cut::Rows));
-        add(Matrices::dense([kv_rank + self.rope_dim as f64, h], Cut::Nothing));
-        add(Matrices::dense([a * (self.nope_dim as f64 + v), kv_rank], Cut::Rows));
-        add(Matrices::dense([h, a * v], Cut::Columns));
+        let [latent, width] = [kv_rank + self.rope_dim as f64, a * (self.nope_dim as f64 + v)];
+        add(Matrices::dense([q_rank, h], Cut::Nothing).of(LoraModule::LinearQDownProj));
+        add(Matrices::dense([a * qk, query_inputs], Cut::Rows).of(LoraModule::LinearQUpProj));
+        add(Matrices::dense([latent, h], Cut::Nothing).of(LoraModule::LinearKvDownProj));
+        add(Matrices::dense([width, kv_rank], Cut::Rows).of(LoraModule::LinearKvUpProj));
+        add(Matrices::dense([h, a * v], Cut::Columns).of(LoraModule::LinearProj));
         if self.has_output_gate {
             add(Matrices::dense([a * v, h], Cut::Rows));
         }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::transform::Transform;
 use crate::axis::{Axis, Collective};
 use crate::breakdown::Breakdown;
-use crate::choice::RecomputeModule;
+use crate::choice::{LoraModule, ModelPart, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::device::Block;
 use crate::elementwise::activation;
@@ -46,8 +46,10 @@ impl Dense {
     ) {
         let (h, width) = (on.backbone.hidden as f64, self.width as f64);
         let inputs = on.backbone.mlp_inputs();
-        add(Matrices { shape: [inputs * width, h], cut: Cut::Rows, count, is_expert });
-        add(Matrices { shape: [h, width], cut: Cut::Columns, count, is_expert });
+        let [first, last] = [LoraModule::LinearFc1, LoraModule::LinearFc2].map(Some);
+        let shape = [inputs * width, h];
+        add(Matrices { shape, cut: Cut::Rows, count, is_expert, module: first });
+        add(Matrices { shape: [h, width], cut: Cut::Columns, count, is_expert, module: last });
     }
 
     /// TP: tokens are gathered in front of the MLP and its sums scattered behind it; backward the
@@ -59,6 +61,7 @@ impl Dense {
     pub(super) fn tensor_exchanges(
         on: &Deployment,
         rows: &Rows,
+        part: ModelPart,
         [gathered, summed]: [Again; 2],
         to: &mut Exchanges,
     ) {
@@ -74,7 +77,9 @@ impl Dense {
             return;
         }
         let call = machine.gather_call(&group, hidden);
-        let gathers = Calls::new((Hop::MlpIn, 1.0), (Hop::MlpOut, 2.0), gathered);
+        // Frozen weights have no gradient that reads the input again.
+        let read = if on.tuning.trains(part) { 2.0 } else { 1.0 };
+        let gathers = Calls::new((Hop::MlpIn, 1.0), (Hop::MlpOut, read), gathered);
         to.push(Axis::Tp, Collective::AllGather, &call, gathers);
         to.push(Axis::Tp, Collective::ReduceScatter, &call, sums);
     }
@@ -109,6 +114,14 @@ impl Transform for Dense {
         on.backbone.mlp_matrix_params(self.width) as f64
     }
 
+    fn frozen(&self, on: &Deployment) -> Params {
+        if on.tuning.trains(ModelPart::Mlp) { Params::default() } else { self.params(on) }
+    }
+
+    fn frozen_matrix_params(&self, on: &Deployment) -> f64 {
+        if on.tuning.trains(ModelPart::Mlp) { 0.0 } else { self.matrix_params(on) }
+    }
+
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         self.add_matrices(on, 1.0, false, add);
     }
@@ -126,7 +139,7 @@ impl Transform for Dense {
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let (tokens, width) = (rows.group, on.split(self.width));
         let input = tokens * on.backbone.mlp_inputs() * width * on.element_bytes();
-        let output = tokens * width * on.linear_input_bytes();
+        let output = tokens * width * on.kept_input_bytes(ModelPart::Mlp, LoraModule::LinearFc2);
         to.extend([
             Saved::new(Tensor::ActivationInput, input, &[RecomputeModule::Mlp]),
             Saved::new(Tensor::ActivationOutput, output, &[RecomputeModule::Mlp]),
@@ -149,6 +162,6 @@ impl Transform for Dense {
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         // Where recomputation ends in front of the last product, it doesn't add that up.
         let summed = AGAIN.never_if(on.host.stops_early);
-        Self::tensor_exchanges(on, rows, [AGAIN, summed], to);
+        Self::tensor_exchanges(on, rows, ModelPart::Mlp, [AGAIN, summed], to);
     }
 }

@@ -11,7 +11,9 @@ use alloc::vec::Vec;
 use super::dense::Dense;
 use super::transform::Transform;
 use crate::breakdown::Breakdown;
-use crate::choice::{AuxLoss, Dispatcher, Framework, RecomputeModule, SwapModule};
+use crate::choice::{
+    AuxLoss, Dispatcher, Framework, LoraModule, ModelPart, RecomputeModule, SwapModule,
+};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::device::{Block, Cost};
@@ -119,8 +121,13 @@ impl Moe {
         self.copies_per_rank(on, rows) * on.ranks.etp as f64
     }
 
+    /// Rows of the fullest rank's experts, for which the others wait.
+    pub(crate) fn awaited_rows(&self, on: &Deployment, rows: &Rows) -> f64 {
+        self.rows(on, rows) * rows.routed.imbalance
+    }
+
     /// Rows that a rank must have memory for.
-    fn fullest_rows(&self, on: &Deployment, rows: &Rows) -> f64 {
+    pub(crate) fn fullest_rows(&self, on: &Deployment, rows: &Rows) -> f64 {
         self.rows(on, rows) * rows.routed.fullest
     }
 
@@ -291,21 +298,47 @@ impl Transform for Moe {
             + self.latent_params(on) as f64
     }
 
+    fn frozen(&self, on: &Deployment) -> Params {
+        let free = |part, params| if on.tuning.trains(part) { 0 } else { params };
+        let shared = free(ModelPart::SharedExperts, self.gate_params(on));
+        let experts = u128::from(self.experts) * self.expert_params(on);
+        let matrices = on.backbone.mlp_matrix_params(self.shared.width);
+        Params {
+            replicated: free(ModelPart::Router, self.router_params(on))
+                + shared
+                + free(ModelPart::Experts, self.latent_params(on)),
+            tensor: free(ModelPart::SharedExperts, matrices),
+            expert: free(ModelPart::Experts, experts),
+        }
+    }
+
+    fn frozen_matrix_params(&self, on: &Deployment) -> f64 {
+        let free = |part, params: f64| if on.tuning.trains(part) { 0.0 } else { params };
+        let shared = on.backbone.mlp_matrix_params(self.shared.width) + self.gate_params(on);
+        let routed = self.visited() * self.expert_matrix_params(on) as f64;
+        free(ModelPart::Router, (on.backbone.hidden * self.choices()) as f64)
+            + free(ModelPart::Experts, routed + self.latent_params(on) as f64)
+            + free(ModelPart::SharedExperts, shared as f64)
+    }
+
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         self.shared.matrices(on, add);
         let local = self.local_experts(on) as f64;
         let (rows, width) = (self.row_width(on) as f64, self.width as f64);
         let inputs = on.backbone.mlp_inputs() * width;
         let is_expert = true;
-        add(Matrices { shape: [inputs, rows], cut: Cut::Rows, count: local, is_expert });
-        add(Matrices { shape: [rows, width], cut: Cut::Columns, count: local, is_expert });
+        let [first, last] = [LoraModule::ExpertsFc1, LoraModule::ExpertsFc2].map(Some);
+        let (shape, count) = ([inputs, rows], local);
+        add(Matrices { shape, cut: Cut::Rows, count, is_expert, module: first });
+        let shape = [rows, width];
+        add(Matrices { shape, cut: Cut::Columns, count, is_expert, module: last });
         if let Some(latent) = self.latent {
             let (h, latent) = (on.backbone.hidden as f64, latent as f64);
             add(Matrices::dense([latent, h], Cut::Nothing));
             add(Matrices::dense([h, latent], Cut::Nothing));
         }
         let router = [self.choices() as f64, on.backbone.hidden as f64];
-        add(Matrices::dense(router, Cut::Nothing));
+        add(Matrices::dense(router, Cut::Nothing).of(LoraModule::Router));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
@@ -332,7 +365,7 @@ impl Transform for Moe {
     /// weighted sum of what they give. The fullest rank is waited for.
     fn routed_operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         let (device, h) = (&on.device, self.row_width(on) as f64);
-        let awaited = self.rows(on, rows) * rows.routed.imbalance;
+        let awaited = self.awaited_rows(on, rows);
         let local = self.local_experts(on) as f64;
         let inner = self.width as f64 / on.ranks.etp as f64;
         // Of few tokens, experts that get none are not read.
@@ -372,20 +405,29 @@ impl Transform for Moe {
 
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         use RecomputeModule::{Moe, MoeAct, MoePermute, SharedExperts};
-        let (element, input) = (on.element_bytes(), on.linear_input_bytes());
+        let element = on.element_bytes();
+        let [first, last] = [LoraModule::ExpertsFc1, LoraModule::ExpertsFc2]
+            .map(|module| on.kept_input_bytes(ModelPart::Experts, module));
+        let [shared_first, shared_last] = [LoraModule::LinearFc1, LoraModule::LinearFc2]
+            .map(|module| on.kept_input_bytes(ModelPart::SharedExperts, module));
         let fullest = self.fullest_rows(on, rows);
         let inputs = on.backbone.mlp_inputs();
         let inner = fullest * (self.width as f64 / on.ranks.etp as f64);
         let shared = rows.group * on.split(self.shared.width);
         let hidden = on.backbone.hidden as f64;
         // The shared experts' input is gathered again in the backward; a rank keeps its own part.
-        let shared_input = if self.shared.width > 0 { rows.own * hidden * input } else { 0.0 };
+        let shared_input =
+            if self.shared.width > 0 { rows.own * hidden * shared_first } else { 0.0 };
         // With a latent, its own copies beside the rows: the one sent and the sum that came back.
-        let latents = self.latent.map_or(0.0, |width| 2.0 * rows.own * width as f64 * input);
-        let permuted = fullest * self.row_width(on) as f64 * input + latents;
+        let latents = self.latent.map_or(0.0, |width| 2.0 * rows.own * width as f64 * first);
+        let permuted = fullest * self.row_width(on) as f64 * first + latents;
         // A gate needs what it weighs.
-        let weighed = if self.is_shared_gated { shared_input } else { 0.0 };
-        let shared = (inputs * element + input) * shared + shared_input + weighed;
+        let weighed = if self.is_shared_gated && self.shared.width > 0 {
+            rows.own * hidden * on.linear_input_bytes()
+        } else {
+            0.0
+        };
+        let shared = (inputs * element + shared_last) * shared + shared_input + weighed;
         let activations = SwapModule::Activations;
         to.extend([
             Saved::new(Tensor::Probs, rows.own * self.choices() as f64 * 5.0, &[Moe])
@@ -394,7 +436,7 @@ impl Transform for Moe {
             Saved::new(Tensor::ActivationInput, inputs * inner * element, &[Moe])
                 .at_level_1()
                 .swapped_by(activations),
-            Saved::new(Tensor::ActivationOutput, inner * input, &[MoeAct, Moe])
+            Saved::new(Tensor::ActivationOutput, inner * last, &[MoeAct, Moe])
                 .swapped_by(activations),
             Saved::new(Tensor::Shared, shared, &[SharedExperts, Moe]).at_level_1(),
         ]);
@@ -448,7 +490,8 @@ impl Transform for Moe {
         if self.shared.width > 0 {
             let shared = Again::with(RecomputeModule::SharedExperts);
             // A zero-memory level doesn't run the last product, whose sums are scattered.
-            Dense::tensor_exchanges(on, rows, [shared.at_level_1(), shared], to);
+            let again = [shared.at_level_1(), shared];
+            Dense::tensor_exchanges(on, rows, ModelPart::SharedExperts, again, to);
         }
         self.expert_exchanges(on, rows, to);
     }

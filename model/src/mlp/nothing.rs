@@ -34,6 +34,14 @@ impl Transform for Nothing {
         0.0
     }
 
+    fn frozen(&self, _: &Deployment) -> Params {
+        Params::default()
+    }
+
+    fn frozen_matrix_params(&self, _: &Deployment) -> f64 {
+        0.0
+    }
+
     fn matrices(&self, _: &Deployment, _: &mut dyn FnMut(Matrices)) {}
 
     fn operators<T: Tally>(&self, _: &Deployment, _: &Rows, _: &mut Operators<T>) {}

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
-use crate::choice::{ContextParallelAlgo, RecomputeModule};
+use crate::choice::{ContextParallelAlgo, LoraModule, RecomputeModule};
 use crate::design::{Design, KnobId};
 use crate::schedule::{Fault, Form, Grid, Sizes};
 
@@ -75,6 +75,27 @@ pub(super) fn absent_modules<W: Words>(d: &Design) -> Option<W> {
         RecomputeModule::CoreAttn | RecomputeModule::Layernorm | RecomputeModule::Mlp => false,
     })?;
     Some(say!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
+}
+
+/// Adapters that would stand beside nothing.
+pub(super) fn idle_adapters<W: Words>(d: &Design) -> Option<W> {
+    use LoraModule as M;
+    d.training.lora_rank?;
+    let transformer = &d.transformer;
+    let mla = transformer.multi_latent_attention;
+    let is_linear = transformer.experimental_attention_variant.is_linear()
+        || transformer.hybrid_layer_pattern.is_some();
+    let exists = |module: M| match module {
+        M::LinearQkv => !mla,
+        M::LinearQDownProj => mla && transformer.q_lora_rank.is_some(),
+        M::LinearQUpProj | M::LinearKvDownProj | M::LinearKvUpProj => mla,
+        M::InProj | M::OutProj => is_linear,
+        M::ExpertsFc1 | M::ExpertsFc2 | M::Router => has_experts(d),
+        M::LinearProj | M::LinearFc1 | M::LinearFc2 => true,
+    };
+    let targets = d.training.lora_target_modules;
+    (!targets.iter().any(exists))
+        .then(|| say!("the model has no layer of `{}` to adapt", targets.text()))
 }
 
 pub(super) fn grid(d: &Design) -> Grid {

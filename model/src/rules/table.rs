@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use super::facts::{
-    absent_modules, cp, dp, grid, has_experts, message, not_offered, overlaps_pairs, pp,
-    query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
+    absent_modules, cp, dp, grid, has_experts, idle_adapters, message, not_offered, overlaps_pairs,
+    pp, query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
 };
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
 use crate::choice::{
-    AuxLoss, Balance, Choice, Dispatcher, Method, Planner, Precision, RankOrder,
+    AuxLoss, Balance, Choice, Dispatcher, Method, Optimizer, Planner, Precision, RankOrder,
     RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule, Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
@@ -19,8 +19,8 @@ use crate::layout;
 use crate::schedule::Form;
 use crate::source::{
     ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS,
-    KORTHIKANTI_2022, LONGCAT_FLASH, MEGATRON, MINDSPEED, MSA, NARAYANAN_2021, PANGU_PRO_MOE,
-    Source, ULYSSES, ZERO_BUBBLE,
+    KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MINDSPEED, MSA, MUON, NARAYANAN_2021,
+    PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
 
 rules! {
@@ -53,6 +53,18 @@ rules! {
             indivisible(d.cluster.num_devices, ep * etp * pp(d), || say!(
                 "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
                 d.cluster.num_devices / pp(d)))
+        };
+    adapters_stand_beside_layers
+        [lora_target_modules, lora_rank]
+        + [multi_latent_attention, q_lora_rank, num_moe_experts, hybrid_layer_pattern,
+           experimental_attention_variant] LORA,
+        |d| idle_adapters(d);
+    muon_trains_the_whole_model [optimizer, lora_rank, freeze_parameters] MUON,
+        |d| {
+            let training = &d.training;
+            let is_full = training.lora_rank.is_none() && training.freeze_parameters.is_empty();
+            (training.optimizer == Optimizer::Muon && !is_full).then(|| say!(
+                "Muon's share of matrices isn't known where not all of them are trained"))
         };
     experts_are_a_multiple_of_ep [expert_model_parallel_size, num_moe_experts] MEGATRON,
         |d| {

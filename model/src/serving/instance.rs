@@ -16,6 +16,7 @@ use crate::design::{Design, Kernel};
 use crate::device::Device;
 use crate::mlp::{Moe, Transform as _};
 use crate::topology::Machine;
+use crate::tuning::Tuning;
 
 /// An instance: its layout, the deployment that formulas of layers read, and the device as it
 /// computes what stays in 16 bits.
@@ -66,6 +67,7 @@ impl Instance {
                 is_hierarchical: false,
             },
             context: ContextParallelAlgo::P2p,
+            tuning: Tuning::FULL,
         };
         Self { layout, deployment, wide }
     }

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{AXES, PerAxis, axis_index};
+use crate::adapters;
 use crate::architecture::{Architecture, KindId, LayerKind, PerKind};
 use crate::axis::{Axis, Collective};
 use crate::boundary::Boundary;
@@ -130,6 +131,9 @@ impl Parts {
             let mut exchanges = Exchanges::with_capacity(16);
             kind.mixer.exchanges(on, &rows, &mut exchanges);
             kind.mlp.exchanges(on, &rows, &mut exchanges);
+            if on.tuning.rank.is_some() {
+                adapters::exchanges(on, &rows, kind, &mut exchanges);
+            }
             LayerPart::new(kind, operators, exchanges, &recomputation)
         });
         let layers = layers.collect();

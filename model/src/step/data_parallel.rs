@@ -7,7 +7,7 @@ use crate::choice::{Optimizer, ShardingStrategy};
 use crate::data_parallel::DataRow;
 use crate::layout::{Span, Stage};
 use crate::muon::Share;
-use crate::params::RankParams;
+use crate::params::{RankParams, StageParams};
 use crate::plan::Plan;
 use crate::stage::{DP, StageWork};
 
@@ -34,8 +34,8 @@ impl DataParallel {
     }
 
     /// Adds the stages of a span: what a device of theirs holds and the calls that it makes.
-    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &RankParams, rows: &[DataRow]) {
-        let update = optimizer_seconds(plan, &span.content, params, self.memory_rate);
+    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &StageParams, rows: &[DataRow]) {
+        let update = optimizer_seconds(plan, &span.content, &params.trained, self.memory_rate);
         self.optimizer = self.optimizer.max(update);
         for row in rows {
             let known = self.rows.iter().position(|known| known.is_like(row));
@@ -59,7 +59,7 @@ pub(super) struct OnceAStep {
 }
 
 impl OnceAStep {
-    pub(super) fn new(plan: &Plan, params: &RankParams, rows: &[DataRow]) -> Self {
+    pub(super) fn new(plan: &Plan, params: &StageParams, rows: &[DataRow]) -> Self {
         let mut passes = [[0.0_f64; 2]; 2];
         for row in rows.iter().filter(|row| row.once_a_step()) {
             let gather = usize::from(row.collective == Collective::AllGather);
@@ -67,7 +67,7 @@ impl OnceAStep {
         }
         let [least, each] = BUCKET_PARAMS;
         let bucket = least.max(each * (plan.deployment.ranks.dp * plan.deployment.ranks.cp) as f64);
-        Self { passes, buckets: ((params.dense + params.expert) / bucket).max(1.0) }
+        Self { passes, buckets: (params.trained.total() / bucket).max(1.0) }
     }
 
     /// What a stage with this work waits for once a step, and what hiding the rest costs its

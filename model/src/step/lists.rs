@@ -39,7 +39,7 @@ pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstima
         let kernels = spans.works[spent.span].kernels();
         let layers = plan.spans[spent.span].content.num_layers();
         let compute = m * kernels + spent.waiting.host;
-        let params = (of_span.params.dense + of_span.params.expert) as u128;
+        let params = of_span.params.held.total() as u128;
         for index in spent.first..spent.first + spent.count {
             // Stages of a span hold as much of a micro-batch, but not as many at once.
             let held = if index == spent.first {

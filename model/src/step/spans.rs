@@ -11,7 +11,7 @@ use crate::layout::{Span, Stage};
 use crate::memory::PerMicroBatch;
 use crate::memory::{FixedMemory, LayerMemory, LayerSaves};
 use crate::pair::{self, LayerPairs};
-use crate::params::RankParams;
+use crate::params::StageParams;
 use crate::plan::Plan;
 use crate::stage::{Parts, StageWork, Terms, launched, relaunched};
 use crate::units::Flops;
@@ -89,7 +89,7 @@ pub(super) struct Frame {
 pub(super) struct OfSpan {
     /// Share of the layers that full recomputation takes.
     pub(super) repeated_share: f64,
-    pub(super) params: RankParams,
+    pub(super) params: StageParams,
     pub(super) memory: FixedMemory,
     once_a_step: OnceAStep,
 }

@@ -24,7 +24,7 @@ const KINDS: &[&str] = &["dense", "moe", "mla"];
 
 /// Words of a name that change nothing of the architecture.
 static REMARKS: Phrases = phrases!(
-    "sft | pretrain | pretraining | pretrained | proxy | bf16 | fp16 | fp8 | mxfp8 | nvfp4 | \
+    "sft | lora | pretrain | pretraining | pretrained | proxy | bf16 | fp16 | fp8 | mxfp8 | nvfp4 | \
      baseline | optimised | optimized | tuned | full | finetune | finetuning | fine | tuning | \
      cut | slots | base | instruct | hf | finegrained | grained | training | train | model | \
      mlperf | strong | weak | scaling | like | style | test | bench | benchmark | zero | fsdp | \

@@ -63,14 +63,13 @@ pub(super) struct Mla {
 }
 
 /// Phrases that say what no knob expresses.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 8] = [
     ("mamba", "a hybrid of Mamba and attention"),
     ("ssm", "a hybrid of Mamba and attention"),
     ("encoder", "an encoder"),
     ("vision", "a vision model"),
     ("multimodal", "a vision model"),
     ("diffusion", "a diffusion model"),
-    ("lora", "LoRA trains few weights only"),
     ("linear attention", "linear attention"),
     ("sparse attention", "sparse attention"),
 ];

@@ -49,6 +49,34 @@ pub(super) fn mixed(rows: &[&Row]) -> Option<Group> {
     (!rows.is_empty()).then(|| Group { by: "class".to_owned(), name, score })
 }
 
+/// The class of rows that train adapters of low rank alone.
+pub(super) const LORA: &str = "fine-tuning, LoRA";
+
+/// The class of fine-tuning that a row is of: its tables are of tier C, as they say little of the
+/// batch.
+pub(super) fn fine_tuning(row: &Row) -> Option<&'static str> {
+    let words: Vec<String> =
+        row.model.split_whitespace().map(|word| word.to_lowercase()).collect();
+    let has = |word: &str| words.iter().any(|own| own == word);
+    if has("lora") { Some(LORA) } else { has("sft").then_some("fine-tuning, all weights") }
+}
+
+/// The scores of fine-tuning, a class by what is trained, whatever the rows' tier.
+pub(super) fn fine_tuned<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Group> {
+    let mut named: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows.filter(|row| row.error.is_some()) {
+        if let Some(class) = fine_tuning(row) {
+            named.entry(class).or_default().push(row);
+        }
+    }
+    let group = |(name, rows): (&str, Vec<&Row>)| Group {
+        by: "class".to_owned(),
+        name: name.to_owned(),
+        score: statistics::score(&rows),
+    };
+    named.into_iter().map(group).collect()
+}
+
 /// Rank correlations inside each sweep: rows of one source, model and accelerator, in the metric
 /// that the source prints.
 ///

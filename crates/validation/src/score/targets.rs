@@ -1,5 +1,6 @@
 //! What validation aims at, and what was reached.
 
+use super::groups::LORA;
 use crate::expression::OF_RECIPE;
 use crate::report::{Row, Summary, Sweep, Target};
 use crate::statistics;
@@ -52,6 +53,10 @@ pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
         targets.push(at_most("memory, median", asked, memory.median, 0.03));
         let asked = "90th percentile of the absolute error of the peak memory";
         targets.push(at_most("memory, 90th percentile", asked, memory.p90, 0.15));
+    }
+    if let Some(lora) = summary.groups.iter().find(|group| group.name == LORA) {
+        let asked = "median absolute error of fine-tuning with LoRA";
+        targets.push(at_most("LoRA, median", asked, lora.score.median, 0.12));
     }
     let whole = whole_runs(rows);
     if !whole.is_empty() {

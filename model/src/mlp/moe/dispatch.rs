@@ -3,7 +3,7 @@
 use super::super::dense::Dense;
 use super::Moe;
 use crate::axis::{Axis, Collective};
-use crate::choice::{AuxLoss, Dispatcher, FlexBackend, Precision, RecomputeModule};
+use crate::choice::{AuxLoss, Dispatcher, FlexBackend, ModelPart, Precision, RecomputeModule};
 use crate::collective::Call;
 use crate::deployment::Deployment;
 use crate::fabric::{DEEP_EP_MULTIPROCESSORS, HYBRID_EP, TokenRows, parts_visited};
@@ -73,7 +73,8 @@ impl Moe {
     pub(super) fn served_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         let ranks = &on.ranks;
         if ranks.ep * ranks.etp <= ranks.tp {
-            return Dense::tensor_exchanges(on, rows, [Again::LAYER; 2], to);
+            let again = [Again::LAYER; 2];
+            return Dense::tensor_exchanges(on, rows, ModelPart::SharedExperts, again, to);
         }
         let machine = &on.machine;
         let group = Group::strided(machine, ranks.ep * ranks.etp, 1);
