@@ -9,6 +9,7 @@ mod named;
 mod open;
 mod model_shape;
 mod run;
+mod tuning;
 
 use std::collections::BTreeMap;
 
@@ -133,6 +134,7 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     model_shape::read(&parts, draft);
     layers::read(&parts, draft);
     run::read(&parts, draft);
+    tuning::read(&parts, draft);
     machine::read(&parts, base, draft);
     run::batch(&parts, draft);
     if !parts.has("seq-length") && !draft.is_set(KnobId::seq_length) && base.is_none() {

@@ -404,3 +404,74 @@ fn a_list_of_windows_says_of_each_layer_whether_it_has_one() {
     let sizes = "layer_overrides=0,2-4:window_size=128";
     has(&read("[1,0]+[1]*3+[0]"), &format!("window_size=none window_attn_skip_freq=none {sizes}"));
 }
+
+/// What is trained, by a script's arguments.
+fn trained(text: &str) -> (Option<u64>, String, String) {
+    let import = import(Format::Megatron, text, None);
+    assert_eq!(import.errors, [], "{text}");
+    let training = import.design.unwrap().training;
+    (training.lora_rank, training.lora_target_modules.text(), training.freeze_parameters.text())
+}
+
+const SIZES: &str = "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 \
+    --num-attention-heads 32 --seq-length 4096 --global-batch-size 64 --world-size 8";
+
+#[test]
+fn adapters_are_read_in_the_words_of_each_framework() {
+    let mindspeed = format!(
+        "torchrun posttrain_gpt.py {SIZES} --lora-r 16 --lora-alpha 32 \\\n    \
+         --lora-target-modules linear_qkv linear_proj"
+    );
+    let (rank, targets, _) = trained(&mindspeed);
+    assert_eq!((rank, targets.as_str()), (Some(16), "linear_qkv,linear_proj"));
+    let swift = format!(
+        "megatron sft {SIZES} --train_type lora --lora_rank 8 --lora_alpha 32 \
+         --target_modules q_proj o_proj down_proj"
+    );
+    let (rank, targets, _) = trained(&swift);
+    assert_eq!(rank, Some(8));
+    assert_eq!(targets, "linear_qkv,linear_proj,linear_fc2,experts.linear_fc2");
+    // Without a rank ms-swift takes 8, and all linear layers.
+    let (rank, targets, _) = trained(&format!("megatron sft {SIZES} --tuner_type lora"));
+    assert_eq!(rank, Some(8));
+    assert!(targets.contains("linear_qkv") && !targets.contains("router"), "{targets}");
+    let full = format!("megatron sft {SIZES} --train_type full --lora_rank 8");
+    assert_eq!(trained(&full).0, None);
+}
+
+#[test]
+fn adapters_of_a_recipe_in_python_are_read() {
+    let recipe = "from megatron.bridge.recipes.llama import llama3_70b_peft_config\n\
+        def llama3_70b_lora_8gpu_config():\n    \
+        cfg = llama3_70b_peft_config(peft_scheme=\"lora\")\n    \
+        cfg.peft.dim = 16\n    cfg.peft.alpha = 32\n    \
+        cfg.peft.target_modules = [\"linear_qkv\"]\n    \
+        cfg.model.seq_length = 4096\n    cfg.train.global_batch_size = 32\n    \
+        cfg.train.micro_batch_size = 1\n";
+    let import = import(Format::Megatron, recipe, None);
+    assert_eq!(import.unknown, []);
+    let training = import.design.unwrap().training;
+    assert_eq!(training.lora_rank, Some(16));
+    assert_eq!(training.lora_target_modules.text(), "linear_qkv");
+}
+
+#[test]
+fn frozen_parts_are_read_by_the_ends_of_their_paths() {
+    let script = format!("megatron sft {SIZES} --freeze_parameters embedding decoder.output_layer");
+    assert_eq!(trained(&script), (None, trained(SIZES_ONLY).1, "embedding,output_layer".into()));
+}
+
+const SIZES_ONLY: &str = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 \
+    --ffn-hidden-size 14336 --num-attention-heads 32 --seq-length 4096 --global-batch-size 64 \
+    --world-size 8";
+
+#[test]
+fn adapters_are_written_for_mindspeed_and_come_back() {
+    let mut design = model::design::Design::from_preset("llama-3-8b").unwrap();
+    design.training.lora_rank = Some(16);
+    let provenance = interchange::Provenance { date: "2026-01-31" };
+    let text = interchange::export(Format::Mindspeed, &design, &provenance).unwrap();
+    assert!(text.contains("--lora-r 16") && text.contains("--lora-target-modules linear_qkv"));
+    let text = interchange::export(Format::Megatron, &design, &provenance).unwrap();
+    assert!(!text.contains("--lora") && text.contains("training.lora_rank=16"), "{text}");
+}

@@ -166,6 +166,7 @@ fn text(report: &Validation) -> String {
         ("metric", "By metric"),
         ("precision", "By precision"),
         ("framework", "By framework"),
+        ("class", "Classes apart"),
     ] {
         text.push_str(&groups(title, summary.groups.iter().filter(|group| group.by == by)));
     }

@@ -414,6 +414,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
         markers: &[&["megatron.bridge"], &["nemo.collections"], &["import nemo_run"]],
         strict: false,
         rows: &[
+            ("dim", Is("lora-rank")), ("target-modules", Is("lora-target-modules")),
+            ("alpha", Nothing(LEARNING)),
             ("num-moe-experts", Is("num-experts")), ("num-nodes", Is("nnodes")),
             ("num-gpus-per-node", Is("nproc-per-node")), ("devices", Is("nproc-per-node")),
             ("virtual-pipeline-model-parallel-size", Is("virtual-pipeline-model-parallel-size")),

@@ -56,7 +56,7 @@ pub(super) fn for_format(format: Format, design: &Design) -> Vec<Group> {
     groups.extend([
         parallel(mindspeed, design),
         overlap(mindspeed, design),
-        training(design),
+        training(mindspeed, design),
         memory::memory(mindspeed, design),
         kernels(mindspeed, design),
     ]);
@@ -372,7 +372,7 @@ fn overlap(mindspeed: bool, d: &Design) -> Group {
     group
 }
 
-fn training(d: &Design) -> Group {
+fn training(mindspeed: bool, d: &Design) -> Group {
     let mut group = Group::new("Batch and precision", "TRAINING_ARGS");
     let t = &d.training;
     group.value("seq-length", t.seq_length);
@@ -398,6 +398,15 @@ fn training(d: &Design) -> Group {
         group.value("fp8-recipe", recipe);
     }
     group.some("optimizer", (t.optimizer != Optimizer::Adam).then(|| t.optimizer.name()));
+    if let Some(rank) = t.lora_rank.filter(|_| mindspeed) {
+        group.value("lora-r", rank);
+        // Of layers by the ends of their names, experts' among them.
+        let names = t.lora_target_modules.iter().map(Choice::name);
+        let names: Vec<&str> = names.filter(|name| !name.contains('.')).collect();
+        if !names.is_empty() {
+            group.arguments.push(format!("--lora-target-modules {}", names.join(" ")));
+        }
+    }
     group
 }
 

@@ -30,13 +30,13 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          exit-interval exit-duration-in-mins embedding-multiplier-scale output-multiplier-scale \
          output-logit-softcapping attn-logit-softcapping query-pre-attn-scalar scale-emb \
          scale-depth dim-model-base label-smoothing stage prompt-type prompt-type-path \
-         embedding-init-method-std"),
+         embedding-init-method-std lora-alpha lora-dropout lora-bias lora-dtype"),
     (Many, LEARNING, "rampup-batch-size"),
     (Switch, LEARNING,
         "use-checkpoint-opt-param-scheduler override-opt-param-scheduler \
          check-for-nan-in-loss-and-grad no-check-for-nan-in-loss-and-grad apply-layernorm-1p \
          add-rmsnorm-offset input-embeds-norm use-cpu-initialization perform-initialization \
-         calculate-per-token-loss input-jitter"),
+         calculate-per-token-loss input-jitter use-rslora"),
     (Many, DATA,
         "data-path train-data-path valid-data-path test-data-path data-cache-path \
          tokenizer-kwargs dataset-category"),

@@ -186,6 +186,9 @@ pub(super) static FLAGS: &[Flag] = &[
         ("PmaAdamW", "adam"), ("FusedAdamW", "adam"), ("CPUAdam", "adam"), ("SGD", "sgd"),
         ("Muon", "muon"), ("dist-muon", "muon"),
     ]),
+    // What is trained.
+    one("lora-r"), one("lora-rank"), many("lora-target-modules"), many("target-modules"),
+    one("tuner-type"), one("train-type"), one("peft-scheme"), many("freeze-parameters"),
     // Memory.
     one("recompute-granularity"), switch("recompute-activations"), many("recompute-modules"),
     named("recompute-method", recompute_method, &[("uniform", "uniform"), ("block", "block")]),

@@ -219,9 +219,8 @@ fn every_architecture_of_the_files_is_read_or_refused() {
     for run in runs::published().iter().filter(|run| !run.architecture.is_empty()) {
         if let Err(refusal) = for_run(run) {
             let text = refusal.to_string();
-            let expected = text.contains("Mamba")
-                || run.kind == "kernel"
-                || text.contains("isn't known");
+            let expected =
+                text.contains("Mamba") || run.kind == "kernel" || text.contains("isn't known");
             assert!(expected, "{}: {text}", run.id);
         }
     }

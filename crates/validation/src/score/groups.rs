@@ -55,8 +55,7 @@ pub(super) const LORA: &str = "fine-tuning, LoRA";
 /// The class of fine-tuning that a row is of: its tables are of tier C, as they say little of the
 /// batch.
 pub(super) fn fine_tuning(row: &Row) -> Option<&'static str> {
-    let words: Vec<String> =
-        row.model.split_whitespace().map(|word| word.to_lowercase()).collect();
+    let words: Vec<String> = row.model.split_whitespace().map(|word| word.to_lowercase()).collect();
     let has = |word: &str| words.iter().any(|own| own == word);
     if has("lora") { Some(LORA) } else { has("sft").then_some("fine-tuning, all weights") }
 }
