@@ -279,7 +279,7 @@ impl Adapter {
     ///
     /// A column-parallel layer's A is cut by r, a row-parallel one's by its input; B by its output.
     fn block<T: Tally>(&self, on: &Deployment, rows: &Rows, kind: &LayerKind) -> Block<T> {
-        let (device, ranks, r) = (on.device.in_16_bits(), self.ranks(on), self.rank);
+        let (device, ranks, r) = (on.device.for_adapters(), self.ranks(on), self.rank);
         let [inputs, outputs] = self.widths;
         let [first, last] = match self.cut {
             Cut::Rows => [[inputs, r / ranks], [r, outputs / ranks]],

@@ -151,6 +151,8 @@ pub(crate) struct Device {
     decode: DecodeRates,
     /// Kernels that element-wise work of one operator takes, at most: in serving it is fused.
     most_kernels: f64,
+    /// Are edges shorter than a tile padded to one?
+    pads_edges: bool,
 }
 
 /// What attention over a cache reaches.
@@ -165,6 +167,9 @@ pub(crate) struct DecodeRates {
 /// Share of the core's rate that tiles of a matmul reach, 128 x 256, 128 x 128 and 64 x 64: small
 /// ones reload operands more often than the caches can deliver.
 const TILE_RATES: [f64; 3] = [1.0, 0.92, 0.6];
+
+/// Edge of the smallest of these tiles.
+const SMALLEST_TILE: f64 = 64.0;
 
 /// The last of these with 4-bit operands, whose smallest tile of tensor cores is 128 rows high:
 /// half as much, by measured products with few tiles.
@@ -274,6 +279,7 @@ impl Device {
                 cache_bytes: hbm * kernels.matmul_bandwidth,
             },
             most_kernels: f64::INFINITY,
+            pads_edges: false,
         }
     }
 
@@ -284,11 +290,12 @@ impl Device {
         Self { launch, attention_launch, weights: [weights; 2], decode, most_kernels: 1.0, ..self }
     }
 
-    /// The same with all operands in 16 bits.
-    pub(crate) fn in_16_bits(&self) -> Self {
+    /// The same for adapters of low rank: all operands in 16 bits, and edges narrower than the
+    /// smallest tile lose what the tile has more and nothing beside.
+    pub(crate) fn for_adapters(&self) -> Self {
         let half_depth = self.half_depth * self.operand_bytes / 2.0;
-        let gemm = self.wide_gemm;
-        Self { gemm, half_depth, operand_bytes: 2.0, quantised: None, ..*self }
+        let (gemm, pads_edges) = (self.wide_gemm, true);
+        Self { gemm, half_depth, operand_bytes: 2.0, quantised: None, pads_edges, ..*self }
     }
 
     /// The same with experts as this one has them, in 16-bit operands.
@@ -330,6 +337,9 @@ impl Device {
 
     /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
     fn aligned(&self, length: f64) -> f64 {
+        if self.pads_edges && length < SMALLEST_TILE {
+            return 1.0;
+        }
         let fractals = ceil(length / 16.0) * 16.0;
         let multiple = |of: f64| length - floor(length / of) * of < 0.5;
         let lines = if multiple(128.0) {

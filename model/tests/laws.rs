@@ -212,6 +212,8 @@ proptest! {
             ("ep", "1"),
             ("etp", "1"),
             ("redundant_experts", "0"),
+            // Adapters are no parameters of the model.
+            ("lora_rank", "none"),
         ];
         for (knob, value) in undivided {
             whole = with(&whole, knob, value);

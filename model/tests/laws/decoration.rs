@@ -116,6 +116,7 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&paper, &[("host_gb_per_sec", "0.5")]));
     let nothing = [("recompute_granularity", "none"), ("recompute_modules", "none")];
     grounds.push(of(&paper, &nothing));
+    grounds.push(of(&llama, &[("lora_rank", "16")]));
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     grounds.push(of(&qwen, &[("window_size", "512")]));
     grounds.push(of(&Design::from_preset("qwen3-next-80b-a3b").unwrap(), &[]));
