@@ -311,6 +311,17 @@ choices! {
         /// The shared experts.
         SharedExperts = "shared_experts",
     }
+    /// How long documents are.
+    LengthDistribution {
+        /// As long as their sequence.
+        None = "none",
+        /// Evenly from nothing to twice the mean.
+        Uniform = "uniform",
+        /// Log-normal.
+        LogNormal = "log_normal",
+        /// As a histogram says.
+        Histogram = "histogram",
+    }
     /// Linear layers that adapters of low rank stand beside, by Megatron-Bridge's names.
     LoraModule {
         /// The joint projection to queries, keys and values.

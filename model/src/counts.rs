@@ -139,7 +139,7 @@ impl Plan {
     pub(crate) fn mtp_flops(&self, convention: AttentionFlops) -> f64 {
         let h = self.deployment.backbone.hidden as f64;
         let kind = self.architecture.mtp_kind();
-        kind.flops(&self.deployment, self.batch.seq, convention)
+        kind.flops(&self.deployment, self.attended(), convention)
             + 2.0 * 2.0 * h * h
             + self.head_flops()
     }
@@ -194,7 +194,7 @@ impl Plan {
         convention: AttentionFlops,
         count_mtp: bool,
     ) -> Flops {
-        let (architecture, seq) = (&self.architecture, self.batch.seq);
+        let (architecture, seq) = (&self.architecture, self.attended());
         let mtp = if count_mtp && architecture.mtp.layers > 0 {
             architecture.mtp.layers as f64 * self.mtp_flops(convention)
         } else {

@@ -3,6 +3,7 @@
 mod hybrid;
 mod kernel_rows;
 mod knob_set;
+mod lengths;
 mod overrides;
 mod ratios;
 mod registry;
@@ -17,6 +18,8 @@ use alloc::vec::Vec;
 
 pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
+pub(crate) use lengths::EXAMPLE as LENGTHS;
+pub use lengths::LengthHistogram;
 pub use overrides::{LayerOverrides, Size};
 pub use ratios::CompressRatios;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};

@@ -16,6 +16,7 @@ use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::{Communication, Estimate, Metrics};
 use crate::knob::Reach;
 use crate::layer_key::LayerKey;
+use crate::lengths::Drawn;
 use crate::memory;
 use crate::pair::LayerPairs;
 use crate::pipeline::Pipeline;
@@ -63,6 +64,8 @@ pub struct Estimator {
     step: Step,
     simulator: Simulator,
     communication: Vec<Communication>,
+    /// Of the lengths of the last design that had any.
+    drawn: Drawn,
 }
 
 /// Spans with the design that they were made for: kilobytes that change places by their address.
@@ -160,7 +163,7 @@ impl Estimator {
 
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
     fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
-        let Self { plan, layers, pairs, spans, .. } = self;
+        let Self { plan, layers, pairs, spans, drawn, .. } = self;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
@@ -171,7 +174,7 @@ impl Estimator {
             spans.clear();
             *plan = None;
         }
-        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design)));
+        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), drawn));
         let spans = kept_spans(plan, layers, pairs, spans);
         (plan, spans)
     }

@@ -70,7 +70,7 @@ pub enum Kind {
     PerStage(u64),
     /// Positions up to the bound, comma-joined, or `none`.
     PositionList(u64),
-    /// A text that says something of each layer, or `none`.
+    /// A text that says something of each layer or document, or `none`.
     LayerPattern(LayerText),
     /// Megatron's layout text such as `Et*3|(tt|)*29mL`, or `none`.
     Layout,
@@ -78,7 +78,7 @@ pub enum Kind {
     Hash,
 }
 
-/// What a text says of layers.
+/// What a text says of layers or documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerText {
     /// Megatron's pattern of sub-layers.
@@ -87,6 +87,8 @@ pub enum LayerText {
     Ratios,
     /// Sizes that differ by layer.
     Overrides,
+    /// Lengths of documents with their shares.
+    Lengths,
 }
 
 impl LayerText {
@@ -97,6 +99,7 @@ impl LayerText {
             Self::SubLayers => "M-M*ME/*E",
             Self::Ratios => "([0]*2+[4,128]*20)",
             Self::Overrides => "0-9,17:num_query_groups=8;20:ffn_hidden_size=0",
+            Self::Lengths => crate::design::LENGTHS,
         }
     }
 }

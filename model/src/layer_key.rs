@@ -13,6 +13,8 @@ pub(crate) struct LayerKey {
     is_pipelined: bool,
     /// Bits of the mean and the fullest imbalance, and of what a capacity drops.
     loads: [u64; 3],
+    /// Bits of how far a token sees, of the imbalance of attention and of what CP ranks exchange.
+    lengths: [u64; 3],
 }
 
 impl LayerKey {
@@ -23,6 +25,8 @@ impl LayerKey {
             sizes: [tp, cp, ep, sp, plan.batch.micro_batch],
             is_pipelined: pp > 1,
             loads: [imbalance, fullest, drop_ratio].map(f64::to_bits),
+            lengths: [plan.attended() as f64, plan.attention_imbalance(), plan.split_share()]
+                .map(f64::to_bits),
         }
     }
 }

@@ -65,6 +65,8 @@ mod hop;
 mod ranks;
 mod tuning;
 
+pub mod lengths;
+
 mod deployment;
 mod params;
 

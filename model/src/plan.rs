@@ -14,6 +14,7 @@ use crate::choice::{Framework, Optimizer, Precision, RecomputeMethod, ShardingSt
 use crate::deployment::{Deployment, Dispatch};
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout::{self, Span, Stage};
+use crate::lengths::{Drawn, Ragged};
 use crate::params::RankParams;
 use crate::routing::Effect;
 use crate::rows::{Routed, Rows};
@@ -38,6 +39,7 @@ pub struct Plan {
     /// trained.
     pub(crate) tuned_params: Option<Box<[LayerParams; 2]>>,
     pub(crate) effect: Effect,
+    pub(crate) ragged: Option<Ragged>,
 }
 
 /// The sequences of a step on one pipeline.
@@ -114,11 +116,11 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
-        Ok(Self::checked(design, Effect::of(design)))
+        Ok(Self::checked(design, Effect::of(design), &mut Drawn::default()))
     }
 
     /// The plan of a design that breaks no rule.
-    pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
+    pub(crate) fn checked(design: &Design, effect: Effect, drawn: &mut Drawn) -> Self {
         let row = *design.cluster.accelerator.row();
         let deployment = deployment(design, row, host(design.kernel.framework));
         let architecture = Architecture::new(design);
@@ -133,6 +135,7 @@ impl Plan {
         };
         let layer_params = LayerParams::new(&architecture, &deployment);
         Self {
+            ragged: Ragged::of(design, &deployment.ranks, drawn),
             tuned_params: layer_params.tuned(&architecture, &deployment),
             layer_params,
             spans: layout::spans(&stages, design),
@@ -212,9 +215,11 @@ impl Plan {
         Rows {
             group,
             own: group / ranks.sp as f64,
-            seq,
+            seq: self.attended(),
+            whole: seq,
             sequences: micro_batch,
-            attention_imbalance: self.design.training.data_imbalance,
+            attention_imbalance: self.attention_imbalance(),
+            split_share: self.split_share(),
             routed: Routed {
                 kept: self.capacity_share(),
                 imbalance: self.effect.imbalance,
@@ -223,6 +228,36 @@ impl Plan {
             },
             past: None,
         }
+    }
+
+    /// What documents of other lengths than their sequence's make of attention, where they are.
+    #[must_use]
+    pub fn ragged(&self) -> Option<&Ragged> {
+        self.ragged.as_ref()
+    }
+
+    /// Tokens that see each other: a sequence's, or those of a document in the mean over tokens.
+    pub(crate) fn attended(&self) -> u64 {
+        self.ragged.map_or(self.batch.seq, |ragged| (ragged.attended + 0.5).max(1.0) as u64)
+    }
+
+    fn is_dynamic(&self) -> bool {
+        self.design.parallel.dynamic_context_parallel
+    }
+
+    /// Attention work of the busiest of the ranks that wait for each other, over the mean.
+    pub(crate) fn attention_imbalance(&self) -> f64 {
+        match self.ragged {
+            None => self.design.training.data_imbalance,
+            Some(ragged) if self.is_dynamic() => ragged.dynamic_imbalance,
+            Some(ragged) => ragged.imbalance,
+        }
+    }
+
+    /// Share of the tokens that context-parallel ranks exchange: under dynamic context parallelism
+    /// those of documents that one rank can't hold.
+    pub(crate) fn split_share(&self) -> f64 {
+        self.ragged.filter(|_| self.is_dynamic()).map_or(1.0, |ragged| ragged.split_share)
     }
 
     /// Copies kept over copies routed: at most one without padding, the capacity factor with it.

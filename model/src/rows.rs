@@ -8,12 +8,17 @@ pub(crate) struct Rows {
     pub(crate) group: f64,
     /// T', those of them that one rank keeps between blocks: s b / (c t) with SP.
     pub(crate) own: f64,
-    /// s, tokens of a sequence.
+    /// s, tokens of a sequence that see each other, in the mean: of its documents, where it has
+    /// more than one.
     pub(crate) seq: u64,
+    /// Tokens of a sequence, whatever it is made of.
+    pub(crate) whole: u64,
     /// b, sequences.
     pub(crate) sequences: u64,
     /// Attention work of the busiest of the ranks that wait for each other, over the mean.
     pub(crate) attention_imbalance: f64,
+    /// Share of the tokens that context-parallel ranks exchange.
+    pub(crate) split_share: f64,
     pub(crate) routed: Routed,
     /// What is cached of these sequences in front of the pass; none in training.
     pub(crate) past: Option<Past>,

@@ -87,6 +87,12 @@ sources! {
     /// Model configuration.
     KIMI_K3_BRIDGE = "Kimi K3's configuration, and Megatron-Bridge's models/kimi",
         "https://huggingface.co/moonshotai/Kimi-K3";
+    /// Work of packed sequences.
+    MEGATRON_BRIDGE = "Megatron-Bridge, training/utils/flop_utils.py",
+        "https://github.com/NVIDIA-NeMo/Megatron-Bridge";
+    /// Context-parallel groups by the length of each document.
+    DYNAMIC_CP = "Megatron-Core, pipeline_parallel/hybrid_cp_schedule.py",
+        "https://github.com/NVIDIA/Megatron-LM";
     /// Adapters of low rank, as Megatron-Bridge adds them.
     LORA = "LoRA, arXiv 2106.09685, and Megatron-Bridge's peft/lora.py",
         "https://arxiv.org/abs/2106.09685";

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use crate::choice::{AuxLoss, Balance, ModelPart, Planner, ShardingStrategy};
 use crate::design::{Design, KnobId};
 use crate::estimate::{Estimate, Metrics, StepPart, StepTime};
+use crate::lengths::Drawn;
 use crate::plan::Plan;
 use crate::routing::aux_loss::Scope;
 use crate::routing::{Effect, Inputs, Trace};
@@ -41,7 +42,8 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
-        Ok(Self::checked(design, effect.in_micro_batches(design)))
+        let effect = effect.in_micro_batches(design);
+        Ok(Self::checked(design, effect, &mut Drawn::default()))
     }
 
     /// The plan of a design with recorded loads.
@@ -54,7 +56,7 @@ impl Plan {
             return Self::new(design);
         }
         Self::admitting(design, trace)?;
-        Ok(Self::checked(design, Effect::traced(design, trace)))
+        Ok(Self::checked(design, Effect::traced(design, trace), &mut Drawn::default()))
     }
 
     /// The plan of a design that a trace suits, without what that does to it.

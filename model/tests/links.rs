@@ -266,6 +266,11 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
                 .prop_map(Value::Text)
                 .boxed(),
         ),
+        Kind::LayerPattern(LayerText::Lengths) => or_none(
+            "[1-9]{1,3}:0\\.[1-9](,[1-9][0-9]{3}:[1-9](,[1-9][0-9]{4}:2\\.5)?)?"
+                .prop_map(Value::Text)
+                .boxed(),
+        ),
         Kind::LayerPattern(LayerText::SubLayers) => {
             or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
         }

@@ -173,7 +173,7 @@ fn a_rule_reads_the_knobs_that_it_says() {
     let mut seen = vec![false; rules().len()];
     for preset in ["pangu-ultra-moe-6k", "deepseek-v3", "qwen3-30b-a3b"] {
         let mut here = Design::from_preset(preset).unwrap();
-        for step in 0..40_000 {
+        for step in 0..60_000 {
             let knob = random.of(KnobId::ALL);
             let mut there = here.clone();
             let value = value(&mut random, &there, knob);

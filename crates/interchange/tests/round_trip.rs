@@ -100,7 +100,7 @@ fn values(knob: KnobId) -> BoxedStrategy<String> {
             let ratios = ["none", "([0]*2+[4,128]*20+[4]+[0])", "([128]*61)"];
             prop::sample::select(ratios.to_vec()).prop_map(str::to_owned).boxed()
         }
-        Kind::LayerPattern(text @ LayerText::Overrides) => {
+        Kind::LayerPattern(text @ (LayerText::Overrides | LayerText::Lengths)) => {
             prop::sample::select(vec!["none", text.example()]).prop_map(str::to_owned).boxed()
         }
         Kind::LayerPattern(LayerText::SubLayers) => {

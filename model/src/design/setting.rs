@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::hybrid::HybridPattern;
+use super::lengths::LengthHistogram;
 use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use crate::choice::{Choice, Set};
@@ -563,6 +564,7 @@ fn layer_text_problem(kind: LayerText, text: &str) -> Option<String> {
         LayerText::SubLayers => such_as(HybridPattern::read(text).is_some()),
         LayerText::Ratios => such_as(CompressRatios::read(text).is_some()),
         LayerText::Overrides => LayerOverrides::read(text).err(),
+        LayerText::Lengths => LengthHistogram::read(text).err(),
     }
 }
 

@@ -6,6 +6,7 @@
 use alloc::string::String;
 
 use super::hybrid::HybridPattern;
+use super::lengths::LengthHistogram;
 use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::registry;
@@ -292,6 +293,10 @@ Parallel parallel {
     context_parallel_algo: ContextParallelAlgo = ContextParallelAlgo::P2p,
         knob("CP algorithm", Choice(ContextParallelAlgo::NAMES),
             "How attention sees the whole sequence").source(RING_ATTENTION);
+    dynamic_context_parallel: bool = false,
+        knob("Dynamic CP", Flag,
+            "Each document goes to as many of the DP x CP ranks as its length needs, until all have \
+             about as much to do").source(DYNAMIC_CP).aliases(&["hybrid_context_parallel"]);
     expert_model_parallel_size: u64 = 1,
         knob("Expert parallel (EP)", Integer(1, 65_536),
             "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
@@ -413,6 +418,22 @@ Training training {
             "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
              an expert exchange: sequences of other lengths than their pack's")
             .source(HUAWEI_OPERATORS);
+    length_distribution: LengthDistribution = LengthDistribution::None,
+        knob("Document lengths", Choice(LengthDistribution::NAMES),
+            "How long documents are that stand one after the other in a sequence and are cut at its \
+             end; attention stays inside of each; none are as long as their sequence")
+            .source(MEGATRON_BRIDGE).no_lever();
+    length_mean: f64 = 1_024.0,
+        knob("Mean length", Real(1.0, 16_777_216.0), "Tokens of a document, in the mean")
+            .unit("tokens").source(ASSUMED);
+    length_sigma: f64 = 1.0,
+        knob("Spread of lengths", Real(0.0, 4.0),
+            "Standard deviation of the logarithm of a document's length, log-normal")
+            .source(ASSUMED);
+    length_histogram: Option<LengthHistogram> = None,
+        knob("Histogram of lengths", LayerPattern(LayerText::Lengths),
+            "Lengths in tokens with their shares of the documents, the shortest first; none has no \
+             histogram").source(ASSUMED);
     lora_rank: Option<u64> = None,
         knob("LoRA rank", OptionalInteger(1, 4_096),
             "Rank of the adapters, which alone are trained; none trains the model's own weights")

@@ -103,7 +103,7 @@ fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
 pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
     let training = &plan.design().training;
-    let (seq, convention) = (plan.batch.seq, training.attention_flops);
+    let (seq, convention) = (plan.attended(), training.attention_flops);
     let given = |name: &str, value: f64, formula: &str| {
         Breakdown::given(name, value, "FLOP").by(formula, MEGATRON)
     };

@@ -262,7 +262,7 @@ impl Core {
         if cp == 1 {
             return;
         }
-        let element = rows.group * on.element_bytes() / on.ranks.tp as f64;
+        let element = rows.group * on.element_bytes() / on.ranks.tp as f64 * rows.split_share;
         let [qk, v] = self.kernel_dims.map(|width| width as f64);
         let key_value = element * self.groups as f64 * (qk + v);
         let query_output = element * self.heads as f64 * (qk + v);

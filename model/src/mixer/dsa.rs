@@ -166,7 +166,8 @@ pub(super) fn context_exchanges(on: &Deployment, rows: &Rows, width: f64, to: &m
     if on.ranks.cp == 1 {
         return;
     }
-    let bytes = rows.group * on.ranks.cp as f64 * width * on.element_bytes();
+    let tokens = rows.group * on.ranks.cp as f64 * rows.split_share;
+    let bytes = tokens * width * on.element_bytes();
     let call = on.machine.gather_call(&on.cp_group(), bytes);
     let calls = |forward: f64| {
         let again = Again::with(Module::CoreAttn);

@@ -3,12 +3,16 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
-use crate::choice::{ContextParallelAlgo, LoraModule, RecomputeModule};
+use crate::choice::{ContextParallelAlgo, LengthDistribution, LoraModule, RecomputeModule};
 use crate::design::{Design, KnobId};
 use crate::schedule::{Fault, Form, Grid, Sizes};
 
 pub(super) fn has_experts(d: &Design) -> bool {
     d.transformer.num_moe_experts.is_some()
+}
+
+pub(super) fn has_documents(d: &Design) -> bool {
+    d.training.length_distribution != LengthDistribution::None
 }
 
 pub(super) fn tp(d: &Design) -> u64 {

@@ -4,23 +4,24 @@ use alloc::format;
 use alloc::string::String;
 
 use super::facts::{
-    absent_modules, cp, dp, grid, has_experts, idle_adapters, message, not_offered, overlaps_pairs,
-    pp, query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
+    absent_modules, cp, dp, grid, has_documents, has_experts, idle_adapters, message, not_offered,
+    overlaps_pairs, pp, query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
 };
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
 use crate::choice::{
-    AuxLoss, Balance, Choice, Dispatcher, Method, Optimizer, Planner, Precision, RankOrder,
-    RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule, Timing, ZeroMemory,
+    AuxLoss, Balance, Choice, Dispatcher, LengthDistribution, Method, Optimizer, Planner,
+    Precision, RankOrder, RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule,
+    Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::Form;
 use crate::source::{
-    ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS,
-    KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MINDSPEED, MSA, MUON, NARAYANAN_2021,
-    PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, DYNAMIC_CP,
+    HUAWEI_OPERATORS, KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MEGATRON_BRIDGE, MINDSPEED,
+    MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
 
 rules! {
@@ -54,6 +55,20 @@ rules! {
                 "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
                 d.cluster.num_devices / pp(d)))
         };
+    documents_need_flash_attention [length_distribution, flash_attention] MEGATRON_BRIDGE,
+        |d| (has_documents(d) && !d.kernel.flash_attention).then(|| say!(
+            "attention inside of documents needs flash attention"));
+    a_histogram_has_lengths [length_histogram, length_distribution] MEGATRON_BRIDGE,
+        |d| (d.training.length_distribution == LengthDistribution::Histogram
+            && d.training.length_histogram.is_none())
+            .then(|| say!("there is no histogram of lengths, such as {}", crate::design::LENGTHS));
+    data_imbalance_follows_from_lengths [data_imbalance, length_distribution] MEGATRON_BRIDGE,
+        |d| (has_documents(d) && d.training.data_imbalance > 1.0).then(|| say!(
+            "data imbalance {} is given, and follows from the lengths of documents",
+            d.training.data_imbalance));
+    dynamic_groups_need_documents [dynamic_context_parallel, length_distribution] DYNAMIC_CP,
+        |d| (d.parallel.dynamic_context_parallel && !has_documents(d)).then(|| say!(
+            "every sequence is one document: dynamic context parallelism has nothing to balance"));
     adapters_stand_beside_layers
         [lora_target_modules, lora_rank]
         + [multi_latent_attention, q_lora_rank, num_moe_experts, hybrid_layer_pattern,

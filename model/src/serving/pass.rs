@@ -150,8 +150,10 @@ impl Runner<'_> {
             group,
             own: group,
             seq: batch.new,
+            whole: batch.new,
             sequences: (batch.sequences + 0.5) as u64,
             attention_imbalance: 1.0,
+            split_share: 1.0,
             routed: moe.map_or(even, |moe| routed(moe, on, tokens, self.skew, resident)),
             past: Some(Past {
                 tokens: batch.cached,

@@ -29,6 +29,7 @@ fn trials(design: &Design, id: KnobId) -> Vec<Value> {
         Kind::LayerPattern(LayerText::Overrides) => {
             vec![Value::Text("0-3:ffn_hidden_size=4096".into())]
         }
+        Kind::LayerPattern(text @ LayerText::Lengths) => vec![Value::Text(text.example().into())],
         Kind::LayerPattern(LayerText::SubLayers) => {
             vec![Value::Text("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*".into())]
         }
@@ -117,6 +118,11 @@ fn grounds() -> Vec<Design> {
     let nothing = [("recompute_granularity", "none"), ("recompute_modules", "none")];
     grounds.push(of(&paper, &nothing));
     grounds.push(of(&llama, &[("lora_rank", "16")]));
+    for lengths in ["log_normal", "histogram"] {
+        let histogram = ("length_histogram", "512:0.5,2048:0.5");
+        grounds.push(of(&llama, &[("length_distribution", lengths), histogram]));
+        grounds.push(of(&qwen, &[("length_distribution", lengths), histogram, ("ep", "8")]));
+    }
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     grounds.push(of(&qwen, &[("window_size", "512")]));
     grounds.push(of(&Design::from_preset("qwen3-next-80b-a3b").unwrap(), &[]));

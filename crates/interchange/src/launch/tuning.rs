@@ -53,7 +53,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
             Some(more) => modules.extend(more),
             None if word.is_empty() => {}
             None => {
-                draft.unknown(&format!("{}: {word}", super::dashed(name)), parts.line(name), None)
+                draft.unknown(&format!("{}: {word}", super::dashed(name)), parts.line(name), None);
             }
         }
     }

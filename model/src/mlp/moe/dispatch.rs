@@ -222,7 +222,7 @@ impl Moe {
     pub(crate) fn scope(&self, loss: AuxLoss, on: &Deployment, rows: &Rows) -> Scope {
         let ranks = &on.ranks;
         let ranks = aux_loss::Ranks {
-            seq_length: rows.seq as f64,
+            seq_length: rows.whole as f64,
             micro_batch_size: rows.sequences as f64,
             sequence: (ranks.tp * ranks.cp) as f64,
             expert: (ranks.ep * ranks.etp) as f64,

@@ -47,10 +47,28 @@ fn head(plan: &Plan, estimate: &Estimate) -> String {
     ];
     let sizes = sizes.map(|(name, size)| format!("{} {name}", format::whole(size)));
     text.push_str(&format!("  {}\n", sizes.join(", ")));
+    text.push_str(&lengths(plan).unwrap_or_default());
     text.push_str(&format!("  timing {}\n", timing(estimate)));
     text.push_str(&format!("  {}\n", memory_state::sentence_of(plan, estimate)));
     text.push_str(&format!("  link /?{}\n  model {MODEL_VERSION}\n", link::encode(design)));
     text
+}
+
+/// What documents of other lengths than their sequence's make of attention, with groups of a fixed
+/// size and with those of dynamic context parallelism.
+fn lengths(plan: &Plan) -> Option<String> {
+    let ragged = plan.ragged()?;
+    let [ranks, sequences] = ragged.meeting.map(format::whole);
+    Some(format!(
+        "  documents of {:.0} tokens: a token sees {:.0} instead of {}; attention of the busiest of \
+         {ranks} ranks over their mean, after {sequences} sequences each: {:.3}, with dynamic \
+         context parallelism {:.3}\n",
+        ragged.mean_length,
+        ragged.attended,
+        format::whole(plan.design().training.seq_length),
+        ragged.imbalance,
+        ragged.dynamic_imbalance,
+    ))
 }
 
 /// Where the pipeline's times come from.
