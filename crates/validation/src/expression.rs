@@ -123,7 +123,7 @@ fn with_micro_batch(
     batch::set(&mut draft)?;
     schedule::set(&mut draft, architecture)?;
     set_kernel(&mut draft)?;
-    set_adapters(&mut draft)?;
+    set_fine_tuning(&mut draft)?;
     if draft.facts.routes_naturally && draft.has_experts() {
         draft.assume(KnobId::balance, Item::ExpertLoad)?;
     }
@@ -241,8 +241,14 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// 70B) or 32; the step doesn't tell them apart.
 const LORA_RANK: u64 = 16;
 
-/// What trains, of a run that trains adapters alone.
-fn set_adapters(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+/// What trains on what, of a run that fine-tunes.
+fn set_fine_tuning(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let (lengths, words) = imputation::impute(Item::DocumentLengths, &draft.facts);
+    if lengths != "none" {
+        draft.note(words);
+        draft.set(KnobId::length_distribution, "histogram")?;
+        draft.set(KnobId::length_histogram, lengths)?;
+    }
     if !draft.facts.is_lora {
         return Ok(());
     }
