@@ -13,6 +13,8 @@ const FUSED: &str = "a fused or cheaper kernel that isn't told apart from the us
 const HOST: &str = "host and runtime behaviour: part of the framework's overhead";
 const SMALL: &str = "a memory or overlap detail that isn't modelled apart";
 const IMPLIED: &str = "taken as it is: the model has no other form";
+const LENGTHS: &str = "needs the lengths of documents, which no argument says: set \
+                       length_distribution, then dynamic_context_parallel";
 const PARTNER: &str = "the detail of another argument that is read";
 
 /// Arity, reason and names, a blank between two.
@@ -52,6 +54,8 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          is-instruction-dataset is-pairwise-dataset padded-samples tokenizer-not-use-fast \
          neat-pack return-document-ids variable-seq-lengths full-shuffle-instruction-dataset \
          no-cut-token cut-max-seqlen legacy-tokenizer trust-remote-code add-position-embedding"),
+    (Switch, LENGTHS, "hybrid-context-parallel dynamic-context-parallel"),
+    (One, PARTNER, "max-seqlen-per-dp-cp-rank min-dynamic-context-parallel-size"),
     (One, FILES,
         "save load save-interval ckpt-format ckpt-step pretrained-checkpoint \
          ckpt-fully-parallel-save dist-ckpt-format dist-ckpt-strictness \
