@@ -11,6 +11,7 @@ mod run_rows;
 mod serving_rows;
 mod setting;
 pub mod table;
+mod training_rows;
 
 use alloc::format;
 use alloc::string::String;

@@ -11,7 +11,9 @@ use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::registry;
 use super::setting::{self, Field, LayerFreq, Layout, PerStage, Positions};
-use super::{kernel_rows as kernel, run_rows as run_of, serving_rows as rows};
+use super::{
+    kernel_rows as kernel, run_rows as run_of, serving_rows as rows, training_rows as training,
+};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
@@ -418,35 +420,13 @@ Training training {
             "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
              an expert exchange: sequences of other lengths than their pack's")
             .source(HUAWEI_OPERATORS);
-    length_distribution: LengthDistribution = LengthDistribution::None,
-        knob("Document lengths", Choice(LengthDistribution::NAMES),
-            "How long documents are that stand one after the other in a sequence and are cut at its \
-             end; attention stays inside of each; none are as long as their sequence")
-            .source(MEGATRON_BRIDGE).no_lever();
-    length_mean: f64 = 1_024.0,
-        knob("Mean length", Real(1.0, 16_777_216.0), "Tokens of a document, in the mean")
-            .unit("tokens").source(ASSUMED);
-    length_sigma: f64 = 1.0,
-        knob("Spread of lengths", Real(0.0, 4.0),
-            "Standard deviation of the logarithm of a document's length, log-normal")
-            .source(ASSUMED);
-    length_histogram: Option<LengthHistogram> = None,
-        knob("Histogram of lengths", LayerPattern(LayerText::Lengths),
-            "Lengths in tokens with their shares of the documents, the shortest first; none has no \
-             histogram").source(ASSUMED);
-    lora_rank: Option<u64> = None,
-        knob("LoRA rank", OptionalInteger(1, 4_096),
-            "Rank of the adapters, which alone are trained; none trains the model's own weights")
-            .source(LORA).by_factor();
-    lora_target_modules: Set<LoraModule> = Set::all_but(LoraModule::Router),
-        knob("LoRA targets", Subset(LoraModule::NAMES),
-            "Linear layers that have an adapter each, of those that the model has")
-            .source(LORA);
-    freeze_parameters: Set<ModelPart> = Set::EMPTY,
-        knob("Frozen parts", Subset(ModelPart::NAMES),
-            "Parts whose matrices are held as they are, without gradients and states; under LoRA \
-             the whole model is")
-            .source(LORA);
+    length_distribution: LengthDistribution = LengthDistribution::None, training::LENGTH_DISTRIBUTION;
+    length_mean: f64 = 1_024.0, training::LENGTH_MEAN;
+    length_sigma: f64 = 1.0, training::LENGTH_SIGMA;
+    length_histogram: Option<LengthHistogram> = None, training::LENGTH_HISTOGRAM;
+    lora_rank: Option<u64> = None, training::LORA_RANK;
+    lora_target_modules: Set<LoraModule> = Set::all_but(LoraModule::Router), training::LORA_TARGET_MODULES;
+    freeze_parameters: Set<ModelPart> = Set::EMPTY, training::FREEZE_PARAMETERS;
 }
 /// What is kept, computed again or parked.
 Memory memory {

@@ -1,0 +1,56 @@
+//! The rows of the knobs of what is trained, and on documents of which lengths.
+
+use crate::choice::{Choice as _, LengthDistribution, LoraModule, ModelPart};
+use crate::knob::Kind::*;
+use crate::knob::{LayerText, Row};
+use crate::source::*;
+
+const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+    Row::new(label, kind, meaning)
+}
+
+pub(super) const LENGTH_DISTRIBUTION: Row = knob(
+    "Document lengths",
+    Choice(LengthDistribution::NAMES),
+    "How long documents are that stand one after the other in a sequence and are cut at its \
+             end; attention stays inside of each; none are as long as their sequence",
+)
+.source(MEGATRON_BRIDGE)
+.no_lever();
+pub(super) const LENGTH_MEAN: Row =
+    knob("Mean length", Real(1.0, 16_777_216.0), "Tokens of a document, in the mean")
+        .unit("tokens")
+        .source(ASSUMED);
+pub(super) const LENGTH_SIGMA: Row = knob(
+    "Spread of lengths",
+    Real(0.0, 4.0),
+    "Standard deviation of the logarithm of a document's length, log-normal",
+)
+.source(ASSUMED);
+pub(super) const LENGTH_HISTOGRAM: Row = knob(
+    "Histogram of lengths",
+    LayerPattern(LayerText::Lengths),
+    "Lengths in tokens with their shares of the documents, the shortest first; none has no \
+             histogram",
+)
+.source(ASSUMED);
+pub(super) const LORA_RANK: Row = knob(
+    "LoRA rank",
+    OptionalInteger(1, 4_096),
+    "Rank of the adapters, which alone are trained; none trains the model's own weights",
+)
+.source(LORA)
+.by_factor();
+pub(super) const LORA_TARGET_MODULES: Row = knob(
+    "LoRA targets",
+    Subset(LoraModule::NAMES),
+    "Linear layers that have an adapter each, of those that the model has",
+)
+.source(LORA);
+pub(super) const FREEZE_PARAMETERS: Row = knob(
+    "Frozen parts",
+    Subset(ModelPart::NAMES),
+    "Parts whose matrices are held as they are, without gradients and states; under LoRA \
+             the whole model is",
+)
+.source(LORA);
