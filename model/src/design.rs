@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 
 pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
-pub(crate) use lengths::EXAMPLE as LENGTHS;
 pub use lengths::LengthHistogram;
 pub use overrides::{LayerOverrides, Size};
 pub use ratios::CompressRatios;

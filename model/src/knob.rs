@@ -99,7 +99,7 @@ impl LayerText {
             Self::SubLayers => "M-M*ME/*E",
             Self::Ratios => "([0]*2+[4,128]*20)",
             Self::Overrides => "0-9,17:num_query_groups=8;20:ffn_hidden_size=0",
-            Self::Lengths => crate::design::LENGTHS,
+            Self::Lengths => "1024:0.3,4096:0.5,16384:0.2",
         }
     }
 }

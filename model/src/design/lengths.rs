@@ -3,9 +3,9 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
-use super::setting::Setting;
-use crate::knob::Value;
+use crate::knob::LayerText;
 
 /// Lengths in tokens with their shares of the documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,8 @@ impl LengthHistogram {
                 Some((length, share))
             });
             let Some((length, share)) = pair else {
-                return Err(format!("lengths with their shares such as {EXAMPLE}"));
+                let example = LayerText::Lengths.example();
+                return Err(format!("lengths with their shares such as {example}"));
             };
             if !(1..=MAX_LENGTH).contains(&length) {
                 return Err(format!("lengths from 1 to {MAX_LENGTH} tokens"));
@@ -52,17 +53,12 @@ impl LengthHistogram {
     }
 }
 
-/// Such a text.
-pub(crate) const EXAMPLE: &str = "1024:0.3,4096:0.5,16384:0.2";
-
-impl Setting for LengthHistogram {
-    fn value(&self) -> Value {
-        let bins: Vec<String> =
-            self.bins.iter().map(|(length, share)| format!("{length}:{share}")).collect();
-        Value::Text(bins.join(","))
-    }
-
-    fn of(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { Self::read(text).ok() } else { None }
+impl fmt::Display for LengthHistogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (length, share)) in self.bins.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            write!(f, "{comma}{length}:{share}")?;
+        }
+        Ok(())
     }
 }

@@ -387,14 +387,17 @@ impl Setting for Layout {
     }
 }
 
-impl Setting for LayerOverrides {
-    fn value(&self) -> Value {
-        Value::Text(self.to_string())
-    }
-    fn of(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { Self::read(text).ok() } else { None }
-    }
+macro_rules! texts {
+    ($($Type:ty),+) => { $(impl Setting for $Type {
+        fn value(&self) -> Value {
+            Value::Text(self.to_string())
+        }
+        fn of(value: &Value) -> Option<Self> {
+            if let Value::Text(text) = value { Self::read(text).ok() } else { None }
+        }
+    })+ };
 }
+texts!(LayerOverrides, LengthHistogram);
 
 /// Reads a value from text, by the knob's kind. Bounds are checked by [`check`].
 pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {

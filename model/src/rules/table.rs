@@ -61,7 +61,7 @@ rules! {
     a_histogram_has_lengths [length_histogram, length_distribution] MEGATRON_BRIDGE,
         |d| (d.training.length_distribution == LengthDistribution::Histogram
             && d.training.length_histogram.is_none())
-            .then(|| say!("there is no histogram of lengths, such as {}", crate::design::LENGTHS));
+            .then(|| say!("there is no histogram of lengths, such as {}", crate::knob::LayerText::Lengths.example()));
     data_imbalance_follows_from_lengths [data_imbalance, length_distribution] MEGATRON_BRIDGE,
         |d| (has_documents(d) && d.training.data_imbalance > 1.0).then(|| say!(
             "data imbalance {} is given, and follows from the lengths of documents",
