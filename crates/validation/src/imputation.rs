@@ -105,8 +105,6 @@ pub(crate) struct Facts {
     pub(crate) is_automodel: bool,
     /// Adapters of low rank alone are trained.
     pub(crate) is_lora: bool,
-    /// It is fine-tuning, of adapters or of all weights.
-    pub(crate) is_fine_tuned: bool,
     /// It trained with torchtitan on NPUs.
     pub(crate) is_titan_npu: bool,
     /// DeepSpeed's engine around Megatron-LM.
@@ -262,7 +260,7 @@ static TABLE: &[Entry] = &[
     // They pack SQuAD. Their own FLOPs of LoRA leave 117 tokens (Llama 3) to 172 (Llama 2) that a
     // token sees: 26.7 GFLOP at 25,206 tokens/s and 278.9 at 6,206, less two thirds of the matrices.
     (Item::DocumentLengths, |facts| {
-        facts.is_recipe && facts.is_fine_tuned && facts.family == Family::Megatron
+        facts.is_recipe && facts.is_lora && facts.family == Family::Megatron
     }, "150:1", "SQuAD's sequences, packed, 150 tokens each, by the source's own FLOPs"),
     (Item::DocumentLengths, always, "none", "every sequence one document"),
     (Item::LoraTargets, always, "all", "adapters beside every linear layer"),
@@ -313,7 +311,6 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_foundry: source.contains("llm-foundry"),
         is_automodel: source.contains("automodel"),
         is_lora: run.model.to_lowercase().contains("lora"),
-        is_fine_tuned: ["lora", "sft"].iter().any(|word| run.model.to_lowercase().contains(word)),
         is_titan_npu: source.contains("torchtitan-npu"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
         is_plain: !source.contains("megatron-deepspeed")

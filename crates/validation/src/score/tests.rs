@@ -131,3 +131,13 @@ fn refused_rows_name_their_precision_as_expressed_ones_do() {
         assert!(outcome.is_ok(), "{}: {}", row.id, row.precision);
     }
 }
+
+#[test]
+fn fine_tuning_is_a_class_of_its_own_whose_lora_runs_are_within_12_percent() {
+    let summary = &published().summary;
+    let class = |name: &str| summary.groups.iter().find(|group| group.name == name).unwrap();
+    let lora = &class("fine-tuning, LoRA").score;
+    assert!(lora.rows >= 7 && lora.median <= 0.12, "{lora:?}");
+    assert!(class("fine-tuning, all weights").score.rows >= 6);
+    assert!(summary.refusals.iter().all(|refusal| !refusal.reason.contains("LoRA")));
+}
