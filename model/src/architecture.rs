@@ -378,7 +378,7 @@ impl LayerKind {
         self.params(on).without(frozen)
     }
 
-    /// Of the matrices that one token meets in a layer, the parameters of those that aren't trained.
+    /// Parameters of the matrices that one token meets in a layer and that aren't trained.
     pub(crate) fn frozen_matrix_params(&self, on: &Deployment) -> f64 {
         let is_free = on.tuning.trains(ModelPart::SelfAttention);
         let mixer = if is_free { 0.0 } else { self.mixer.matrix_params(on) };

@@ -148,8 +148,8 @@ impl Plan {
     ///
     /// 3 (sum of layers + head + MTP): the backward takes twice the forward, one matrix product
     /// each for the gradient of its input and of its weight. What is frozen has no gradient of its
-    /// weight, so that of a LoRA run about two thirds are left; adapters count three times. Attention
-    /// scores, which have no weight, count as before.
+    /// weight, so that of a LoRA run about two thirds are left; adapters count three times.
+    /// Attention scores, which have no weight, count as before.
     ///
     /// # Source
     /// Megatron-LM `training.py:num_floating_point_operations`; for Pangu Ultra MoE at 8K with full

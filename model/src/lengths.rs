@@ -2,7 +2,7 @@
 //! and how much more the busiest rank has to do.
 //!
 //! Documents stand one after the other in sequences of s tokens and are cut where a sequence ends;
-//! attention stays inside of each. A token sees E[sum of pieces^2] / E[l] tokens instead of s,
+//! attention stays inside of each. A token sees `E[sum of pieces^2] / E[l]` tokens instead of s,
 //! which is exact: of a document of l tokens, tokens at a distance d are in one sequence with
 //! probability 1 - d / s, so that its pieces' squares sum to l^2 - l^3 / (3 s), or s l - s^2 / 3
 //! where it is longer than s.

@@ -258,7 +258,7 @@ static TABLE: &[Entry] = &[
     (Item::LoraTargets, |facts| facts.is_recipe && facts.family == Family::Megatron, "linear_qkv",
         "adapters beside queries, keys and values alone, as NeMo's performance recipes have them"),
     // They pack SQuAD. Their own FLOPs of LoRA leave 117 tokens (Llama 3) to 172 (Llama 2) that a
-    // token sees: 26.7 GFLOP at 25,206 tokens/s and 278.9 at 6,206, less two thirds of the matrices.
+    // token sees: 26.7 GFLOP at 25,206 tokens/s and 278.9 at 6,206, less 2/3 of the matrices.
     (Item::DocumentLengths, |facts| {
         facts.is_recipe && facts.is_lora && facts.family == Family::Megatron
     }, "150:1", "SQuAD's sequences, packed, 150 tokens each, by the source's own FLOPs"),

@@ -297,8 +297,8 @@ Parallel parallel {
             "How attention sees the whole sequence").source(RING_ATTENTION);
     dynamic_context_parallel: bool = false,
         knob("Dynamic CP", Flag,
-            "Each document goes to as many of the DP x CP ranks as its length needs, until all have \
-             about as much to do").source(DYNAMIC_CP).aliases(&["hybrid_context_parallel"]);
+            "Each document goes to as many of the DP x CP ranks as its length needs, until all \
+             have about as much to do").source(DYNAMIC_CP).aliases(&["hybrid_context_parallel"]);
     expert_model_parallel_size: u64 = 1,
         knob("Expert parallel (EP)", Integer(1, 65_536),
             "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
@@ -420,12 +420,14 @@ Training training {
             "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
              an expert exchange: sequences of other lengths than their pack's")
             .source(HUAWEI_OPERATORS);
-    length_distribution: LengthDistribution = LengthDistribution::None, training::LENGTH_DISTRIBUTION;
+    length_distribution: LengthDistribution = LengthDistribution::None,
+        training::LENGTH_DISTRIBUTION;
     length_mean: f64 = 1_024.0, training::LENGTH_MEAN;
     length_sigma: f64 = 1.0, training::LENGTH_SIGMA;
     length_histogram: Option<LengthHistogram> = None, training::LENGTH_HISTOGRAM;
     lora_rank: Option<u64> = None, training::LORA_RANK;
-    lora_target_modules: Set<LoraModule> = Set::all_but(LoraModule::Router), training::LORA_TARGET_MODULES;
+    lora_target_modules: Set<LoraModule> = Set::all_but(LoraModule::Router),
+        training::LORA_TARGET_MODULES;
     freeze_parameters: Set<ModelPart> = Set::EMPTY, training::FREEZE_PARAMETERS;
 }
 /// What is kept, computed again or parked.

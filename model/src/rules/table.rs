@@ -16,6 +16,7 @@ use crate::choice::{
     Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::knob::LayerText;
 use crate::layout;
 use crate::schedule::Form;
 use crate::source::{
@@ -61,7 +62,8 @@ rules! {
     a_histogram_has_lengths [length_histogram, length_distribution] MEGATRON_BRIDGE,
         |d| (d.training.length_distribution == LengthDistribution::Histogram
             && d.training.length_histogram.is_none())
-            .then(|| say!("there is no histogram of lengths, such as {}", crate::knob::LayerText::Lengths.example()));
+            .then(|| say!(
+                "there is no histogram of lengths, such as {}", LayerText::Lengths.example()));
     data_imbalance_follows_from_lengths [data_imbalance, length_distribution] MEGATRON_BRIDGE,
         |d| (has_documents(d) && d.training.data_imbalance > 1.0).then(|| say!(
             "data imbalance {} is given, and follows from the lengths of documents",

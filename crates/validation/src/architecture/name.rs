@@ -24,8 +24,9 @@ const KINDS: &[&str] = &["dense", "moe", "mla"];
 
 /// Words of a name that change nothing of the architecture.
 static REMARKS: Phrases = phrases!(
-    "sft | lora | pretrain | pretraining | pretrained | proxy | bf16 | fp16 | fp8 | mxfp8 | nvfp4 | \
-     baseline | optimised | optimized | tuned | full | finetune | finetuning | fine | tuning | \
+    "sft | lora | pretrain | pretraining | pretrained | proxy | bf16 | fp16 | fp8 | mxfp8 | \
+     nvfp4 | baseline | optimised | optimized | tuned | full | finetune | finetuning | \
+     fine | tuning | \
      cut | slots | base | instruct | hf | finegrained | grained | training | train | model | \
      mlperf | strong | weak | scaling | like | style | test | bench | benchmark | zero | fsdp | \
      deepspeed | megatron | eager | compile | dropless"

@@ -60,8 +60,8 @@ fn lengths(plan: &Plan) -> Option<String> {
     let ragged = plan.ragged()?;
     let [ranks, sequences] = ragged.meeting.map(format::whole);
     Some(format!(
-        "  documents of {:.0} tokens: a token sees {:.0} instead of {}; attention of the busiest of \
-         {ranks} ranks over their mean, after {sequences} sequences each: {:.3}, with dynamic \
+        "  documents of {:.0} tokens: a token sees {:.0} instead of {}; attention of the busiest \
+         of {ranks} ranks over their mean, after {sequences} sequences each: {:.3}, with dynamic \
          context parallelism {:.3}\n",
         ragged.mean_length,
         ragged.attended,
