@@ -224,7 +224,6 @@ pub(super) static FLAGS: &[Flag] = &[
     presence("enable-cuda-graph", cuda_graph_impl, "local"),
     presence("external-cuda-graph", cuda_graph_impl, "transformer_engine"),
     // Adapters, which no knob has.
-    one("train-type"), one("tuner-type"), one("peft-scheme"), one("lora-rank"), one("lora-r"),
     // Moving experts.
     switch("enable-expert-placement"), switch("enable-fine-grained-expert-placement"),
     value("expert-placement-freq", planner_interval),

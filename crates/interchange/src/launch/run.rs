@@ -26,7 +26,6 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     precision(parts, draft);
     recomputation(parts, draft);
     swapping(parts, draft);
-    adapters(parts, draft);
     if parts
         .first_of(&["enable-expert-placement", "enable-fine-grained-expert-placement"])
         .is_some()
@@ -310,28 +309,6 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
         let detail = "--swap-attention: the output of attention is swapped, no other module";
         draft.assume(Some(KnobId::swap_modules), detail);
     }
-}
-
-/// Says that all weights train here where the text trains adapters.
-///
-/// Source: ms-swift's `--train_type` (`--tuner_type` from 4.0 on), Megatron-Bridge's
-/// `--peft_scheme`, MindSpeed-LLM's `--lora-r`.
-fn adapters(parts: &Parts, draft: &mut Draft) {
-    let named = ["train-type", "tuner-type", "peft-scheme"]
-        .into_iter()
-        .find(|name| parts.text(name).is_some_and(|text| text.contains("lora") || text == "dora"));
-    let Some(name) = named.or_else(|| parts.first_of(&["lora-r", "lora-rank"])) else { return };
-    for name in ["train-type", "tuner-type", "peft-scheme", "lora-r", "lora-rank"] {
-        if parts.has(name) {
-            parts.ignore(name, "adapters aren't modelled", draft);
-        }
-    }
-    let detail = format!(
-        "{}: all weights train here, so memory and time are upper bounds: with adapters there are \
-         no gradients and optimizer states of the weights, and a third of the FLOPs is left out",
-        super::dashed(name)
-    );
-    draft.assume(None, detail);
 }
 
 /// What `--optimizer-cpu-offload` does that no knob says.
