@@ -1,12 +1,14 @@
 //! Single kernels in a burst: what a table of measured kernels is compared with.
 //!
 //! The same functions as an estimate's, with the levels of bursts as they stand in
-//! [`crate::calibration`]: without a framework, a host and the factor of a step.
+//! [`crate::calibration`]: without a framework, a host and the factor of a step; or with the rates
+//! of a plan's steps, for what a profile of them measures.
 
 use crate::accelerator::Accelerator;
 use crate::choice::Precision;
 use crate::device::{Attention, Block, Cost, Device, Scan};
 use crate::mixer::{DELTA_CHUNK, MAMBA_CHUNK, delta_passes, mamba_passes};
+use crate::plan::Plan;
 use crate::tally::Untallied;
 use crate::units::Seconds;
 
@@ -16,7 +18,7 @@ pub struct Burst {
     device: Device,
 }
 
-/// The attention of a table: causal, the forward alone.
+/// The attention of a table or a profile: causal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CausalAttention {
     /// Sequences.
@@ -77,6 +79,12 @@ impl Burst {
         Some(Self { device: Device::of(accelerator, precision, tflops * 1e12) })
     }
 
+    /// The kernels of a plan's steps.
+    #[must_use]
+    pub const fn in_step(plan: &Plan) -> Self {
+        Self { device: plan.deployment.device }
+    }
+
     /// y [m, n] = x [m, k] w [k, n] of operands that are there, y in 16 bits.
     #[must_use]
     pub fn product(&self, [m, k, n]: [f64; 3]) -> Seconds {
@@ -92,15 +100,25 @@ impl Burst {
     /// Flash attention, causal, forward.
     #[must_use]
     pub fn attention(&self, attention: &CausalAttention) -> Seconds {
+        seconds(&self.flash_attention(attention).forward)
+    }
+
+    /// The same, backward.
+    #[must_use]
+    pub fn attention_backward(&self, attention: &CausalAttention) -> Seconds {
+        let block = self.flash_attention(attention);
+        seconds(&(block.input_grad + block.weight_grad))
+    }
+
+    fn flash_attention(&self, attention: &CausalAttention) -> Block<Untallied> {
         let CausalAttention { sequences, tokens, heads, qk_dim, v_dim } = *attention;
-        let block: Block<Untallied> = self.device.flash_attention(Attention {
+        self.device.flash_attention(Attention {
             heads,
             rows: sequences * tokens,
             keys: tokens / 2.0,
             widths: [qk_dim, v_dim],
             kernels: 1.0,
-        });
-        seconds(&block.forward)
+        })
     }
 
     /// A chunked scan, forward.

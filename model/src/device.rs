@@ -13,7 +13,7 @@ mod scan;
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
-use crate::calibration::{ASCEND, BLACKWELL, Host, Overlap};
+use crate::calibration::{ASCEND, BLACKWELL, Host, Kernels, Overlap};
 use crate::choice::{Framework, Precision};
 use crate::design::Design;
 use crate::tally::{Tally, Untallied};
@@ -210,6 +210,16 @@ fn unaligned_rate(row: &Accelerator, peak: f64) -> f64 {
 /// The same where no figure is known.
 const UNALIGNED_RATE: f64 = 0.15;
 
+/// The level of matrix products in a number format.
+pub(crate) const fn level(kernels: &Kernels, precision: Precision) -> f64 {
+    match precision {
+        Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
+        Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
+        Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
+        Precision::Nvfp4 => kernels.fp4_gemm,
+    }
+}
+
 impl Device {
     /// The kernels of a design's run on an accelerator whose matrix products have this peak, under
     /// a framework's host.
@@ -234,12 +244,7 @@ impl Device {
     pub(crate) fn of(row: &Accelerator, precision: Precision, peak: f64) -> Self {
         let peak = peak * row.sustained_clock;
         let kernels = &row.kernels;
-        let gemm = match precision {
-            Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
-            Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
-            Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
-            Precision::Nvfp4 => kernels.fp4_gemm,
-        };
+        let gemm = level(kernels, precision);
         // Attention stays in 16 bits when matrix products are narrower.
         let wide_peak = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12 * row.sustained_clock;
         let attention_peak = peak.min(wide_peak);

@@ -116,6 +116,7 @@ pub mod burst;
 pub mod convention;
 pub mod explain;
 pub mod fit;
+pub mod in_effect;
 pub mod ledger;
 pub mod loads;
 pub mod range;

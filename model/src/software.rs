@@ -50,13 +50,21 @@ const BEST_VECTOR: f64 = 0.9;
 /// Without a framework kernels reach the best that was measured, and the host costs nothing.
 pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut Host) {
     accelerator.sustained_clock *= kernel.sustained_clock;
+    if let Some(own) = kernel.in_run_rate {
+        accelerator.kernels.in_run = own;
+    }
     limit(kernel, accelerator, host);
     let kernels = &mut accelerator.kernels;
     let dated = kernel.software.rates().filter(|_| kernel.framework != Framework::Ideal);
     let rate = |own: Option<f64>, of: fn(&Rates) -> Rate| {
         own.or_else(|| dated.map(|rates| of(rates).value))
     };
-    if let Some(share) = rate(kernel.gemm_efficiency, |rates| rates.gemm_efficiency) {
+    // A dated state's rates are of steps, and of other clusters.
+    let in_run = kernel.in_run_rate.unwrap_or(1.0);
+    let share = |own: Option<f64>, of: fn(&Rates) -> Rate| {
+        own.or_else(|| dated.map(|rates| (of(rates).value * in_run).min(1.0)))
+    };
+    if let Some(share) = share(kernel.gemm_efficiency, |rates| rates.gemm_efficiency) {
         // Whatever the format: a design has one.
         let of = |bytes: f64| gemm_level(share, kernels.half_depth_bytes / bytes);
         let [wide, narrow, least] = [of(2.0), of(1.0), of(0.5)];
@@ -68,14 +76,15 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
         kernels.grouped_gemm = share;
     }
     let forward = kernel.attention_forward_efficiency;
-    if let Some(share) = rate(forward, |rates| rates.attention_forward_efficiency) {
+    if let Some(share) = share(forward, |rates| rates.attention_forward_efficiency) {
         kernels.attention_forward = share;
     }
     let backward = kernel.attention_backward_efficiency;
-    if let Some(share) = rate(backward, |rates| rates.attention_backward_efficiency) {
+    if let Some(share) = share(backward, |rates| rates.attention_backward_efficiency) {
         kernels.attention_backward = share;
     }
-    if let Some(share) = rate(kernel.vector_bandwidth_share, |rates| rates.vector_bandwidth_share) {
+    if let Some(share) = share(kernel.vector_bandwidth_share, |rates| rates.vector_bandwidth_share)
+    {
         (kernels.vector_bandwidth, kernels.gather_bandwidth) = (share, share);
     }
     if let Some(micros) = rate(kernel.sync_microseconds, |rates| rates.sync_microseconds) {
@@ -120,7 +129,8 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
         &mut kernels.vector_bandwidth,
         &mut kernels.gather_bandwidth,
     ] {
-        *level *= rate;
+        // A cluster's own rate may be above the family's bursts, and nothing above its peak.
+        *level = (*level * rate).min(1.0);
     }
     kernels.gemm = (kernels.gemm * rate).min(most);
     let library = if host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };

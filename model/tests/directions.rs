@@ -277,6 +277,8 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "dispatch_microseconds", "2000", '>', HOST_WAIT);
     check(PAPER, &[], "framework", "ideal", '<', STEP);
     check(PAPER, &[], "sustained_clock", "0.8", '>', STEP);
+    check(PAPER, &[], "in_run_rate", "0.9", '>', STEP);
+    check(DENSE, &[], "in_run_rate", "1", '<', STEP);
     check(PAPER, &[], "straggler_sigma", "0.02", '>', STEP);
     let slow_host = [("dispatch_microseconds", "2000")];
     check(PAPER, &slow_host, "cuda_graph_impl", "local", '<', HOST_WAIT);

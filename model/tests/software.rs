@@ -206,3 +206,30 @@ fn a_faster_host_alone_brings_what_is_published() {
         / step(&[("software", "ascend-2025-05"), ("sync_microseconds", "600")]);
     assert!((host - 1.045).abs() < 0.02, "{host}");
 }
+
+/// What is in effect can be set: a design with the values of its plan's rates is estimated as one
+/// without. Copies by an index have no knob of their own, so that the element-wise rate is left.
+#[test]
+fn rates_in_effect_are_those_of_the_knobs() {
+    for preset in ["llama-3-70b", "pangu-ultra-moe-6k@2", "qwen3-30b-a3b"] {
+        let design = Design::from_preset(preset).unwrap();
+        let plan = Plan::new(&design).unwrap();
+        let rates = plan.rates_in_effect();
+        let mut own = design.clone();
+        let kernel = &mut own.kernel;
+        kernel.gemm_efficiency = Some(rates.gemm_efficiency);
+        kernel.grouped_gemm_relative_efficiency = Some(rates.grouped_gemm_relative_efficiency);
+        kernel.attention_forward_efficiency = Some(rates.attention_forward_efficiency);
+        kernel.attention_backward_efficiency = Some(rates.attention_backward_efficiency);
+        kernel.sync_microseconds = Some(rates.sync_microseconds);
+        kernel.syncs_per_layer = Some(rates.syncs_per_layer);
+        let time = |plan: &Plan| estimate(plan).metrics.step_time.get();
+        let [before, after] = [time(&plan), time(&Plan::new(&own).unwrap())];
+        assert!((after / before - 1.0).abs() < 1e-9, "{preset}: {before} {after}");
+        let in_run = design.kernel.software.rates().map_or(rates.in_run_rate, |_| 1.0);
+        own = design;
+        own.kernel.in_run_rate = Some(in_run);
+        let after = time(&Plan::new(&own).unwrap());
+        assert!((after / before - 1.0).abs() < 1e-12, "{preset}: {before} {after}");
+    }
+}

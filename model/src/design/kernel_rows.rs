@@ -69,6 +69,12 @@ pub(super) const SYNCS_PER_LAYER: Row = knob(
              recomputation that dispatches again, and backward together; none is the state's",
 )
 .source(HUAWEI_OPERATORS);
+pub(super) const IN_RUN_RATE: Row = knob(
+    "Rate inside steps",
+    OptionalReal(0.1, 1.5),
+    "Rate of kernels inside a step over that of bursts on this cluster; rates that the design \
+             sets are of steps already; none is the family's",
+);
 pub(super) const SUSTAINED_CLOCK: Row = knob(
     "Sustained clock",
     Real(0.1, 1.0),
