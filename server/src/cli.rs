@@ -6,6 +6,7 @@
 mod backup;
 mod experts;
 mod budget;
+mod calibrate;
 mod export;
 mod find;
 mod folder;
@@ -73,6 +74,8 @@ enum Command {
     Merge(merge::Arguments),
     /// Compare published runs with what the model predicts for them
     Validate(validate::Arguments),
+    /// Fit the state of your software to runs of your own: a profile of a few knobs
+    Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(serve::Arguments),
     /// Print the licences of the software that this binary is made of
@@ -135,6 +138,7 @@ pub fn main() -> ExitCode {
         Command::Worker(arguments) => worker::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),

@@ -46,6 +46,7 @@ pub mod laid_out;
 
 pub mod inferred;
 mod validated;
+mod calibrated;
 
 mod exports;
 mod answers;

@@ -47,4 +47,7 @@ mod score;
 pub mod serving;
 
 #[cfg(feature = "runs")]
+pub mod own;
+
+#[cfg(feature = "runs")]
 pub use score::validate;

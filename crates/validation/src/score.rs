@@ -93,7 +93,8 @@ fn precision(run: &Run) -> String {
     known.map_or_else(|| run.precision.clone(), |(format, _)| format.to_owned())
 }
 
-fn expressed(run: &Run) -> Result<Expressed, Refusal> {
+/// A run's design, where the run has something to compare.
+pub(crate) fn expressed(run: &Run) -> Result<Expressed, Refusal> {
     if run.kind == "memory" {
         if run.memory.is_none() {
             return Err(Refusal::open("the source prints no memory"));

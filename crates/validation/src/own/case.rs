@@ -1,0 +1,139 @@
+//! A measured run as a fit asks for it.
+
+use core::ops::Deref;
+
+use model::choice::Timing;
+use model::design::{Design, KnobId};
+use model::estimate::Estimate;
+use model::{Plan, estimate, link};
+
+use super::constant::{CONSTANTS, COUNT};
+use crate::convention::{self, Comparison};
+use crate::refusal::Refusal;
+use crate::runs::Run;
+use crate::{expression, score};
+
+/// Runs of one fit, at most.
+pub const MAX_RUNS: usize = 200;
+
+/// Values of the constants, each in the unit of its knob; what is none stays as the design has it.
+pub(crate) type Values = [Option<f64>; COUNT];
+
+/// A run with its design.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What was measured.
+    pub run: Run,
+    /// What was taken for granted.
+    pub assumed: Vec<String>,
+    /// How far single steps were from their median, relative; zero where the run is one number.
+    pub spread: f64,
+    /// Steps that the number is of; zero where it isn't known.
+    pub steps: usize,
+    plan: Plan,
+    quick: Plan,
+}
+
+/// A run that can't be predicted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Runs as cases, and those that can't be predicted with the reason; each knob of `settings` is set
+/// in all of them.
+#[must_use]
+pub fn cases(runs: &[Run], settings: &[(KnobId, String)]) -> (Vec<Case>, Vec<Refused>) {
+    let (mut cases, mut refused) = (vec![], vec![]);
+    for run in runs {
+        let made = expression::contradicted(runs, run)
+            .and_then(|()| score::expressed(run))
+            .map_err(|refusal: Refusal| refusal.to_string())
+            .and_then(|expressed| {
+                let design = expressed.plan.design().clone();
+                Case::new(run.clone(), design, expressed.assumed, settings)
+            });
+        match made {
+            Ok(case) => cases.push(case),
+            Err(reason) => refused.push(Refused { id: run.id.clone(), reason }),
+        }
+    }
+    (cases, refused)
+}
+
+impl Case {
+    /// A run of this design.
+    ///
+    /// # Errors
+    /// A setting that its knob doesn't take, a design that breaks rules, or a run without a metric
+    /// of its step.
+    pub fn new(
+        run: Run,
+        mut design: Design,
+        assumed: Vec<String>,
+        settings: &[(KnobId, String)],
+    ) -> Result<Self, String> {
+        for (knob, value) in settings {
+            design.set_text(*knob, value).map_err(|error| error.to_string())?;
+        }
+        let plan = Plan::new(&design).map_err(|violations| {
+            let messages = violations.iter().map(|violation| violation.message.deref());
+            format!("the layout breaks a rule: {}", messages.collect::<Vec<_>>().join("; "))
+        })?;
+        if convention::compare(&run, &plan, &estimate(&plan)).is_none() {
+            return Err("it has no step time, throughput, TFLOPS or MFU".to_owned());
+        }
+        design.schedule.timing = Timing::ClosedForm;
+        let quick = Plan::new(&design).unwrap_or_else(|_| plan.clone());
+        Ok(Self { run, assumed, spread: 0.0, steps: 0, plan, quick })
+    }
+
+    /// Its design.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What tells designs apart.
+    pub(crate) fn key(&self) -> String {
+        link::encode(self.plan.design())
+    }
+
+    /// Does the design itself set this constant?
+    pub(crate) fn sets(&self, constant: usize) -> bool {
+        (CONSTANTS[constant].own)(&mut self.plan.design().kernel.clone()).is_some()
+    }
+
+    /// The plan with these values; none where they break a rule.
+    fn with(plan: &Plan, values: &Values) -> Option<Plan> {
+        let mut design = plan.design().clone();
+        for (constant, value) in CONSTANTS.iter().zip(values) {
+            if let Some(value) = value {
+                *(constant.own)(&mut design.kernel) = Some(*value);
+            }
+        }
+        Plan::new(&design).ok()
+    }
+
+    /// The prediction with these values, with its estimate.
+    pub(crate) fn predicted(&self, values: &Values) -> Option<(Comparison, Estimate)> {
+        let plan = Self::with(&self.plan, values)?;
+        let estimate = estimate(&plan);
+        Some((convention::compare(&self.run, &plan, &estimate)?, estimate))
+    }
+
+    /// ln(predicted / measured) of the step time with these values.
+    pub(crate) fn log_ratio(&self, values: &Values) -> f64 {
+        let found = self.predicted(values);
+        found.map_or(0.0, |(comparison, _)| (1.0 + comparison.time_error).ln())
+    }
+
+    /// ln of the closed form's step time with these values: moves as the simulation's does.
+    pub(crate) fn quick_log_time(&self, values: &Values) -> f64 {
+        let plan = Self::with(&self.quick, values);
+        plan.map_or(0.0, |plan| estimate(&plan).metrics.step_time.get().ln())
+    }
+}

@@ -1,0 +1,363 @@
+//! The constants that fit runs best, as far as the runs tell them.
+//!
+//! Unknown are logarithms of constants over the family's values, each with a prior: of the rate
+//! inside steps how far sources that no constant was fitted on were off, of the others how far the
+//! software has moved in two years ([`Constant::prior`]). A run counts within what the model leaves
+//! between two layouts of one source ([`PAIR_SPREAD`]). So one run moves a constant by the share
+//! that it is worth, and what no run tells stays the family's. Runs of one design count as one.
+//!
+//! Which constants are moved is decided by runs that are left out: the rate inside steps first,
+//! then, one at a time, the constant that lowers their error most. There are at least twice as many
+//! designs as constants, and one more. Nothing is random: the same runs give the same constants.
+//!
+//! [`Constant::prior`]: super::constant::Constant::prior
+
+use std::collections::BTreeMap;
+
+use model::calibration::{PAIR_SPREAD, SPREADS};
+
+use super::case::{Case, Values};
+use super::constant::{CONSTANTS, COUNT, IN_RUN, SYNCS};
+use super::linear::{Normal, Solution};
+
+/// Designs from which on errors of runs that are left out decide.
+pub(crate) const MIN_LEFT_OUT: usize = 3;
+
+/// Share of its prior's variance that runs must take off a constant before it is moved.
+const MIN_TOLD: f64 = 0.5;
+
+/// Share of the cost of runs that are left out that a further constant must leave at most; the rate
+/// inside steps needs only lower it, as its prior says more of it.
+const MAX_LEFT: f64 = 0.9;
+
+/// Normal quantile of the quarter of the ends of a range of one half.
+const HALF: f64 = 0.674_5;
+
+/// Times that the slopes are taken anew at the best values.
+const ROUNDS: usize = 4;
+
+/// Step of a logarithm for a slope.
+const STEP: f64 = 0.05;
+
+/// Constants that fit runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// What was moved, and to what.
+    pub(crate) values: Values,
+    /// What counts without a fit.
+    pub(crate) start: [f64; COUNT],
+    /// Standard deviation of the logarithm that is left of each constant.
+    pub(crate) deviations: [f64; COUNT],
+    /// Share of each prior's variance that the runs take away, all constants being open at once.
+    pub(crate) told: [f64; COUNT],
+    /// ln(predicted / measured) of each case by constants that were fitted without its design; none
+    /// where there are too few.
+    pub(crate) left_out: Vec<Option<f64>>,
+}
+
+/// A case in the surroundings of some values.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// ln(predicted / measured).
+    off: f64,
+    /// What setting a knob to the value in effect does by itself.
+    jumps: [f64; COUNT],
+    /// By how much it moves with each constant's logarithm.
+    slopes: [f64; COUNT],
+    /// 1 / variance, shared with other rows of its design.
+    weight: f64,
+    design: usize,
+}
+
+/// What a fit knows before it begins.
+struct Problem<'a> {
+    cases: &'a [Case],
+    designs: Vec<usize>,
+    count: usize,
+    start: [f64; COUNT],
+    priors: [f64; COUNT],
+    free: Vec<usize>,
+}
+
+/// What a ratio costs: its logarithm, squared up to a tenth, from there on as it is.
+fn cost(off: f64) -> f64 {
+    (1.0 + (off / 0.1).powi(2)).sqrt() - 1.0
+}
+
+/// The constants that fit these cases best.
+#[must_use]
+pub fn fit(cases: &[Case]) -> Fit {
+    let problem = Problem::new(cases);
+    let rows = problem.rows_at_start();
+    let active = problem.selected(&rows);
+    let (theta, rows) = problem.refined(&active);
+    let solution = problem.solved(&rows, &active, None);
+    let mut deviations = problem.priors;
+    for (place, constant) in active.iter().enumerate() {
+        deviations[*constant] = solution.covariance[place][place].max(0.0).sqrt();
+    }
+    let values = problem.values(&active, &theta).map(|value| value.map(rounded));
+    Fit {
+        values,
+        start: problem.start,
+        deviations,
+        told: problem.told(&problem.rows_at_start()),
+        left_out: problem.left_out(&rows, &active),
+    }
+}
+
+/// A value to three digits, as it travels.
+fn rounded(value: f64) -> f64 {
+    let digits = 10_f64.powf(2.0 - value.abs().log10().floor());
+    if digits.is_finite() && digits > 0.0 { (value * digits).round() / digits } else { value }
+}
+
+impl Fit {
+    /// ln(predicted / measured) of a run's step time by these constants.
+    #[must_use]
+    pub fn log_ratio(&self, case: &Case) -> f64 {
+        case.log_ratio(&self.values)
+    }
+
+    /// The knobs that were moved, as `section.name=value`.
+    #[must_use]
+    pub fn knobs(&self) -> Vec<String> {
+        let moved = CONSTANTS.iter().zip(self.values);
+        let moved = moved.filter_map(|(constant, value)| Some((constant, value?)));
+        moved.map(|(constant, value)| format!("{}={value}", constant.knob.id())).collect()
+    }
+}
+
+impl<'a> Problem<'a> {
+    fn new(cases: &'a [Case]) -> Self {
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut designs = vec![];
+        for case in cases {
+            let next = known.len();
+            designs.push(*known.entry(case.key()).or_insert(next));
+        }
+        let mut priors = [0.0; COUNT];
+        let mut start = [0.0; COUNT];
+        for (index, constant) in CONSTANTS.iter().enumerate() {
+            priors[index] = constant.prior();
+            let logs = cases.iter().map(|case| in_effect(case, index).ln());
+            start[index] = (logs.sum::<f64>() / cases.len().max(1) as f64).exp();
+        }
+        if let Some(case) = cases.first() {
+            priors[IN_RUN] = spread_of(case);
+        }
+        // How often sizes are read back can't be told from how long a read-back takes.
+        let is_free =
+            |index: &usize| *index != SYNCS && !cases.iter().any(|case| case.sets(*index));
+        let free = (0..COUNT).filter(is_free).collect();
+        Self { cases, count: known.len(), designs, start, priors, free }
+    }
+
+    /// The knobs' values where these constants are moved by these logarithms.
+    fn values(&self, active: &[usize], theta: &[f64]) -> Values {
+        let common = active.iter().position(|index| *index == IN_RUN);
+        let common = common.and_then(|place| theta.get(place)).copied().unwrap_or(0.0);
+        let mut values = [None; COUNT];
+        for (index, moved) in active.iter().zip(theta) {
+            let constant = &CONSTANTS[*index];
+            let follows = if constant.follows_in_run { common } else { 0.0 };
+            let [least, most] = constant.bounds();
+            let value = self.start[*index] * (moved + follows).exp();
+            values[*index] = Some(value.clamp(least, most));
+        }
+        values
+    }
+
+    /// 1 / variance of each case, shared by those of one design.
+    fn weight(&self, case: usize) -> f64 {
+        let same = self.designs.iter().filter(|design| **design == self.designs[case]).count();
+        let between = PAIR_SPREAD.half[1] / HALF / core::f64::consts::SQRT_2;
+        let Case { spread, steps, .. } = &self.cases[case];
+        let within = spread * spread / (*steps).max(1) as f64;
+        1.0 / ((between * between + within) * same as f64)
+    }
+
+    /// The cases where nothing is moved yet, with the slopes of all constants.
+    fn rows_at_start(&self) -> Vec<Row> {
+        let row = |(index, case): (usize, &Case)| {
+            let none = [None; COUNT];
+            let before = case.quick_log_time(&none);
+            let (mut jumps, mut slopes) = ([0.0; COUNT], [0.0; COUNT]);
+            for constant in &self.free {
+                let set = |by: f64| case.quick_log_time(&self.values(&[*constant], &[by]));
+                let at = set(0.0);
+                jumps[*constant] = at - before;
+                // Downwards, where there is room for every rate.
+                slopes[*constant] = (at - set(-STEP)) / STEP;
+            }
+            Row {
+                off: case.log_ratio(&none),
+                jumps,
+                slopes,
+                weight: self.weight(index),
+                design: self.designs[index],
+            }
+        };
+        self.cases.iter().enumerate().map(row).collect()
+    }
+
+    /// The logarithms of these constants that fit the rows best, without those of one design.
+    fn solved(&self, rows: &[Row], active: &[usize], without: Option<usize>) -> Solution {
+        let priors: Vec<[f64; 2]> = active.iter().map(|it| [0.0, self.priors[*it]]).collect();
+        let mut solution = Solution::default();
+        // A run that the model can't describe counts less.
+        for round in 0..4 {
+            let mut normal = Normal::new(&priors);
+            for row in rows.iter().filter(|row| Some(row.design) != without) {
+                let slopes: Vec<f64> = active.iter().map(|it| row.slopes[*it]).collect();
+                let left = if round == 0 { row.off } else { off(row, active, &solution) };
+                let robust = 1.0 / (1.0 + (left / 0.1).powi(2)).sqrt();
+                let jumps: f64 = active.iter().map(|it| row.jumps[*it]).sum();
+                normal.add(&slopes, -(row.off + jumps), row.weight * robust);
+            }
+            solution = normal.solve();
+        }
+        solution
+    }
+
+    /// Mean cost of the designs, each by constants that were fitted without it.
+    fn left_out_cost(&self, rows: &[Row], active: &[usize]) -> f64 {
+        let of = |design: usize| {
+            let solution = self.solved(rows, active, Some(design));
+            let own = rows.iter().filter(|row| row.design == design);
+            let costs: Vec<f64> = own.map(|row| cost(off(row, active, &solution))).collect();
+            costs.iter().sum::<f64>() / costs.len().max(1) as f64
+        };
+        (0..self.count).map(of).sum::<f64>() / self.count.max(1) as f64
+    }
+
+    /// The constants that the runs are enough to move.
+    fn selected(&self, rows: &[Row]) -> Vec<usize> {
+        let mut active = vec![];
+        if !self.free.contains(&IN_RUN) || rows.is_empty() {
+            return active;
+        }
+        if self.count < MIN_LEFT_OUT {
+            return vec![IN_RUN];
+        }
+        let mut left = self.left_out_cost(rows, &[IN_RUN]);
+        if left >= self.left_out_cost(rows, &[]) {
+            return active;
+        }
+        active.push(IN_RUN);
+        while self.count > 2 * (active.len() + 1) {
+            let further = self.free.iter().filter(|index| !active.contains(index));
+            let tried = further.filter_map(|index| {
+                let with: Vec<usize> = active.iter().copied().chain([*index]).collect();
+                let solution = self.solved(rows, &with, None);
+                let place = active.len();
+                let told = 1.0 - solution.covariance[place][place] / self.priors[*index].powi(2);
+                (told >= MIN_TOLD).then(|| (self.left_out_cost(rows, &with), *index))
+            });
+            let best = tried.min_by(|one, other| one.0.total_cmp(&other.0));
+            match best.filter(|(cost, _)| *cost <= MAX_LEFT * left) {
+                Some((cost, index)) => {
+                    left = cost;
+                    active.push(index);
+                }
+                None => break,
+            }
+        }
+        active
+    }
+
+    /// The logarithms of these constants that fit best, with the rows there: jumps are part of what
+    /// they are off.
+    fn refined(&self, active: &[usize]) -> (Vec<f64>, Vec<Row>) {
+        let mut theta = vec![0.0; active.len()];
+        let mut rows = self.rows_at(active, &theta);
+        for _ in 0..ROUNDS {
+            if active.is_empty() {
+                break;
+            }
+            let solution = self.solved(&rows, active, None);
+            theta.copy_from_slice(&solution.values[..active.len()]);
+            rows = self.rows_at(active, &theta);
+        }
+        (theta, rows)
+    }
+
+    /// The cases at some logarithms, as lines through zero of all of them.
+    fn rows_at(&self, active: &[usize], theta: &[f64]) -> Vec<Row> {
+        let here = self.values(active, theta);
+        let row = |(index, case): (usize, &Case)| {
+            let at = case.quick_log_time(&here);
+            let mut slopes = [0.0; COUNT];
+            for (place, constant) in active.iter().enumerate() {
+                let mut moved = theta.to_vec();
+                moved[place] -= STEP;
+                let before = case.quick_log_time(&self.values(active, &moved));
+                slopes[*constant] = (at - before) / STEP;
+            }
+            let along: f64 = active.iter().zip(theta).map(|(it, by)| slopes[*it] * by).sum();
+            Row {
+                off: case.log_ratio(&here) - along,
+                jumps: [0.0; COUNT],
+                slopes,
+                weight: self.weight(index),
+                design: self.designs[index],
+            }
+        };
+        self.cases.iter().enumerate().map(row).collect()
+    }
+
+    /// Each case by the model itself with constants that were fitted without its design.
+    fn left_out(&self, rows: &[Row], active: &[usize]) -> Vec<Option<f64>> {
+        if self.count < MIN_LEFT_OUT {
+            return vec![None; self.cases.len()];
+        }
+        let values: Vec<Values> = (0..self.count)
+            .map(|design| {
+                let solution = self.solved(rows, active, Some(design));
+                self.values(active, &solution.values[..active.len()])
+            })
+            .collect();
+        let of = |(case, design): (&Case, &usize)| Some(case.log_ratio(&values[*design]));
+        self.cases.iter().zip(&self.designs).map(of).collect()
+    }
+
+    /// Share of each prior's variance that the rows take away.
+    fn told(&self, rows: &[Row]) -> [f64; COUNT] {
+        let solution = self.solved(rows, &self.free, None);
+        let mut told = [0.0; COUNT];
+        for (place, constant) in self.free.iter().enumerate() {
+            let left = solution.covariance[place][place] / self.priors[*constant].powi(2);
+            told[*constant] = (1.0 - left).clamp(0.0, 1.0);
+        }
+        told
+    }
+}
+
+/// What a row is off where constants are moved so.
+fn off(row: &Row, active: &[usize], solution: &Solution) -> f64 {
+    let moved = active.iter().zip(solution.values);
+    row.off + moved.map(|(it, by)| row.jumps[*it] + row.slopes[*it] * by).sum::<f64>()
+}
+
+/// What counts in a case while nothing is moved.
+fn in_effect(case: &Case, constant: usize) -> f64 {
+    let plan = case.plan();
+    // A dated state's rates are of steps.
+    if constant == IN_RUN && plan.design().kernel.software.rates().is_some() {
+        return 1.0;
+    }
+    let value = (CONSTANTS[constant].in_effect)(&plan.rates_in_effect());
+    let [least, most] = CONSTANTS[constant].bounds();
+    value.clamp(least, most)
+}
+
+/// How far the step times of a new source are off, as the standard deviation of their logarithm: of
+/// its family and kind where the model has ranges of them, else of all families.
+fn spread_of(case: &Case) -> f64 {
+    let plan = case.plan();
+    let (family, kind) =
+        (plan.design().cluster.accelerator.row().kernels.family, plan.model_kind());
+    let of = |family: &str| SPREADS.iter().find(|it| it.family == family && it.kind == kind);
+    let spread = of(family).filter(|it| it.sources >= 4).or_else(|| of(""));
+    spread.map_or(CONSTANTS[IN_RUN].prior(), |it| (it.half[1] - it.half[0]) / 2.0 / HALF)
+}

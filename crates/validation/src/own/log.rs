@@ -1,0 +1,306 @@
+//! Logs of Megatron-LM and MindSpeed-LLM: the design by the arguments that the run prints, its step
+//! time by its iteration lines.
+//!
+//! Sources: NVIDIA/Megatron-LM `megatron/training/arguments.py:_print_args`,
+//! `megatron/training/training.py:training_log` and `megatron/training/utils.py:report_memory`,
+//! which MindSpeed-LLM calls too.
+
+use std::fmt::Write as _;
+
+use interchange::{Answers, Format, Import, import_with};
+use model::design::{Design, KnobId};
+
+use super::case::Case;
+use crate::runs::Run;
+
+/// Lines of a log that are read, at most.
+const MAX_LINES: usize = 5_000_000;
+
+/// Iteration lines that are kept, at most.
+const MAX_STEPS: usize = 1_000_000;
+
+/// Arguments that are kept, at most, and bytes of one.
+const MAX_ARGUMENTS: usize = 1_500;
+const MAX_VALUE: usize = 4_096;
+
+/// Iteration lines at the start that are left out: kernels are chosen and buffers grow. A tenth, at
+/// least so many and at most so many, and never more than half.
+const WARM_UP: [usize; 2] = [2, 10];
+
+/// Normal quantile of a quarter: the median distance from the median of a normal distribution.
+const MEDIAN_DISTANCE: f64 = 0.674_5;
+
+/// What a log says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Log {
+    /// Names and values of the arguments, with their lines.
+    arguments: Vec<(String, String)>,
+    is_inside: bool,
+    lines: usize,
+    /// Seconds and global batch of each iteration line.
+    steps: Vec<(f64, Option<u64>)>,
+    /// The largest `max allocated`, in MiB.
+    memory_mib: f64,
+    is_mindspeed: bool,
+}
+
+/// Is a text a log? One of the lines that only logs have tells.
+pub(crate) fn is_log(text: &str) -> bool {
+    ["elapsed time per iteration (ms):", " end of arguments "].iter().any(|it| text.contains(it))
+        || text.contains("--- arguments ---")
+}
+
+/// The number behind `name:` in a line of `name: value | name: value`.
+fn field(line: &str, name: &str) -> Option<f64> {
+    let (_, rest) = line.split_once(name)?;
+    let value = rest.trim_start_matches([':', ' ']);
+    let word = value.split([' ', '|', ',']).next()?;
+    word.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+impl Log {
+    /// Reads one more line; none are left to read where this says no.
+    pub(crate) fn take(&mut self, line: &str) -> bool {
+        self.lines += 1;
+        if line.contains("--- arguments ---") {
+            self.is_inside = true;
+            // A log that is written on by a second run holds the later one.
+            self.arguments.clear();
+            self.steps.clear();
+        } else if line.contains("--- end of arguments ---") {
+            self.is_inside = false;
+        } else if self.is_inside {
+            self.argument(line);
+        }
+        if self.steps.len() < MAX_STEPS
+            && let Some(ms) = field(line, "elapsed time per iteration (ms)")
+        {
+            let batch = field(line, "global batch size").map(|batch| batch as u64);
+            self.steps.push((ms / 1e3, batch));
+        }
+        if let Some(mib) = field(line, "max allocated").filter(|_| line.contains("(MB)")) {
+            self.memory_mib = self.memory_mib.max(mib);
+        }
+        let words = ["mindspeed", "MindSpeed", "torch_npu", "HCCL", "[INFO] NPU"];
+        self.is_mindspeed |= words.iter().any(|word| line.contains(word));
+        self.lines < MAX_LINES
+    }
+
+    /// Does it hold anything of a run?
+    pub(crate) fn says_something(&self) -> bool {
+        !self.steps.is_empty() || !self.arguments.is_empty()
+    }
+
+    /// `  micro_batch_size ................................ 1`, whatever a launcher writes before it.
+    fn argument(&mut self, line: &str) {
+        let mut words = line.split_whitespace().skip_while(|word| word.ends_with([':', ']', '>']));
+        let is_name = |word: &str| {
+            word.starts_with(|c: char| c.is_ascii_lowercase())
+                && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let Some(name) = words.next().filter(|word| is_name(word)) else { return };
+        let mut words = words.peekable();
+        if words.peek().is_some_and(|word| word.chars().all(|c| c == '.')) {
+            words.next();
+        }
+        let value: String = words.collect::<Vec<_>>().join(" ").chars().take(MAX_VALUE).collect();
+        if self.arguments.len() < MAX_ARGUMENTS {
+            self.is_mindspeed |= OF_MINDSPEED.contains(&name);
+            self.arguments.push((name.to_owned(), value));
+        }
+    }
+
+    /// The arguments as a launch script has them.
+    fn script(&self) -> String {
+        let mut script = String::from("torchrun pretrain_gpt.py");
+        for (name, value) in &self.arguments {
+            let value = value.trim();
+            match (name.as_str(), value) {
+                (_, "None" | "" | "[]" | "{}") => {}
+                // Switches that are stored under the name of what they switch off.
+                ("add_bias_linear", "False") => script.push_str(" \\\n  --disable-bias-linear"),
+                (_, "False") => {}
+                (_, "True") => {
+                    let _ = write!(script, " \\\n  --{}", name.replace('_', "-"));
+                }
+                _ => {
+                    // Lists of words are several words on a command line.
+                    let listed = value.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+                    let is_words = listed.is_some_and(|it| it.contains('\''));
+                    let value = if is_words {
+                        listed.unwrap_or_default().replace(['\'', ','], " ")
+                    } else {
+                        format!("'{}'", value.replace('\'', ""))
+                    };
+                    let _ = write!(script, " \\\n  --{} {value}", name.replace('_', "-"));
+                }
+            }
+        }
+        script
+    }
+
+    /// The design by the arguments that the run printed; of a base what they don't say.
+    fn import(&self, base: Option<&Design>, settings: &[(KnobId, String)]) -> Import {
+        let format = if self.is_mindspeed { Format::Mindspeed } else { Format::Megatron };
+        let answers = Answers { knobs: settings.to_vec(), ..Answers::default() };
+        import_with(format, &self.script(), base, &answers)
+    }
+
+    /// The seconds of steps behind the warm-up, of the global batch that most of them have.
+    fn counted(&self) -> (Vec<f64>, Option<u64>) {
+        let of = |batch: Option<u64>| self.steps.iter().filter(|it| it.1 == batch).count();
+        let batch = self.steps.iter().rev().map(|it| it.1).max_by_key(|batch| of(*batch)).flatten();
+        let [least, most] = WARM_UP;
+        let warm_up = (self.steps.len() / 10).clamp(least, most).min(self.steps.len() / 2);
+        let behind = self.steps.iter().skip(warm_up).filter(|it| it.1 == batch);
+        (behind.map(|it| it.0).collect(), batch)
+    }
+
+    /// The run that the log is of.
+    ///
+    /// # Errors
+    /// A log without iteration lines or without a design, and a design that isn't one.
+    pub(crate) fn case(
+        &self,
+        name: &str,
+        base: Option<&Design>,
+        settings: &[(KnobId, String)],
+    ) -> Result<Case, String> {
+        let (mut seconds, batch) = self.counted();
+        seconds.sort_by(f64::total_cmp);
+        if seconds.is_empty() {
+            return Err("there is no line with `elapsed time per iteration (ms):`".to_owned());
+        }
+        let says_part = settings.iter().any(|(knob, _)| *knob == KnobId::accelerator);
+        if base.is_none() && !says_part {
+            return Err("a log doesn't name the accelerator: give it with --set \
+                        cluster.accelerator=ID, or a preset with the cluster"
+                .to_owned());
+        }
+        let mut assumed = vec![];
+        let mut design = if self.arguments.is_empty() {
+            assumed.push("the log prints no arguments: the design is the one given".to_owned());
+            base.cloned().ok_or_else(|| {
+                "the log prints no arguments: give its design as a preset or file".to_owned()
+            })?
+        } else {
+            let import = self.import(base, settings);
+            let errors: Vec<String> = import.errors.iter().map(ToString::to_string).collect();
+            assumed.extend(import.assumed.iter().map(|it| it.detail.clone()));
+            import.design.ok_or_else(|| errors.join("; "))?
+        };
+        if let Some(batch) = batch {
+            let set = design.set_text(KnobId::global_batch_size, &batch.to_string());
+            set.map_err(|error| error.to_string())?;
+        }
+        let middle = median(&seconds);
+        let mut distances: Vec<f64> = seconds.iter().map(|it| (it - middle).abs()).collect();
+        distances.sort_by(f64::total_cmp);
+        let memory = (self.memory_mib > 0.0).then_some(self.memory_mib / 1_024.0);
+        let run = Run {
+            id: name.to_owned(),
+            kind: "train_step".to_owned(),
+            step_time: Some(middle),
+            memory,
+            notes: "memory in GiB".to_owned(),
+            num_devices: Some(design.cluster.num_devices),
+            ..Run::default()
+        };
+        let mut case = Case::new(run, design, assumed, settings)?;
+        case.spread = median(&distances) / MEDIAN_DISTANCE / middle;
+        case.steps = seconds.len();
+        Ok(case)
+    }
+}
+
+/// Arguments that MindSpeed-LLM alone has.
+const OF_MINDSPEED: [&str; 6] = [
+    "moe_tp_extend_ep",
+    "moe_alltoall_overlap_comm",
+    "moe_fb_overlap",
+    "reuse_fp32_param",
+    "use_fused_rmsnorm",
+    "use_fused_ring_attention_update",
+];
+
+/// The median of sorted numbers; zero of none.
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match (sorted.len() % 2, sorted.get(middle)) {
+        (1, Some(value)) => *value,
+        (_, Some(value)) => (value + sorted.get(middle - 1).unwrap_or(value)) / 2.0,
+        (_, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> Log {
+        let mut log = Log::default();
+        text.lines().for_each(|line| {
+            log.take(line);
+        });
+        log
+    }
+
+    fn iteration(number: u32, ms: f64, batch: u32) -> String {
+        format!(
+            " [2024-04-06 02:55:45] iteration {number:8}/     100 | consumed samples: 256 | \
+             elapsed time per iteration (ms): {ms:.1} | throughput per GPU (TFLOP/s/GPU): 231.9 | \
+             learning rate: 4.0E-07 | global batch size:   {batch} | lm loss: 2.02E+00 |\n"
+        )
+    }
+
+    #[test]
+    fn warm_up_is_left_out_and_the_median_counts() {
+        let slow: String = (1..=3).map(|it| iteration(it, 9_000.0, 128)).collect();
+        let rest: String =
+            (4..=30).map(|it| iteration(it, 5_000.0 + f64::from(it % 3) * 50.0, 128)).collect();
+        let (seconds, batch) = log(&format!("{slow}{rest}")).counted();
+        assert_eq!((seconds.len(), batch), (27, Some(128)));
+        assert!(seconds.iter().all(|it| (5.0..5.2).contains(it)), "{seconds:?}");
+    }
+
+    #[test]
+    fn a_growing_batch_counts_where_most_steps_are() {
+        let ramp: String = (1..=5).map(|it| iteration(it, 2_000.0, 64)).collect();
+        let rest: String = (6..=20).map(|it| iteration(it, 5_000.0, 128)).collect();
+        let (seconds, batch) = log(&format!("{ramp}{rest}")).counted();
+        assert_eq!((seconds.len(), batch), (15, Some(128)));
+    }
+
+    #[test]
+    fn arguments_are_read_behind_whatever_a_launcher_writes() {
+        let text = "[rank0]: ------------------------ arguments ------------------------\n\
+                    0:   add_bias_linear ................................. False\n\
+                    [rank0]:   recompute_modules ........................... ['core_attn', 'mlp']\n\
+                    a_name_that_is_as_long_as_all_the_dots_together_are  7\n\
+                    \x20 fp8 ............................................. None\n\
+                    -------------------- end of arguments ---------------------\n\
+                    \x20 no_argument ..................................... 1\n";
+        let script = log(text).script();
+        let words: Vec<&str> = script.split_whitespace().filter(|it| *it != "\\").collect();
+        let asked = [
+            "torchrun",
+            "pretrain_gpt.py",
+            "--disable-bias-linear",
+            "--recompute-modules",
+            "core_attn",
+            "mlp",
+            "--a-name-that-is-as-long-as-all-the-dots-together-are",
+            "'7'",
+        ];
+        assert_eq!(words, asked);
+    }
+
+    #[test]
+    fn the_largest_peak_of_all_ranks_counts() {
+        let line = "[Rank 1] (after 1 iterations) memory (MB) | allocated: 54250.97 | max \
+                    allocated: 54250.98 | reserved: 61480.0 | max reserved: 61480.0\n\
+                    [Rank 0] (after 1 iterations) memory (MB) | allocated: 1.0 | max allocated: \
+                    54000.0 | reserved: 61480.0 | max reserved: 61480.0";
+        assert!((log(line).memory_mib - 54_250.98).abs() < 1e-9);
+    }
+}

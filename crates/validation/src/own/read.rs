@@ -1,0 +1,171 @@
+//! Files of one's own: what each is, by what stands in it, and what it says.
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use flate2::read::GzDecoder;
+
+use super::log::{self, Log};
+use crate::runs::{self, Run};
+
+/// Bytes of a file once it is unpacked, at most.
+pub const MAX_BYTES: u64 = 1 << 30;
+
+/// Bytes of a table of runs, at most.
+const MAX_RUNS_BYTES: u64 = 16 << 20;
+
+/// Bytes at the start by which a file is known.
+const HEAD: u64 = 256 << 10;
+
+/// Bytes of a line that are read, at most; the rest of a longer one is passed over.
+const MAX_LINE: usize = 1 << 20;
+
+/// Errors of a file that are told.
+const MAX_ERRORS: usize = 20;
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content(pub(crate) Said);
+
+/// See [`Content`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Said {
+    /// Rows of runs.
+    Runs(Vec<Run>),
+    /// One run's log.
+    Log(Box<Log>),
+}
+
+/// Reads a file: a CSV file of runs, or a log; packed by gzip or not.
+///
+/// # Errors
+/// What is wrong with it, each with its line where it has one.
+pub fn read(file: impl Read) -> Result<Content, Vec<String>> {
+    let mut file = BufReader::new(file);
+    let start = file.fill_buf().map_err(unreadable)?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return read_plain(GzDecoder::new(file).take(MAX_BYTES + 1));
+    }
+    read_plain(file.take(MAX_BYTES + 1))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn unreadable(error: std::io::Error) -> Vec<String> {
+    vec![format!("it can't be read: {error}")]
+}
+
+fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
+    let mut head = vec![];
+    (&mut file).take(HEAD).read_to_end(&mut head).map_err(unreadable)?;
+    let text = String::from_utf8_lossy(&head).into_owned();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let is_table = |columns: &[&str]| {
+        columns.iter().all(|it| first.split(',').any(|own| own.trim().trim_matches('"') == *it))
+    };
+    let all = Cursor::new(head.as_slice()).chain(file);
+    if is_table(&["id", "hardware"]) {
+        return table(all);
+    }
+    let mut log = Log::default();
+    each_line(all, |line| log.take(line))?;
+    let known = log::is_log(text) || log.says_something();
+    if known { Ok(Content(Said::Log(Box::new(log)))) } else { Err(vec![UNKNOWN.to_owned()]) }
+}
+
+/// What a file is that is none of those that are read.
+const UNKNOWN: &str = "it is neither a CSV file of runs (with the columns id, model, hardware and \
+                       n_devices) nor a log of Megatron-LM or MindSpeed-LLM (with lines of \
+                       `elapsed time per iteration (ms):`)";
+
+/// A table of runs.
+fn table(file: impl Read) -> Result<Content, Vec<String>> {
+    let mut bytes = vec![];
+    file.take(MAX_RUNS_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_RUNS_BYTES {
+        return Err(vec![format!("a table of runs has at most {MAX_RUNS_BYTES} bytes")]);
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        vec![format!("line {line}: it isn't UTF-8 text")]
+    })?;
+    let runs = runs::read(&text).map_err(|errors| {
+        errors.iter().take(MAX_ERRORS).map(ToString::to_string).collect::<Vec<String>>()
+    })?;
+    Ok(Content(Said::Runs(runs)))
+}
+
+/// Hands on each line, without its end, until one isn't wanted; bytes that are no UTF-8 are
+/// replaced.
+pub(crate) fn each_line(
+    file: impl Read,
+    mut take: impl FnMut(&str) -> bool,
+) -> Result<(), Vec<String>> {
+    let mut file = BufReader::new(file);
+    let mut line = vec![];
+    let mut total = 0_u64;
+    loop {
+        line.clear();
+        let mut read =
+            (&mut file).take(MAX_LINE as u64).read_until(b'\n', &mut line).map_err(unreadable)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if line.last() != Some(&b'\n') {
+            read += skip_line(&mut file).map_err(unreadable)?;
+        }
+        total += read as u64;
+        if total > MAX_BYTES {
+            return Err(vec![format!("it has more than {MAX_BYTES} bytes")]);
+        }
+        if !take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r'])) {
+            return Ok(());
+        }
+    }
+}
+
+/// Passes over the rest of a line; how many bytes that is.
+fn skip_line(file: &mut impl BufRead) -> std::io::Result<usize> {
+    let mut skipped = 0;
+    loop {
+        let buffer = file.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        file.consume(length);
+        skipped += length;
+        if end.is_some() || length == 0 {
+            return Ok(skipped);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_any_length_and_end_are_handed_on() {
+        let long = "a".repeat(MAX_LINE + 7);
+        let text = format!("one\r\n{long}\n\nlast");
+        let mut lines = vec![];
+        each_line(text.as_bytes(), |line| {
+            lines.push(line.len());
+            true
+        })
+        .unwrap();
+        assert_eq!(lines, [3, MAX_LINE, 0, 4]);
+    }
+
+    #[test]
+    fn what_is_no_run_is_refused_with_what_would_do() {
+        for bytes in [&b""[..], b"hello", b"\x1f\x8b\x08 no gzip", b"\xff\xfe\x00", b"{\"a\": 1}"] {
+            let errors = read(bytes).unwrap_err();
+            assert!(!errors.is_empty() && !errors[0].is_empty(), "{bytes:?}");
+        }
+        let table = read(&b"id,hardware\nx,y"[..]).unwrap_err();
+        assert_eq!(
+            table,
+            ["line 1: there is no column `model`", "line 1: there is no column `n_devices`"]
+        );
+    }
+}

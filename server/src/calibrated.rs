@@ -1,0 +1,13 @@
+//! A calibration as data: what `moescape calibrate --json` prints and `POST /api/v1/calibrate`
+//! answers.
+
+use app::present::provenance::Provenance;
+use validation::own::Calibration;
+
+use crate::{calendar, validated};
+
+/// The profile with what it rests on.
+#[must_use]
+pub(crate) fn json(found: &Calibration) -> String {
+    validated::json(found, &Provenance { design: found.link.clone(), date: calendar::today() })
+}

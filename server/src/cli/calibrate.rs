@@ -1,0 +1,174 @@
+//! `moescape calibrate`: what one's own runs say of the state of one's software, as knobs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use app::page::trust::words;
+use app::present::format;
+use model::design::{Design, KnobId};
+use model::knob::KnobError;
+use model::metric::{MetricId, MetricValue};
+use validation::own::read::{Content, read};
+use validation::own::report::{Measured, Told, Unused};
+use validation::own::{Asked, Calibration, calibrate};
+use validation::report::Score;
+
+use super::output::{self, table_below};
+use super::{Failure, input};
+use crate::calibrated;
+
+/// Files of one call, at most.
+pub(crate) const MAX_FILES: usize = 200;
+
+/// The runs, and what they don't say.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Runs: a CSV file with the columns of `validate --runs`, or a log of Megatron-LM or
+    /// MindSpeed-LLM; packed by gzip or not
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Preset or design file with what a log leaves open: its cluster, and the whole design where
+    /// it prints no arguments
+    #[arg(long, value_name = "ID|FILE")]
+    preset: Option<String>,
+    /// Set a knob in every run, as `section.name=value` or by a short name; logs need
+    /// `cluster.accelerator` where no preset gives it
+    #[arg(long = "set", value_name = "KNOB=VALUE")]
+    settings: Vec<String>,
+    /// Name of the profile
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the profile, and how far the runs agree with it.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.files.len() > MAX_FILES {
+        return Err(Failure::user(format!("at most {MAX_FILES} files are read")));
+    }
+    let asked = asked(arguments)?;
+    let (mut files, mut errors) = (vec![], vec![]);
+    for path in &arguments.files {
+        match content(path) {
+            Ok(file) => files.push(file),
+            Err(lines) => errors.extend(lines),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Failure::User(errors));
+    }
+    let found = calibrate(files, &asked).map_err(Failure::User)?;
+    let text = if arguments.json { calibrated::json(&found) } else { text(&found) };
+    output::result(&text)
+}
+
+fn content(path: &Path) -> Result<(String, Content), Vec<String>> {
+    let shown = path.display();
+    let file = File::open(path).map_err(|error| vec![format!("can't read {shown}: {error}")])?;
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let content = read(file);
+    let content = content
+        .map_err(|lines| lines.iter().map(|it| format!("{shown}: {it}")).collect::<Vec<_>>())?;
+    Ok((name, content))
+}
+
+fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
+    let of =
+        |errors: Vec<KnobError>| Failure::User(errors.iter().map(ToString::to_string).collect());
+    let base = match arguments.preset.as_deref() {
+        None => None,
+        Some(id) if Path::new(id).is_file() => {
+            Some(input::read_design(Path::new(id))?.map_err(of)?)
+        }
+        Some(id) => Some(Design::from_preset(id).map_err(|error| of(vec![error]))?),
+    };
+    let mut settings = vec![];
+    for setting in &arguments.settings {
+        let (knob, value) = setting.split_once('=').ok_or_else(|| {
+            Failure::user(format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)))
+        })?;
+        let knob = KnobId::find(knob.trim()).map_err(|error| of(vec![error]))?;
+        settings.push((knob, value.trim().to_owned()));
+    }
+    Ok(Asked { base, settings, name: arguments.name.clone() })
+}
+
+fn abbreviated(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+fn text(found: &Calibration) -> String {
+    let mut text = format!("Profile: {}\n", found.name);
+    let lines: Vec<Vec<String>> = found.constants.iter().map(constant).collect();
+    let heads = ["", "family's", "own", "nine of ten", "told", ""];
+    text.push_str(&table_below(heads, "lrrlrl", lines));
+    text.push_str("\nRuns: step time, predicted against measured\n");
+    let heads = ["run", "measured", "before", "", "with it", "", "left out"];
+    text.push_str(&table_below(heads, "lrrrrrr", found.runs.iter().map(measured)));
+    text.push_str(&agreement(found));
+    for Unused { id, reason } in &found.refused {
+        text.push_str(&format!("not used: {id}: {reason}\n"));
+    }
+    if found.knobs.is_empty() {
+        text.push_str("\nThe runs agree with the family's constants: there is nothing to set.\n");
+        return text;
+    }
+    let set: Vec<String> = found.knobs.iter().map(|knob| format!("--set {knob}")).collect();
+    text.push_str(&format!("\nSet {}\nLink {}\n", set.join(" "), found.link));
+    text
+}
+
+fn constant(told: &Told) -> Vec<String> {
+    let number = |value: f64| format::significant(value, 3);
+    let unit = if told.unit.is_empty() { String::new() } else { format!(" {}", told.unit) };
+    let [least, most] = told.range;
+    let is_own = told.from != "family";
+    vec![
+        told.knob.clone(),
+        format!("{}{unit}", number(told.before)),
+        if is_own { format!("{}{unit}", number(told.value)) } else { words::NOTHING.to_owned() },
+        if is_own { format!("{} to {}{unit}", number(least), number(most)) } else { String::new() },
+        format::percent(told.told, 0).to_string(),
+        told.why.to_owned(),
+    ]
+}
+
+fn measured(run: &Measured) -> Vec<String> {
+    let value = |value: f64| match MetricId::find(run.metric) {
+        Some(id) => format::metric(id, MetricValue::Number(value)).to_string(),
+        None => format::significant(value, 4),
+    };
+    vec![
+        run.id.clone(),
+        value(run.measured),
+        value(run.before),
+        words::error(run.time_error_before),
+        value(run.after),
+        words::error(run.time_error),
+        run.left_out_error.map_or_else(|| words::NOTHING.to_owned(), words::error),
+    ]
+}
+
+/// How well the runs are predicted, in sentences.
+fn agreement(found: &Calibration) -> String {
+    let half = |score: &Score| words::share(score.median);
+    let agreement = &found.agreement;
+    let mut text = format!(
+        "\nHalf of {} within {} before, within {} with the profile",
+        format::counted(found.runs.len() as u64, "run is", "runs are"),
+        half(&agreement.before),
+        half(&agreement.after),
+    );
+    match &agreement.left_out {
+        Some(score) => text.push_str(&format!(
+            "; within {} where each is left out of its own fit.\n",
+            half(score)
+        )),
+        None => {
+            text.push_str(".\nFewer than three designs: nothing is left out to check it with.\n")
+        }
+    }
+    text
+}
