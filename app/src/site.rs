@@ -241,6 +241,16 @@ pages! {
         module: Some(Module::Pages),
         title: "How far to trust the numbers",
     }
+    /// Runs of one's own, and what they say of one's software.
+    Calibrate {
+        path: "/calibrate",
+        place: Some(Place::Learn),
+        label: Some("Calibrate"),
+        module: None,
+        title: "Calibrate to your own runs",
+        about: "Tables and logs of a few training runs become the state of your software: a \
+                profile of a few knobs, with how far the runs agree and what they don't tell",
+    }
     /// Pipeline schedules alone.
     Schedule {
         path: "/schedule",

@@ -6,6 +6,9 @@ use validation::own::Calibration;
 
 use crate::{calendar, validated};
 
+/// Files of one call, at most.
+pub(crate) const MAX_FILES: usize = 200;
+
 /// The profile with what it rests on.
 #[must_use]
 pub(crate) fn json(found: &Calibration) -> String {

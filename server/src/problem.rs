@@ -171,6 +171,19 @@ impl Problem {
         Self::unreadable("the text makes no design", errors.into_iter().map(entry).collect())
     }
 
+    /// Files of runs that make no profile: one entry for each thing that is wrong.
+    pub(crate) fn unusable_files(status: StatusCode, lines: Vec<String>) -> Self {
+        let detail = app::present::format::counted(lines.len() as u64, "error", "errors");
+        let entry = |detail: String| Entry {
+            pointer: String::new(),
+            rule: "unusable_files",
+            detail,
+            nearest: Vec::new(),
+        };
+        let errors = lines.into_iter().map(entry).collect();
+        Self::of_entries(status, format!("the files make no profile: {detail}"), errors)
+    }
+
     fn body(&self) -> Tree {
         let errors = self.errors.iter().map(|error| {
             Tree::map([

@@ -2,6 +2,8 @@
 
 mod about;
 mod budget;
+mod calibrate;
+mod calibrate_page;
 mod card;
 mod designs;
 mod embed;
@@ -78,6 +80,12 @@ pub fn router(state: AppState) -> Router {
                 .post(import_page::import_form)
                 .layer(DefaultBodyLimit::max(import_page::MAX_BYTES)),
         )
+        .route(
+            Page::Calibrate.path(),
+            get(calibrate_page::form)
+                .post(calibrate_page::calibrate_form)
+                .layer(DefaultBodyLimit::max(calibrate::MAX_BYTES)),
+        )
         .route(Page::Find.path(), get(find_page::page))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
@@ -124,6 +132,10 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/budget", post(budget::budget))
         .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))
+        .route(
+            "/api/v1/calibrate",
+            post(calibrate::runs).layer(DefaultBodyLimit::max(calibrate::MAX_BYTES)),
+        )
         .route("/api/v1/designs", get(designs::list).post(designs::store))
         .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
         .route("/api/v1/reviews", post(reviews::begin))

@@ -4,6 +4,8 @@
 // answer takes the form's place without loading the page again; from the explorer a file that is
 // dropped leads there. A file on the panel for traces of expert loads stays a trace.
 
+// A form that loads its answer as a page, as that of `/calibrate`, only gets the files.
+
 /** Bytes that the server reads of a file; the form says how many where it is on the page. */
 const MAX_BYTES = 1 << 20;
 
@@ -101,6 +103,11 @@ function take(files) {
   const name = files.length > 1 ? `${files.length} files` : file.name;
   const has = files.length > 1 ? "have" : "has";
   const total = [...files].reduce((sum, one) => sum + one.size, 0);
+  if (here && "loads" in here.dataset) {
+    here.elements.file.files = files;
+    showStatus(`${name}, ${size(total)}`);
+    return;
+  }
   if (total > MAX_BYTES) {
     if (!here) location.href = "/import?large";
     else showStatus(`${name} ${has} ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
@@ -129,7 +136,7 @@ function take(files) {
 /** Takes the form over. */
 function ready() {
   const here = form();
-  if (!here) return;
+  if (!here || "loads" in here.dataset) return;
   here.addEventListener("submit", (event) => {
     event.preventDefault();
     const { files } = here.elements.file;
@@ -157,7 +164,8 @@ document.addEventListener("drop", (event) => {
   const trace = traceInput(event);
   if (!trace) {
     // Entries have to be asked for before the event is over.
-    const folder = form() ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
+    const here = form();
+    const folder = here && !("loads" in here.dataset) ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
     void folder.then((found) => (found ? sendFolder(found) : take(files)));
     return;
   }
@@ -172,7 +180,7 @@ document.addEventListener("paste", (event) => {
   const { files } = event.clipboardData;
   if (files.length > 0) return take(files);
   const text = event.clipboardData.getData("text/plain");
-  if (!text) return;
+  if (!text || "loads" in here.dataset) return;
   event.preventDefault();
   here.elements.text.value = text;
   void send("the text");

@@ -2,8 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use model::burst::{Burst, CausalAttention};
 use model::choice::Choice;
-use model::design::KnobId;
+use model::design::{Design, KnobId};
+use model::roofline::{Direction, Operator, Unit};
+use model::{Plan, estimate, roofline};
 use proptest::prelude::*;
 use validation::own::read::read;
 use validation::own::{Asked, Calibration, Case, MAX_RUNS, calibrate, cases, fit};
@@ -78,7 +85,7 @@ fn a_log_is_its_design_and_the_median_of_its_steps() {
     assert_eq!(found.knobs.len(), 1, "{found:?}");
     let [before, after] = [run.time_error_before.abs(), run.time_error.abs()];
     assert!(0.05 * before < after && after < 0.6 * before, "{before} {after}");
-    assert!(found.agreement.left_out.is_none());
+    assert!(found.agreement.as_ref().unwrap().left_out.is_none());
     assert!(found.toml.contains("[kernel]\nin_run_rate = 0."), "{}", found.toml);
 }
 
@@ -125,6 +132,144 @@ fn more_runs_than_a_fit_takes_are_refused() {
     let head = "id,model,hardware,n_devices,TP,GBS,seq_len,MBS,step_time_s\n";
     let table = format!("{head}{}", line.repeat(MAX_RUNS + 1));
     assert!(calibrated(&[("mine.csv", &table)], &Asked::default()).is_err());
+}
+
+/// A trace with kernels of these shapes that take as long as the model says at these rates.
+fn trace(design: &Design) -> String {
+    let burst = Burst::in_step(&Plan::new(design).unwrap());
+    let attention = CausalAttention {
+        sequences: 1.0,
+        tokens: 8_192.0,
+        heads: 32.0,
+        qk_dim: 128.0,
+        v_dim: 128.0,
+    };
+    let queries = "[1, 8192, 32, 128]";
+    let kernels = [
+        (
+            "nvjet_hsh",
+            "aten::mm",
+            "[8192, 4096], [4096, 28672]",
+            burst.product([8_192.0, 4_096.0, 28_672.0]),
+        ),
+        (
+            "nvjet_hsh",
+            "aten::mm",
+            "[8192, 14336], [14336, 4096]",
+            burst.product([8_192.0, 14_336.0, 4_096.0]),
+        ),
+        (
+            "void flash_fwd_kernel",
+            "flash_attn::_flash_attn_forward",
+            queries,
+            burst.attention(&attention),
+        ),
+        (
+            "void flash_bwd_dq_dk_dv",
+            "flash_attn::_flash_attn_backward",
+            "[1, 8192, 32, 128], [1, 8192, 32, 128]",
+            burst.attention_backward(&attention),
+        ),
+    ];
+    let mut events = vec![];
+    for call in 0..10 {
+        for (place, (kernel, operator, dims, seconds)) in kernels.iter().enumerate() {
+            let (id, micros) = (10 * call + place, seconds.get() * 1e6);
+            events.push(format!(
+                "{{\"cat\": \"cpu_op\", \"name\": \"{operator}\", \"args\": {{\"External id\": \
+                 {id}, \"Input Dims\": [{dims}]}}}},\n{{\"cat\": \"kernel\", \"name\": \
+                 \"{kernel}\", \"dur\": {micros}, \"args\": {{\"External id\": {id}}}}}"
+            ));
+        }
+    }
+    let device = "\"deviceProperties\": [{\"name\": \"NVIDIA H100 80GB HBM3\"}]";
+    format!("{{{device}, \"traceEvents\": [\n{}\n]}}", events.join(",\n"))
+}
+
+/// The value of a constant, and who gives it.
+fn of<'a>(found: &'a Calibration, knob: &str) -> (f64, &'a str) {
+    let told = found.constants.iter().find(|told| told.knob == format!("kernel.{knob}")).unwrap();
+    (told.value, told.from)
+}
+
+#[test]
+fn rates_come_out_of_a_trace_as_they_went_in() {
+    let mut design = Design::from_preset("llama-3-8b").unwrap();
+    design.set_text(KnobId::accelerator, "h100-sxm-80gb").unwrap();
+    let asked = [
+        (KnobId::gemm_efficiency, "gemm_efficiency", 0.61),
+        (KnobId::attention_forward_efficiency, "attention_forward_efficiency", 0.55),
+        (KnobId::attention_backward_efficiency, "attention_backward_efficiency", 0.42),
+    ];
+    for (knob, _, value) in asked {
+        design.set_text(knob, &value.to_string()).unwrap();
+    }
+    let text = trace(&design);
+    let found = calibrated(&[("trace.json", &text)], &Asked::default()).unwrap();
+    for (_, name, value) in asked {
+        let (read, from) = of(&found, name);
+        assert!((read / value - 1.0).abs() < 5e-3 && from == "profile", "{name}: {read} {from}");
+    }
+    assert_eq!(of(&found, "vector_bandwidth_share").1, "family");
+    assert!(found.accelerator == "h100-sxm-80gb" && found.agreement.is_none());
+    // Packed by gzip it is the same; with a run beside it, the run moves what is left.
+    let mut packed = GzEncoder::new(vec![], Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = read(packed.finish().unwrap().as_slice()).unwrap();
+    let log = read(LOG.as_bytes()).unwrap();
+    let files = vec![("a.gz".to_owned(), packed), ("b.log".to_owned(), log)];
+    let both = calibrate(files, &on("h100-sxm-80gb")).unwrap();
+    for (_, name, value) in asked {
+        assert!((of(&both, name).0 / value - 1.0).abs() < 5e-3, "{name}");
+    }
+    assert_eq!((of(&both, "in_run_rate").1, both.runs.len()), ("runs", 1));
+}
+
+#[test]
+fn a_table_of_kernels_without_shapes_needs_the_design() {
+    let mut design = Design::from_preset("llama-3-8b").unwrap();
+    for (knob, value) in [
+        (KnobId::accelerator, "ascend-910b2"),
+        (KnobId::framework, "mindspeed"),
+        (KnobId::recompute_granularity, "none"),
+    ] {
+        design.set_text(knob, value).unwrap();
+    }
+    let plan = Plan::new(&design).unwrap();
+    let operators = roofline(&plan, &estimate(&plan).communication).operators;
+    let all = |is: &dyn Fn(&Operator) -> bool| -> (f64, f64) {
+        let own: Vec<&Operator> = operators.iter().filter(|it| is(it)).collect();
+        let micros = own.iter().map(|it| it.step_seconds().get() * 1e6).sum();
+        (own.iter().map(|it| it.calls).sum(), micros)
+    };
+    let is_core = |it: &Operator| it.unit == Unit::Cube && it.name == "Core attention";
+    let is_forward = |it: &Operator| it.direction == Direction::Forward;
+    let rows = [
+        ("FlashAttentionScore", all(&|it| is_core(it) && is_forward(it)), 1.25),
+        ("FlashAttentionScoreGrad", all(&|it| is_core(it) && !is_forward(it)), 1.0),
+        ("MatMulV2", all(&|it| it.unit == Unit::Cube && !is_core(it)), 1.0),
+    ];
+    let mut table = "OP Type,Core Type,Count,Total Time(us)\n".to_owned();
+    for (name, (calls, micros), slower) in rows {
+        // Two steps.
+        let (calls, micros) = (2.0 * calls, 2.0 * micros * slower);
+        table.push_str(&format!("{name},AI_CORE,{calls},{micros}\n"));
+    }
+    let files = [("op_statistic.csv", table.as_str())];
+    let why = calibrated(&files, &on("ascend-910b2")).unwrap_err();
+    assert!(why.iter().any(|it| it.contains("design isn't given")), "{why:?}");
+    let asked = Asked { base: Some(design.clone()), ..Asked::default() };
+    let found = calibrated(&files, &asked).unwrap();
+    let before = plan.rates_in_effect();
+    let (forward, from) = of(&found, "attention_forward_efficiency");
+    let slower = before.attention_forward_efficiency / forward;
+    assert!((slower / 1.25 - 1.0).abs() < 0.01 && from == "profile", "{slower} {from}");
+    let (gemm, _) = of(&found, "gemm_efficiency");
+    assert!((gemm / before.gemm_efficiency - 1.0).abs() < 0.01, "{gemm}");
+    design.set_text(KnobId::recompute_granularity, "full").unwrap();
+    let asked = Asked { base: Some(design), ..Asked::default() };
+    let why = calibrated(&files, &asked).unwrap_err();
+    assert!(why.iter().any(|it| it.contains("record shapes")), "{why:?}");
 }
 
 proptest! {

@@ -9,26 +9,24 @@ use model::design::{Design, KnobId};
 use model::knob::KnobError;
 use model::metric::{MetricId, MetricValue};
 use validation::own::read::{Content, read};
-use validation::own::report::{Measured, Told, Unused};
+use validation::own::report::{Agreement, Measured, Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};
 use validation::report::Score;
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated;
-
-/// Files of one call, at most.
-pub(crate) const MAX_FILES: usize = 200;
+use crate::calibrated::{self, MAX_FILES};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs: a CSV file with the columns of `validate --runs`, or a log of Megatron-LM or
-    /// MindSpeed-LLM; packed by gzip or not
+    /// Runs: a CSV file with the columns of `validate --runs`, a log of Megatron-LM or
+    /// MindSpeed-LLM, or operator times of a profile (a Chrome trace of the PyTorch profiler,
+    /// kernel_details.csv, op_summary_*.csv or op_statistic.csv of Ascend's); packed by gzip or not
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Preset or design file with what a log leaves open: its cluster, and the whole design where
-    /// it prints no arguments
+    /// Preset or design file with what a log or a profile leaves open: its cluster, and the whole
+    /// design where it has none
     #[arg(long, value_name = "ID|FILE")]
     preset: Option<String>,
     /// Set a knob in every run, as `section.name=value` or by a short name; logs need
@@ -104,10 +102,15 @@ fn text(found: &Calibration) -> String {
     let lines: Vec<Vec<String>> = found.constants.iter().map(constant).collect();
     let heads = ["", "family's", "own", "nine of ten", "told", ""];
     text.push_str(&table_below(heads, "lrrlrl", lines));
-    text.push_str("\nRuns: step time, predicted against measured\n");
-    let heads = ["run", "measured", "before", "", "with it", "", "left out"];
-    text.push_str(&table_below(heads, "lrrrrrr", found.runs.iter().map(measured)));
-    text.push_str(&agreement(found));
+    if let Some(agreed) = &found.agreement {
+        text.push_str("\nRuns: predicted before and with the profile, errors of the step time\n");
+        let heads = ["run", "measured", "before", "", "with it", "", "left out"];
+        text.push_str(&table_below(heads, "lrrrrrr", found.runs.iter().map(measured)));
+        text.push_str(&agreement(found.runs.len(), agreed));
+    }
+    for remark in &found.remarks {
+        text.push_str(&format!("not told: {remark}\n"));
+    }
     for Unused { id, reason } in &found.refused {
         text.push_str(&format!("not used: {id}: {reason}\n"));
     }
@@ -152,12 +155,11 @@ fn measured(run: &Measured) -> Vec<String> {
 }
 
 /// How well the runs are predicted, in sentences.
-fn agreement(found: &Calibration) -> String {
+fn agreement(runs: usize, agreement: &Agreement) -> String {
     let half = |score: &Score| words::share(score.median);
-    let agreement = &found.agreement;
     let mut text = format!(
         "\nHalf of {} within {} before, within {} with the profile",
-        format::counted(found.runs.len() as u64, "run is", "runs are"),
+        format::counted(runs as u64, "run is", "runs are"),
         half(&agreement.before),
         half(&agreement.after),
     );
@@ -167,7 +169,7 @@ fn agreement(found: &Calibration) -> String {
             half(score)
         )),
         None => {
-            text.push_str(".\nFewer than three designs: nothing is left out to check it with.\n")
+            text.push_str(".\nFewer than three designs: nothing is left out to check it with.\n");
         }
     }
     text

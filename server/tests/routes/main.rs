@@ -10,6 +10,7 @@ mod api_v1_infer;
 mod api_v1_predict;
 mod api_v1_registry;
 mod api_v1_validation;
+mod calibrate;
 mod compare;
 mod downloads;
 mod export;

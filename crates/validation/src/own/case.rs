@@ -30,6 +30,8 @@ pub struct Case {
     pub spread: f64,
     /// Steps that the number is of; zero where it isn't known.
     pub steps: usize,
+    /// What a profile has measured.
+    known: Values,
     plan: Plan,
     quick: Plan,
 }
@@ -88,7 +90,7 @@ impl Case {
         }
         design.schedule.timing = Timing::ClosedForm;
         let quick = Plan::new(&design).unwrap_or_else(|_| plan.clone());
-        Ok(Self { run, assumed, spread: 0.0, steps: 0, plan, quick })
+        Ok(Self { run, assumed, spread: 0.0, steps: 0, known: [None; COUNT], plan, quick })
     }
 
     /// Its design.
@@ -102,25 +104,47 @@ impl Case {
         link::encode(self.plan.design())
     }
 
-    /// Does the design itself set this constant?
+    /// Takes what a profile has measured for known, save what the design itself sets.
+    pub(crate) fn know(&mut self, known: &Values) {
+        for (index, value) in known.iter().enumerate() {
+            self.known[index] = value.filter(|_| !self.design_sets(index));
+        }
+    }
+
+    /// Is this constant given, by the design itself or by a profile?
     pub(crate) fn sets(&self, constant: usize) -> bool {
+        self.known[constant].is_some() || self.design_sets(constant)
+    }
+
+    fn design_sets(&self, constant: usize) -> bool {
         (CONSTANTS[constant].own)(&mut self.plan.design().kernel.clone()).is_some()
     }
 
-    /// The plan with these values; none where they break a rule.
-    fn with(plan: &Plan, values: &Values) -> Option<Plan> {
+    /// The design with these values.
+    pub(crate) fn design(plan: &Plan, values: &Values) -> Design {
         let mut design = plan.design().clone();
         for (constant, value) in CONSTANTS.iter().zip(values) {
-            if let Some(value) = value {
-                *(constant.own)(&mut design.kernel) = Some(*value);
+            if value.is_some() {
+                *(constant.own)(&mut design.kernel) = *value;
             }
         }
-        Plan::new(&design).ok()
+        design
+    }
+
+    /// The values with what is known beside them.
+    fn all(&self, values: &Values) -> Values {
+        core::array::from_fn(|index| values[index].or(self.known[index]))
+    }
+
+    /// The prediction with nothing but what the design sets, with its estimate.
+    pub(crate) fn bare(&self) -> Option<(Comparison, Estimate)> {
+        let estimate = estimate(&self.plan);
+        Some((convention::compare(&self.run, &self.plan, &estimate)?, estimate))
     }
 
     /// The prediction with these values, with its estimate.
     pub(crate) fn predicted(&self, values: &Values) -> Option<(Comparison, Estimate)> {
-        let plan = Self::with(&self.plan, values)?;
+        let plan = Plan::new(&Self::design(&self.plan, &self.all(values))).ok()?;
         let estimate = estimate(&plan);
         Some((convention::compare(&self.run, &plan, &estimate)?, estimate))
     }
@@ -133,7 +157,7 @@ impl Case {
 
     /// ln of the closed form's step time with these values: moves as the simulation's does.
     pub(crate) fn quick_log_time(&self, values: &Values) -> f64 {
-        let plan = Self::with(&self.quick, values);
+        let plan = Plan::new(&Self::design(&self.quick, &self.all(values))).ok();
         plan.map_or(0.0, |plan| estimate(&plan).metrics.step_time.get().ln())
     }
 }

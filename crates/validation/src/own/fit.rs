@@ -21,7 +21,7 @@ use super::constant::{CONSTANTS, COUNT, IN_RUN, SYNCS};
 use super::linear::{Normal, Solution};
 
 /// Designs from which on errors of runs that are left out decide.
-pub(crate) const MIN_LEFT_OUT: usize = 3;
+const MIN_LEFT_OUT: usize = 3;
 
 /// Share of its prior's variance that runs must take off a constant before it is moved.
 const MIN_TOLD: f64 = 0.5;
@@ -48,7 +48,7 @@ pub struct Fit {
     pub(crate) start: [f64; COUNT],
     /// Standard deviation of the logarithm that is left of each constant.
     pub(crate) deviations: [f64; COUNT],
-    /// Share of each prior's variance that the runs take away, all constants being open at once.
+    /// Share of each prior's variance that the runs take away, the moved constants being open too.
     pub(crate) told: [f64; COUNT],
     /// ln(predicted / measured) of each case by constants that were fitted without its design; none
     /// where there are too few.
@@ -88,8 +88,8 @@ fn cost(off: f64) -> f64 {
 #[must_use]
 pub fn fit(cases: &[Case]) -> Fit {
     let problem = Problem::new(cases);
-    let rows = problem.rows_at_start();
-    let active = problem.selected(&rows);
+    let at_start = problem.rows_at_start();
+    let active = problem.selected(&at_start);
     let (theta, rows) = problem.refined(&active);
     let solution = problem.solved(&rows, &active, None);
     let mut deviations = problem.priors;
@@ -101,13 +101,13 @@ pub fn fit(cases: &[Case]) -> Fit {
         values,
         start: problem.start,
         deviations,
-        told: problem.told(&problem.rows_at_start()),
+        told: problem.told(&at_start, &active),
         left_out: problem.left_out(&rows, &active),
     }
 }
 
 /// A value to three digits, as it travels.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     let digits = 10_f64.powf(2.0 - value.abs().log10().floor());
     if digits.is_finite() && digits > 0.0 { (value * digits).round() / digits } else { value }
 }
@@ -321,13 +321,15 @@ impl<'a> Problem<'a> {
         self.cases.iter().zip(&self.designs).map(of).collect()
     }
 
-    /// Share of each prior's variance that the rows take away.
-    fn told(&self, rows: &[Row]) -> [f64; COUNT] {
-        let solution = self.solved(rows, &self.free, None);
+    /// Share of each prior's variance that the rows take away, the moved constants being open too.
+    fn told(&self, rows: &[Row], active: &[usize]) -> [f64; COUNT] {
         let mut told = [0.0; COUNT];
-        for (place, constant) in self.free.iter().enumerate() {
-            let left = solution.covariance[place][place] / self.priors[*constant].powi(2);
-            told[*constant] = (1.0 - left).clamp(0.0, 1.0);
+        for constant in &self.free {
+            let place = active.iter().position(|it| it == constant).unwrap_or(active.len());
+            let more = Some(*constant).filter(|_| place == active.len());
+            let open: Vec<usize> = active.iter().copied().chain(more).collect();
+            let left = self.solved(rows, &open, None).covariance[place][place];
+            told[*constant] = (1.0 - left / self.priors[*constant].powi(2)).clamp(0.0, 1.0);
         }
         told
     }

@@ -2,9 +2,11 @@
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 
 use super::log::{self, Log};
+use super::profile::ascend::{Columns, Reader};
+use super::profile::{Profile, chrome};
 use crate::runs::{self, Run};
 
 /// Bytes of a file once it is unpacked, at most.
@@ -33,19 +35,45 @@ pub(crate) enum Said {
     Runs(Vec<Run>),
     /// One run's log.
     Log(Box<Log>),
+    /// Operator times.
+    Profile(Box<Profile>),
 }
 
-/// Reads a file: a CSV file of runs, or a log; packed by gzip or not.
+/// Reads a file: a CSV file of runs, a log, or operator times of a profile (a Chrome trace of the
+/// PyTorch profiler, or a table of Ascend's); packed by gzip or not.
 ///
 /// # Errors
 /// What is wrong with it, each with its line where it has one.
 pub fn read(file: impl Read) -> Result<Content, Vec<String>> {
+    read_within(file, MAX_BYTES)
+}
+
+/// The same of a file with at most so many bytes once it is unpacked.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_within(file: impl Read, most: u64) -> Result<Content, Vec<String>> {
     let mut file = BufReader::new(file);
     let start = file.fill_buf().map_err(unreadable)?;
     if start.starts_with(&[0x1f, 0x8b]) {
-        return read_plain(GzDecoder::new(file).take(MAX_BYTES + 1));
+        return read_plain(Bounded { file: MultiGzDecoder::new(file), left: most });
     }
-    read_plain(file.take(MAX_BYTES + 1))
+    read_plain(Bounded { file, left: most })
+}
+
+/// A file that fails where it is longer than it may be.
+struct Bounded<R> {
+    file: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let too_long = || std::io::Error::other("it is longer than is read once it is unpacked");
+        self.left = self.left.checked_sub(read as u64).ok_or_else(too_long)?;
+        Ok(read)
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
@@ -66,6 +94,13 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
     if is_table(&["id", "hardware"]) {
         return table(all);
     }
+    if text.trim_start().starts_with(['{', '[']) {
+        let profile = chrome::read(all).map_err(|why| vec![why])?;
+        return Ok(Content(Said::Profile(Box::new(profile))));
+    }
+    if let Some(columns) = Columns::of(first) {
+        return kernels(all, columns);
+    }
     let mut log = Log::default();
     each_line(all, |line| log.take(line))?;
     let known = log::is_log(text) || log.says_something();
@@ -74,8 +109,27 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
 
 /// What a file is that is none of those that are read.
 const UNKNOWN: &str = "it is neither a CSV file of runs (with the columns id, model, hardware and \
-                       n_devices) nor a log of Megatron-LM or MindSpeed-LLM (with lines of \
-                       `elapsed time per iteration (ms):`)";
+                       n_devices), nor a log of Megatron-LM or MindSpeed-LLM (with lines of \
+                       `elapsed time per iteration (ms):`), nor operator times (a Chrome trace, or \
+                       a table with the columns Type and Duration(us))";
+
+/// A table of kernels.
+fn kernels(file: impl Read, columns: Columns) -> Result<Content, Vec<String>> {
+    let mut reader = Reader::new(columns);
+    let mut is_header = true;
+    each_line(file, |line| {
+        // Blank lines in front of the header are none.
+        let was = is_header;
+        is_header &= line.trim().trim_start_matches('\u{feff}').is_empty();
+        was || reader.take(line)
+    })?;
+    if reader.profile.classes.is_empty() {
+        let (count, first) = reader.unread;
+        let lines = if count > 0 { format!("line {first}: ") } else { String::new() };
+        return Err(vec![format!("{lines}the table has no kernel with a type and a time")]);
+    }
+    Ok(Content(Said::Profile(Box::new(reader.profile))))
+}
 
 /// A table of runs.
 fn table(file: impl Read) -> Result<Content, Vec<String>> {
@@ -103,20 +157,15 @@ pub(crate) fn each_line(
 ) -> Result<(), Vec<String>> {
     let mut file = BufReader::new(file);
     let mut line = vec![];
-    let mut total = 0_u64;
     loop {
         line.clear();
-        let mut read =
+        let read =
             (&mut file).take(MAX_LINE as u64).read_until(b'\n', &mut line).map_err(unreadable)?;
         if read == 0 {
             return Ok(());
         }
         if line.last() != Some(&b'\n') {
-            read += skip_line(&mut file).map_err(unreadable)?;
-        }
-        total += read as u64;
-        if total > MAX_BYTES {
-            return Err(vec![format!("it has more than {MAX_BYTES} bytes")]);
+            skip_line(&mut file).map_err(unreadable)?;
         }
         if !take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r'])) {
             return Ok(());
@@ -124,17 +173,15 @@ pub(crate) fn each_line(
     }
 }
 
-/// Passes over the rest of a line; how many bytes that is.
-fn skip_line(file: &mut impl BufRead) -> std::io::Result<usize> {
-    let mut skipped = 0;
+/// Passes over the rest of a line.
+fn skip_line(file: &mut impl BufRead) -> std::io::Result<()> {
     loop {
         let buffer = file.fill_buf()?;
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let length = end.map_or(buffer.len(), |end| end + 1);
         file.consume(length);
-        skipped += length;
         if end.is_some() || length == 0 {
-            return Ok(skipped);
+            return Ok(());
         }
     }
 }

@@ -2,17 +2,19 @@
 
 use model::choice::Choice;
 use model::design::{Design, KnobId};
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, Plan, link};
 use serde::Serialize;
 
 use super::case::{Case, MAX_RUNS, Refused, Values, cases};
-use super::constant::{CONSTANTS, COUNT, Constant, IN_RUN, SYNCS};
-use super::fit::{Fit, MIN_LEFT_OUT, fit};
+use super::constant::{CONSTANTS, COUNT, IN_RUN, SYNCS};
+use super::fit::{Fit, fit, rounded};
+use super::profile::Profile;
+use super::profile::rates::{Rates, rates};
 use super::read::{Content, Said};
-use crate::convention;
 use crate::report::Score;
 use crate::runs::Run;
 use crate::statistics::score_of;
+use crate::{convention, hardware};
 
 /// Share of its prior's variance from which on runs are said to tell a constant.
 const TOLD: f64 = 0.5;
@@ -36,7 +38,7 @@ pub struct Asked {
 pub struct Calibration {
     /// What it is called.
     pub name: String,
-    /// The accelerator of all runs, by its id.
+    /// The accelerator of all runs, or of the profile, by its id.
     pub accelerator: String,
     /// The knobs that are moved, as `section.name=value`.
     pub knobs: Vec<String>,
@@ -44,7 +46,7 @@ pub struct Calibration {
     pub query: String,
     /// The same as a part of a design file.
     pub toml: String,
-    /// The first run's design with these knobs, as a link.
+    /// The first run's design, or the profile's, with these knobs, as a link.
     pub link: String,
     /// What became of every constant.
     pub constants: Vec<Told>,
@@ -52,8 +54,10 @@ pub struct Calibration {
     pub runs: Vec<Measured>,
     /// Runs and files that can't be used, with the reason.
     pub refused: Vec<Unused>,
-    /// How well the runs are predicted.
-    pub agreement: Agreement,
+    /// What a profile doesn't tell, and why.
+    pub remarks: Vec<String>,
+    /// How well the runs are predicted; none where there is a profile alone.
+    pub agreement: Option<Agreement>,
     /// The version of the model.
     pub model_version: String,
 }
@@ -73,9 +77,9 @@ pub struct Told {
     pub value: f64,
     /// Between which values it is with nine chances of ten.
     pub range: [f64; 2],
-    /// Share of what isn't known of it beforehand that the runs tell, all constants being open.
+    /// Share of what isn't known of it beforehand that the runs tell, beside what they move.
     pub told: f64,
-    /// `runs` or `family`: who gives the value.
+    /// `runs`, `profile` or `family`: who gives the value.
     pub from: &'static str,
     /// Why it stays the family's, or what to see to; empty where there is nothing to say.
     pub why: &'static str,
@@ -135,44 +139,60 @@ pub struct Agreement {
     pub left_out: Option<Score>,
 }
 
-/// Fits the constants to the runs of these files, each with its name.
+/// Fits the constants to the runs of these files, each with its name; rates that a profile has
+/// measured are taken as they are.
 ///
 /// # Errors
 /// Why there is no profile: a file that says nothing, runs that can't be predicted, or runs of
 /// several accelerators.
 pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
-    let (cases, unused) = given(files, asked)?;
+    let Given { mut cases, unused, profile } = given(files, asked)?;
     let mut parts: Vec<&str> =
         cases.iter().map(|case| case.plan().design().cluster.accelerator.name()).collect();
     parts.sort_unstable();
     parts.dedup();
-    let [part] = parts.as_slice() else {
-        if parts.is_empty() {
-            let why = |it: &Unused| format!("{}: {}", it.id, it.reason);
-            let mut lines = vec!["no run can be predicted".to_owned()];
-            lines.extend(unused.iter().take(MAX_TOLD).map(why));
-            return Err(lines);
-        }
+    if parts.len() > 1 {
         let list = parts.join(", ");
         return Err(vec![format!(
             "a profile is of one cluster, and the runs are of {} accelerators: {list}",
             parts.len()
         )]);
+    }
+    let Some(plan) = profiled(&cases, profile.as_ref(), asked)? else {
+        let why = |it: &Unused| format!("{}: {}", it.id, it.reason);
+        let mut lines = vec!["no run can be predicted".to_owned()];
+        lines.extend(unused.iter().take(MAX_TOLD).map(why));
+        return Err(lines);
     };
+    let is_own = asked.base.is_some();
+    let rates = profile.map(|profile| rates(&profile, plan.design(), is_own)).transpose();
+    let rates = rates.map_err(|why| vec![why])?.unwrap_or_default();
+    let known: Values = rates.values.map(|rate| rate.map(|it| rounded(it.value)));
+    cases.iter_mut().for_each(|case| case.know(&known));
+    if cases.is_empty() && known.iter().all(Option::is_none) {
+        let mut lines = vec!["the profile tells no rate".to_owned()];
+        lines.extend(rates.remarks);
+        return Err(lines);
+    }
     let fit = fit(&cases);
-    Ok(made(part, &cases, &fit, unused, asked))
+    Ok(Made { plan: &plan, cases: &cases, fit: &fit, rates: &rates, known }
+        .calibration(unused, asked))
 }
 
 /// Reasons that an error tells, at most.
 const MAX_TOLD: usize = 20;
 
-/// The cases of all files, and what can't be used.
-fn given(
-    files: Vec<(String, Content)>,
-    asked: &Asked,
-) -> Result<(Vec<Case>, Vec<Unused>), Vec<String>> {
-    let (mut all, mut unused) = (vec![], vec![]);
-    for (name, content) in files {
+/// What files say.
+struct Given {
+    cases: Vec<Case>,
+    unused: Vec<Unused>,
+    profile: Option<Profile>,
+}
+
+/// The cases of all files, what can't be used, and all operator times together.
+fn given(files: Vec<(String, Content)>, asked: &Asked) -> Result<Given, Vec<String>> {
+    let mut given = Given { cases: vec![], unused: vec![], profile: None };
+    for (place, (name, content)) in (0_u64..).zip(files) {
         match content.0 {
             Said::Runs(runs) => {
                 if runs.len() > MAX_RUNS {
@@ -182,55 +202,126 @@ fn given(
                     )]);
                 }
                 let (made, refused) = cases(&runs, &asked.settings);
-                all.extend(made);
+                given.cases.extend(made);
                 let refused = refused.into_iter();
-                unused.extend(refused.map(|Refused { id, reason }| Unused { id, reason }));
+                given.unused.extend(refused.map(|Refused { id, reason }| Unused { id, reason }));
             }
             Said::Log(log) => match log.case(&name, asked.base.as_ref(), &asked.settings) {
-                Ok(case) => all.push(case),
-                Err(reason) => unused.push(Unused { id: name, reason }),
+                Ok(case) => given.cases.push(case),
+                Err(reason) => given.unused.push(Unused { id: name, reason }),
             },
+            Said::Profile(profile) => {
+                given.profile.get_or_insert_default().merge(&profile, place);
+            }
         }
     }
-    if all.len() > MAX_RUNS {
-        return Err(vec![format!("{} runs; a fit takes at most {MAX_RUNS}", all.len())]);
+    if given.cases.len() > MAX_RUNS {
+        let count = given.cases.len();
+        return Err(vec![format!("{count} runs; a fit takes at most {MAX_RUNS}")]);
     }
-    Ok((all, unused))
+    Ok(given)
 }
 
-fn made(part: &str, cases: &[Case], fit: &Fit, unused: Vec<Unused>, asked: &Asked) -> Calibration {
-    let runs: Vec<Measured> = cases
-        .iter()
-        .zip(&fit.left_out)
-        .filter_map(|(case, off)| measured(case, fit, *off))
-        .collect();
+/// The design on whose accelerator a profile's kernels ran, and that the profile's link begins
+/// with: the one that is given, that of the first run, or a dense model on the device that the
+/// profile names.
+fn profiled(
+    cases: &[Case],
+    profile: Option<&Profile>,
+    asked: &Asked,
+) -> Result<Option<Plan>, Vec<String>> {
+    if let Some(case) = cases.first().filter(|_| profile.is_none() || asked.base.is_none()) {
+        return Ok(Some(case.plan().clone()));
+    }
+    let Some(profile) = profile else { return Ok(None) };
+    let name = profile.device.clone().unwrap_or_default();
+    let run = Run { hardware: name.clone(), ..Run::default() };
+    let named = hardware::for_run(&run).ok().map(|machine| machine.accelerator.to_owned());
+    let says_part = asked.settings.iter().any(|(knob, _)| *knob == KnobId::accelerator);
+    if asked.base.is_none() && !says_part && named.is_none() {
+        return Err(vec![format!(
+            "the profile's device `{name}` is no known accelerator: give it with --set \
+             cluster.accelerator=ID, or a preset with the cluster"
+        )]);
+    }
+    let one = |error: model::knob::KnobError| vec![error.to_string()];
+    let mut design = match &asked.base {
+        Some(base) => base.clone(),
+        None => Design::from_preset(STAND_IN).map_err(one)?,
+    };
+    if let Some(named) = named.filter(|_| asked.base.is_none()) {
+        design.set_text(KnobId::accelerator, &named).map_err(one)?;
+    }
+    for (knob, value) in &asked.settings {
+        design.set_text(*knob, value).map_err(one)?;
+    }
+    let plan = Plan::new(&design);
+    plan.map(Some).map_err(|broken| broken.into_iter().map(|it| it.message).collect())
+}
+
+/// The preset whose design stands for that of a profile where none is given: kernels are timed on
+/// its accelerator, by their own shapes.
+const STAND_IN: &str = "llama-3-8b";
+
+/// What a calibration is made of.
+struct Made<'a> {
+    plan: &'a Plan,
+    cases: &'a [Case],
+    fit: &'a Fit,
+    rates: &'a Rates,
+    known: Values,
+}
+
+impl Made<'_> {
+    /// All knobs: those that runs move and those that a profile gives.
+    fn values(&self) -> Values {
+        core::array::from_fn(|index| self.fit.values[index].or(self.known[index]))
+    }
+
+    fn calibration(&self, unused: Vec<Unused>, asked: &Asked) -> Calibration {
+        let (cases, values) = (self.cases, self.values());
+        let part = self.plan.design().cluster.accelerator.name();
+        let runs = cases.iter().zip(&self.fit.left_out);
+        let runs: Vec<Measured> =
+            runs.filter_map(|(case, off)| measured(case, self.fit, *off)).collect();
+        let count = runs.len();
+        let name = asked.name.clone().unwrap_or_else(|| match count {
+            0 => format!("{part}, operator times"),
+            1 => format!("{part}, 1 run"),
+            _ => format!("{part}, {count} runs"),
+        });
+        let knobs: Vec<String> = CONSTANTS
+            .iter()
+            .zip(values)
+            .filter_map(|(constant, value)| Some(format!("{}={}", constant.knob.id(), value?)))
+            .collect();
+        Calibration {
+            toml: toml(&name, &values),
+            name,
+            accelerator: part.to_owned(),
+            query: knobs.join("&"),
+            knobs,
+            link: address(self.plan, &values),
+            constants: (0..COUNT).map(|index| self.told(index)).collect(),
+            agreement: (count > 0).then(|| agreement(&runs)),
+            runs,
+            refused: unused,
+            remarks: self.rates.remarks.clone(),
+            model_version: MODEL_VERSION.to_owned(),
+        }
+    }
+}
+
+fn agreement(runs: &[Measured]) -> Agreement {
     let score = |of: fn(&Measured) -> f64| {
         let errors: Vec<f64> = runs.iter().map(of).collect();
         score_of(&errors, &errors)
     };
     let left_out: Option<Vec<f64>> = runs.iter().map(|run| run.left_out_error).collect();
-    let knobs = fit.knobs();
-    let count = runs.len();
-    let name = asked
-        .name
-        .clone()
-        .unwrap_or_else(|| format!("{part}, {count} {}", if count == 1 { "run" } else { "runs" }));
-    Calibration {
-        toml: toml(&name, &fit.values),
-        name,
-        accelerator: part.to_owned(),
-        query: knobs.join("&"),
-        knobs,
-        link: cases.first().map(|case| address(case, &fit.values)).unwrap_or_default(),
-        constants: (0..COUNT).map(|index| told(index, cases, fit)).collect(),
-        agreement: Agreement {
-            before: score(|run| run.time_error_before),
-            after: score(|run| run.time_error),
-            left_out: left_out.filter(|it| !it.is_empty()).map(|it| score_of(&it, &it)),
-        },
-        runs,
-        refused: unused,
-        model_version: MODEL_VERSION.to_owned(),
+    Agreement {
+        before: score(|run| run.time_error_before),
+        after: score(|run| run.time_error),
+        left_out: left_out.map(|errors| score_of(&errors, &errors)),
     }
 }
 
@@ -249,20 +340,14 @@ fn toml(name: &str, values: &Values) -> String {
     text
 }
 
-/// A case's design with these values, as a link.
-fn address(case: &Case, values: &Values) -> String {
-    let mut design = case.plan().design().clone();
-    for (constant, value) in CONSTANTS.iter().zip(values) {
-        if value.is_some() {
-            *(constant.own)(&mut design.kernel) = *value;
-        }
-    }
-    format!("/?{}", link::encode(&design))
+/// A plan's design with these values, as a link.
+fn address(plan: &Plan, values: &Values) -> String {
+    format!("/?{}", link::encode(&Case::design(plan, values)))
 }
 
 fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
     let none = [None; COUNT];
-    let (before, estimate) = case.predicted(&none)?;
+    let (before, estimate) = case.bare()?;
     let (after, _) = case.predicted(&fit.values)?;
     let Run { id, .. } = &case.run;
     Some(Measured {
@@ -279,52 +364,71 @@ fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
         memory_measured_gib: convention::memory_gib(&case.run),
         memory_predicted_gib: estimate.metrics.memory_peak.get() / (1_u64 << 30) as f64,
         assumed: case.assumed.clone(),
-        link: address(case, &none),
+        link: address(case.plan(), &none),
     })
 }
 
-/// What became of a constant.
-fn told(index: usize, cases: &[Case], fit: &Fit) -> Told {
-    let constant = &CONSTANTS[index];
-    let before = fit.start[index];
-    let moved = fit.values[index];
-    // What follows the rate inside steps moves with it.
-    let follows = match (moved, fit.values[IN_RUN]) {
-        (None, Some(own)) if constant.follows_in_run => own / fit.start[IN_RUN],
-        _ => 1.0,
-    };
-    let value = moved.unwrap_or(before * follows);
-    let ends = [-1.0, 1.0].map(|side: f64| value * (side * MOST * fit.deviations[index]).exp());
-    let [least, most] = constant.bounds();
-    let given = cases.iter().any(|case| case.sets(index));
-    Told {
-        knob: constant.knob.id(),
-        label: constant.knob.knob().label,
-        unit: constant.knob.knob().unit,
-        before,
-        value,
-        range: if given { [value; 2] } else { ends.map(|end| end.clamp(least, most)) },
-        told: fit.told[index],
-        from: if moved.is_some() { "runs" } else { "family" },
-        why: why(index, constant, cases, fit),
+impl Made<'_> {
+    /// What became of a constant.
+    fn told(&self, index: usize) -> Told {
+        let (constant, fit) = (&CONSTANTS[index], self.fit);
+        let before = if self.cases.is_empty() {
+            (constant.in_effect)(&self.plan.rates_in_effect())
+        } else {
+            fit.start[index]
+        };
+        // What follows the rate inside steps moves with it.
+        let follows = match (fit.values[index], fit.values[IN_RUN]) {
+            (None, Some(own)) if constant.follows_in_run => own / fit.start[IN_RUN],
+            _ => 1.0,
+        };
+        let measured = self.rates.values[index].filter(|_| fit.values[index].is_none());
+        let value = self.values()[index].unwrap_or(before * follows);
+        let deviation = measured.map_or(fit.deviations[index], |rate| rate.deviation);
+        let ends = [-1.0, 1.0].map(|side: f64| value * (side * MOST * deviation).exp());
+        let [least, most] = constant.bounds();
+        let is_set = measured.is_none() && self.cases.iter().any(|case| case.sets(index));
+        Told {
+            knob: constant.knob.id(),
+            label: constant.knob.knob().label,
+            unit: constant.knob.knob().unit,
+            before,
+            value,
+            range: if is_set { [value; 2] } else { ends.map(|end| end.clamp(least, most)) },
+            told: match measured {
+                Some(rate) => (1.0 - (rate.deviation / constant.prior()).powi(2)).max(0.0),
+                None => fit.told[index],
+            },
+            from: match (fit.values[index], measured) {
+                (Some(_), _) => "runs",
+                (None, Some(_)) => "profile",
+                (None, None) => "family",
+            },
+            why: self.why(index),
+        }
     }
-}
 
-/// Why a constant is as it is, where that isn't plain.
-fn why(index: usize, constant: &Constant, cases: &[Case], fit: &Fit) -> &'static str {
-    let [least, most] = constant.bounds();
-    let designs = fit.left_out.iter().filter(|it| it.is_some()).count();
-    match fit.values[index] {
-        Some(value) if value <= least * 1.001 || value >= most / 1.001 => {
-            "at its bound: the model misses something, so don't use it"
+    /// Why a constant is as it is, where that isn't plain.
+    fn why(&self, index: usize) -> &'static str {
+        let (constant, fit) = (&CONSTANTS[index], self.fit);
+        let [least, most] = constant.bounds();
+        let has_left_out = fit.left_out.iter().any(Option::is_some);
+        let is_set = self.cases.iter().any(|case| case.sets(index));
+        match (fit.values[index], self.known[index]) {
+            (Some(value), _) | (None, Some(value))
+                if value <= least * 1.001 || value >= most / 1.001 =>
+            {
+                "at its bound: the model misses something, so don't use it"
+            }
+            (Some(_), _) if !has_left_out => "nothing is left out with fewer than three designs",
+            (Some(_), _) | (None, Some(_)) => "",
+            (None, None) if self.cases.is_empty() => "the profile doesn't tell it",
+            (None, None) if is_set => "a run's design sets it",
+            (None, None) if index == SYNCS => {
+                "a step tells only its product with the time of a read-back, which moves instead"
+            }
+            (None, None) if fit.told[index] < TOLD => "the runs don't tell it from the others",
+            (None, None) => "runs that are left out aren't predicted better with it",
         }
-        Some(_) if designs < MIN_LEFT_OUT => "nothing is held out with fewer than three designs",
-        Some(_) => "",
-        None if cases.iter().any(|case| case.sets(index)) => "a run's design sets it",
-        None if index == SYNCS => {
-            "a step tells its product with the read-back's time alone, which moves instead"
-        }
-        None if fit.told[index] < TOLD => "the runs don't tell it from the others",
-        None => "runs that are left out aren't predicted better with it",
     }
 }

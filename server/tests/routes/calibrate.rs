@@ -1,0 +1,99 @@
+//! `POST /api/v1/calibrate` and the page `/calibrate`.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+
+use crate::{Answer, TestApp};
+
+const LOG: &str = include_str!("../../../crates/validation/tests/own/llama-8b-tp1.log");
+const MARK: &str = "moescape-mark-0123";
+
+/// A field of a form: its name, the file's name where it is one, and what it holds.
+type Field<'a> = (&'a str, Option<&'a str>, &'a [u8]);
+
+async fn posted(path: &str, fields: &[Field<'_>]) -> Answer {
+    let mut body = vec![];
+    for (name, file, bytes) in fields {
+        let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
+        let head =
+            format!("--{MARK}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{MARK}--\r\n").as_bytes());
+    let kind = format!("multipart/form-data; boundary={MARK}");
+    let request = Request::post(path).header("content-type", kind);
+    let app = TestApp::new();
+    let answer = app.send(request.body(Body::from(body)).unwrap()).await;
+    assert!(!app.has_store(), "a calibration stores nothing");
+    answer
+}
+
+const ON: Field<'_> = ("accelerator", None, b"h100-sxm-80gb");
+
+#[tokio::test]
+async fn a_log_makes_a_profile_as_the_api_describes_it() {
+    let answer = posted(
+        "/api/v1/calibrate",
+        &[("file", Some("run.log"), LOG.as_bytes()), ON, ("name", None, b"ours")],
+    )
+    .await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+    assert_eq!(answer.header("content-type"), "application/json");
+    let found = answer.json();
+    assert_eq!(found["name"], "ours");
+    assert_eq!(found["runs"][0]["steps"], 3);
+    let knobs = found["knobs"].as_array().unwrap();
+    assert_eq!(knobs.len(), 1, "{found}");
+    assert!(found["link"].as_str().unwrap().contains(knobs[0].as_str().unwrap()));
+    assert!(found["provenance"]["date"].is_string());
+    let document = TestApp::new().get("/api/v1/openapi.json").await.json();
+    let described = &document["components"]["schemas"]["Calibration"];
+    for name in found.as_object().unwrap().keys() {
+        assert!(described["properties"][name].is_object(), "{name} isn't described");
+    }
+    let of = |list: &str| described["properties"][list]["items"]["properties"].clone();
+    for list in ["runs", "constants"] {
+        for name in found[list][0].as_object().unwrap().keys() {
+            assert!(of(list)[name].is_object(), "{list}: {name} isn't described");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_makes_no_profile_is_a_problem_with_its_line() {
+    let path = "/api/v1/calibrate";
+    let none = posted(path, &[ON]).await;
+    none.problem(StatusCode::BAD_REQUEST);
+    let table = b"id,model,hardware,n_devices\n";
+    let lines = posted(path, &[("file", Some("a.csv"), &table[..]), ON]).await;
+    lines.problem(StatusCode::UNPROCESSABLE_ENTITY);
+    let cut = posted(path, &[("file", Some("a.csv"), b"id,hardware\nx,y\n"), ON]).await;
+    let problem = cut.problem(StatusCode::UNPROCESSABLE_ENTITY);
+    let why = problem["errors"][0]["detail"].as_str().unwrap();
+    assert_eq!(why, "a.csv: line 1: there is no column `model`");
+    let knob = posted(path, &[("file", Some("a"), LOG.as_bytes()), ("set", None, b"tq=3")]).await;
+    knob.problem(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn the_page_works_without_a_script_and_shows_what_the_api_says() {
+    let page = TestApp::new().get("/calibrate").await;
+    assert_eq!(page.status, StatusCode::OK);
+    for part in ["enctype=\"multipart/form-data\"", "type=\"file\"", "action=\"/calibrate\""] {
+        assert!(page.text().contains(part), "{part}");
+    }
+    let fields = [("file", Some("<b>run</b>.log"), LOG.as_bytes()), ON];
+    let (page, api) =
+        (posted("/calibrate", &fields).await, posted("/api/v1/calibrate", &fields).await.json());
+    assert_eq!(page.status, StatusCode::OK);
+    let link = api["link"].as_str().unwrap().replace('&', "&amp;");
+    for part in [&format!("href=\"{link}\""), api["query"].as_str().unwrap(), "&lt;b&gt;run"] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+    assert!(!page.text().contains("<b>run"));
+    let refused = posted("/calibrate", &[("text", None, b"nothing"), ON]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.text().contains("pasted: it is neither"), "{}", refused.text());
+}
