@@ -74,7 +74,8 @@ pub(super) const IN_RUN_RATE: Row = knob(
     OptionalReal(0.1, 1.5),
     "Rate of kernels inside a step over that of bursts on this cluster; rates that the design \
              sets are of steps already; none is the family's",
-);
+)
+.source(DERIVED);
 pub(super) const SUSTAINED_CLOCK: Row = knob(
     "Sustained clock",
     Real(0.1, 1.0),
