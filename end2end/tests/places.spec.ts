@@ -71,7 +71,7 @@ for (const { name, options } of looks("narrow phone")) {
 test("the pages of a place stand below it, and the one at hand is marked", async ({ page }) => {
   await open(page, "/tour");
   const learn = page.getByRole("navigation", { name: "Learn" });
-  const names = ["Overview", "Tour", "Ladder", "Trust", "Schedules", "Guide", "About"];
+  const names = ["Overview", "Tour", "Ladder", "Trust", "Calibrate", "Schedules", "Guide", "About"];
   await expect(learn.getByRole("link")).toHaveText(names);
   await learn.getByRole("link", { name: "About" }).click();
   await expect(page).toHaveURL(/\/about$/);

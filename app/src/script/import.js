@@ -2,9 +2,8 @@
 //
 // The form is a page of the server (`/import`) that works without this script. On that page the
 // answer takes the form's place without loading the page again; from the explorer a file that is
-// dropped leads there. A file on the panel for traces of expert loads stays a trace.
-
-// A form that loads its answer as a page, as that of `/calibrate`, only gets the files.
+// dropped leads there. A file on the panel for traces of expert loads stays a trace. A form that
+// loads its answer as a page, as that of `/calibrate`, only gets the files.
 
 /** Bytes that the server reads of a file; the form says how many where it is on the page. */
 const MAX_BYTES = 1 << 20;
@@ -165,7 +164,8 @@ document.addEventListener("drop", (event) => {
   if (!trace) {
     // Entries have to be asked for before the event is over.
     const here = form();
-    const folder = here && !("loads" in here.dataset) ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
+    const takesFolders = here && !("loads" in here.dataset);
+    const folder = takesFolders ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
     void folder.then((found) => (found ? sendFolder(found) : take(files)));
     return;
   }

@@ -1,4 +1,4 @@
-//! One's own runs: files of them, and what a fit to half of a source's runs does for its other half.
+//! One's own runs: files of them, and what half of a source's runs do for its other half.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

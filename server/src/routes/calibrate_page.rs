@@ -106,11 +106,10 @@ fn profile(found: &Calibration) -> Markup {
                 (copied("profile-knobs", "Knobs, for any link", &found.query))
                 div.import-field {
                     label for="profile-toml" { "Part of a design file" }
-                    textarea id="profile-toml" rows=(found.knobs.len() + 2) readonly
-                        translate="no" { "\n" (found.toml) }
-                    button type="button" class="button" data-copy="profile-toml"
-                        aria-live="polite" hidden {
-                        "Copy" span.visually-hidden { " Part of a design file" }
+                    div.share-row {
+                        textarea id="profile-toml" rows=(found.knobs.len() + 2) readonly
+                            translate="no" { "\n" (found.toml) }
+                        (copy_button("profile-toml", "Part of a design file"))
                     }
                 }
                 div.import-ways {
@@ -130,10 +129,19 @@ fn copied(id: &str, label: &str, text: &str) -> Markup {
     html! {
         div.import-field {
             label for=(id) { (label) }
-            input id=(id) readonly autocomplete="off" translate="no" value=(text);
-            button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
-                "Copy" span.visually-hidden { " " (label) }
+            div.share-row {
+                input id=(id) readonly autocomplete="off" translate="no" value=(text);
+                (copy_button(id, label))
             }
+        }
+    }
+}
+
+/// A button that copies a field, shown where a script does so.
+fn copy_button(id: &str, label: &str) -> Markup {
+    html! {
+        button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
+            "Copy" span.visually-hidden { " " (label) }
         }
     }
 }
@@ -215,16 +223,18 @@ fn runs(found: &Calibration) -> Markup {
         @if !assumed.is_empty() {
             section.card.import-card #assumed {
                 h2 { "Assumed" }
-                @for run in assumed {
-                    details {
-                        summary {
-                            span translate="no" { (run.id) } " "
-                            span {
-                                (counted(run.assumed.len() as u64, "assumption", "assumptions"))
-                            }
-                        }
+                p.muted { "What the files leave open, run by run." }
+                details {
+                    summary {
+                        (counted(
+                            assumed.iter().map(|run| run.assumed.len() as u64).sum(),
+                            "assumption",
+                            "assumptions",
+                        ))
+                    }
+                    @for run in assumed {
+                        h3 { a href=(run.link) translate="no" { (run.id) } }
                         ul { @for words in &run.assumed { li { (words) } } }
-                        p { a href=(run.link) { "Its design" } }
                     }
                 }
             }

@@ -48,6 +48,7 @@ pub(super) async fn page(
             (PreEscaped(&still.left_out))
             (ways(&[
                 (Page::Trust.path(), "Every published run beside its prediction"),
+                (Page::Calibrate.path(), "Calibrate to your own runs"),
                 (Page::About.path(), "Which model computes the numbers, and its sources"),
             ]))
         }

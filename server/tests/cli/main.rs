@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 mod budget;
+mod calibrate;
 mod export;
 mod find;
 mod import;

@@ -91,7 +91,7 @@ impl Log {
         !self.steps.is_empty() || !self.arguments.is_empty()
     }
 
-    /// `  micro_batch_size ................................ 1`, whatever a launcher writes before it.
+    /// `  micro_batch_size ................. 1`, whatever a launcher writes before it.
     fn argument(&mut self, line: &str) {
         let mut words = line.split_whitespace().skip_while(|word| word.ends_with([':', ']', '>']));
         let is_name = |word: &str| {

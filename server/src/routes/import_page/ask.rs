@@ -1,5 +1,6 @@
 //! The form of `/import`, as HTML.
 
+use app::site::Page;
 use axum::http::StatusCode;
 use maud::{Markup, html};
 use model::preset::{Preset, PresetKind};
@@ -76,6 +77,10 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
                     Megatron-LM, MindSpeed-LLM and the frameworks around them, or a design file. \
                     The result lists which key sets which knob, what is assumed and what isn't \
                     recognised, and asks for what is missing. Nothing is stored."
+                }
+                p {
+                    "Logs, tables and profiles of runs of yours: "
+                    a href=(Page::Calibrate.path()) { "Calibrate to your own runs" }
                 }
             } @else { h2 { "Import another text" } }
             (form(asked))

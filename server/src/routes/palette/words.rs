@@ -118,6 +118,7 @@ pub(super) static WORDS: &[(&str, &str)] = words! {
     "knob:kernel.software": "cann, cuda version, driver, release";
     "knob:kernel.gemm_efficiency": "gemm, matmul efficiency, mm efficiency, cublas";
     "knob:kernel.grouped_gemm_relative_efficiency": "grouped gemm efficiency, gmm";
+    "knob:kernel.in_run_rate": "throttling, derating, clocks, in-run factor";
     "knob:kernel.flash_attention": "fa, fa2, fa3, sdpa, flashattention";
     "knob:kernel.moe_grouped_gemm": "grouped gemm, gmm, megablocks";
     "knob:kernel.cuda_graph_impl": "cuda graph, cudagraph, aclgraph, graph capture";
@@ -201,6 +202,8 @@ pub(super) static WORDS: &[(&str, &str)] = words! {
     "page:/tour": "walkthrough, story, case study, paper";
     "page:/ladder": "ablation, step by step, 18.9 to 41";
     "page:/trust": "validation, accuracy, error, calibration, benchmark, measured, ground truth";
+    "page:/calibrate": "own runs, logs, profiler, trace, kernel_details, fit, my cluster, measured \
+        run";
     "page:/schedule": "schedule lab, zero bubble, simulator, pipeline simulator";
     "page:/presets": "gallery, models, model zoo";
     "page:/guide": "documentation, docs, manual, help, handbook";

@@ -226,7 +226,8 @@ mod tests {
              \"4096,2048\",DT_BF16,ND",
             "2,c,GroupedMatmul,AI_CORE,0,700,0,20,\"8192,7168;8,7168,4096;8\",\
              DT_BF16;DT_BF16;INT64,ND,\"8192,4096\",DT_BF16,ND",
-            "2,d,FlashAttentionScore,MIX_AIC,0,500,0,20,\"4096,1,5120;4096,1,1024\",x,ND,\"1\",x,ND",
+            "2,d,FlashAttentionScore,MIX_AIC,0,500,0,20,\"4096,1,5120;4096,1,1024\",x,ND,\"1\",x,\
+             ND",
             "2,e,Add,AI_VECTOR_CORE,0,40,0,20,\"4096,7168;4096,7168\",DT_BF16;FLOAT,ND,\
              \"4096,7168\",DT_BF16,ND",
         ]);

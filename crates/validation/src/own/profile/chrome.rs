@@ -375,12 +375,17 @@ mod tests {
 
     #[test]
     fn kernels_get_the_shape_of_the_operator_that_launched_them() {
-        let text = r#"{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}],
+        let text = r#"{"schemaVersion": 1,
+            "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}],
             "traceEvents": [
             {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": 9},
-            {"ph": "X", "cat": "kernel", "name": "nvjet_tst", "ts": 1.5, "dur": 700.25, "args": {"External id": 7, "stream": 7}},
-            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"External id": 7, "Input Dims": [[4096, 4096], [4096, 14336], []], "Input type": ["c10::BFloat16"]}},
-            {"ph": "X", "cat": "cpu_op", "name": "aten::cat", "args": {"External id": 8, "Input Dims": [[[4, 4], [4, 4]], []]}},
+            {"ph": "X", "cat": "kernel", "name": "nvjet_tst", "ts": 1.5, "dur": 700.25,
+             "args": {"External id": 7, "stream": 7}},
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {
+             "External id": 7, "Input Dims": [[4096, 4096], [4096, 14336], []],
+             "Input type": ["c10::BFloat16"]}},
+            {"ph": "X", "cat": "cpu_op", "name": "aten::cat",
+             "args": {"External id": 8, "Input Dims": [[[4, 4], [4, 4]], []]}},
             {"ph": "X", "cat": "kernel", "name": "void vectorized_elementwise_kernel", "dur": 20},
             {"ph": "i", "s": "p", "name": "x", "args": {"Input Dims": "no", "External id": null}}
             ], "traceName": "x"}"#;
