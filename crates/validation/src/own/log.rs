@@ -39,6 +39,8 @@ pub(crate) struct Log {
     lines: usize,
     /// Seconds and global batch of each iteration line.
     steps: Vec<(f64, Option<u64>)>,
+    /// Entries of the vocabulary with what it is filled up to.
+    vocab: Option<u64>,
     /// The largest `max allocated`, in MiB.
     memory_mib: f64,
     is_mindspeed: bool,
@@ -58,6 +60,13 @@ fn field(line: &str, name: &str) -> Option<f64> {
     word.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
+/// 151936 of ` > padded vocab (size: 151643) with 293 dummy tokens (new size: 151936)`.
+fn padded_vocab(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once("padded vocab (size:")?;
+    let (_, size) = rest.split_once("(new size: ")?;
+    size.split(')').next()?.trim().parse().ok()
+}
+
 impl Log {
     /// Reads one more line; none are left to read where this says no.
     pub(crate) fn take(&mut self, line: &str) -> bool {
@@ -72,7 +81,13 @@ impl Log {
         } else if self.is_inside {
             self.argument(line);
         }
+        if let Some(size) = padded_vocab(line) {
+            self.vocab = Some(size);
+        }
+        // A step that is skipped leaves out the optimizer.
+        let is_whole = field(line, "number of skipped iterations").is_none();
         if self.steps.len() < MAX_STEPS
+            && is_whole
             && let Some(ms) = field(line, "elapsed time per iteration (ms)")
         {
             let batch = field(line, "global batch size").map(|batch| batch as u64);
@@ -110,11 +125,25 @@ impl Log {
         }
     }
 
+    /// Is an argument given that isn't off? Whoever prints all of them prints defaults too.
+    fn is_on(&self, names: &[&str]) -> bool {
+        let mut known = self.arguments.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        known.any(|(_, value)| !matches!(value.trim(), "" | "None" | "False" | "0"))
+    }
+
     /// The arguments as a launch script has them.
     fn script(&self) -> String {
         let mut script = String::from("torchrun pretrain_gpt.py");
+        let unused: Vec<&str> = DEPENDENT
+            .iter()
+            .filter(|(on, _)| !self.is_on(on))
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
         for (name, value) in &self.arguments {
             let value = value.trim();
+            if unused.iter().any(|own| name.strip_prefix(own).is_some_and(ends_name)) {
+                continue;
+            }
             match (name.as_str(), value) {
                 (_, "None" | "" | "[]" | "{}") => {}
                 // Switches that are stored under the name of what they switch off.
@@ -135,6 +164,9 @@ impl Log {
                     let _ = write!(script, " \\\n  --{} {value}", name.replace('_', "-"));
                 }
             }
+        }
+        if let Some(size) = self.vocab.filter(|_| !self.is_on(&["padded_vocab_size"])) {
+            let _ = write!(script, " \\\n  --padded-vocab-size {size}");
         }
         script
     }
@@ -213,6 +245,38 @@ impl Log {
     }
 }
 
+/// Arguments that have a default which counts only where one of some others is on; those that end
+/// in `_` stand for all that begin so.
+///
+/// Source: NVIDIA/Megatron-LM, `megatron/training/arguments.py`.
+const DEPENDENT: [(&[&str], &[&str]); 7] = [
+    (
+        &["use_megatron_fsdp", "use_custom_fsdp", "use_torch_fsdp2"],
+        &["data_parallel_sharding_strategy"],
+    ),
+    (
+        &["multi_latent_attention"],
+        &["q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"],
+    ),
+    (
+        &["is_hybrid_model", "hybrid_override_pattern", "hybrid_layer_pattern"],
+        &["mamba_", "hybrid_"],
+    ),
+    (
+        &["num_experts", "num_moe_experts"],
+        &["moe_", "expert_model_parallel_size", "expert_tensor_parallel_size"],
+    ),
+    (&["recompute_granularity"], &["recompute_"]),
+    (&["experimental_attention_variant", "linear_attention_type"], &["linear_", "dsa_"]),
+    // The decoder's are the model's.
+    (&["encoder_decoder"], &["encoder_", "decoder_seq_length", "decoder_num_layers"]),
+];
+
+/// Is a name over, behind what it begins with? What begins others ends in `_`.
+fn ends_name(rest: &str) -> bool {
+    rest.is_empty() || !rest.starts_with('_')
+}
+
 /// Arguments that MindSpeed-LLM alone has.
 const OF_MINDSPEED: [&str; 6] = [
     "moe_tp_extend_ep",
@@ -275,6 +339,7 @@ mod tests {
     fn arguments_are_read_behind_whatever_a_launcher_writes() {
         let text = "[rank0]: ------------------------ arguments ------------------------\n\
                     0:   add_bias_linear ................................. False\n\
+                    [rank0]:   recompute_granularity ....................... selective\n\
                     [rank0]:   recompute_modules ........................... ['core_attn', 'mlp']\n\
                     a_name_that_is_as_long_as_all_the_dots_together_are  7\n\
                     \x20 fp8 ............................................. None\n\
@@ -286,6 +351,8 @@ mod tests {
             "torchrun",
             "pretrain_gpt.py",
             "--disable-bias-linear",
+            "--recompute-granularity",
+            "'selective'",
             "--recompute-modules",
             "core_attn",
             "mlp",
