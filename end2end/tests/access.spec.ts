@@ -43,7 +43,7 @@ const TWO = "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=
 const FIND = "/find?v=1&preset=qwen3-30b-a3b";
 const PAGES = [
   ...["/", "/presets", "/tour?step=3", "/sweep", TWO, "/schedule", "/serving", "/budget"],
-  ...["/ladder", "/trust", "/guide"],
+  ...["/ladder", "/trust", "/calibrate", "/guide"],
   ...["/find", FIND, "/settings", "/import", "/share", "/export", "/r/new", "/embed"],
 ];
 

@@ -21,7 +21,7 @@ use crate::state::AppState;
 pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Bytes of one file once it is unpacked, at most.
-const MAX_UNPACKED: u64 = 512 << 20;
+const MAX_UNPACKED: u64 = 256 << 20;
 
 /// Settings of one form, at most.
 const MAX_SETTINGS: usize = 200;

@@ -14,7 +14,7 @@ use crate::runs::Run;
 use crate::{expression, score};
 
 /// Runs of one fit, at most.
-pub const MAX_RUNS: usize = 200;
+pub const MAX_RUNS: usize = 100;
 
 /// Values of the constants, each in the unit of its knob; what is none stays as the design has it.
 pub(crate) type Values = [Option<f64>; COUNT];
