@@ -9,7 +9,7 @@
 //!
 //! Few runs fit few constants. First comes the one rate of kernels inside steps; another constant
 //! is moved only when the runs tell it apart from the others and runs that are left out are
-//! predicted better with it ([`fit`]).
+//! predicted better with it ([`fit()`]).
 
 mod constant;
 mod case;
