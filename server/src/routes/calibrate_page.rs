@@ -70,7 +70,8 @@ fn shown(
     let page = Reading {
         page: Some(Page::Calibrate),
         title: Page::Calibrate.title(),
-        about: Page::Calibrate.about(),
+        // An answer is its visitor's alone.
+        about: if answer.is_none() { Page::Calibrate.about() } else { "" },
         script: state.site.names().map(|names| names.import.as_str()),
         head: html! { @if let Some(share) = share { script type="module" src=(share) {} } },
         class: "import calibrate",

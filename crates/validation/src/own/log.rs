@@ -5,6 +5,7 @@
 //! `megatron/training/training.py:training_log` and `megatron/training/utils.py:report_memory`,
 //! which MindSpeed-LLM calls too.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use interchange::{Answers, Format, Import, import_with};
@@ -180,8 +181,9 @@ impl Log {
 
     /// The seconds of steps behind the warm-up, of the global batch that most of them have.
     fn counted(&self) -> (Vec<f64>, Option<u64>) {
-        let of = |batch: Option<u64>| self.steps.iter().filter(|it| it.1 == batch).count();
-        let batch = self.steps.iter().rev().map(|it| it.1).max_by_key(|batch| of(*batch)).flatten();
+        let mut counts: BTreeMap<Option<u64>, usize> = BTreeMap::new();
+        self.steps.iter().for_each(|step| *counts.entry(step.1).or_default() += 1);
+        let batch = counts.into_iter().max_by_key(|(_, count)| *count).and_then(|it| it.0);
         let [least, most] = WARM_UP;
         let warm_up = (self.steps.len() / 10).clamp(least, most).min(self.steps.len() / 2);
         let behind = self.steps.iter().skip(warm_up).filter(|it| it.1 == batch);
@@ -333,6 +335,14 @@ mod tests {
         let rest: String = (6..=20).map(|it| iteration(it, 5_000.0, 128)).collect();
         let (seconds, batch) = log(&format!("{ramp}{rest}")).counted();
         assert_eq!((seconds.len(), batch), (15, Some(128)));
+    }
+
+    /// Whose every step has a batch of its own takes no longer than another.
+    #[test]
+    fn a_long_log_is_counted_once() {
+        let steps = (0..200_000).map(|it| (1.0, Some(it))).chain([(2.0, Some(7))]).collect();
+        let (seconds, batch) = Log { steps, ..Log::default() }.counted();
+        assert_eq!((seconds, batch), (vec![2.0], Some(7)));
     }
 
     #[test]
