@@ -129,8 +129,11 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
         &mut kernels.vector_bandwidth,
         &mut kernels.gather_bandwidth,
     ] {
+        *level *= rate;
         // A cluster's own rate may be above the family's bursts, and nothing above its peak.
-        *level = (*level * rate).min(1.0);
+        if kernel.in_run_rate.is_some() {
+            *level = level.min(1.0);
+        }
     }
     kernels.gemm = (kernels.gemm * rate).min(most);
     let library = if host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
