@@ -321,8 +321,8 @@ impl<'a> Problem<'a> {
         (theta, rows)
     }
 
-    /// What the cases are off and the constants are from their priors, as [`Problem::solved`] weighs
-    /// them.
+    /// What the cases are off and the constants are from their priors, as [`Problem::solved`]
+    /// weighs them.
     fn loss(&self, rows: &[Row], active: &[usize], theta: &[f64]) -> f64 {
         let runs = rows.iter().map(|row| {
             let along: f64 = active.iter().zip(theta).map(|(it, by)| row.slopes[*it] * by).sum();
