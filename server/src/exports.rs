@@ -9,7 +9,7 @@ use app::insight::numbers::Numbers;
 use app::panel::timeline;
 use app::present::name;
 use app::present::provenance::Provenance;
-use interchange::Format as Launcher;
+use interchange::{Target, export};
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::{MODEL_VERSION, Plan, link};
@@ -27,6 +27,16 @@ pub(crate) enum Export {
     Megatron,
     /// A launch script for MindSpeed-LLM
     Mindspeed,
+    /// A recipe of Megatron-Bridge, Python
+    MegatronBridge,
+    /// The configuration of MindFormers, YAML
+    Mindformers,
+    /// A job of torchtitan, TOML
+    Torchtitan,
+    /// The configuration of DeepSpeed, JSON
+    Deepspeed,
+    /// The configuration of Accelerate for FSDP or DeepSpeed, YAML
+    Accelerate,
     /// Headline metrics, stages and axes as a table, CSV
     Csv,
     /// All numbers, JSON
@@ -38,22 +48,30 @@ pub(crate) enum Export {
 }
 
 /// Name, title and type of every kind, in the order of the sheet.
-const KINDS: [(Export, &str, &str, &str); 8] = [
+const KINDS: [(Export, &str, &str, &str); 13] = [
     (Export::Megatron, "megatron.sh", "Megatron-Core arguments", SCRIPT),
     (Export::Mindspeed, "mindspeed.sh", "MindSpeed-LLM arguments", SCRIPT),
+    (Export::MegatronBridge, "bridge.py", "Megatron-Bridge recipe", PYTHON),
+    (Export::Mindformers, "mindformers.yaml", "MindFormers configuration", YAML),
+    (Export::Torchtitan, "torchtitan.toml", "torchtitan job", TOML),
+    (Export::Deepspeed, "deepspeed.json", "DeepSpeed configuration", JSON),
+    (Export::Accelerate, "accelerate.yaml", "Accelerate configuration", YAML),
     (Export::Json, "design.json", "Design file, JSON", JSON),
-    (Export::Toml, "design.toml", "Design file, TOML", "application/toml"),
+    (Export::Toml, "design.toml", "Design file, TOML", TOML),
     (Export::Csv, "metrics.csv", "Metrics, CSV", "text/csv; charset=utf-8"),
     (Export::Metrics, "metrics.json", "Metrics, JSON", JSON),
     (Export::Parquet, "metrics.parquet", "Metrics, Parquet", "application/vnd.apache.parquet"),
     (Export::Trace, "timeline.json", "Timeline, Chrome trace", JSON),
 ];
 const SCRIPT: &str = "text/x-shellscript; charset=utf-8";
+const PYTHON: &str = "text/x-python; charset=utf-8";
+const YAML: &str = "application/yaml";
+const TOML: &str = "application/toml";
 const JSON: &str = "application/json";
 
 impl Export {
     /// Every kind, in the order of the sheet.
-    pub(crate) fn all() -> [Self; 8] {
+    pub(crate) fn all() -> [Self; 13] {
         KINDS.map(|kind| kind.0)
     }
 
@@ -106,9 +124,15 @@ pub(crate) fn provenance(design: &Design) -> Provenance {
 /// The bytes of a file, or why there are none.
 pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Vec<u8>, String> {
     let from = provenance(design);
+    let words = |target| elsewhere(target, design).text;
     let text = match export {
-        Export::Megatron => script(Launcher::Megatron, design, &from)?,
-        Export::Mindspeed => script(Launcher::Mindspeed, design, &from)?,
+        Export::Megatron => words(Target::Megatron),
+        Export::Mindspeed => words(Target::Mindspeed),
+        Export::MegatronBridge => words(Target::Bridge),
+        Export::Mindformers => words(Target::Mindformers),
+        Export::Torchtitan => words(Target::Torchtitan),
+        Export::Deepspeed => words(Target::Deepspeed),
+        Export::Accelerate => words(Target::Accelerate),
         Export::Json => json::print(&from.in_tree(file::write(design, extent))),
         Export::Toml => toml(design, extent, &from)?,
         Export::Csv => table::csv(&numbers(design)?, &from),
@@ -123,10 +147,10 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
     Ok(text.into_bytes())
 }
 
-/// A launch script for an export.
-fn script(launcher: Launcher, design: &Design, from: &Provenance) -> Result<String, String> {
-    interchange::export(launcher, design, &interchange::Provenance { date: &from.date })
-        .ok_or_else(|| "no script is written for this launcher".to_owned())
+/// A design in the words of what starts it elsewhere, and what those can't say.
+pub(crate) fn elsewhere(target: Target, design: &Design) -> interchange::Export {
+    let date = provenance(design).date;
+    export(target, design, &interchange::Provenance { date: &date })
 }
 
 /// The TOML file of a design.
@@ -175,10 +199,10 @@ mod tests {
 
     #[test]
     fn a_design_that_breaks_rules_has_its_files_and_no_numbers() {
-        let of_design = [Export::Megatron, Export::Mindspeed, Export::Json, Export::Toml];
+        let of_numbers = [Export::Csv, Export::Metrics, Export::Parquet, Export::Trace];
         for export in Export::all() {
             let made = text(export, "pp=12");
-            assert_eq!(made.is_ok(), of_design.contains(&export), "{export:?}");
+            assert_eq!(made.is_err(), of_numbers.contains(&export), "{export:?}");
             assert!(made.is_ok() || made.is_err_and(|why| why.contains("can't run")));
         }
     }

@@ -7,6 +7,7 @@
 
 mod reinforcement;
 mod table;
+mod together;
 mod variables;
 
 use crate::arguments::Argument;
@@ -16,7 +17,7 @@ pub(crate) use variables::of_variables;
 
 /// What a framework's key is in Megatron's words.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum To {
+pub(crate) enum To {
     /// The same value under this name.
     Argument(&'static str),
     /// An argument with a value for each of theirs; others are told as they are.
@@ -28,17 +29,17 @@ pub(super) enum To {
 }
 
 /// A framework's own words.
-pub(super) struct Dialect {
+pub(crate) struct Dialect {
     /// What people call it.
-    pub(super) title: &'static str,
+    pub(crate) title: &'static str,
     /// What stands in its texts: all of one group.
-    pub(super) markers: &'static [&'static [&'static str]],
+    pub(crate) markers: &'static [&'static [&'static str]],
     /// Does the last word of a path without a row mean something else?
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
     /// Ends of paths, and what they are.
-    pub(super) rows: &'static [(&'static str, To)],
+    pub(crate) rows: &'static [(&'static str, To)],
     /// What it does without being told.
-    pub(super) defaults: &'static [(&'static str, &'static str)],
+    pub(crate) defaults: &'static [(&'static str, &'static str)],
 }
 
 /// The dialect of a text.
@@ -71,6 +72,7 @@ pub(crate) fn is_torchtitan(title: &str) -> bool {
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
     let dialect = detect(text);
     let arguments = reinforcement::together(dialect, arguments, draft);
+    let arguments = together::together(dialect, arguments);
     let mut made: Vec<Argument> = vec![];
     for argument in arguments {
         translate_one(dialect, argument, &mut made, draft);
@@ -100,10 +102,10 @@ fn translate_one(
         }
         return made.push(Argument { name: last, values, line });
     };
-    let first = values.first().map_or("", String::as_str).to_lowercase();
+    let first = values.first().map_or("", String::as_str);
     match to {
         To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
-        To::Choice(rows) => match rows.iter().find(|(word, _, _)| *word == first) {
+        To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
             Some((_, "", reason)) => draft.ignore(&name, line, *reason),
             Some((_, theirs, value)) => {
                 let values = vec![(*value).to_owned()];
@@ -111,12 +113,22 @@ fn translate_one(
             }
             None => draft.unknown(&format!("{name}: {first}"), line, None),
         },
-        To::Unless(theirs) if matches!(first.as_str(), "false" | "0" | "no") => {
-            made.push(Argument { name: theirs.to_owned(), values: vec!["true".to_owned()], line });
+        To::Unless(theirs) => {
+            let values = vec![is_off(first).to_string()];
+            made.push(Argument { name: theirs.to_owned(), values, line });
         }
-        To::Unless(_) => draft.ignore(&name, line, "as without being told"),
         To::Nothing(reason) => draft.ignore(&name, line, reason),
     }
+}
+
+/// Does a word switch something off?
+fn is_off(word: &str) -> bool {
+    ["false", "0", "no"].iter().any(|off| off.eq_ignore_ascii_case(word))
+}
+
+/// The dialect that people call so.
+pub(crate) fn named(title: &str) -> Option<&'static Dialect> {
+    table::DIALECTS.iter().find(|dialect| dialect.title == title)
 }
 
 /// The row with the longest end of a path.

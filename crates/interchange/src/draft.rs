@@ -301,6 +301,12 @@ impl Draft {
         self.ask(Question { name: knob.id(), line, file: None, purpose, guess, follows });
     }
 
+    /// Asks nothing more about the model and its knobs: the comments of an export say them all.
+    pub(crate) fn settle(&mut self) {
+        let is_knob = |name: &str| KnobId::ALL.iter().any(|knob| knob.id() == name);
+        self.questions.retain(|asked| asked.name != "model" && !is_knob(&asked.name));
+    }
+
     pub(crate) fn assume(&mut self, knob: Option<KnobId>, detail: impl Into<String>) {
         push(&mut self.assumed, Assumed { knob, detail: detail.into() });
     }

@@ -1,19 +1,82 @@
-//! The arguments of Megatron-LM and MindSpeed-LLM that make a design, as a launch script.
+//! A design as what starts a run elsewhere: the arguments of Megatron-LM and MindSpeed-LLM as a
+//! launch script, and the configuration of other frameworks in their own words.
 //!
-//! What is written is read again at once: every knob that the arguments alone don't bring back
-//! stands below them as a comment that [`crate::import()`] reads. So the way back is exact.
+//! The words are those of the [dialects] that an import reads, the other way round. What is written
+//! is read again at once: every knob that it alone doesn't bring back stands below as a comment
+//! that [`crate::import()`] reads, with the reason. So the way back is exact.
 
+mod framework;
 mod groups;
 mod layout;
-
-use core::fmt::Write as _;
+mod print;
+mod reason;
+mod script;
 
 use model::MODEL_VERSION;
 use model::design::{Design, KnobId};
 use model::link;
 
-use crate::{Format, comment, draft};
-use groups::Group;
+use crate::draft::Draft;
+use crate::{Answers, Format, comment, dialects};
+
+/// Whose words a design is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Megatron-LM: a launch script.
+    Megatron,
+    /// MindSpeed-LLM: a launch script.
+    Mindspeed,
+    /// Megatron-Bridge: a recipe in Python.
+    Bridge,
+    /// MindFormers: its YAML.
+    Mindformers,
+    /// torchtitan: a job's TOML.
+    Torchtitan,
+    /// DeepSpeed: its JSON.
+    Deepspeed,
+    /// Accelerate: the YAML that `accelerate launch` reads, for FSDP or DeepSpeed.
+    Accelerate,
+}
+
+impl Target {
+    /// Every target.
+    pub const ALL: [Self; 7] = [
+        Self::Megatron,
+        Self::Mindspeed,
+        Self::Bridge,
+        Self::Mindformers,
+        Self::Torchtitan,
+        Self::Deepspeed,
+        Self::Accelerate,
+    ];
+
+    /// What people call it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Megatron => "Megatron-LM",
+            Self::Mindspeed => "MindSpeed-LLM",
+            Self::Bridge => "Megatron-Bridge",
+            Self::Mindformers => "MindFormers",
+            Self::Torchtitan => "torchtitan",
+            Self::Deepspeed => "DeepSpeed",
+            Self::Accelerate => "Accelerate",
+        }
+    }
+
+    /// The format that reads it.
+    #[must_use]
+    pub const fn format(self) -> Format {
+        match self {
+            Self::Mindspeed | Self::Mindformers => Format::Mindspeed,
+            Self::Megatron
+            | Self::Bridge
+            | Self::Torchtitan
+            | Self::Deepspeed
+            | Self::Accelerate => Format::Megatron,
+        }
+    }
+}
 
 /// Where an export comes from.
 #[derive(Clone, Copy, Debug)]
@@ -22,77 +85,93 @@ pub struct Provenance<'a> {
     pub date: &'a str,
 }
 
-/// What an export as a launch script can't say by an argument: each knob with its value. It stands
-/// in comments there.
-#[must_use]
-pub fn without_argument(script: &str) -> Vec<(KnobId, String)> {
-    let comments =
-        script.lines().filter_map(|line| line.strip_prefix("# ")?.strip_prefix(comment::MARK));
-    let settings = comments.filter_map(|setting| setting.trim().split_once('='));
-    settings.filter_map(|(key, value)| Some((KnobId::find(key).ok()?, value.to_owned()))).collect()
+/// A knob that a framework has no word for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsaid {
+    /// The knob.
+    pub knob: KnobId,
+    /// Its value, as links spell it.
+    pub value: String,
+    /// Why there is no word for it.
+    pub reason: &'static str,
 }
 
-/// A launch script that makes a design; none for a format that isn't one.
+/// A design in a framework's words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Export {
+    /// The file.
+    pub text: String,
+    /// What it says in comments alone, the reasons together.
+    pub unsaid: Vec<Unsaid>,
+}
+
+/// A design in a framework's words.
 #[must_use]
-pub fn export(format: Format, design: &Design, provenance: &Provenance<'_>) -> Option<String> {
-    let (title, program) = match format {
-        Format::HuggingFace | Format::Serving | Format::Design => return None,
-        Format::Megatron => ("Megatron-LM", "pretrain_gpt.py"),
-        Format::Mindspeed => ("MindSpeed-LLM", "pretrain_gpt.py"),
+pub fn export(target: Target, design: &Design, provenance: &Provenance<'_>) -> Export {
+    let head = head(target, design, provenance);
+    let body = match target {
+        Target::Megatron | Target::Mindspeed => script::body(target, design),
+        Target::Bridge
+        | Target::Mindformers
+        | Target::Torchtitan
+        | Target::Deepspeed
+        | Target::Accelerate => framework::body(target, design),
     };
-    let groups = groups::for_format(format, design);
-    let mut text = String::from("#!/bin/bash\n");
-    let head = [
-        format!("Arguments of {title} for a design of Moescape"),
+    let mut unsaid = unsaid(target, design, &print::whole(target, &head, &body, &[]));
+    unsaid.sort_by_key(|one| reason::rank(one.reason));
+    let tail = tail(target, design, &unsaid);
+    Export { text: print::whole(target, &head, &body, &tail), unsaid }
+}
+
+/// What a file begins with, a line each.
+fn head(target: Target, design: &Design, provenance: &Provenance<'_>) -> Vec<String> {
+    let kind = match target {
+        Target::Megatron | Target::Mindspeed => "Arguments of",
+        Target::Bridge => "A recipe of",
+        Target::Mindformers | Target::Torchtitan | Target::Deepspeed | Target::Accelerate => {
+            "Configuration of"
+        }
+    };
+    vec![
+        format!("{kind} {} for a design of Moescape", target.title()),
         format!("design: /?{}", link::encode(design)),
         format!("model version: {MODEL_VERSION}"),
         format!("date: {}", provenance.date),
         "Data, tokenizer, learning rate and checkpoints are yours to add.".to_owned(),
+    ]
+}
+
+/// What a file ends with, a line each: what its own words leave open.
+fn tail(target: Target, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
+    let mark = comment::MARK;
+    let mut lines = vec![
+        "What stands nowhere above, for `moescape import`:".to_owned(),
+        format!("{mark} format={}", target.format().name()),
+        format!("{mark} preset={}", design.preset.id),
     ];
-    head.iter().for_each(|line| push(&mut text, &format!("# {line}")));
-    text.push('\n');
-    let script = script(&groups, program);
-    text.push_str(&script);
-    let left = left_open(format, design, &script);
-    push(&mut text, "");
-    push(&mut text, "# What no argument above says, for `moescape import`:");
-    push(&mut text, &format!("# {} preset={}", comment::MARK, design.preset.id));
-    for knob in left {
-        push(&mut text, &format!("# {} {}={}", comment::MARK, knob.id(), design.get(knob)));
-    }
-    Some(text)
-}
-
-fn push(text: &mut String, line: &str) {
-    // Writing to a string can't fail.
-    let _ = writeln!(text, "{line}");
-}
-
-/// The arrays and the command that uses them.
-fn script(groups: &[Group], program: &str) -> String {
-    let mut text = String::new();
-    let groups: Vec<&Group> = groups.iter().filter(|group| !group.arguments.is_empty()).collect();
-    for group in &groups {
-        push(&mut text, &format!("# {}", group.title));
-        push(&mut text, &format!("{}=(", group.name));
-        for argument in &group.arguments {
-            push(&mut text, &format!("    {argument}"));
+    let mut reason = "";
+    for one in unsaid {
+        if one.reason != reason {
+            reason = one.reason;
+            lines.push(format!("{reason}:"));
         }
-        push(&mut text, ")\n");
+        lines.push(format!("{mark} {}={}", one.knob.id(), one.value));
     }
-    let mut parts = groups.iter().map(|group| format!("\"${{{}[@]}}\"", group.name)).peekable();
-    let launcher = parts.next_if(|part| part.contains("DISTRIBUTED")).unwrap_or_default();
-    let mut command = vec![format!("torchrun {launcher} {program}")];
-    command.extend(parts);
-    push(&mut text, &command.join(" \\\n    "));
-    text
+    lines
 }
 
-/// The knobs that the arguments alone don't bring back.
-fn left_open(format: Format, design: &Design, script: &str) -> Vec<KnobId> {
-    let mut draft = draft::Draft::new(format, None, &crate::Answers::default());
-    let arguments = crate::shell::arguments(script, &mut draft);
+/// The knobs that a file's own words don't bring back.
+fn unsaid(target: Target, design: &Design, text: &str) -> Vec<Unsaid> {
+    let mut draft = Draft::new(target.format(), None, &Answers::default());
+    let arguments = crate::argument_list(text, &mut draft);
+    let arguments = dialects::translate(text, arguments, &mut draft);
     crate::launch::read(arguments, None, &mut draft);
     let differs = |knob: &KnobId| draft.design.get(*knob) != design.get(*knob);
-    KnobId::ALL.iter().copied().filter(differs).collect()
+    let left = KnobId::ALL.iter().copied().filter(differs);
+    left.map(|knob| Unsaid {
+        knob,
+        value: design.get(knob).to_string(),
+        reason: reason::of(target, knob),
+    })
+    .collect()
 }

@@ -37,7 +37,7 @@ mod archive;
 pub use archive::{MAX_ARCHIVE, is_archive, unpacked};
 pub use bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
-pub use export::{Provenance, export, without_argument};
+pub use export::{Export, Provenance, Target, Unsaid, export};
 
 use model::design::Design;
 
@@ -93,7 +93,8 @@ impl Format {
     /// The format of a text, by what stands in it.
     ///
     /// What names a schema as our files do is one of them; other JSON is Hugging Face's; any other
-    /// text with an argument, variable or package of MindSpeed's is a script of MindSpeed-LLM.
+    /// text with an argument, variable or package of MindSpeed's is a script of MindSpeed-LLM. What
+    /// was exported from here says its format itself.
     #[must_use]
     pub fn detect(text: &str) -> Self {
         const MINDSPEED: [&str; 12] = [
@@ -110,7 +111,9 @@ impl Format {
             "device_target: \"Ascend\"",
             "ASCEND_RT_VISIBLE_DEVICES",
         ];
-        if own::is_own(text) {
+        if let Some(format) = comment::format(text) {
+            format
+        } else if own::is_own(text) {
             Self::Design
         } else if engine::engine(text).is_some() {
             Self::Serving

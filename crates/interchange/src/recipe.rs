@@ -138,7 +138,9 @@ fn of_line(line: &str, number: u64) -> Vec<Argument> {
         return vec![Argument { name, values: vec![layout.to_owned()], line: number }];
     }
     let inner = code.split_once('(').map_or(code, |(before, inner)| {
-        if before.contains('=') && !before.contains('.') { inner } else { code }
+        // Of a call the arguments count; a bracket behind `=` only groups.
+        let calls = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if calls && before.contains('=') && !before.contains('.') { inner } else { code }
     });
     let pieces: Vec<&str> =
         if inner.contains('[') { vec![inner] } else { inner.split(", ").collect() };
@@ -152,18 +154,23 @@ fn of_piece(piece: &str, line: u64) -> Option<Argument> {
     if path.is_empty() || !is_path || value.starts_with('=') {
         return None;
     }
-    let value = value.split(" #").next().unwrap_or(value).trim().trim_end_matches([',', ')']);
+    let value = closed(value.split(" #").next().unwrap_or(value).trim());
     let name = path.split_once('.').map_or(path, |(_, rest)| rest);
     let words: Vec<String> = match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
         Some(list) => list.split(',').map(literal).collect(),
         None => vec![literal(value)],
     };
+    if let Some(word) = constant(value) {
+        return Some(Argument { name: spelled(name), values: vec![word.to_owned()], line });
+    }
     // Anything that is computed is no value.
     let computed = |word: &&str| {
         let word = word.trim();
         let is_name = word.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let is_literal = matches!(word, "True" | "False" | "None");
-        (is_name && !is_literal) || (word.contains('(') && !word.starts_with(['"', '\'']))
+        // A bracket in front groups; one behind a name calls it.
+        let groups = word.starts_with(['"', '\'', '(', '[']);
+        (is_name && !is_literal) || (word.contains('(') && !groups)
     };
     let written: Vec<&str> = match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
         Some(list) => list.split(',').collect(),
@@ -173,6 +180,31 @@ fn of_piece(piece: &str, line: u64) -> Option<Argument> {
         return argument_of_call(name, value, line);
     }
     Some(Argument { name: spelled(name), values: words, line })
+}
+
+/// A value without the comma and the brackets that close what stands around it.
+fn closed(value: &str) -> &str {
+    let mut value = value.trim_end_matches(',');
+    let more = value.matches(')').count().saturating_sub(value.matches('(').count());
+    for _ in 0..more {
+        value = value.strip_suffix(')').unwrap_or(value).trim_end_matches(',');
+    }
+    value
+}
+
+/// What a constant of a library is called here: `torch.bfloat16`, `AttnBackend.unfused`.
+pub(crate) const CONSTANTS: [(&str, &str); 7] = [
+    ("torch.bfloat16", "bf16"),
+    ("torch.float16", "fp16"),
+    ("torch.half", "fp16"),
+    ("torch.float32", "fp32"),
+    ("torch.float", "fp32"),
+    ("torch.uint8", "fp8"),
+    ("AttnBackend.unfused", "unfused"),
+];
+
+fn constant(value: &str) -> Option<&'static str> {
+    CONSTANTS.iter().find(|(theirs, _)| *theirs == value).map(|(_, word)| *word)
 }
 
 /// `mixed_precision = _precision("bf16")` says its argument.

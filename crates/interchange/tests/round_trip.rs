@@ -1,30 +1,35 @@
 //! Designs exported and imported again; texts of all kinds.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use interchange::{Format, Provenance, export, import};
+use interchange::{Format, Provenance, Target, export, import};
 use model::design::{Design, KnobId};
 use model::knob::{Kind, LayerText};
 use model::preset::Preset;
 use proptest::prelude::*;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };
-const LAUNCHERS: [Format; 2] = [Format::Megatron, Format::Mindspeed];
 
 #[track_caller]
-fn comes_back(format: Format, design: &Design) -> String {
-    let text = export(format, design, &DATE).unwrap();
-    let import = import(format, &text, None);
+fn comes_back(target: Target, design: &Design) -> String {
+    let text = export(target, design, &DATE).text;
+    assert_eq!(Format::detect(&text), target.format(), "{text}");
+    let import = import(target.format(), &text, None);
     assert_eq!(import.errors, [], "{text}");
     assert_eq!(import.unknown, [], "{text}");
+    assert_eq!(import.questions, [], "{text}");
     assert_eq!(import.design.as_ref(), Some(design), "{text}");
     text
 }
 
+fn presets() -> impl Iterator<Item = &'static Preset> {
+    Preset::all().filter(|preset| preset.refused.is_none())
+}
+
 #[test]
-fn every_preset_comes_back_from_its_arguments() {
-    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-        for format in LAUNCHERS {
-            let text = comes_back(format, &preset.design());
+fn every_preset_comes_back_from_every_framework_s_words() {
+    for preset in presets() {
+        for target in Target::ALL {
+            let text = comes_back(target, &preset.design());
             assert!(text.contains(&format!("preset={}", preset.id)));
             assert!(text.contains(&format!("model version: {}", model::MODEL_VERSION)));
             assert!(text.contains("date: 2026-01-31"));
@@ -37,29 +42,122 @@ fn a_vocabulary_that_padding_makes_too_large_comes_back() {
     let mut design = Design::from_preset("llama-3-8b").unwrap();
     design.set_text(KnobId::vocab_size, "4193425").unwrap();
     design.set_text(KnobId::tensor_model_parallel_size, "918").unwrap();
-    for format in LAUNCHERS {
-        comes_back(format, &design);
+    for target in Target::ALL {
+        comes_back(target, &design);
     }
 }
 
 #[test]
 fn knobs_with_an_argument_need_no_comment() {
-    let comments = |format, id: &str| -> Vec<String> {
-        let text = export(format, &Design::from_preset(id).unwrap(), &DATE).unwrap();
-        let lines = text.lines().filter_map(|line| line.strip_prefix("# moescape: "));
-        lines.map(|line| line.split('=').next().unwrap().to_owned()).collect()
-    };
-    assert_eq!(comments(Format::Megatron, "llama-3-8b"), ["preset"]);
-    let mixtral = comments(Format::Megatron, "mixtral-8x22b");
-    assert_eq!(mixtral, ["preset"]);
-    let recipe = comments(Format::Mindspeed, "deepseek-v3-512-910c");
-    assert_eq!(recipe, ["preset"]);
+    let unsaid =
+        |target, id: &str| export(target, &Design::from_preset(id).unwrap(), &DATE).unsaid.len();
+    for (target, id) in [
+        (Target::Megatron, "llama-3-8b"),
+        (Target::Megatron, "mixtral-8x22b"),
+        (Target::Mindspeed, "deepseek-v3-512-910c"),
+        (Target::Bridge, "llama-3-8b"),
+    ] {
+        assert_eq!(unsaid(target, id), 0, "{target:?} {id}");
+    }
+}
+
+/// Knobs that a framework has a key for, whatever preset is written.
+const SAID: [(Target, &str); 5] = [
+    (
+        Target::Bridge,
+        "transformer.num_layers transformer.hidden_size transformer.ffn_hidden_size \
+         transformer.num_attention_heads transformer.num_query_groups transformer.kv_channels \
+         transformer.multi_latent_attention transformer.q_lora_rank transformer.kv_lora_rank \
+         transformer.gated_linear_unit transformer.add_bias_linear transformer.qk_layernorm \
+         transformer.position_embedding_type transformer.vocab_size \
+         transformer.untie_embeddings_and_output_weights transformer.num_moe_experts \
+         transformer.moe_router_topk transformer.moe_ffn_hidden_size transformer.moe_layer_freq \
+         transformer.moe_shared_expert_intermediate_size transformer.mtp_num_layers \
+         transformer.moe_router_num_groups transformer.moe_router_group_topk \
+         cluster.num_devices parallel.tensor_model_parallel_size parallel.sequence_parallel \
+         parallel.pipeline_model_parallel_size parallel.virtual_pipeline_model_parallel_size \
+         parallel.context_parallel_size parallel.expert_model_parallel_size \
+         parallel.expert_tensor_parallel_size parallel.data_parallel_sharding_strategy \
+         parallel.num_distributed_optimizer_instances schedule.moe_token_dispatcher_type \
+         schedule.overlap_grad_reduce schedule.overlap_param_gather schedule.tp_comm_overlap \
+         schedule.delay_wgrad_compute schedule.overlap_moe_expert_parallel_comm \
+         training.seq_length training.micro_batch_size training.global_batch_size \
+         training.precision training.optimizer memory.recompute_granularity \
+         memory.recompute_method memory.gradient_dtype memory.main_params_dtype \
+         memory.exp_avg_dtype memory.exp_avg_sq_dtype memory.cross_entropy_loss_fusion \
+         kernel.moe_grouped_gemm kernel.flash_attention",
+    ),
+    (
+        Target::Mindformers,
+        "transformer.num_layers transformer.hidden_size transformer.ffn_hidden_size \
+         transformer.num_attention_heads transformer.num_query_groups transformer.kv_channels \
+         transformer.multi_latent_attention transformer.q_lora_rank transformer.kv_lora_rank \
+         transformer.gated_linear_unit transformer.qk_layernorm transformer.vocab_size \
+         transformer.untie_embeddings_and_output_weights transformer.num_moe_experts \
+         transformer.moe_router_topk transformer.moe_ffn_hidden_size transformer.mtp_num_layers \
+         transformer.moe_shared_expert_intermediate_size cluster.num_devices \
+         parallel.tensor_model_parallel_size parallel.sequence_parallel \
+         parallel.pipeline_model_parallel_size parallel.virtual_pipeline_model_parallel_size \
+         parallel.context_parallel_size parallel.expert_model_parallel_size \
+         training.seq_length training.micro_batch_size training.global_batch_size \
+         training.optimizer memory.recompute_granularity kernel.moe_grouped_gemm \
+         kernel.flash_attention",
+    ),
+    (
+        Target::Torchtitan,
+        "cluster.num_devices parallel.tensor_model_parallel_size parallel.sequence_parallel \
+         parallel.pipeline_model_parallel_size parallel.context_parallel_size \
+         parallel.expert_model_parallel_size parallel.expert_tensor_parallel_size \
+         parallel.num_distributed_optimizer_instances training.seq_length \
+         training.micro_batch_size training.global_batch_size training.optimizer \
+         memory.recompute_granularity",
+    ),
+    (
+        Target::Deepspeed,
+        "training.micro_batch_size training.global_batch_size training.optimizer \
+         parallel.tensor_model_parallel_size parallel.data_parallel_sharding_strategy \
+         memory.gradient_dtype schedule.overlap_grad_reduce",
+    ),
+    (
+        Target::Accelerate,
+        "cluster.num_devices parallel.tensor_model_parallel_size parallel.context_parallel_size \
+         parallel.data_parallel_sharding_strategy",
+    ),
+];
+
+#[test]
+fn what_a_framework_has_a_key_for_needs_no_comment() {
+    for (target, said) in SAID {
+        let said: Vec<KnobId> =
+            said.split_whitespace().map(|id| KnobId::find(id).unwrap()).collect();
+        for preset in presets() {
+            let export = export(target, &preset.design(), &DATE);
+            let wrong: Vec<_> =
+                export.unsaid.iter().filter(|one| said.contains(&one.knob)).collect();
+            assert!(wrong.is_empty(), "{target:?} {}: {wrong:?}\n{}", preset.id, export.text);
+        }
+    }
 }
 
 #[test]
-fn a_format_that_holds_no_run_has_no_export() {
-    let design = Design::from_preset("llama-3-8b").unwrap();
-    assert_eq!(export(Format::HuggingFace, &design, &DATE), None);
+fn a_model_that_torchtitan_has_is_named_by_its_flavor() {
+    for (id, name, flavor) in
+        [("llama-3-8b", "llama3", "8B"), ("qwen3-235b-a22b", "qwen3", "235B-A22B")]
+    {
+        let text = export(Target::Torchtitan, &Design::from_preset(id).unwrap(), &DATE).text;
+        assert!(text.contains(&format!("name = \"{name}\"\nflavor = \"{flavor}\"")), "{text}");
+        assert!(!text.contains("moescape: transformer."), "{text}");
+    }
+}
+
+#[test]
+fn copies_of_parts_multiply_in_torchtitan() {
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 4096\n\
+                [parallelism]\ndata_parallel_replicate_degree = 2\n\
+                data_parallel_shard_degree = 8\ntensor_parallel_degree = 4\n";
+    let design = import(Format::Megatron, text, None).design.unwrap();
+    assert_eq!(design.cluster.num_devices, 64);
+    assert_eq!(design.parallel.num_distributed_optimizer_instances, 2);
 }
 
 /// Values of a knob, of which some are legal in no design.
@@ -153,8 +251,8 @@ proptest! {
 
     #[test]
     fn any_design_comes_back_from_its_arguments(design in designs()) {
-        for format in LAUNCHERS {
-            comes_back(format, &design);
+        for target in Target::ALL {
+            comes_back(target, &design);
         }
     }
 

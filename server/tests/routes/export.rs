@@ -19,6 +19,11 @@ async fn the_sheet_leads_to_files_that_make_the_design_again() {
     for (name, format) in [
         ("megatron.sh", Format::Megatron),
         ("mindspeed.sh", Format::Mindspeed),
+        ("bridge.py", Format::Megatron),
+        ("mindformers.yaml", Format::Mindspeed),
+        ("torchtitan.toml", Format::Megatron),
+        ("deepspeed.json", Format::Megatron),
+        ("accelerate.yaml", Format::Megatron),
         ("design.json", Format::Design),
         ("design.toml", Format::Design),
     ] {

@@ -12,13 +12,20 @@ use model::design::{Design, KnobId, LayerFreq};
 use model::knob::Kind;
 
 use super::layout;
-use crate::Format;
+
+/// An argument as it is written.
+pub(super) struct Word {
+    /// Its name without the dashes in front.
+    pub(super) name: String,
+    /// What follows it; nothing for a switch.
+    pub(super) values: Vec<String>,
+}
 
 /// One array of the script.
 pub(super) struct Group {
     pub(super) title: &'static str,
     pub(super) name: &'static str,
-    pub(super) arguments: Vec<String>,
+    pub(super) arguments: Vec<Word>,
 }
 
 impl Group {
@@ -28,15 +35,12 @@ impl Group {
 
     fn on(&mut self, name: &str, given: bool) {
         if given {
-            self.arguments.push(format!("--{name}"));
+            self.arguments.push(Word { name: name.to_owned(), values: vec![] });
         }
     }
 
     fn value(&mut self, name: &str, value: impl Display) {
-        let text = value.to_string();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._,+-".contains(c);
-        let text = if text.chars().all(plain) { text } else { format!("'{text}'") };
-        self.arguments.push(format!("--{name} {text}"));
+        self.arguments.push(Word { name: name.to_owned(), values: vec![value.to_string()] });
     }
 
     fn some(&mut self, name: &str, value: Option<impl Display>) {
@@ -46,9 +50,8 @@ impl Group {
     }
 }
 
-/// All groups of a design.
-pub(super) fn for_format(format: Format, design: &Design) -> Vec<Group> {
-    let mindspeed = format == Format::Mindspeed;
+/// All groups of a design, in MindSpeed's words or Megatron's.
+pub(super) fn for_target(mindspeed: bool, design: &Design) -> Vec<Group> {
     let mut groups = vec![machine(design), shape(mindspeed, design)];
     if design.transformer.num_moe_experts.is_some() {
         groups.push(experts(mindspeed, design));
@@ -77,7 +80,7 @@ fn machine(d: &Design) -> Group {
 fn shape(mindspeed: bool, d: &Design) -> Group {
     let mut group = Group::new("Shape of the model", "MODEL_ARGS");
     let t = &d.transformer;
-    group.arguments.push("--use-mcore-models".to_owned());
+    group.on("use-mcore-models", true);
     if mindspeed {
         let counted = layout::counted(d);
         group.value("num-layers", counted.total);

@@ -177,7 +177,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("seq-length", seq_length), value("encoder-seq-length", seq_length),
     value("micro-batch-size", micro_batch_size), one("global-batch-size"),
     switch("bf16"), switch("fp16"), one("fp8-format"), one("fp8"), one("fp8-recipe"),
-    one("fp4-format"), one("fp4"), one("fp4-recipe"),
+    one("fp4-format"), one("fp4"), one("fp4-recipe"), one("mixed-precision-recipe"),
     named("optimizer", optimizer, &[
         ("adam", "adam"), ("sgd", "sgd"), ("muon", "muon"), ("dist_muon", "muon"),
         ("adamw", "adam"), ("Adam", "adam"), ("AdamW", "adam"), ("fused_adam", "adam"),

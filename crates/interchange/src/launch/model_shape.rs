@@ -261,7 +261,7 @@ fn router(parts: &Parts, draft: &mut Draft) {
     ] {
         let Some(name) = parts.first_of(&names) else { continue };
         let grouped = parts.first_of(&["moe-router-num-groups", "n-group"]);
-        let one_group = grouped.and_then(|name| parts.text(name)) == Some("1");
+        let one_group = matches!(grouped.and_then(|name| parts.text(name)), Some("0" | "1"));
         if one_group {
             parts.ignore(name, "one group is no grouping", draft);
         } else if let Some(text) = parts.text(name) {

@@ -140,6 +140,10 @@ fn overlap(parts: &Parts, draft: &mut Draft) {
 
 fn precision(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::precision;
+    // A framework's recipe of mixed precision, by our name of it.
+    if let Some(text) = parts.text("mixed-precision-recipe") {
+        return parts.set(knob, text, "mixed-precision-recipe", draft);
+    }
     if let Some(name) = parts.first_of(&["fp4-format", "fp4"]) {
         return parts.set(knob, "nvfp4", name, draft);
     }

@@ -25,7 +25,7 @@ pub(super) static ROWS: &[Row] = &[
         "hub: meta-llama/Llama-3.1-8B", "llama-3-8b"),
     row(&["llama-3.1-70b", "llama-3.3-70b"],
         "hub: meta-llama/Llama-3.1-70B", "llama-3-70b"),
-    row(&["llama-405b", "405b"], "hub: meta-llama/Llama-3.1-405B", "llama-3.1-405b"),
+    row(&["llama-405b", "405b", "llama-3-405b"], "hub: meta-llama/Llama-3.1-405B", "llama-3.1-405b"),
     row(&["kimi-k2.5", "kimi-k2.6"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
     row(&["glm-5.1"], "hub: zai-org/GLM-5.1", "glm-5"),
     row(&["qwen3.6-35b-a3b"], "hub: Qwen/Qwen3.6-35B-A3B", "qwen3.5-35b-a3b"),

@@ -1,13 +1,13 @@
 //! The sheet itself, as HTML.
 
+use interchange::{Target, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
-use model::file::Extent;
 use model::{Plan, link};
 
 use crate::exports::{self, Export};
 
-/// Knobs that are named by a script's side; the script itself has all of them.
+/// Knobs that are named for each reason; the file itself has all of them.
 const NAMED: usize = 12;
 
 /// What stands in the dialog or on the page.
@@ -22,8 +22,16 @@ pub(super) fn html(design: &Design) -> Markup {
         }
         section {
             h2 { "Launch scripts" }
-            (script(Export::Megatron, design, &link))
-            (script(Export::Mindspeed, design, &link))
+            (words(Export::Megatron, Target::Megatron, design, &link))
+            (words(Export::Mindspeed, Target::Mindspeed, design, &link))
+        }
+        section {
+            h2 { "Other frameworks" }
+            (words(Export::MegatronBridge, Target::Bridge, design, &link))
+            (words(Export::Mindformers, Target::Mindformers, design, &link))
+            (words(Export::Torchtitan, Target::Torchtitan, design, &link))
+            (words(Export::Deepspeed, Target::Deepspeed, design, &link))
+            (words(Export::Accelerate, Target::Accelerate, design, &link))
         }
         section {
             h2 { "Design file" }
@@ -36,33 +44,48 @@ pub(super) fn html(design: &Design) -> Markup {
     }
 }
 
-/// A script, what no argument of it says, and the script to read.
-fn script(export: Export, design: &Design, link: &str) -> Markup {
-    let text = exports::file(export, design, Extent::Changed).unwrap_or_default();
-    let text = String::from_utf8(text).unwrap_or_default();
+/// A file in the words of what starts a run, what those can't say and why, and the file to read.
+fn words(export: Export, target: Target, design: &Design, link: &str) -> Markup {
+    let made = exports::elsewhere(target, design);
+    let about = if made.unsaid.is_empty() {
+        "Every knob that differs from the program's default has a word for it."
+    } else {
+        "What it can't say stands in comments, which an import reads."
+    };
     html! {
-        (row(export, link, &without_argument(&text)))
+        (row(export, link, about))
+        @if !made.unsaid.is_empty() {
+            details.export-text {
+                summary { "Show what it can't say" }
+                (unsaid(&made.unsaid))
+            }
+        }
         details.export-text {
-            summary { "Show the script" }
-            pre.scroll-x tabindex="0" role="region" aria-label=(export.title()) { (text) }
+            summary { "Show the file" }
+            pre.scroll-x tabindex="0" role="region" aria-label=(export.title()) { (made.text) }
         }
     }
 }
 
-/// Which knobs have no argument there.
-fn without_argument(script: &str) -> String {
-    let left = interchange::without_argument(script);
-    if left.is_empty() {
-        return "Every knob that differs from the program's default has an argument.".to_owned();
+/// Knobs without a word, by the reason.
+fn unsaid(left: &[Unsaid]) -> Markup {
+    html! {
+        dl {
+            @for same in left.chunk_by(|one, other| one.reason == other.reason) {
+                @if let Some(first) = same.first() { dt { (first.reason) } }
+                dd { (listed(same)) }
+            }
+        }
     }
-    let named = left.iter().take(NAMED).map(|(knob, value)| format!("{} = {value}", knob.id()));
-    let named: Vec<String> = named.collect();
-    let more = left.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    format!(
-        "Not expressible as arguments, kept as comments that an import reads: {}{more}.",
-        named.join(", ")
-    )
+}
+
+fn listed(left: &[Unsaid]) -> String {
+    let named = left.iter().take(NAMED).map(|one| format!("{} = {}", one.knob.id(), one.value));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match left.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named}, and {more} more"),
+    }
 }
 
 fn numbers(design: &Design, link: &str) -> Markup {
@@ -121,13 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_argument_is_named() {
-        assert!(sheet("preset=llama-3-8b").contains("Every knob that differs"));
+    fn what_a_file_can_t_say_is_named_with_the_reason() {
+        assert!(sheet("preset=llama-3-8b").contains("has a word for it"));
         let html = sheet("preset=llama-3-8b&hbm_usable_gib=60");
-        assert!(
-            html.contains("Not expressible as arguments") && html.contains("hbm_usable_gib = 60"),
-            "{html}"
-        );
+        assert!(html.contains("hbm_usable_gib = 60"), "{html}");
+        assert!(html.contains("<dt>The machine is the scheduler's matter"), "{html}");
     }
 
     #[test]

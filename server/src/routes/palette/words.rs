@@ -216,7 +216,7 @@ pub(super) static WORDS: &[(&str, &str)] = words! {
     "action:compare": "pins, diff";
     "action:copy-link": "address, url, permalink";
     "action:share": "qr, embed, api, iframe, short link";
-    "action:export": "megatron, mindspeed, yaml, json, csv, launch script, config, download";
+    "action:export": "megatron, mindspeed, torchtitan, deepspeed, yaml, json, csv, download";
     "action:import": "config.json, hugging face, huggingface, hf, upload, launch script";
     "action:review": "session, team, collaborate, meeting, comments";
     "action:reset": "default, defaults, start over";

@@ -6,7 +6,7 @@ use model::choice::{
 };
 use model::design::{Design, PerStage};
 
-use super::Group;
+use super::{Group, Word};
 
 pub(super) fn memory(mindspeed: bool, d: &Design) -> Group {
     let mut group = Group::new("Memory", "MEMORY_ARGS");
@@ -87,6 +87,7 @@ fn modules(mindspeed: bool, d: &Design, group: &mut Group) {
     let names: Vec<&str> = known.map(Choice::name).collect();
     if !names.is_empty() {
         group.value("recompute-granularity", "selective");
-        group.arguments.push(format!("--recompute-modules {}", names.join(" ")));
+        let values = names.into_iter().map(str::to_owned).collect();
+        group.arguments.push(Word { name: "recompute-modules".to_owned(), values });
     }
 }

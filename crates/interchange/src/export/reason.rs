@@ -1,0 +1,89 @@
+//! Why a framework has no word for a knob.
+
+use model::design::KnobId;
+use model::knob::Section;
+
+use super::Target;
+
+const MACHINE: &str = "The machine is the scheduler's matter, and no configuration names it";
+const MEASURED: &str = "Loads are measured, not configured";
+const SOFTWARE: &str = "How fast the software itself is follows from its release";
+const COUNTED: &str = "How a figure is counted or simulated, not how the run is started";
+const ELSEWHERE: &str = "Read by serving and by budgets alone";
+const ARGUMENT: &str = "No argument says this, or not beside the others";
+const KEY: &str = "No key says this, or not beside the others";
+const SHAPE: &str = "The shape of the model stands in its own config.json";
+const FLAVOR: &str = "The shape of the model is chosen by name and flavor, and else is code";
+const CODE: &str = "The training script decides this in its code";
+const SPELLED: &str = "Spelled above in another way that means the same";
+const WHOLE: &str = "FSDP cuts parameters, gradients and states alike";
+const KERNEL: &str = "The training script chooses its kernels and what they overlap";
+
+const ORDER: [&str; 13] = [
+    SPELLED, ARGUMENT, KEY, SHAPE, FLAVOR, WHOLE, CODE, KERNEL, MACHINE, SOFTWARE, MEASURED,
+    COUNTED, ELSEWHERE,
+];
+
+/// Where a reason stands among the others.
+pub(super) fn rank(reason: &str) -> usize {
+    ORDER.iter().position(|own| *own == reason).unwrap_or(ORDER.len())
+}
+
+/// The reason for a knob.
+pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
+    let by_code = matches!(target, Target::Deepspeed | Target::Accelerate | Target::Torchtitan);
+    let general = match knob.knob().section {
+        Section::Cluster => Some(MACHINE),
+        Section::Routing if knob != KnobId::aux_loss => Some(MEASURED),
+        Section::Serving | Section::Run => Some(ELSEWHERE),
+        Section::Training if is_counted(knob) => Some(COUNTED),
+        Section::Schedule if knob == KnobId::timing => Some(COUNTED),
+        Section::Kernel if is_software(knob) => Some(SOFTWARE),
+        Section::Transformer if target == Target::Torchtitan => Some(FLAVOR),
+        Section::Transformer if by_code => Some(SHAPE),
+        Section::Kernel | Section::Schedule | Section::Routing if by_code => Some(KERNEL),
+        Section::Parallel if knob == KnobId::data_parallel_sharding_strategy => {
+            (target == Target::Torchtitan).then_some(WHOLE)
+        }
+        Section::Transformer
+        | Section::Parallel
+        | Section::Schedule
+        | Section::Training
+        | Section::Memory
+        | Section::Routing
+        | Section::Kernel => None,
+    };
+    let is_script = matches!(target, Target::Megatron | Target::Mindspeed);
+    general.unwrap_or(match (by_code, is_spelled(knob), is_script) {
+        (true, _, _) => CODE,
+        (false, true, _) => SPELLED,
+        (false, false, true) => ARGUMENT,
+        (false, false, false) => KEY,
+    })
+}
+
+/// Is a knob about how a figure is counted?
+fn is_counted(knob: KnobId) -> bool {
+    matches!(knob, KnobId::attention_flops | KnobId::count_mtp_flops | KnobId::peak_for_mfu)
+}
+
+/// Is a knob about the software's own speed?
+fn is_software(knob: KnobId) -> bool {
+    matches!(
+        knob,
+        KnobId::framework
+            | KnobId::software
+            | KnobId::dispatch_microseconds
+            | KnobId::straggler_sigma
+            | KnobId::host_binding
+            | KnobId::data_loader_offload
+    )
+}
+
+/// Has a knob several spellings that place and recompute the same layers?
+fn is_spelled(knob: KnobId) -> bool {
+    matches!(
+        knob,
+        KnobId::noop_layers | KnobId::pipeline_model_parallel_layout | KnobId::recompute_num_layers
+    )
+}
