@@ -12,6 +12,7 @@ use app::present::provenance::Provenance;
 use interchange::{Target, export};
 use model::design::Design;
 use model::file::{self, Extent, json};
+use model::serving::ServingPlan;
 use model::{MODEL_VERSION, Plan, link};
 
 use crate::{calendar, designs, report};
@@ -37,6 +38,8 @@ pub(crate) enum Export {
     Deepspeed,
     /// The configuration of Accelerate for FSDP or DeepSpeed, YAML
     Accelerate,
+    /// The command that starts an engine of inference
+    Serving,
     /// Headline metrics, stages and axes as a table, CSV
     Csv,
     /// All numbers, JSON
@@ -48,7 +51,7 @@ pub(crate) enum Export {
 }
 
 /// Name, title and type of every kind, in the order of the sheet.
-const KINDS: [(Export, &str, &str, &str); 13] = [
+const KINDS: [(Export, &str, &str, &str); 14] = [
     (Export::Megatron, "megatron.sh", "Megatron-Core arguments", SCRIPT),
     (Export::Mindspeed, "mindspeed.sh", "MindSpeed-LLM arguments", SCRIPT),
     (Export::MegatronBridge, "bridge.py", "Megatron-Bridge recipe", PYTHON),
@@ -56,6 +59,7 @@ const KINDS: [(Export, &str, &str, &str); 13] = [
     (Export::Torchtitan, "torchtitan.toml", "torchtitan job", TOML),
     (Export::Deepspeed, "deepspeed.json", "DeepSpeed configuration", JSON),
     (Export::Accelerate, "accelerate.yaml", "Accelerate configuration", YAML),
+    (Export::Serving, "engine.txt", "Launch command of the engine", TEXT),
     (Export::Json, "design.json", "Design file, JSON", JSON),
     (Export::Toml, "design.toml", "Design file, TOML", TOML),
     (Export::Csv, "metrics.csv", "Metrics, CSV", "text/csv; charset=utf-8"),
@@ -64,6 +68,7 @@ const KINDS: [(Export, &str, &str, &str); 13] = [
     (Export::Trace, "timeline.json", "Timeline, Chrome trace", JSON),
 ];
 const SCRIPT: &str = "text/x-shellscript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 const PYTHON: &str = "text/x-python; charset=utf-8";
 const YAML: &str = "application/yaml";
 const TOML: &str = "application/toml";
@@ -71,7 +76,7 @@ const JSON: &str = "application/json";
 
 impl Export {
     /// Every kind, in the order of the sheet.
-    pub(crate) fn all() -> [Self; 13] {
+    pub(crate) fn all() -> [Self; 14] {
         KINDS.map(|kind| kind.0)
     }
 
@@ -133,6 +138,7 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
         Export::Torchtitan => words(Target::Torchtitan),
         Export::Deepspeed => words(Target::Deepspeed),
         Export::Accelerate => words(Target::Accelerate),
+        Export::Serving => command(design)?.text,
         Export::Json => json::print(&from.in_tree(file::write(design, extent))),
         Export::Toml => toml(design, extent, &from)?,
         Export::Csv => table::csv(&numbers(design)?, &from),
@@ -151,6 +157,16 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
 pub(crate) fn elsewhere(target: Target, design: &Design) -> interchange::Export {
     let date = provenance(design).date;
     export(target, design, &interchange::Provenance { date: &date })
+}
+
+/// The command that starts an engine with a design, and what no flag of it says.
+pub(crate) fn command(design: &Design) -> Result<interchange::Export, String> {
+    let date = provenance(design).date;
+    let plan = ServingPlan::new(design).map_err(|violations| {
+        let first = violations.first().map_or("", |violation| violation.message.as_str());
+        format!("this design can't serve, so that no engine starts with it: {first}")
+    })?;
+    Ok(interchange::export_command(&plan, &interchange::Provenance { date: &date }))
 }
 
 /// The TOML file of a design.
@@ -179,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_file_says_where_it_comes_from() {
-        let query = "v=1&preset=deepseek-v3&training.micro_batch_size=2";
+        let query = "v=1&preset=llama-3-8b&training.micro_batch_size=2";
         for export in Export::all() {
             let text = text(export, query).unwrap();
             for part in [query, MODEL_VERSION, &calendar::today()] {
@@ -200,11 +216,13 @@ mod tests {
     #[test]
     fn a_design_that_breaks_rules_has_its_files_and_no_numbers() {
         let of_numbers = [Export::Csv, Export::Metrics, Export::Parquet, Export::Trace];
-        for export in Export::all() {
+        for export in Export::all().into_iter().filter(|export| *export != Export::Serving) {
             let made = text(export, "pp=12");
             assert_eq!(made.is_err(), of_numbers.contains(&export), "{export:?}");
             assert!(made.is_ok() || made.is_err_and(|why| why.contains("can't run")));
         }
+        let made = text(Export::Serving, "preset=llama-3-8b&serving.tensor_parallel_size=3");
+        assert!(made.is_err_and(|why| why.contains("can't serve")));
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod experts;
 mod form;
 mod front;
 mod labels;
-mod launch;
 pub mod measured;
 mod page;
 mod state;
@@ -26,7 +25,6 @@ pub const MEASURED_PATH: &str = "/serving/measured";
 pub const SCORES_PATH: &str = "/api/v1/experts/scores";
 
 pub use front::pools;
-pub use launch::command;
 pub use page::page;
 
 /// What the page shows first: Qwen3-235B-A22B on eight H100.

@@ -16,6 +16,12 @@ fn setting(line: &str) -> Option<&str> {
     line.strip_prefix('#')?.trim_start().strip_prefix(MARK)
 }
 
+/// Is a line one that an export says of its own design?
+pub(crate) fn is_own(line: &str) -> bool {
+    let line = line.trim().trim_start_matches(['"', '#', ' ']);
+    line.starts_with(MARK) || line.starts_with("design: ")
+}
+
 /// The format that a text says it has.
 pub(crate) fn format(text: &str) -> Option<Format> {
     let mut settings = text.lines().filter_map(setting);

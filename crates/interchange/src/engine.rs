@@ -3,7 +3,12 @@
 //!
 //! Sources: vLLM `vllm/engine/arg_utils.py`; SGLang `python/sglang/srt/server_args.py`;
 //! TensorRT-LLM `tensorrt_llm/commands/serve.py` and `llmapi/llm_args.py`; `MindIE`'s service
-//! developer guide, "config.json". What the page of serving writes is read back here.
+//! developer guide, "config.json"; KTransformers' flags of SGLang, `doc/en/kt-kernel`. What
+//! [`command()`] writes is read back here.
+
+mod command;
+
+pub use command::command;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +16,7 @@ use model::design::{Design, KnobId};
 
 use crate::arguments::{Argument, of_words};
 use crate::draft::{Draft, Question};
-use crate::{models, shell, tree, yaml};
+use crate::{comment, models, shell, tree, yaml};
 
 /// What stands in the texts of each engine.
 const MARKERS: [(&str, &[&str]); 4] = [
@@ -92,7 +97,10 @@ const NOTHING: [(&str, &str); 3] = [
          distributed-executor-backend additional-config async-scheduling disable-custom-all-reduce \
          moe-dense-tp-size enable-dp-lm-head enable-eplb eplb-config load-format \
          kv-transfer-config \
-         extra-llm-api-options config method npu-mem-size world-size",
+         extra-llm-api-options config method npu-mem-size world-size kt-weight-path kt-method \
+         kt-cpuinfer kt-threadpool-count kt-max-deferred-experts-per-token \
+         kt-gpu-prefill-token-threshold kt-enable-dynamic-expert-update \
+         dbo-decode-token-threshold dbo-prefill-token-threshold all2all-backend",
     ),
     ("which model, and what it is called", "model model-path tokenizer-mode revision model-name"),
 ];
@@ -124,8 +132,10 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     if let Some(base) = base {
         draft.design = base.clone();
     }
-    let on_ascend =
-        ["ASCEND", "ascend", "vllm_ascend", "npu"].iter().any(|word| text.contains(word));
+    let hints = ["ASCEND", "ascend", "vllm_ascend", "npu"];
+    // What a design says of itself is no hint.
+    let mut own = text.lines().filter(|line| !comment::is_own(line));
+    let on_ascend = own.any(|line| hints.iter().any(|word| line.contains(word)));
     let name = if engine == "vllm" && on_ascend { "vllm_ascend" } else { engine };
     draft.set(KnobId::engine, name, engine, 0);
     let (arguments, positional) =
@@ -147,6 +157,9 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     details(&given, engine, draft);
     lengths(&given, draft);
     devices(base, draft);
+    comment::read(text, draft);
+    // Counted of those that are kept, which a comment may say.
+    host(&given, draft);
     rest(&given, draft);
 }
 
@@ -338,6 +351,16 @@ fn layout(given: &Given, engine: &str, draft: &mut Draft) {
 }
 
 fn value(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut Draft) {
+    let Some((value, _, key)) = given.of(names) else { return };
+    if value == "-1" && names.len() > 1 && engine == "sglang" {
+        // Whole prompts have a budget of their own.
+        let others: Vec<&str> = names.iter().copied().filter(|name| !key.ends_with(name)).collect();
+        value_of(given, &others, knob, engine, draft);
+    }
+    value_of(given, &[key.trim_start_matches('-')], knob, engine, draft);
+}
+
+fn value_of(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut Draft) {
     let Some((value, line, key)) = given.of(names) else { return };
     if value.contains('$') {
         return draft.ask_knob(knob, line, &format!("{key} is `{value}`"), knob.knob().label);
@@ -395,6 +418,7 @@ fn details(given: &Given, engine: &str, draft: &mut Draft) {
         ("enforce-eager", KnobId::graph_mode, "none"),
         ("disable-cuda-graph", KnobId::graph_mode, "none"),
         ("enable-two-batch-overlap", KnobId::two_batch_overlap, "true"),
+        ("enable-dbo", KnobId::two_batch_overlap, "true"),
         ("enable-chunked-prefill", KnobId::enable_chunked_prefill, "true"),
         ("no-enable-chunked-prefill", KnobId::enable_chunked_prefill, "false"),
     ] {
@@ -403,6 +427,19 @@ fn details(given: &Given, engine: &str, draft: &mut Draft) {
             draft.set(knob, value, &format!("--{name}"), line);
         }
     }
+}
+
+/// Experts on the host, which KTransformers counts by those that stay.
+fn host(given: &Given, draft: &mut Draft) {
+    let name = "kt-num-gpu-experts";
+    let Some(on_device) = given.number(&[name]) else { return };
+    let design = &draft.design;
+    let Some(kept) = design.serving.experts_kept.or(design.transformer.num_moe_experts) else {
+        return;
+    };
+    let line = given.of(&[name]).map_or(0, |it| it.1);
+    let others = kept.saturating_sub(on_device).to_string();
+    draft.set(KnobId::experts_on_host, &others, &format!("--{name}"), line);
 }
 
 /// How long requests are: an engine is told how long they may be at most.

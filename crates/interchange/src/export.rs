@@ -15,6 +15,7 @@ mod script;
 use model::MODEL_VERSION;
 use model::design::{Design, KnobId};
 use model::link;
+use model::serving::ServingPlan;
 
 use crate::draft::Draft;
 use crate::{Answers, Format, comment, dialects};
@@ -119,8 +120,35 @@ pub fn export(target: Target, design: &Design, provenance: &Provenance<'_>) -> E
     };
     let mut unsaid = unsaid(target, design, &print::whole(target, &head, &body, &[]));
     unsaid.sort_by_key(|one| reason::rank(one.reason));
-    let tail = tail(target, design, &unsaid);
+    let tail = tail(target.format(), design, &unsaid);
     Export { text: print::whole(target, &head, &body, &tail), unsaid }
+}
+
+/// The command that starts an engine with a design that serves, with what no flag says below.
+#[must_use]
+pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export {
+    let design = plan.design();
+    let title = "Launch command of an inference engine for a design of Moescape".to_owned();
+    let mut head = origin(title, design, provenance);
+    head.push("MODEL stands for the weights, which are yours to name.".to_owned());
+    let body = format!("{}\n", crate::engine::command(plan));
+    let text = print::plain(&head, &body, &[]);
+    let read = crate::import(Format::Serving, &text, None).design;
+    let differs =
+        |knob: &KnobId| read.as_ref().is_none_or(|read| read.get(*knob) != design.get(*knob));
+    let mut unsaid: Vec<Unsaid> = KnobId::ALL
+        .iter()
+        .copied()
+        .filter(differs)
+        .map(|knob| Unsaid {
+            knob,
+            value: design.get(knob).to_string(),
+            reason: reason::of_serving(knob),
+        })
+        .collect();
+    unsaid.sort_by_key(|one| reason::rank(one.reason));
+    let tail = tail(Format::Serving, design, &unsaid);
+    Export { text: print::plain(&head, &body, &tail), unsaid }
 }
 
 /// What a file begins with, a line each.
@@ -132,21 +160,28 @@ fn head(target: Target, design: &Design, provenance: &Provenance<'_>) -> Vec<Str
             "Configuration of"
         }
     };
+    let title = format!("{kind} {} for a design of Moescape", target.title());
+    let mut lines = origin(title, design, provenance);
+    lines.push("Data, tokenizer, learning rate and checkpoints are yours to add.".to_owned());
+    lines
+}
+
+/// Where a file comes from.
+fn origin(title: String, design: &Design, provenance: &Provenance<'_>) -> Vec<String> {
     vec![
-        format!("{kind} {} for a design of Moescape", target.title()),
+        title,
         format!("design: /?{}", link::encode(design)),
         format!("model version: {MODEL_VERSION}"),
         format!("date: {}", provenance.date),
-        "Data, tokenizer, learning rate and checkpoints are yours to add.".to_owned(),
     ]
 }
 
 /// What a file ends with, a line each: what its own words leave open.
-fn tail(target: Target, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
+fn tail(format: Format, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
     let mark = comment::MARK;
     let mut lines = vec![
         "What stands nowhere above, for `moescape import`:".to_owned(),
-        format!("{mark} format={}", target.format().name()),
+        format!("{mark} format={}", format.name()),
         format!("{mark} preset={}", design.preset.id),
     ];
     let mut reason = "";

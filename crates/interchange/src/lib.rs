@@ -37,7 +37,8 @@ mod archive;
 pub use archive::{MAX_ARCHIVE, is_archive, unpacked};
 pub use bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
-pub use export::{Export, Provenance, Target, Unsaid, export};
+pub use engine::command;
+pub use export::{Export, Provenance, Target, Unsaid, export, export_command};
 
 use model::design::Design;
 

@@ -1,8 +1,11 @@
 //! Launch commands of inference engines.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use interchange::{Format, Import, import};
-use model::design::KnobId;
+use interchange::{Format, Import, Provenance, command, export_command, import};
+use model::choice::{Choice as _, Engine};
+use model::design::{Design, KnobId};
+use model::preset::Preset;
+use model::serving::ServingPlan;
 use proptest::prelude::*;
 
 #[track_caller]
@@ -101,6 +104,107 @@ fn no_argument_is_dropped_in_silence() {
     let import = has(text, "tensor_parallel_size=1");
     assert_eq!(import.unknown[0].key, "--frobnicate");
     assert!(import.ignored.iter().any(|ignored| ignored.key == "--port"));
+}
+
+/// Knobs of serving that the engine's command has no word for, or says where the design leaves
+/// them to the engine.
+fn unsaid(engine: &str) -> &'static str {
+    match engine {
+        "mindie" => {
+            "gpu_memory_utilization moe_tensor_parallel_size kv_cache_dtype graph_mode \
+             num_speculative_tokens two_batch_overlap enable_chunked_prefill"
+        }
+        "tensorrt_llm" => "two_batch_overlap graph_mode enable_chunked_prefill",
+        _ => "",
+    }
+}
+
+#[test]
+fn the_command_that_is_written_comes_back_as_its_layout() {
+    for settings in [
+        "engine=vllm tensor_parallel_size=4 data_parallel_size=8 moe_expert_parallel_size=32 \
+         max_num_seqs=64 gpu_memory_utilization=0.85 kv_cache_dtype=fp8 graph_mode=none",
+        "engine=vllm tensor_parallel_size=4 data_parallel_size=8 moe_expert_parallel_size=32 \
+         two_batch_overlap=true enable_chunked_prefill=false max_num_batched_tokens=16384",
+        "engine=vllm_ascend data_parallel_size=32 moe_expert_parallel_size=32 weight_dtype=int8 \
+         num_speculative_tokens=1",
+        "engine=vllm tensor_parallel_size=32 experts_kept=128 experts_kept_topk=6",
+        "engine=sglang tensor_parallel_size=4 data_parallel_size=8 moe_expert_parallel_size=32 \
+         max_num_seqs=16 num_speculative_tokens=2 two_batch_overlap=true kv_cache_dtype=fp8",
+        "engine=sglang tensor_parallel_size=32 experts_on_host=96 graph_mode=none",
+        "engine=sglang tensor_parallel_size=32 experts_kept=128 experts_on_host=96 \
+         enable_chunked_prefill=false max_num_batched_tokens=16384",
+        "engine=tensorrt_llm data_parallel_size=32 moe_expert_parallel_size=32 \
+         kv_cache_dtype=fp8 num_speculative_tokens=1",
+        "engine=tensorrt_llm data_parallel_size=32 moe_expert_parallel_size=32 experts_on_host=64",
+        "engine=mindie tensor_parallel_size=2 data_parallel_size=16 moe_expert_parallel_size=32 \
+         max_num_seqs=32 experts_kept=192",
+    ] {
+        let mut base = Design::from_preset("deepseek-v3").unwrap();
+        base.set_text(KnobId::num_devices, "32").unwrap();
+        base.set_text(KnobId::weight_dtype, "fp8").unwrap();
+        let mut design = base.clone();
+        for setting in settings.split_whitespace() {
+            let (name, value) = setting.split_once('=').unwrap();
+            let knob = KnobId::find(&format!("serving.{name}")).unwrap();
+            design.set_text(knob, value).unwrap();
+        }
+        let plan = ServingPlan::new(&design).unwrap_or_else(|why| panic!("{why:?}"));
+        let text = command(&plan);
+        assert_eq!(Format::detect(&text), Format::Serving, "{text}");
+        let import = import(Format::Serving, &text, Some(&base));
+        assert_eq!(import.errors, [], "{text}");
+        assert_eq!(import.unknown, [], "{text}");
+        let found = import.design.unwrap();
+        let others = unsaid(design.serving.engine.name());
+        for knob in KnobId::ALL.iter().filter(|knob| knob.id().starts_with("serving.")) {
+            if !others.split_whitespace().any(|name| knob.id().ends_with(name)) {
+                assert_eq!(found.get(*knob), design.get(*knob), "{}: {text}", knob.id());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_engine_with_a_flag_for_experts_on_the_host_is_told_by_it() {
+    let mut design = Design::from_preset("deepseek-v3").unwrap();
+    for (name, value) in [
+        ("cluster.num_devices", "8"),
+        ("serving.engine", "sglang"),
+        ("serving.tensor_parallel_size", "8"),
+        ("serving.weight_dtype", "fp8"),
+        ("serving.experts_on_host", "192"),
+    ] {
+        design.set_text(KnobId::find(name).unwrap(), value).unwrap();
+    }
+    let written = |design: &Design| command(&ServingPlan::new(design).unwrap());
+    let text = written(&design);
+    assert!(text.contains("--kt-num-gpu-experts 64"), "{text}");
+    assert!(!text.contains('#'), "{text}");
+    design.set_text(KnobId::engine, "vllm").unwrap();
+    let text = written(&design);
+    assert!(text.contains("# moescape: serving.experts_on_host=192"), "{text}");
+}
+
+#[test]
+fn every_preset_of_serving_comes_back_from_its_engine_s_command() {
+    let date = Provenance { date: "2026-01-31" };
+    let mut count = 0;
+    for preset in Preset::served() {
+        for engine in Engine::NAMES {
+            let mut design = preset.design();
+            design.set_text(KnobId::engine, engine).unwrap();
+            let Ok(plan) = ServingPlan::new(&design) else { continue };
+            let export = export_command(&plan, &date);
+            assert_eq!(Format::detect(&export.text), Format::Serving, "{}", export.text);
+            let import = import(Format::Serving, &export.text, None);
+            assert_eq!(import.errors, [], "{}", export.text);
+            assert_eq!(import.unknown, [], "{}", export.text);
+            assert_eq!(import.design.as_ref(), Some(&design), "{}", export.text);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use model::design::Design;
 use model::serving::ServingMetric;
 
 use super::state::{Ran, State};
-use super::{browser, design, experts, form, front, labels, launch};
+use super::{browser, design, experts, form, front, labels};
 use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::asking::{broken_link, section};
 use crate::panel::header;
@@ -115,7 +115,7 @@ fn explained(state: State) -> impl IntoView {
 /// The engine's command.
 fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
-    let line = move || state.with_shown(|ran| launch::command(&ran.plan));
+    let line = move || state.with_shown(|ran| interchange::command(&ran.plan));
     let copy = move |_| {
         copy_text(untrack(line), move |done| {
             // The page may be gone by then.

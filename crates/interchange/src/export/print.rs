@@ -30,10 +30,14 @@ pub(super) fn whole(target: Target, head: &[String], body: &str, tail: &[String]
     if target == Target::Deepspeed {
         return json_with(head, body, tail);
     }
+    let text = plain(head, body, tail);
+    let is_script = matches!(target, Target::Megatron | Target::Mindspeed);
+    if is_script { format!("#!/bin/bash\n{text}") } else { text }
+}
+
+/// The same where comments begin with `#`.
+pub(super) fn plain(head: &[String], body: &str, tail: &[String]) -> String {
     let mut text = String::new();
-    if matches!(target, Target::Megatron | Target::Mindspeed) {
-        text.push_str("#!/bin/bash\n");
-    }
     let comments = |text: &mut String, lines: &[String]| {
         for line in lines {
             // Writing to a string can't fail.

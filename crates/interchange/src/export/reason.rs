@@ -19,9 +19,14 @@ const SPELLED: &str = "Spelled above in another way that means the same";
 const WHOLE: &str = "FSDP cuts parameters, gradients and states alike";
 const KERNEL: &str = "The training script chooses its kernels and what they overlap";
 
-const ORDER: [&str; 13] = [
-    SPELLED, ARGUMENT, KEY, SHAPE, FLAVOR, WHOLE, CODE, KERNEL, MACHINE, SOFTWARE, MEASURED,
-    COUNTED, ELSEWHERE,
+const FLAG: &str = "No flag of this engine says this, or not beside the others";
+const WEIGHTS: &str = "The weights say the shape of the model by themselves";
+const REQUESTS: &str = "What is asked of the engine, not how it is started";
+const TRAINING: &str = "Read by training and by budgets alone";
+
+const ORDER: [&str; 17] = [
+    FLAG, WEIGHTS, REQUESTS, TRAINING, SPELLED, ARGUMENT, KEY, SHAPE, FLAVOR, WHOLE, CODE, KERNEL,
+    MACHINE, SOFTWARE, MEASURED, COUNTED, ELSEWHERE,
 ];
 
 /// Where a reason stands among the others.
@@ -60,6 +65,35 @@ pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
         (false, false, true) => ARGUMENT,
         (false, false, false) => KEY,
     })
+}
+
+/// The reason for a knob of an engine's command.
+pub(super) fn of_serving(knob: KnobId) -> &'static str {
+    let is_request = matches!(
+        knob,
+        KnobId::input_length
+            | KnobId::output_length
+            | KnobId::concurrency
+            | KnobId::request_rate
+            | KnobId::ttft_limit_milliseconds
+            | KnobId::tpot_limit_milliseconds
+            | KnobId::prefix_cache_hit_rate
+            | KnobId::acceptance_length
+            | KnobId::expert_cache_hit_rate
+    );
+    match knob.knob().section {
+        Section::Serving if is_request => REQUESTS,
+        Section::Serving => FLAG,
+        Section::Transformer => WEIGHTS,
+        Section::Cluster => MACHINE,
+        Section::Routing => MEASURED,
+        Section::Parallel
+        | Section::Schedule
+        | Section::Training
+        | Section::Memory
+        | Section::Kernel
+        | Section::Run => TRAINING,
+    }
 }
 
 /// Is a knob about how a figure is counted?

@@ -1,6 +1,6 @@
 //! The sheet itself, as HTML.
 
-use interchange::{Target, Unsaid};
+use interchange::{Export as Made, Target, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
 use model::{Plan, link};
@@ -9,6 +9,15 @@ use crate::exports::{self, Export};
 
 /// Knobs that are named for each reason; the file itself has all of them.
 const NAMED: usize = 12;
+
+/// Frameworks whose files aren't launch scripts.
+const FRAMEWORKS: [(Export, Target); 5] = [
+    (Export::MegatronBridge, Target::Bridge),
+    (Export::Mindformers, Target::Mindformers),
+    (Export::Torchtitan, Target::Torchtitan),
+    (Export::Deepspeed, Target::Deepspeed),
+    (Export::Accelerate, Target::Accelerate),
+];
 
 /// What stands in the dialog or on the page.
 pub(super) fn html(design: &Design) -> Markup {
@@ -22,16 +31,21 @@ pub(super) fn html(design: &Design) -> Markup {
         }
         section {
             h2 { "Launch scripts" }
-            (words(Export::Megatron, Target::Megatron, design, &link))
-            (words(Export::Mindspeed, Target::Mindspeed, design, &link))
+            (words(Export::Megatron, &exports::elsewhere(Target::Megatron, design), &link))
+            (words(Export::Mindspeed, &exports::elsewhere(Target::Mindspeed, design), &link))
         }
         section {
             h2 { "Other frameworks" }
-            (words(Export::MegatronBridge, Target::Bridge, design, &link))
-            (words(Export::Mindformers, Target::Mindformers, design, &link))
-            (words(Export::Torchtitan, Target::Torchtitan, design, &link))
-            (words(Export::Deepspeed, Target::Deepspeed, design, &link))
-            (words(Export::Accelerate, Target::Accelerate, design, &link))
+            @for (export, target) in FRAMEWORKS {
+                (words(export, &exports::elsewhere(target, design), &link))
+            }
+        }
+        section {
+            h2 { "Inference engine" }
+            @match exports::command(design) {
+                Ok(made) => (words(Export::Serving, &made, &link)),
+                Err(why) => p.muted { (why) },
+            }
         }
         section {
             h2 { "Design file" }
@@ -45,8 +59,7 @@ pub(super) fn html(design: &Design) -> Markup {
 }
 
 /// A file in the words of what starts a run, what those can't say and why, and the file to read.
-fn words(export: Export, target: Target, design: &Design, link: &str) -> Markup {
-    let made = exports::elsewhere(target, design);
+fn words(export: Export, made: &Made, link: &str) -> Markup {
     let about = if made.unsaid.is_empty() {
         "Every knob that differs from the program's default has a word for it."
     } else {
@@ -135,9 +148,9 @@ mod tests {
 
     #[test]
     fn every_file_has_a_download_and_texts_can_be_copied() {
-        let html = sheet("preset=deepseek-v3&mbs=2");
+        let html = sheet("preset=llama-3-8b&mbs=2");
         for export in Export::all() {
-            let address = format!("/export/{}?v=1&amp;preset=deepseek-v3&amp;", export.name());
+            let address = format!("/export/{}?v=1&amp;preset=llama-3-8b&amp;", export.name());
             let count = html.matches(&address).count();
             assert_eq!(count, 1 + usize::from(export.is_text()), "{export:?}");
         }

@@ -1,20 +1,40 @@
-//! The command that starts an engine with a design's layout.
+//! The command that starts an engine with a design's layout, which [`super::read`] reads back.
 
-use model::choice::{Choice, Engine, KvDtype, WeightDtype};
-use model::design::Design;
+use model::choice::{Choice, Engine, GraphMode, KvDtype, WeightDtype};
+use model::design::{Design, KnobId};
 use model::serving::ServingPlan;
 
-/// The command; `MODEL` stands for the name of the weights, which a design doesn't know.
+use crate::comment;
+
+/// The command; `MODEL` stands for the name of the weights, which a design doesn't know. Experts
+/// that are kept or wait on the host stand in comments where the engine has no flag for them.
 #[must_use]
 pub fn command(plan: &ServingPlan) -> String {
     let design = plan.design();
-    match design.serving.engine {
+    let command = match design.serving.engine {
         Engine::Vllm | Engine::VllmAscend | Engine::Ideal => vllm(plan),
         Engine::Sglang => sglang(plan),
         Engine::TensorrtLlm => tensorrt(plan),
         Engine::Mindie => mindie(plan),
+    };
+    let mut lines = vec![command];
+    for (knob, why) in EXPERTS {
+        let value = design.get(knob).to_string();
+        let has_flag = knob == KnobId::experts_on_host && design.serving.engine == Engine::Sglang;
+        if !matches!(value.as_str(), "none" | "0") && !has_flag {
+            lines.push(format!("# {why}"));
+            lines.push(format!("# {} {}={value}", comment::MARK, knob.id()));
+        }
     }
+    lines.join("\n")
 }
+
+/// What keeps experts or moves them, and where that is done if the engine has no flag.
+const EXPERTS: [(KnobId, &str); 3] = [
+    (KnobId::experts_kept, "No flag prunes experts: MODEL has those alone that are kept."),
+    (KnobId::experts_kept_topk, "num_experts_per_tok of the config.json of MODEL:"),
+    (KnobId::experts_on_host, "No flag of this engine leaves experts on the host:"),
+];
 
 fn joined(parts: &[String]) -> String {
     parts.join(" \\\n  ")
@@ -23,6 +43,13 @@ fn joined(parts: &[String]) -> String {
 /// Tokens of a request, at most.
 fn length(design: &Design) -> u64 {
     design.serving.input_length + design.serving.output_length
+}
+
+/// Experts of a layer on the device, where others wait on the host.
+fn on_device(design: &Design) -> Option<u64> {
+    let serving = &design.serving;
+    let kept = serving.experts_kept.or(design.transformer.num_moe_experts)?;
+    (serving.experts_on_host > 0).then(|| kept.saturating_sub(serving.experts_on_host))
 }
 
 fn vllm(plan: &ServingPlan) -> String {
@@ -65,8 +92,14 @@ fn vllm(plan: &ServingPlan) -> String {
             serving.num_speculative_tokens
         ));
     }
-    if serving.graph_mode == model::choice::GraphMode::None {
+    if serving.graph_mode == GraphMode::None {
         parts.push("--enforce-eager".to_owned());
+    }
+    if !serving.enable_chunked_prefill {
+        parts.push("--no-enable-chunked-prefill".to_owned());
+    }
+    if serving.two_batch_overlap {
+        parts.push("--enable-dbo".to_owned());
     }
     joined(&parts)
 }
@@ -90,7 +123,12 @@ fn sglang(plan: &ServingPlan) -> String {
         parts.push(format!("--ep-size {}", layout.expert));
     }
     parts.push(format!("--max-running-requests {}", serving.max_num_seqs * layout.data));
-    parts.push(format!("--chunked-prefill-size {}", serving.max_num_batched_tokens));
+    let budget = serving.max_num_batched_tokens;
+    parts.push(if serving.enable_chunked_prefill {
+        format!("--chunked-prefill-size {budget}")
+    } else {
+        format!("--chunked-prefill-size -1 --max-prefill-tokens {budget}")
+    });
     parts.push(format!("--context-length {}", length(design)));
     parts.push(format!("--mem-fraction-static {}", serving.gpu_memory_utilization));
     if serving.kv_cache_dtype == KvDtype::Fp8 {
@@ -98,6 +136,13 @@ fn sglang(plan: &ServingPlan) -> String {
     }
     if serving.two_batch_overlap {
         parts.push("--enable-two-batch-overlap".to_owned());
+    }
+    if serving.graph_mode == GraphMode::None {
+        parts.push("--disable-cuda-graph".to_owned());
+    }
+    if let Some(on_device) = on_device(design) {
+        // KTransformers' kernels in SGLang compute the others on the host.
+        parts.push(format!("--kt-weight-path MODEL --kt-num-gpu-experts {on_device}"));
     }
     if serving.num_speculative_tokens > 0 {
         parts.push(format!(
