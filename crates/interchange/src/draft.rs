@@ -23,6 +23,9 @@ pub(crate) const ANSWER: &str = "--set";
 /// Entries of each list, at most: a text can be wrong in a million places.
 const MAX_ENTRIES: usize = 1_000;
 
+/// Unknown keys whose nearest known one is looked for: each is held against all there are.
+const MAX_NEAREST: usize = 64;
+
 /// Keys or arguments of a text, at most. Real ones have a few hundred.
 pub(crate) const MAX_KEYS: usize = 2_000;
 
@@ -321,16 +324,16 @@ impl Draft {
         );
     }
 
-    /// A key with the known one that is nearest, which isn't looked for once the list is full.
+    /// A key with the known one that is nearest, which isn't looked for once there are
+    /// many.
     pub(crate) fn unknown_near(
         &mut self,
         key: &str,
         line: u64,
         nearest: impl FnOnce() -> Option<String>,
     ) {
-        if self.unknown.len() < MAX_ENTRIES {
-            self.unknown(key, line, nearest());
-        }
+        let nearest = if self.unknown.len() < MAX_NEAREST { nearest() } else { None };
+        self.unknown(key, line, nearest);
     }
 
     pub(crate) fn unknown(&mut self, key: &str, line: u64, nearest: Option<String>) {
@@ -370,6 +373,18 @@ impl Draft {
         for (knob, value) in self.answers.knobs.clone() {
             self.set(knob, &value, ANSWER, 0);
         }
+    }
+
+    /// The design alone, whatever rules it breaks.
+    ///
+    /// # Errors
+    /// What keeps the text from being one.
+    pub(crate) fn design(mut self) -> Result<Design, Vec<Fault>> {
+        self.place();
+        if let Some(preset) = self.preset {
+            self.design.preset = preset;
+        }
+        if self.errors.is_empty() { Ok(self.design) } else { Err(self.errors) }
     }
 
     pub(crate) fn finish(mut self, base: Option<&Design>) -> Import {

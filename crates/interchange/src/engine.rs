@@ -454,7 +454,7 @@ fn lengths(given: &Given, draft: &mut Draft) {
         (input, output) = (given, most - given);
     } else if input.saturating_add(output) > most {
         input = (most / 2).max(1);
-        output = (most - input).max(1);
+        output = most.saturating_sub(input).max(1);
     }
     draft.default(KnobId::input_length, &input.to_string());
     draft.default(KnobId::output_length, &output.to_string());

@@ -133,9 +133,11 @@ pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export
     head.push("MODEL stands for the weights, which are yours to name.".to_owned());
     let body = format!("{}\n", crate::engine::command(plan));
     let text = print::plain(&head, &body, &[]);
-    let read = crate::import(Format::Serving, &text, None).design;
-    let differs =
-        |knob: &KnobId| read.as_ref().is_none_or(|read| read.get(*knob) != design.get(*knob));
+    let read = crate::read_design(Format::Serving, &text);
+    let is_same = |knob: &KnobId| {
+        read.as_ref().is_ok_and(|read: &Design| read.get(*knob) == design.get(*knob))
+    };
+    let differs = |knob: &KnobId| !is_same(knob);
     let mut unsaid: Vec<Unsaid> = KnobId::ALL
         .iter()
         .copied()

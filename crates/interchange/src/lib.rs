@@ -148,6 +148,17 @@ pub fn import_with(format: Format, text: &str, base: Option<&Design>, answers: &
     draft.finish(base)
 }
 
+/// The design of a text alone: neither rules nor presets are looked at, which take longer than to
+/// read it.
+///
+/// # Errors
+/// What keeps the text from being a design.
+pub fn read_design(format: Format, text: &str) -> Result<Design, Vec<Fault>> {
+    let mut draft = Draft::new(format, None, &Answers::default());
+    read_into(text, None, &mut draft);
+    draft.design()
+}
+
 /// Reads a text into a draft.
 fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
     if text.len() > MAX_BYTES {

@@ -2,9 +2,14 @@
 
 /// The known name that fewest edits make of a name, by Levenshtein's distance over 64 characters.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let best = known.min_by_key(|known| distance(name, known))?;
     // Names that share next to nothing are no help.
-    (distance(name, best) * 2 <= name.chars().count().max(4)).then(|| best.to_owned())
+    let length = name.chars().count();
+    let most = length.max(4) / 2;
+    // As many edits as lengths differ by it takes at least.
+    let likely = known.filter(|known| known.len().abs_diff(length) <= most);
+    let near = likely.map(|known| (distance(name, known), known));
+    let best = near.min_by_key(|(edits, _)| *edits).filter(|(edits, _)| *edits <= most);
+    best.map(|(_, known)| known.to_owned())
 }
 
 fn distance(left: &str, right: &str) -> usize {

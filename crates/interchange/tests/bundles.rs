@@ -191,3 +191,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_archive_of_a_hundred_thousand_files_is_refused() {
+    let one = tar(&[("a.sh", b'0', b"x")]);
+    // Without the zeros that end it.
+    let tape: Vec<u8> = one[..1024].repeat(100_000);
+    let mut encoder = GzEncoder::new(vec![], Compression::fast());
+    encoder.write_all(&tape).unwrap();
+    let found = unpacked(&encoder.finish().unwrap()).unwrap_err();
+    assert!(found.contains("more than") || found.contains("at most"), "{found}");
+}
