@@ -56,12 +56,18 @@ fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
     let Some((text, base)) = found.and_then(|index| draft.files.text(index)) else {
         return vec![];
     };
-    let tree = if toml_text::is_toml(&text) {
-        toml_text::read(&text)
-    } else if recipe::is_python(&text) {
+    let made = of_text(path, &text, base, draft);
+    if depth < MAX_DEPTH { with_files_at(made, draft, depth + 1) } else { made }
+}
+
+/// The arguments of a file's text, behind so many lines.
+pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> Vec<Argument> {
+    let tree = if toml_text::is_toml(text) {
+        toml_text::read(text)
+    } else if recipe::is_python(text) {
         return vec![];
     } else {
-        match yaml::read(&text) {
+        match yaml::read(text) {
             Ok(tree) => tree,
             Err((line, detail)) => {
                 draft.ignore(path, base + line, format!("it isn't read: {detail}"));
@@ -71,5 +77,5 @@ fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
     };
     let mut made = tree::arguments(&tree, draft);
     made.iter_mut().for_each(|argument| argument.line += base);
-    if depth < MAX_DEPTH { with_files_at(made, draft, depth + 1) } else { made }
+    made
 }

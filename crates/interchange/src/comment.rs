@@ -6,20 +6,13 @@ use model::preset::Preset;
 use crate::Format;
 use crate::draft::Draft;
 
-/// What a line of ours begins with, behind `#`.
-pub(crate) const MARK: &str = "moescape:";
+pub(crate) use crate::card::MARK;
 
 /// What a line says for us. In JSON, which has no comments, it is a word in quotes.
 fn setting(line: &str) -> Option<&str> {
     let line = line.trim();
     let line = line.strip_prefix('"').map_or(line, |inner| inner.trim_end_matches(['"', ',']));
     line.strip_prefix('#')?.trim_start().strip_prefix(MARK)
-}
-
-/// Is a line one that an export says of its own design?
-pub(crate) fn is_own(line: &str) -> bool {
-    let line = line.trim().trim_start_matches(['"', '#', ' ']);
-    line.starts_with(MARK) || line.starts_with("design: ")
 }
 
 /// The format that a text says it has.

@@ -8,6 +8,7 @@ use model::preset::Preset;
 use model::violation::Violation;
 
 use crate::Format;
+use crate::card::Card;
 use crate::files::Files;
 use crate::models::Known;
 
@@ -180,6 +181,8 @@ pub(crate) struct Draft {
     pub(crate) answers: Answers,
     /// The model that it names, where its shape is known.
     pub(crate) model: Option<Known>,
+    /// The accelerator that the text names by the way.
+    pub(crate) card: Option<Card>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that a question for a variable decides.
@@ -213,6 +216,7 @@ impl Draft {
             preset: None,
             answers: answers.clone(),
             model: None,
+            card: None,
             title: None,
             open: vec![],
             followed: 0,

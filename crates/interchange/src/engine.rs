@@ -16,7 +16,7 @@ use model::design::{Design, KnobId};
 
 use crate::arguments::{Argument, of_words};
 use crate::draft::{Draft, Question};
-use crate::{comment, models, shell, tree, yaml};
+use crate::{card, comment, models, shell, tree, yaml};
 
 /// What stands in the texts of each engine.
 const MARKERS: [(&str, &[&str]); 4] = [
@@ -134,7 +134,7 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     }
     let hints = ["ASCEND", "ascend", "vllm_ascend", "npu"];
     // What a design says of itself is no hint.
-    let mut own = text.lines().filter(|line| !comment::is_own(line));
+    let mut own = text.lines().filter(|line| !card::is_own(line));
     let on_ascend = own.any(|line| hints.iter().any(|word| line.contains(word)));
     let name = if engine == "vllm" && on_ascend { "vllm_ascend" } else { engine };
     draft.set(KnobId::engine, name, engine, 0);

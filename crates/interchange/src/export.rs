@@ -18,7 +18,7 @@ use model::link;
 use model::serving::ServingPlan;
 
 use crate::draft::Draft;
-use crate::{Answers, Format, comment, dialects};
+use crate::{Answers, Format, comment};
 
 /// Whose words a design is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,9 +200,7 @@ fn tail(format: Format, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
 /// The knobs that a file's own words don't bring back.
 fn unsaid(target: Target, design: &Design, text: &str) -> Vec<Unsaid> {
     let mut draft = Draft::new(target.format(), None, &Answers::default());
-    let arguments = crate::argument_list(text, &mut draft);
-    let arguments = dialects::translate(text, arguments, &mut draft);
-    crate::launch::read(arguments, None, &mut draft);
+    crate::read_words(text, None, &mut draft);
     let differs = |knob: &KnobId| draft.design.get(*knob) != design.get(*knob);
     let left = KnobId::ALL.iter().copied().filter(differs);
     left.map(|knob| Unsaid {

@@ -16,6 +16,7 @@ mod arguments;
 mod spelling;
 mod models;
 mod files;
+mod card;
 mod draft;
 mod tree;
 mod comment;
@@ -170,13 +171,19 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
         Format::Design => own::read(text, draft),
         Format::Serving => engine::read(text, base, draft),
         Format::Megatron | Format::Mindspeed => {
-            let arguments = argument_list(text, draft);
-            let arguments = dialects::translate(text, arguments, draft);
-            launch::read(arguments, base, draft);
+            read_words(text, base, draft);
             comment::read(text, draft);
         }
     }
     draft.answer();
+}
+
+/// Reads what a launch script or configuration says by its own words.
+fn read_words(text: &str, base: Option<&Design>, draft: &mut Draft) {
+    draft.card = card::named(text);
+    let arguments = argument_list(text, draft);
+    let arguments = dialects::translate(text, arguments, draft);
+    launch::read(arguments, base, draft);
 }
 
 /// The arguments of a text, in whatever it is written.

@@ -11,6 +11,7 @@ mod frame;
 mod reader;
 mod substitute;
 mod test;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -64,6 +65,9 @@ pub(super) struct Script {
     /// Files that it may source, and how many it did.
     files: Files,
     sourced: u32,
+    /// Files that it writes, and where the command at hand writes to.
+    written: Vec<written::Written>,
+    output: Option<String>,
     fault: Option<(u64, String)>,
 }
 
@@ -137,7 +141,11 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     let mut arguments = vec![];
     // What stands on the command line wins over the files that it names.
     for (word, _) in words.iter().filter(|(word, _)| beside::is_file(word)).take(16) {
-        arguments.extend(beside::of_path(word, draft));
+        let own = script.written.iter().rev().find(|file| written::is_same_file(&file.path, word));
+        arguments.extend(match own {
+            Some(file) => beside::of_text(&file.path, &file.text, file.line, draft),
+            None => beside::of_path(word, draft),
+        });
     }
     arguments.extend(of_words(&words));
     if arguments.iter().all(|argument| argument.name != "num-layers") {

@@ -131,6 +131,51 @@ fn a_loop_that_never_ends_is_left() {
 }
 
 #[test]
+fn a_file_that_a_script_writes_is_read() {
+    let shape = "num_layers: $LAYERS\nhidden_size: 512\nnum_attention_heads: 8\n\
+                 seq_length: 256\nvocab_size: 1024\nbf16: true\nmicro_batch_size: 2\n";
+    let run = "torchrun --nproc_per_node 8 --nnodes 2 train.py --config conf/own.yaml \
+               --global_batch_size 64\n";
+    for write in [
+        format!("cat > conf/own.yaml <<EOF\n{shape}EOF\n"),
+        format!("cat <<EOF > conf/own.yaml\n{shape}EOF\n"),
+        format!("tee conf/own.yaml <<EOF\n{shape}EOF\n"),
+        format!("cat > t.yaml <<'EOF'\n{shape}EOF\nenvsubst < t.yaml > conf/own.yaml\n"),
+    ] {
+        let text = format!("LAYERS=6\n{write}{run}");
+        let import = read(&text);
+        has(&import, "num_layers=6 hidden_size=512 num_devices=16 global_batch_size=64");
+        let set = import.set.iter().find(|set| set.knob == KnobId::hidden_size).unwrap();
+        let line = text.lines().position(|line| line.starts_with("hidden_size")).unwrap() + 1;
+        assert_eq!(set.line, line as u64, "{text}");
+    }
+    // In quotes the end says that nothing in the document is a variable.
+    let text = format!("LAYERS=6\ncat > own.yaml <<'EOF'\n{shape}EOF\n{run}");
+    assert!(read(&text).errors[0].detail.contains("$LAYERS"), "{:?}", read(&text));
+    // A script that a script writes is run.
+    let text = "cat > run.sh <<EOF\npython x.py --num-layers 6 --hidden-size 512 \\\n  \
+                --num-attention-heads 8 --seq-length 256 --vocab-size 1024 --bf16\nEOF\n\
+                bash run.sh\n";
+    has(&read(text), "num_layers=6 hidden_size=512 seq_length=256");
+}
+
+#[test]
+fn an_accelerator_that_is_named_by_the_way_is_a_guess_that_is_asked() {
+    let text = "#SBATCH --partition=gb200_long\ncd /data/GB200/runs\npython x.py --num-layers 6 \
+                --hidden-size 512 --num-attention-heads 8 --seq-length 256 --bf16 --nproc_per_node \
+                4 --nnodes 2";
+    let import = read(text);
+    has(&import, "accelerator=gb200 num_devices=8");
+    let question = import.questions.iter().find(|it| it.name == "cluster.accelerator").unwrap();
+    assert_eq!((question.line, question.guess.as_deref()), (1, Some("gb200")));
+    let answers =
+        Answers { knobs: vec![(KnobId::accelerator, "b200".to_owned())], ..Answers::default() };
+    let import = import_with(Format::Megatron, text, None, &answers);
+    has(&import, "accelerator=b200");
+    assert!(!asked(&import).contains(&"cluster.accelerator"));
+}
+
+#[test]
 fn the_list_that_a_loop_builds_is_read() {
     let text = "N=6\na=()\nfor ((i=0; i<N; i++)); do\n  if (( i < 1 )); \
                 then\n    a+=(0)\n  else\n    \

@@ -89,7 +89,7 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
         "node-rank master-addr master-port distributed-backend local-rank log-level \
          distributed-timeout-minutes rdzv-id rdzv-backend rdzv-endpoint rdzv-conf max-restarts \
          monitor-interval start-method redirects role tee local-addr ai-framework join nodes \
-         ntasks-per-node gres partition container-image container-mounts hostfile yaml-cfg"),
+         ntasks-per-node gres partition container-image container-mounts hostfile yaml-cfg config"),
     (Switch, START,
         "standalone no-python run-path use-mcore-models use-legacy-models module lazy-mpu-init \
          use-gloo-process-groups disable-gloo-process-groups no-kill"),

@@ -29,6 +29,12 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
         let detail = format!("no argument names the accelerator: that of {}", base.preset.id);
         return draft.assume(Some(knob), detail);
     }
+    if let Some(card) = draft.card.clone() {
+        draft.default(knob, card.id);
+        let purpose = format!("no argument names the accelerator, but the text says {}", card.word);
+        let follows = "speed, memory and links of every device";
+        return draft.ask_knob(knob, card.line, &purpose, follows);
+    }
     let id = match (draft.format, per_node) {
         (Format::Mindspeed, Some(16)) => "ascend-910c",
         (Format::Mindspeed, _) => "ascend-910b3",

@@ -470,7 +470,8 @@ impl Reader<'_> {
         let Some((path, _)) = rest.next() else { return false };
         let runs = words.first().is_some_and(|(word, _)| is_shell(word)) || path.ends_with(".sh");
         let found = self.script.files.find(path).filter(|index| runs && *index > 0);
-        let Some((text, base)) = found.and_then(|index| self.script.files.text(index)) else {
+        let beside = found.and_then(|index| self.script.files.text(index));
+        let Some((text, base)) = beside.or_else(|| self.own_file(path).filter(|_| runs)) else {
             return false;
         };
         self.script.sourced += 1;

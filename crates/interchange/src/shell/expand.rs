@@ -242,6 +242,30 @@ impl Reader<'_> {
         words.join(&(' ', line))
     }
 
+    /// A line of a here-document with its variables: quotes in it are letters.
+    pub(super) fn in_document(&mut self, text: &str, line: u64) -> Text {
+        let letters: Vec<char> = text.chars().collect();
+        let script = std::mem::take(&mut self.script);
+        let deep = self.depth;
+        let mut reader =
+            Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
+        let mut made = Made::new(false);
+        while let Some(letter) = reader.peek() {
+            if reader.script.fault.is_some() {
+                break;
+            }
+            match letter {
+                '$' | '`' => reader.dollar(&mut made, true, 0),
+                _ => {
+                    reader.next();
+                    made.push((letter, line));
+                }
+            }
+        }
+        self.script = reader.script;
+        made.finish().join(&(' ', line))
+    }
+
     /// The script's arguments from a place on.
     fn positional(&mut self, first: usize, line: u64, made: &mut Made, quoted: bool) {
         let all = self.arguments();

@@ -141,6 +141,7 @@ impl Reader<'_> {
 
     /// Keeps a command, or does it where it is the shell's own.
     fn finish(&mut self, words: Vec<Word>) {
+        self.script.output = None;
         if words.is_empty() || self.script.skips {
             return;
         }
@@ -266,7 +267,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips `> file`, `2>&1`, `< file` and a here-document.
+    /// Reads `> file`, `2>&1`, `< file` and a here-document. Where one goes to a file, that file is
+    /// kept.
     fn redirection(&mut self, words: &mut Vec<Word>, start: usize) {
         // The number just before the sign is the stream's, not a word.
         let touches = start > 0 && self.letters.get(start - 1).is_some_and(char::is_ascii_digit);
@@ -279,28 +281,47 @@ impl Reader<'_> {
             self.next();
         }
         self.blanks();
+        // In quotes the end says that nothing in the document is expanded.
+        let plain = matches!(self.peek(), Some('\'' | '"' | '\\'));
         let target = self.words(true);
+        let target: String = target.iter().flatten().map(|(c, _)| *c).collect();
         if signs.starts_with("<<") && !signs.starts_with("<<<") {
-            let end: String = target.iter().flatten().map(|(c, _)| *c).collect();
-            self.here_document(&end);
+            let path = self.written_to(words);
+            let (text, line) = self.here_document(&target);
+            if let Some(path) = path {
+                self.keep(path, text, line, !plain);
+            }
+        } else if signs == "<" && words.first().is_some_and(|(word, _)| word == "envsubst") {
+            self.substituted(&target);
+        } else if signs.starts_with('>') && !signs.contains('&') {
+            self.script.output = Some(target);
         }
     }
 
-    /// Skips the lines of a here-document; what stands behind its beginning on that line, too.
-    fn here_document(&mut self, end: &str) {
-        let mut line = String::new();
-        let mut first = true;
+    /// The lines of a here-document, and the line before its first. What stands behind its
+    /// beginning on that line is skipped.
+    fn here_document(&mut self, end: &str) -> (String, u64) {
+        let (mut text, mut line) = (String::new(), String::new());
+        let mut before = None;
         while let Some(letter) = self.next() {
             if letter != '\n' {
                 line.push(letter);
                 continue;
             }
-            if !first && line.trim() == end {
-                return;
+            if before.is_some() {
+                if line.trim() == end {
+                    // The line's end is the command's, too.
+                    self.at -= 1;
+                    self.line -= 1;
+                    break;
+                }
+                text.push_str(&line);
+                text.push('\n');
             }
-            first = false;
+            before.get_or_insert(self.line - 1);
             line.clear();
         }
+        (text, before.unwrap_or(self.line))
     }
 
     /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.
