@@ -5,6 +5,8 @@
 //! longest end of the path; where there is none, the last word is taken for an argument of
 //! Megatron's, unless the dialect has sections that speak of something else.
 
+mod words;
+
 mod reinforcement;
 mod table;
 mod together;

@@ -109,8 +109,7 @@ const SAID: [(Target, &str); 5] = [
          parallel.pipeline_model_parallel_size parallel.context_parallel_size \
          parallel.expert_model_parallel_size parallel.expert_tensor_parallel_size \
          parallel.num_distributed_optimizer_instances training.seq_length \
-         training.micro_batch_size training.global_batch_size training.optimizer \
-         memory.recompute_granularity",
+         training.micro_batch_size training.global_batch_size training.optimizer",
     ),
     (
         Target::Deepspeed,

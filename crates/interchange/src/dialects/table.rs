@@ -2,6 +2,7 @@
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing, Unless};
+use super::words::{CHECKPOINT, DTYPE, MIXED, OFFLOAD, PRECISION, RECOMPUTE, RESHARD, SHARDING};
 
 const LEARNING: &str = "how the model learns, not how long a step takes";
 
@@ -18,100 +19,6 @@ pub(super) const FSDP: &[&str] = &[TORCHTITAN, MAXTEXT, LLM_FOUNDRY];
 
 const MAXTEXT: &str = "MaxText";
 const LLM_FOUNDRY: &str = "llm-foundry";
-
-/// How ZeRO's stages and FSDP's strategies shard.
-pub(super) const SHARDING: &[(&str, &str, &str)] = &[
-    ("0", "data-parallel-sharding-strategy", "no_shard"),
-    ("1", "data-parallel-sharding-strategy", "optim"),
-    ("2", "data-parallel-sharding-strategy", "optim_grads"),
-    ("3", "data-parallel-sharding-strategy", "optim_grads_params"),
-    ("full_shard", "data-parallel-sharding-strategy", "optim_grads_params"),
-    ("hybrid_shard", "data-parallel-sharding-strategy", "optim_grads_params"),
-    ("shard_grad_op", "data-parallel-sharding-strategy", "optim_grads"),
-    ("no_shard", "data-parallel-sharding-strategy", "no_shard"),
-];
-
-/// Precisions by all their spellings.
-pub(super) const PRECISION: &[(&str, &str, &str)] = &[
-    ("bf16", "bf16", "true"),
-    ("bf16-mixed", "bf16", "true"),
-    ("amp_bf16", "bf16", "true"),
-    ("bfloat16", "bf16", "true"),
-    ("bf16-true", "bf16", "true"),
-    ("bf16_mixed", "bf16", "true"),
-    ("fp16", "fp16", "true"),
-    ("16", "fp16", "true"),
-    ("16-mixed", "fp16", "true"),
-    ("amp_fp16", "fp16", "true"),
-    ("float16", "fp16", "true"),
-    ("fp8", "fp8-format", "hybrid"),
-    ("amp_fp8", "fp8-format", "hybrid"),
-    ("32", "", "fp32, as without being told"),
-    ("fp32", "", "fp32, as without being told"),
-    ("float32", "", "fp32, as without being told"),
-    ("no", "", "fp32, as without being told"),
-];
-
-/// Precisions as PyTorch spells them.
-const DTYPE: &[(&str, &str, &str)] = &[
-    ("bfloat16", "bf16", "true"),
-    ("float16", "fp16", "true"),
-    ("float32", "", "fp32, as without being told"),
-    ("bf16", "bf16", "true"),
-    ("fp16", "fp16", "true"),
-    ("fp32", "", "fp32, as without being told"),
-];
-
-/// Megatron-Bridge's recipes of mixed precision, with NeMo's spellings.
-///
-/// Source: `src/megatron/bridge/training/mixed_precision.py`.
-const MIXED: &[(&str, &str, &str)] = &[
-    ("bf16_mixed", "bf16", "true"),
-    ("fp16_mixed", "fp16", "true"),
-    ("bf16_with_fp8_delayed_scaling_mixed", "mixed-precision-recipe", "fp8_delayed"),
-    ("bf16_with_fp8_current_scaling_mixed", "mixed-precision-recipe", "fp8_tensorwise"),
-    ("bf16_with_fp8_subchannel_scaling_mixed", "mixed-precision-recipe", "fp8_blockwise"),
-    ("bf16_with_mxfp8_mixed", "mixed-precision-recipe", "mxfp8"),
-    ("bf16_with_nvfp4_mixed", "mixed-precision-recipe", "nvfp4"),
-    ("bf16-mixed", "bf16", "true"),
-    ("fp16-mixed", "fp16", "true"),
-    ("16-mixed", "fp16", "true"),
-    ("bf16", "bf16", "true"),
-    ("fp16", "fp16", "true"),
-    ("fp8", "fp8-format", "hybrid"),
-];
-
-/// What torchtitan recomputes.
-const CHECKPOINT: &[(&str, &str, &str)] = &[
-    ("full", "recompute-granularity", "full"),
-    ("selective", "recompute-granularity", "selective"),
-    ("none", "", "nothing is recomputed"),
-];
-
-/// Whether FSDP keeps whole parameters after the forward.
-const RESHARD: &[(&str, &str, &str)] = &[
-    ("true", "data-parallel-sharding-strategy", "optim_grads_params"),
-    ("false", "data-parallel-sharding-strategy", "optim_grads"),
-    ("full_shard", "data-parallel-sharding-strategy", "optim_grads_params"),
-    ("shard_grad_op", "data-parallel-sharding-strategy", "optim_grads"),
-];
-
-/// Where the states of the optimizer wait.
-const OFFLOAD: &[(&str, &str, &str)] = &[
-    ("cpu", "optimizer-cpu-offload", "true"),
-    ("none", "", "nothing is offloaded"),
-    ("nvme", "optimizer-cpu-offload", "true"),
-];
-
-/// A switch that recomputes whole layers.
-const RECOMPUTE: &[(&str, &str, &str)] = &[
-    ("true", "recompute-granularity", "full"),
-    ("full", "recompute-granularity", "full"),
-    ("selective", "recompute-granularity", "selective"),
-    ("false", "", "nothing is recomputed"),
-    ("none", "", "nothing is recomputed"),
-    ("null", "", "nothing is recomputed"),
-];
 
 /// A Llama's layers, which several frameworks take without being told.
 const LLAMA: &[(&str, &str)] = &[

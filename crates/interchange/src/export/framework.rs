@@ -2,7 +2,8 @@
 //! Megatron's goes where the dialect's first row for it says.
 
 use model::choice::{
-    Choice as _, ContextParallelAlgo, Method, Optimizer, Precision, ShardingStrategy, SwapModule,
+    Choice as _, ContextParallelAlgo, Method, Optimizer, Precision, RecomputeGranularity,
+    ShardingStrategy, SwapModule,
 };
 use model::design::Design;
 
@@ -149,8 +150,13 @@ fn is_other(target: Target, path: &str, d: &Design) -> bool {
                 || (path.ends_with("-cp-size") && ulysses)
         }
         Target::Deepspeed => path == "sequence-parallel-size" && !ulysses,
-        // Copies and parts are written together.
-        Target::Torchtitan => path.contains("data-parallel-") || !path.contains('.'),
+        // Copies and parts are written together; what it recomputes selectively are other operators.
+        Target::Torchtitan => {
+            let selective = d.memory.recompute_granularity == RecomputeGranularity::Selective;
+            path.contains("data-parallel-")
+                || !path.contains('.')
+                || (path.starts_with("activation-checkpoint.") && selective)
+        }
         Target::Megatron | Target::Mindspeed | Target::Bridge | Target::Mindformers => false,
     }
 }

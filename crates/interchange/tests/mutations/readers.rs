@@ -37,7 +37,7 @@ pub(crate) const READERS: [Reader; 15] = [
         drop(validation::serving::read(&text(bytes)));
     }),
     reader("loads", fixtures::loads, |bytes| drop((loads::read(bytes), loads::read_pairs(bytes)))),
-    reader("patterns", fixtures::patterns, |bytes| drop(model::pattern::text::read(bytes))),
+    reader("patterns", fixtures::patterns, |bytes| drop(model::pattern::text::read(bytes, 2))),
 ];
 
 fn text(bytes: &[u8]) -> String {
