@@ -14,4 +14,5 @@ pub mod predicted;
 pub mod provenance;
 pub mod published;
 pub mod range;
+pub mod run;
 pub mod terms;

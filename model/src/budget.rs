@@ -13,8 +13,8 @@ mod quality;
 mod recovery;
 mod run;
 mod simulation;
-mod sizing;
 mod surface;
+mod target;
 
 pub use assessment::{Assessment, Costed};
 pub use checkpoint::Checkpoint;
@@ -22,9 +22,9 @@ pub use metric::BudgetMetric;
 pub use published::{
     Failures, PUE_RANGE, Storage, published_failures, published_storage, rated_watts,
 };
-pub use quality::{Judged, judge};
+pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};
-pub use run::{Budget, Gain, Spares, budget, budget_range};
+pub use run::{Budget, Gain, Spares, budget, budget_range, plain};
 pub use simulation::{Outcomes, RUNS, outcomes};
-pub use sizing::{RunTarget, Sized, fewest_devices, solve_run};
 pub use surface::{Cell, Surface, surface};
+pub use target::RunTarget;

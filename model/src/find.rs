@@ -10,6 +10,7 @@
 mod advice;
 mod answer;
 mod fitting;
+mod guide;
 mod moving;
 mod naming;
 mod pool;
@@ -34,6 +35,7 @@ use crate::violation::Violation;
 
 pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice};
 pub use answer::{Answer, MAX_DESIGNS, Miss, Phase, Progress, Recommendation, RuledOut};
+pub use guide::{Guide, Near};
 pub use pool::{OneThread, Pool};
 pub use query::{Goal, MIN_SPARE, Query, Question, Target, spare};
 pub use strategy::STRATEGY;
@@ -85,7 +87,7 @@ impl Search {
         let at_hand = Simulated::new(&mut Estimator::new(), &query.design);
         let sizing = Sizing::new(&query);
         // What is at hand is never answered with less.
-        let candidate = at_hand.as_ref().filter(|it| walk.reaches(&it.metrics));
+        let candidate = at_hand.as_ref().filter(|it| walk.reaches(it));
         walk.found.extend(candidate.filter(|_| sizing.is_none()).cloned());
         let stage = if sizing.is_some() { SearchStage::Sizing } else { SearchStage::Walking };
         Ok(Self {
@@ -271,7 +273,7 @@ impl Search {
         Some(Miss {
             design: nearest.design.clone(),
             metrics: nearest.metrics,
-            misses: reason::misses(&self.walk, &self.query.targets, &nearest.metrics),
+            misses: reason::misses(&self.walk, &self.query.targets, nearest),
             tried_devices: self.stage == SearchStage::Done
                 && self.query.question == Question::Layout,
             fewest_devices: self.fewest_devices,

@@ -121,19 +121,19 @@ pub mod ledger;
 pub mod loads;
 pub mod range;
 pub mod roofline;
-pub mod solve;
 #[cfg(feature = "text")]
 pub mod trace;
 pub mod verdict;
 
-pub mod find;
-
-pub mod pattern;
-pub mod serving;
-
 pub mod quality;
 
 pub mod budget;
+
+pub mod find;
+pub mod solve;
+
+pub mod pattern;
+pub mod serving;
 
 pub mod measure;
 

@@ -1,6 +1,8 @@
 //! A metric of either regime: what training gives, and what serving gives.
 
+use crate::budget::BudgetMetric;
 use crate::metric::{Metric, MetricId, Words};
+use crate::quality::QualityMetric;
 use crate::serving::{Inference, ServingMetric, ServingPlan};
 
 /// What a model's devices are for.
@@ -33,20 +35,30 @@ pub enum Measure {
     Training(MetricId),
     /// Of requests that are answered.
     Serving(ServingMetric),
+    /// Of a training run's budget.
+    Run(BudgetMetric),
+    /// Of a trained model beside a baseline.
+    Quality(QualityMetric),
 }
 
 impl Measure {
     /// Every metric, those of training first.
     pub fn all() -> impl Iterator<Item = Self> {
         let training = MetricId::ALL.iter().copied().map(Self::Training);
-        training.chain(ServingMetric::ALL.iter().copied().map(Self::Serving))
+        let serving = ServingMetric::ALL.iter().copied().map(Self::Serving);
+        let run = BudgetMetric::ALL.iter().copied().map(Self::Run);
+        let quality = QualityMetric::ALL.iter().copied().map(Self::Quality);
+        training.chain(serving).chain(run).chain(quality)
     }
 
     /// The metric of that id.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let serving = || ServingMetric::find(name).map(Self::Serving);
-        MetricId::find(name).map(Self::Training).or_else(serving)
+        let run = || BudgetMetric::find(name).map(Self::Run);
+        let quality = || QualityMetric::find(name).map(Self::Quality);
+        let training = MetricId::find(name).map(Self::Training);
+        training.or_else(serving).or_else(run).or_else(quality)
     }
 
     /// The regime that it is of.
@@ -59,8 +71,18 @@ impl Measure {
                 | MetricId::params_total_no_input_embedding
                 | MetricId::params_active_no_input_embedding,
             ) => Regime::Both,
-            Self::Training(_) => Regime::Training,
+            Self::Training(_) | Self::Run(_) | Self::Quality(_) => Regime::Training,
             Self::Serving(_) => Regime::Serving,
+        }
+    }
+
+    /// The public name of its kind: the regime, or `budget` and `quality`, which are of training.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Run(_) => "budget",
+            Self::Quality(_) => "quality",
+            Self::Training(_) | Self::Serving(_) => self.regime().name(),
         }
     }
 
@@ -76,6 +98,7 @@ impl Measure {
         Some(match self {
             Self::Serving(id) => inference.get(id),
             Self::Training(id) => plan.params(id)? as f64,
+            Self::Run(_) | Self::Quality(_) => return None,
         })
     }
 
@@ -85,6 +108,8 @@ impl Measure {
         match self {
             Self::Training(id) => id.metric(),
             Self::Serving(id) => id.metric(),
+            Self::Run(id) => id.metric(),
+            Self::Quality(id) => id.metric(),
         }
     }
 
@@ -94,6 +119,8 @@ impl Measure {
         match self {
             Self::Training(id) => id.words(),
             Self::Serving(id) => id.words(),
+            Self::Run(id) => id.words(),
+            Self::Quality(id) => id.words(),
         }
     }
 }

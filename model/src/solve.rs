@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use crate::budget::RunTarget;
 use crate::choice::Balance;
 use crate::design::{Design, KnobId};
 use crate::estimate::Metrics;
@@ -28,27 +29,41 @@ pub enum Target {
     AtLeast(MetricId, f64),
     /// A metric is at most this, in its registered unit.
     AtMost(MetricId, f64),
+    /// A number of the run's budget is within a limit.
+    Run(RunTarget),
 }
 
 impl Target {
-    /// Does a design with these metrics reach it?
+    /// What it looks at, of a design with these metrics: the peak memory where it only has to fit.
+    /// None where that isn't known.
     #[must_use]
-    pub fn is_reached(&self, metrics: &Metrics) -> bool {
-        metrics.fits
-            && match *self {
-                Self::Fits => true,
-                Self::AtLeast(metric, least) => number(metrics, metric) >= least,
-                Self::AtMost(metric, most) => number(metrics, metric) <= most,
-            }
+    pub fn number(&self, design: &Design, metrics: &Metrics) -> Option<f64> {
+        match *self {
+            Self::Fits => Some(number(metrics, MetricId::memory_peak_bytes)),
+            Self::AtLeast(metric, _) | Self::AtMost(metric, _) => Some(number(metrics, metric)),
+            Self::Run(target) => target.number(design, metrics),
+        }
     }
 
-    /// How near it is: more is nearer.
-    fn nearness(&self, metrics: &Metrics) -> f64 {
-        match *self {
-            Self::Fits => -number(metrics, MetricId::memory_peak_bytes),
-            Self::AtLeast(metric, _) => number(metrics, metric),
-            Self::AtMost(metric, _) => -number(metrics, metric),
-        }
+    /// Does a design with these metrics and this number reach it?
+    #[must_use]
+    pub fn is_reached(&self, metrics: &Metrics, number: Option<f64>) -> bool {
+        metrics.fits
+            && number.is_some_and(|number| match *self {
+                Self::Fits => true,
+                Self::AtLeast(_, least) => number >= least,
+                Self::AtMost(_, most) => number <= most,
+                Self::Run(target) => target.is_reached(number),
+            })
+    }
+
+    /// How near a number is: more is nearer.
+    fn nearness(&self, number: Option<f64>) -> f64 {
+        number.map_or(f64::MIN, |number| match *self {
+            Self::Fits | Self::AtMost(..) => -number,
+            Self::AtLeast(..) => number,
+            Self::Run(target) => target.nearness(number),
+        })
     }
 }
 
@@ -110,6 +125,8 @@ pub struct Tried {
     pub design: Design,
     /// Its metrics.
     pub metrics: Metrics,
+    /// What the target looks at; none where that isn't known.
+    pub number: Option<f64>,
     /// Is the target reached?
     pub reached: bool,
 }
@@ -164,8 +181,9 @@ pub fn solve(plan: &Plan, knob: KnobId, target: Target, wish: Wish) -> Solution 
             estimator.metrics(&design).ok()
         };
         tried.extend(metrics.map(|metrics| {
-            let reached = target.is_reached(&metrics);
-            Tried { value, design, metrics, reached }
+            let number = target.number(&design, &metrics);
+            let reached = target.is_reached(&metrics, number);
+            Tried { value, design, metrics, number, reached }
         }));
     }
     let best = best(&tried, target, wish);
@@ -180,7 +198,7 @@ fn best(tried: &[Tried], target: Target, wish: Wish) -> usize {
         Value::None | Value::Flag(_) | Value::Text(_) | Value::List(_) => 0.0,
     };
     let merit = |tried: &Tried| match (tried.reached, wish) {
-        (false, _) => target.nearness(&tried.metrics),
+        (false, _) => target.nearness(tried.number),
         (true, Wish::Largest) => size(&tried.value),
         (true, Wish::Smallest) => -size(&tried.value),
         (true, Wish::Fastest) => tried.metrics.tokens_per_second_per_device,

@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::budget::{
-    Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, fewest_devices, judge,
-    outcomes, published_failures, solve_run, surface,
+    Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, judge, outcomes,
+    published_failures, surface,
 };
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
-use model::{Plan, estimate};
+use model::solve::{Target, Wish};
+use model::{Plan, estimate, solve};
 use proptest::prelude::*;
 
 const DAY: f64 = 86_400.0;
@@ -258,19 +259,49 @@ fn a_surface_rises_with_reliability_and_with_storage() {
 fn the_fewest_devices_for_a_deadline_meet_it_and_one_replica_fewer_does_not() {
     let design = paper(&[]);
     let (plan, _) = planned(&design);
-    let found = fewest_devices(&plan, 120.0).unwrap();
-    assert!(found.is_reached && found.number <= 120.0, "{found:?}");
+    let within = |limit: f64| {
+        let target = RunTarget { metric: Metric::days_to_train, is_most: true, limit };
+        solve(&plan, KnobId::num_devices, Target::Run(target), Wish::Smallest)
+    };
+    let solution = within(120.0);
+    let found = solution.found().unwrap();
+    let number = found.number.unwrap();
+    assert!(number <= 120.0, "{found:?}");
     let days = |devices: u64| {
         let design = paper(&[("num_devices", &devices.to_string())]);
         let plan = Plan::new(&design).ok()?;
         budget(&plan, &estimate(&plan).metrics).get(Metric::days_to_train)
     };
     let devices = found.design.cluster.num_devices;
-    assert!((days(devices).unwrap() / found.number - 1.0).abs() < 1e-9);
+    assert!((days(devices).unwrap() / number - 1.0).abs() < 1e-9);
     let fewer = (1..devices).rev().find_map(days).unwrap();
     assert!(fewer > 120.0, "{fewer} on fewer than {devices}");
-    let never = fewest_devices(&plan, 1.0).unwrap();
-    assert!(!never.is_reached, "{never:?}");
+    let never = within(1.0);
+    assert!(never.found().is_none() && never.nearest().is_some(), "{never:?}");
+}
+
+/// Each metric is known exactly where it lacks nothing, whatever of a run is said.
+#[test]
+fn what_a_metric_lacks_is_what_keeps_it_from_being_known() {
+    let said = [
+        ("train_tokens", "19e12"),
+        ("price_per_device_hour", "2"),
+        ("mtbf_device_hours", "50676"),
+        ("checkpoint_gb_per_sec", "100"),
+    ];
+    for preset in ["pangu-ultra-moe-718b", "glm-4.5"] {
+        for chosen in 0..1_u32 << said.len() {
+            let settings: Vec<_> =
+                (0..said.len()).filter(|at| chosen >> at & 1 == 1).map(|at| said[at]).collect();
+            let (plan, metrics) = planned(&of(preset, &settings));
+            let budget = budget(&plan, &metrics);
+            for metric in Metric::ALL {
+                let lacks = metric.lacks(plan.design());
+                let name = metric.metric().name;
+                assert_eq!(lacks.is_empty(), budget.get(*metric).is_some(), "{name} {settings:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -278,10 +309,11 @@ fn any_knob_is_solved_for_any_number_of_the_run() {
     let (plan, metrics) = planned(&paper(&[]));
     let now = budget(&plan, &metrics).get(Metric::cost).unwrap();
     let dearest = RunTarget { metric: Metric::cost, is_most: true, limit: now };
-    let found = solve_run(&plan, KnobId::global_batch_size, dearest).unwrap();
-    assert!(found.is_reached && found.number <= now && found.tried > 1, "{found:?}");
+    let solved = |knob, target| solve(&plan, knob, Target::Run(target), Wish::of(knob));
+    let solution = solved(KnobId::global_batch_size, dearest);
+    assert!(solution.found().unwrap().number.unwrap() <= now && solution.tried.len() > 1);
     let best = RunTarget { metric: Metric::goodput_ratio, is_most: false, limit: 2.0 };
-    assert!(!solve_run(&plan, KnobId::num_devices, best).unwrap().is_reached);
+    assert!(solved(KnobId::num_devices, best).found().is_none());
 }
 
 #[test]

@@ -4,8 +4,8 @@
 
 use model::design::{Design, KnobId, KnobSet};
 use model::find::{
-    Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, STRATEGY,
-    Search, Target, advice, find, spare,
+    Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, Recommendation,
+    STRATEGY, Search, Target, advice, find, spare,
 };
 use model::metric::MetricId;
 use model::preset::Preset;
@@ -73,9 +73,8 @@ fn check(query: &Query, answer: &Answer) {
         let metrics = estimate(&plan).metrics;
         assert_eq!(metrics, found.metrics, "its numbers are those of the model");
         assert!(metrics.fits && spare(&metrics) >= MIN_SPARE, "{}", spare(&metrics));
-        let devices = found.design.cluster.num_devices;
         for target in &query.targets {
-            assert!(target.is_reached(&metrics, devices), "{target}");
+            assert!(target.is_reached(&found.design, &metrics), "{target}");
         }
         for knob in &kept {
             assert_eq!(found.design.get(*knob), query.design.get(*knob), "{knob:?} is kept");
@@ -257,6 +256,61 @@ fn where_nothing_fits_the_nearest_miss_and_enough_devices_are_told() {
     let mut more = query.design;
     more.cluster.num_devices = enough;
     assert!(!find(Query::new(more), &OneThread).unwrap().designs.is_empty());
+}
+
+/// The fewest devices for so many days are enough, and every number of nodes below is too few.
+#[test]
+fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
+    let mut base = on("qwen3-30b-a3b", "h100-sxm-80gb", "64", "256");
+    let days = Target::parse("days_to_train<=30").unwrap();
+    let query = |base: &Design| Query {
+        question: Question::FewestDevices,
+        targets: vec![days],
+        ..Query::new(base.clone())
+    };
+    assert_eq!(query(&base).lacks(), [KnobId::train_tokens]);
+    for (knob, value) in [
+        ("train_tokens", "1e12"),
+        ("mtbf_device_hours", "50676"),
+        ("checkpoint_gb_per_sec", "10"),
+        ("price_per_device_hour", "2"),
+    ] {
+        base.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    let query = query(&base);
+    assert!(query.lacks().is_empty());
+    let answer = find(query.clone(), &OneThread).unwrap();
+    check(&query, &answer);
+    let (knob, devices) = answer.size.unwrap();
+    assert_eq!(knob, KnobId::num_devices);
+    let of_run = |text: &str, found: &Recommendation| {
+        let Target::Run(target) = Target::parse(text).unwrap() else { panic!("{text}") };
+        target.number(&found.design, &found.metrics).unwrap()
+    };
+    let best = &answer.designs[0];
+    assert!(of_run("days_to_train<=30", best) <= 30.0);
+    let fewer = Query {
+        question: Question::Layout,
+        design: {
+            let mut fewer = base.clone();
+            fewer.cluster.num_devices = devices - 8;
+            fewer
+        },
+        ..query.clone()
+    };
+    let miss = find(fewer, &OneThread).unwrap();
+    assert!(miss.designs.is_empty(), "{devices} aren't the fewest");
+    assert!(miss.miss.unwrap().misses.iter().any(|line| line.contains("Days to train")));
+    // Money and energy are targets as well; what costs no more is asked of the same layouts.
+    let cost = of_run("cost<=1", best);
+    let mut cheap = Query { question: Question::Layout, ..query };
+    cheap.design.cluster.num_devices = devices;
+    cheap.targets = vec![Target::parse(&format!("cost<={}", cost * 1.001)).unwrap()];
+    let answer = find(cheap.clone(), &OneThread).unwrap();
+    check(&cheap, &answer);
+    assert!(!answer.designs.is_empty());
+    cheap.targets = vec![Target::parse(&format!("cost<={}", cost * 0.5)).unwrap()];
+    assert!(find(cheap, &OneThread).unwrap().designs.is_empty());
 }
 
 #[test]

@@ -57,7 +57,9 @@ fn what_is_found_is_what_brute_force_finds() {
                     for (tried, (value, metrics)) in solution.tried.iter().zip(&all) {
                         assert_eq!((&tried.value, &tried.metrics), (value, metrics), "{preset}");
                     }
-                    let reaching = all.iter().filter(|(_, metrics)| target.is_reached(metrics));
+                    let reaching = all.iter().filter(|(_, metrics)| {
+                        target.is_reached(metrics, target.number(plan.design(), metrics))
+                    });
                     let size = |value: &Value| {
                         if let Value::Integer(number) = value { *number as f64 } else { 0.0 }
                     };

@@ -23,6 +23,7 @@ mod progress;
 mod routing;
 mod schedule;
 mod serve;
+mod solve;
 mod sweep;
 mod trace;
 mod validate;

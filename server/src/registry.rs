@@ -1,6 +1,5 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
-use model::budget::BudgetMetric;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
@@ -36,9 +35,8 @@ pub fn knobs() -> Tree {
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let rows = Measure::all().map(|it| metric(it.regime().name(), it.metric(), it.words()));
-    let budget = BudgetMetric::ALL.iter().map(|id| metric("budget", id.metric(), id.words()));
-    Tree::map([("metrics", Tree::List(rows.chain(budget).collect()))])
+    let rows = Measure::all().map(|it| metric(it.kind(), it.metric(), it.words()));
+    Tree::map([("metrics", Tree::List(rows.collect()))])
 }
 
 fn metric(regime: &str, metric: &Metric, words: &Words) -> Tree {

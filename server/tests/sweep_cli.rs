@@ -249,3 +249,63 @@ fn what_cannot_be_swept_is_refused() {
     let resumed = refused(home.path(), &["sweep", "spec.toml", "--out", "old.csv", "--resume"]);
     assert!(resumed.contains("old.csv.checkpoint"), "{resumed}");
 }
+
+/// Small models on two nodes, each with a strategy of its own, and what laws say of their loss.
+const FOUND: &str = r#"
+schema = 1
+objectives = ["time_to_equal_loss min", "mfu max"]
+columns = ["loss_difference", "loss_difference_is_tie"]
+find = { keep = ["cp", "etp", "pp", "vpp"] }
+[design]
+preset = "qwen3-30b-a3b"
+run.train_tokens = 2e12
+[design.parallel]
+pp = 1
+vpp = 1
+[design.schedule]
+method = "1f1b"
+[design.cluster]
+accelerator = "h100-sxm-80gb"
+num_devices = 16
+[space.transformer]
+num_moe_experts = [64, 128]
+"#;
+
+#[test]
+fn strategies_that_are_found_and_losses_stand_in_every_form_with_their_caveat() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    std::fs::write(at.join("spec.toml"), FOUND).unwrap();
+    let caveat = model::quality::CAVEAT;
+    for form in ["csv", "jsonl"] {
+        let out = format!("--out=rows.{form}");
+        let output = run(at, &["sweep", "spec.toml", &out]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.trim()), (Some(0), caveat), "{form}");
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["caveat"], caveat);
+        assert_eq!(result["feasible"], 2, "{}", result["ruled_out"]);
+        let rows = std::fs::read_to_string(at.join(format!("rows.{form}"))).unwrap();
+        let losses = rows.lines().filter(|line| line.contains(caveat)).count();
+        assert_eq!(losses, 2, "{rows}");
+        for one in result["front"].as_array().unwrap() {
+            // What was found stands in the row's own link, too.
+            let link = one["link"].as_str().unwrap();
+            assert!(one["strategy"].is_object() && rows.contains(link), "{link} in {rows}");
+        }
+    }
+    let table = run(at, &["sweep", "spec.toml", "--out=rows.parquet"]);
+    assert_eq!(table.status.code(), Some(2));
+    // Parts by machines of their own add up to the same.
+    let whole = run(at, &["sweep", "spec.toml"]).stdout;
+    let parts = ["1", "2"].map(|part| {
+        let name = format!("{part}.json");
+        let out = [format!("--shard={part}/2"), format!("--out={name}")];
+        assert!(run(at, &["sweep", "spec.toml", &out[0], &out[1]]).status.success());
+        name
+    });
+    let merged = run(at, &["merge", &parts[0], &parts[1]]).stdout;
+    let digest =
+        |text: &[u8]| -> Value { serde_json::from_slice::<Value>(text).unwrap()["digest"].clone() };
+    assert_eq!(digest(&merged), digest(&whole));
+}

@@ -8,7 +8,7 @@ mod terms;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::file::Tree;
-use model::find::{Answer, Goal, Miss, Query, Recommendation};
+use model::find::{Answer, Goal, Miss, Query, Recommendation, Target};
 use model::{MODEL_VERSION, Plan, link};
 
 use crate::present::predicted;
@@ -34,8 +34,8 @@ pub fn differences(one: &Design, other: &Design) -> impl Iterator<Item = KnobId>
 #[must_use]
 pub fn tree(query: &Query, answer: &Answer) -> Tree {
     let at_hand = &query.design;
-    let designs = answer.designs.iter().map(|found| recommendation(at_hand, found));
-    let miss = answer.miss.as_ref().map_or(Tree::Null, |miss| missed(at_hand, miss));
+    let designs = answer.designs.iter().map(|found| recommendation(query, found));
+    let miss = answer.miss.as_ref().map_or(Tree::Null, |miss| missed(query, miss));
     let own = answer.at_hand.as_ref();
     let own = own.map_or(Tree::Null, |metrics| Tree::map(numbers(at_hand, metrics)));
     let size = answer.size.map_or(Tree::Null, |(knob, value)| {
@@ -64,7 +64,8 @@ pub fn tree(query: &Query, answer: &Answer) -> Tree {
     ])
 }
 
-fn recommendation(at_hand: &Design, found: &Recommendation) -> Tree {
+fn recommendation(query: &Query, found: &Recommendation) -> Tree {
+    let at_hand = &query.design;
     let [link, metrics, ranges] = numbers(&found.design, &found.metrics);
     Tree::map([
         ("label", Tree::from(found.label.map(Goal::name))),
@@ -72,6 +73,7 @@ fn recommendation(at_hand: &Design, found: &Recommendation) -> Tree {
         ("knobs", knobs(at_hand, &found.design)),
         metrics,
         ranges,
+        ("run", run(query, &found.design, &found.metrics)),
         ("why", Tree::list(found.why.iter().map(String::as_str))),
         ("binds", found.binds.as_str().into()),
         ("margin", Tree::number(found.margin)),
@@ -79,16 +81,30 @@ fn recommendation(at_hand: &Design, found: &Recommendation) -> Tree {
     ])
 }
 
-fn missed(at_hand: &Design, miss: &Miss) -> Tree {
+fn missed(query: &Query, miss: &Miss) -> Tree {
+    let at_hand = &query.design;
     let [link, metrics, ranges] = numbers(&miss.design, &miss.metrics);
     Tree::map([
         link,
         ("knobs", knobs(at_hand, &miss.design)),
         metrics,
         ranges,
+        ("run", run(query, &miss.design, &miss.metrics)),
         ("misses", Tree::list(miss.misses.iter().map(String::as_str))),
         ("fewest_devices", miss.fewest_devices.into()),
     ])
+}
+
+/// The numbers of the run that targets ask for.
+fn run(query: &Query, design: &Design, metrics: &Metrics) -> Tree {
+    let targets = query.targets.iter().filter_map(|target| match target {
+        Target::Run(target) => Some(target),
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Devices(_) => None,
+    });
+    Tree::map(targets.map(|target| {
+        let number = target.number(design, metrics);
+        (target.metric.metric().name, number.map_or(Tree::Null, Tree::number))
+    }))
 }
 
 /// What is said of any design: its link, its metrics and their ranges.
@@ -111,7 +127,7 @@ fn knobs(at_hand: &Design, design: &Design) -> Tree {
 mod tests {
     use model::design::KnobSet;
     use model::estimate;
-    use model::find::{Question, RuledOut, Target};
+    use model::find::{Question, RuledOut};
     use model::metric::MetricId;
 
     use super::*;

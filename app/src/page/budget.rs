@@ -23,7 +23,6 @@ use crate::site::Page;
 use crate::site::parameters::{put, unescape};
 
 pub use brief::{csv, markdown};
-pub use labels::shown;
 pub use page::page;
 pub use quality::verdict;
 

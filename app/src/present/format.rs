@@ -251,6 +251,7 @@ pub fn measure(id: Measure, number: f64) -> Quantity {
     match id {
         Measure::Training(id) => metric(id, MetricValue::Number(number)),
         Measure::Serving(id) => served(id, number),
+        Measure::Run(_) | Measure::Quality(_) => in_unit(number, id.metric().unit),
     }
 }
 

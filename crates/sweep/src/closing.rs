@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use model::choice::Timing;
-use model::design::Design;
 use model::{Estimator, is_near_limit};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluate::{Given, constraint_names, judged};
+use crate::evaluate::{constraint_names, judged};
 use crate::freed::{Freed, freed};
+use crate::given::{Given, is_closed};
 use crate::progress::Progress;
 use crate::space::Space;
 use crate::spec::MAX_BEST;
@@ -132,7 +132,7 @@ impl Closing {
 
 impl Simulated {
     fn row(&self) -> Row {
-        Row { index: self.index, values: self.values.clone(), near_limit: false }
+        Row { index: self.index, values: self.values.clone(), near_limit: false, found: None }
     }
 }
 
@@ -148,7 +148,8 @@ pub fn close(space: &Space, progress: &Progress) -> Closing {
         closing.left_out = left_out;
     }
     let all_fail = !closing.simulated.is_empty() && closing.feasible().next().is_none();
-    if summary.feasible == 0 || all_fail {
+    // Where strategies are found none of them is fixed.
+    if (summary.feasible == 0 || all_fail) && space.spec().find.is_none() {
         closing.freed = freed(space);
     }
     closing
@@ -162,13 +163,9 @@ fn candidates(space: &Space, progress: &Progress) -> (BTreeMap<u64, Row>, u64) {
     let fronts = [summary.front(), certain_front].map(|front| thinned(space, front));
     let left_out = summary.front().len() - fronts[0].len();
     let rows = best.chain(fronts.into_iter().flatten());
-    let is_closed = |row: &&Row| timing(&space.design(row.index)) == Timing::ClosedForm;
-    let rows = rows.filter(is_closed).map(|row| (row.index, row.clone()));
+    let rows =
+        rows.filter(|row| is_closed(&space.design(row.index))).map(|row| (row.index, row.clone()));
     (rows.collect(), left_out as u64)
-}
-
-const fn timing(design: &Design) -> Timing {
-    design.schedule.timing
 }
 
 /// At most [`MAX_FRONT`] of a front, evenly along its first objective, both ends among them.
@@ -197,8 +194,8 @@ fn simulated(space: &Space, rows: &BTreeMap<u64, Row>) -> Vec<Simulated> {
         // No rule asks for closed forms: what is legal by them is legal.
         let (plan, estimate) = estimator.estimate(&design).ok()?;
         let mut values = row.values.clone();
-        let given = Given::Training(estimate.metrics);
-        let broken = judged(space, &names, &given, &mut values);
+        let given = Given::trained(space, &design, estimate.metrics);
+        let broken = judged(space, &names, &given, &mut values).unwrap_or_else(Some);
         let standing = match (broken, estimate.timing) {
             (Some(constraint), _) => Standing::Breaks(constraint.to_owned()),
             (None, Timing::Simulated) => Standing::Keeps,

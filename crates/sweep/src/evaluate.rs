@@ -8,14 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use model::Estimator;
-use model::choice::Timing;
 use model::design::Design;
-use model::estimate::Metrics;
-use model::measure::{Measure, Regime};
-use model::metric::MetricValue;
-use model::serving::{Inference, ServingPlan, infer, overheads};
 
 use crate::batch::Batch;
+use crate::given::{Given, given, is_closed, too_large};
 use crate::outcome::Outcome;
 use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
@@ -78,7 +74,6 @@ fn outcomes_by(
 ) -> bool {
     let mut point = Point::new(space);
     let names = constraint_names(space);
-    let regime = space.spec().regime();
     let mut values = vec![0.0; space.spec().columns.len()];
     let blocks = space.is_grid();
     let places = batch.places.clone();
@@ -97,13 +92,22 @@ fn outcomes_by(
             place += points;
             continue;
         }
-        match given(estimator, regime, &point.design) {
+        if let Some(reason) = too_large(estimator, space, &names, &point.design) {
+            hear(Outcome::RuledOut { points: 1, reason });
+            place += 1;
+            continue;
+        }
+        let given = given(estimator, space, &point.design);
+        let told = given.and_then(|given| {
+            let broken = judged(space, &names, &given, &mut values)?;
+            Ok((given, broken))
+        });
+        match told {
             Err(reason) => hear(Outcome::RuledOut { points: 1, reason }),
-            Ok(given) => {
-                let broken = judged(space, &names, &given, &mut values);
+            Ok((given, broken)) => {
                 let near_limit = broken.is_none() && is_near(estimator, &point.design, &given);
-                let digits = &point.digits;
-                hear(Outcome::Legal { index, digits, values: &values, broken, near_limit });
+                let (digits, found) = (&point.digits, given.found());
+                hear(Outcome::Legal { index, digits, values: &values, broken, near_limit, found });
             }
         }
         place += 1;
@@ -111,71 +115,35 @@ fn outcomes_by(
     true
 }
 
-/// What a design gives.
-pub(crate) enum Given {
-    /// A training step.
-    Training(Metrics),
-    /// Requests that are answered.
-    Serving(Box<(ServingPlan, Inference)>),
-}
-
-impl Given {
-    /// The value of a metric, a verdict's as 0 or 1; none of the other regime.
-    pub(crate) fn number(&self, measure: Measure) -> Option<f64> {
-        match (self, measure) {
-            (Self::Training(metrics), Measure::Training(id)) => Some(match metrics.get(id) {
-                MetricValue::Number(value) => value,
-                MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-            }),
-            (Self::Training(_), Measure::Serving(_)) => None,
-            (Self::Serving(served), measure) => measure.served(&served.0, &served.1),
-        }
-    }
-}
-
-/// What a design that keeps its regime's rules gives, or the name of what it still breaks.
-pub(crate) fn given(
-    estimator: &mut Estimator,
-    regime: Regime,
-    design: &Design,
-) -> Result<Given, &'static str> {
-    match regime {
-        Regime::Training | Regime::Both => {
-            estimator.metrics(design).map(Given::Training).map_err(|rule| rule.name)
-        }
-        Regime::Serving => {
-            // The space's checks asked every rule of serving.
-            let own = overheads(design.serving.engine, design.cluster.accelerator);
-            let plan = ServingPlan::with_overheads(design, own);
-            let inference = infer(&plan);
-            Ok(Given::Serving(Box::new((plan, inference))))
-        }
-    }
-}
-
 /// Is a design near the limit by a closed form?
 fn is_near(estimator: &mut Estimator, design: &Design, given: &Given) -> bool {
-    let Given::Training(metrics) = given else { return false };
-    design.schedule.timing == Timing::ClosedForm && estimator.is_near_limit(design, metrics)
+    let Given::Training(trained) = given else { return false };
+    // What a search found is simulated.
+    is_closed(trained.found.as_ref().unwrap_or(design))
+        && estimator.is_near_limit(design, &trained.metrics)
 }
 
 /// Takes down the columns of a design, and says which constraint it breaks.
+///
+/// # Errors
+/// The name of what keeps a number from being known that the sweep asks for.
 pub(crate) fn judged<'a>(
     space: &Space,
     names: &'a [(String, &Constraint)],
     given: &Given,
     values: &mut [f64],
-) -> Option<&'a str> {
-    // A spec's metrics are of its regime.
-    let number = |id| given.number(id).unwrap_or(0.0);
+) -> Result<Option<&'a str>, &'static str> {
     for (value, id) in values.iter_mut().zip(&space.spec().columns) {
-        *value = number(*id);
+        *value = given.number(space, *id)?;
     }
-    let broken = names.iter().find(|(_, constraint)| match constraint.subject {
-        Subject::Metric(id) => !constraint.holds(number(id)),
-        Subject::Knob(_) => false,
-    });
-    broken.map(|(name, _)| name.as_str())
+    for (name, constraint) in names {
+        if let Subject::Metric(id) = constraint.subject
+            && !constraint.holds(given.number(space, id)?)
+        {
+            return Ok(Some(name.as_str()));
+        }
+    }
+    Ok(None)
 }
 
 /// The constraints, with what is counted where one is broken.

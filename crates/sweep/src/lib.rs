@@ -21,6 +21,7 @@ mod outcome;
 mod summary;
 mod progress;
 mod rounds;
+mod given;
 mod evaluate;
 mod freed;
 mod closing;
@@ -42,7 +43,8 @@ pub use rounds::Rounds;
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{
-    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
+    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Strategy, Subject, Tie,
+    TieRule,
 };
 pub use summary::{Best, Cell, Marginal, Pair, Row, Summary, bin_of, bins, pairs};
 pub use why::{Why, why};

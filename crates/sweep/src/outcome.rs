@@ -1,5 +1,7 @@
 //! The outcomes of designs.
 
+use model::design::Design;
+
 /// The outcome of one design, or of several that are ruled out together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<'a> {
@@ -22,5 +24,7 @@ pub enum Outcome<'a> {
         broken: Option<&'a str>,
         /// It is feasible by a closed form that is nearer to the limit than its own error.
         near_limit: bool,
+        /// It with the strategy that was found for it, where the sweep finds one.
+        found: Option<&'a Design>,
     },
 }

@@ -18,6 +18,10 @@ pub fn published() -> &'static [PublishedSpec] {
             text: include_str!("../specs/pangu-architecture.toml"),
         },
         PublishedSpec {
+            name: "pangu-architecture-found",
+            text: include_str!("../specs/pangu-architecture-found.toml"),
+        },
+        PublishedSpec {
             name: "pangu-pro-300i-duo",
             text: include_str!("../specs/pangu-pro-300i-duo.toml"),
         },

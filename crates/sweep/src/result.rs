@@ -1,9 +1,11 @@
 //! The result of a sweep as data: for people and programs, and for other parts to be added to it.
 
 use model::choice::{Choice, Timing};
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 use model::file::{Tree, json};
+use model::find::STRATEGY;
 use model::measure::Measure;
+use model::quality::CAVEAT;
 use model::{MODEL_VERSION, link};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,7 @@ pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> 
 /// What people look at: the result without what other parts need.
 #[must_use]
 pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
+    let space = &space.knowing(progress.summary());
     let (spec, summary) = (space.spec(), progress.summary());
     // What wasn't by closed forms needs no second look.
     let closing_of_rows = closing.filter(|closing| !closing.simulated.is_empty());
@@ -80,7 +83,7 @@ pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -
             ("quantiles", Tree::map(quantiles)),
         ])
     });
-    Tree::map([
+    let entries = [
         ("name", spec.name.as_str().into()),
         ("sweep", spec.digest().into()),
         ("model_version", MODEL_VERSION.into()),
@@ -99,7 +102,10 @@ pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -
         ("axes", Tree::List(axes(space, summary))),
         ("pairs", Tree::List(pair_cells(space, summary))),
         ("sample", sample(space, summary)),
-    ])
+    ];
+    // Stands wherever a loss does.
+    let caveat = spec.asks_quality().then(|| ("caveat", Tree::from(CAVEAT)));
+    Tree::map(entries.into_iter().chain(caveat))
 }
 
 /// Each pair of knobs with the cells that have a feasible design: bins of both knobs, how many,
@@ -149,14 +155,26 @@ pub fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
 /// A design that was kept, as the sweep times it.
 fn design(space: &Space, row: &Row) -> Tree {
     let design = space.design(row.index);
-    Tree::map([
+    let entries = [
         ("index", row.index.into()),
         ("knobs", knobs(space, row.index)),
         ("timing", design.schedule.timing.name().into()),
         ("near_limit", row.near_limit.into()),
         ("metrics", metrics(space, &row.values)),
         ("link", link::encode(&design).into()),
-    ])
+    ];
+    let found = strategy(space, &design).map(|strategy| ("strategy", strategy));
+    Tree::map(entries.into_iter().chain(found))
+}
+
+/// The knobs in which a strategy that was found differs from the sweep's own.
+fn strategy(space: &Space, design: &Design) -> Option<Tree> {
+    let spec = space.spec();
+    let strategy = spec.find.as_ref()?;
+    let freed = STRATEGY.without(&strategy.keep);
+    let differs = |knob: &KnobId| design.get(*knob) != spec.base.get(*knob);
+    let found = freed.iter().filter(differs);
+    Some(Tree::map(found.map(|knob| (knob.id(), Tree::from(&design.get(knob))))))
 }
 
 /// A design that was simulated at the end: its numbers and its link are those of the simulation,

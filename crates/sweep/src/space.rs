@@ -5,16 +5,22 @@
 //! designs are taken, and in which order, is a function of the place alone: places are what a
 //! sweep is cut into.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use model::choice::{Balance, Timing};
-use model::design::{Design, KnobId, LayerFreq};
+use model::design::{Design, KnobId, KnobSet, LayerFreq};
+use model::find::STRATEGY;
 use model::knob::{KnobError, Value};
 use model::measure::Regime;
 use model::rules::{Rule, rules};
-use model::serving;
+use model::{link, serving};
 
 use crate::digest::mix;
+use crate::given::Bench;
 use crate::order::{first_round, permuted, stratum};
 use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
+use crate::summary::Summary;
 
 /// A space could not be numbered.
 pub type SpaceError = KnobError;
@@ -93,6 +99,9 @@ pub struct Space {
     checks: Vec<Check>,
     /// The last axis that each tie depends on.
     tie_depths: Vec<Option<usize>>,
+    bench: Bench,
+    /// Links of designs with strategies that were found.
+    found: Arc<BTreeMap<u64, String>>,
 }
 
 /// Something that is asked of a point before the model is.
@@ -140,7 +149,9 @@ impl Space {
         for place in (1..axes.len()).rev() {
             blocks[place - 1] = blocks[place] * axes[place].values.len() as u64;
         }
-        let mut space = Self { spec, axes, blocks, size, checks: vec![], tie_depths: vec![] };
+        let (checks, tie_depths, bench) = (vec![], vec![], Bench::default());
+        let found = Arc::default();
+        let mut space = Self { spec, axes, blocks, size, checks, tie_depths, bench, found };
         space.checks = space.all_checks();
         space.tie_depths = space.spec.ties.iter().map(|tie| space.depth(tie.knob)).collect();
         Ok(space)
@@ -195,12 +206,45 @@ impl Space {
         }
     }
 
-    /// The design of an index, legal or not.
+    /// The design of an index, legal or not; with the strategy that was found for it, where that is
+    /// known.
     #[must_use]
     pub fn design(&self, index: u64) -> Design {
+        if let Some(found) = self.found.get(&index).and_then(|link| link::decode(link).ok()) {
+            return found;
+        }
         let mut point = Point::new(self);
         point.go_to(index);
         point.design
+    }
+
+    /// Gives a design another value of a knob, and what follows from it.
+    pub(crate) fn vary(&self, design: &mut Design, knob: KnobId, value: &Value) {
+        design.put(knob, value);
+        for tie in &self.spec.ties {
+            follow(design, tie);
+        }
+    }
+
+    /// Makes what all of its designs are held against, which takes seconds where strategies are
+    /// found; else the first design that is evaluated does.
+    pub fn prepare(&self) {
+        if self.spec.find.is_some() || self.spec.asks_run() {
+            self.bench.prepare(self);
+        }
+    }
+
+    pub(crate) const fn bench(&self) -> &Bench {
+        &self.bench
+    }
+
+    /// The same space that knows the strategies which were found for the designs that a summary
+    /// keeps: [`Self::design`] has them.
+    #[must_use]
+    pub fn knowing(&self, summary: &Summary) -> Self {
+        let links = summary.kept().filter_map(|row| Some((row.index, row.found.clone()?)));
+        let found = if self.spec.find.is_some() { links.collect() } else { BTreeMap::new() };
+        Self { found: Arc::new(found), ..self.clone() }
     }
 
     /// The same space with every design simulated; none where its timing varies.
@@ -209,6 +253,7 @@ impl Space {
         let varies = self.axes.iter().any(|axis| axis.knob == KnobId::timing);
         let mut space = (!varies).then(|| self.clone())?;
         space.spec.base.schedule.timing = Timing::Simulated;
+        space.bench = Bench::default();
         Some(space)
     }
 
@@ -252,7 +297,10 @@ impl Space {
             let name = format!("constraint: {}", constraint.text);
             Some(self.check(name, &[knob], Test::Constraint(constraint.clone())))
         });
-        let rules = rules_of(self.spec.regime()).into_iter().map(|rule| {
+        // What a strategy that is found may mend isn't asked of the one at hand.
+        let freed = self.spec.find.map_or(KnobSet::EMPTY, |it| STRATEGY.without(&it.keep));
+        let rules = rules_of(self.spec.regime()).into_iter();
+        let rules = rules.filter(move |rule| !rule.reads.meets(&freed)).map(|rule| {
             let reads: Vec<KnobId> = rule.reads.iter().collect();
             self.check(rule.name.to_owned(), &reads, Test::Rule(rule))
         });

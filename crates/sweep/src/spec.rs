@@ -23,11 +23,13 @@
 
 mod axis;
 mod constraint;
+mod aims;
 mod error;
 mod reader;
 mod sweep;
 
 pub(crate) use reader::{number, sources};
 pub use sweep::{
-    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
+    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Strategy, Subject, Tie,
+    TieRule,
 };

@@ -12,6 +12,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
+use model::link;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
@@ -155,6 +156,11 @@ impl Summary {
         (top.map(|top| top.rows.as_slice()), front)
     }
 
+    /// Every design that is kept, some of them more than once.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Row> {
+        self.top().flatten().chain(self.front()).chain(self.sample())
+    }
+
     /// A random sample of the feasible designs, by index.
     #[must_use]
     pub fn sample(&self) -> &[Row] {
@@ -188,7 +194,7 @@ impl Summary {
                 self.points += points;
                 self.count(reason, points);
             }
-            Outcome::Legal { index, digits, values, broken, near_limit } => {
+            Outcome::Legal { index, digits, values, broken, near_limit, found } => {
                 self.points += 1;
                 self.legal += 1;
                 for (values, digit) in self.marginals.iter_mut().zip(digits) {
@@ -197,7 +203,8 @@ impl Summary {
                 match broken {
                     Some(reason) => self.count(reason, 1),
                     None => {
-                        let row = Row { index, values: values.to_vec(), near_limit };
+                        let found = found.map(link::encode);
+                        let row = Row { index, values: values.to_vec(), near_limit, found };
                         self.keep(space, digits, &row);
                     }
                 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::Estimator;
 
 use crate::digest::mix;
-use crate::evaluate::given;
+use crate::given::given;
 use crate::space::{Point, Space};
 use crate::spec::Subject;
 use crate::summary::{Pair, bin_of};
@@ -64,12 +64,12 @@ fn broken(estimator: &mut Estimator, space: &Space, point: &mut Point<'_>) -> Op
     if let Some(check) = point.failed() {
         return Some(check.name.clone());
     }
-    let given = match given(estimator, space.spec().regime(), &point.design) {
+    let given = match given(estimator, space, &point.design) {
         Ok(given) => given,
         Err(rule) => return Some(rule.to_owned()),
     };
     let broken = space.spec().constraints.iter().find(|constraint| match constraint.subject {
-        Subject::Metric(id) => given.number(id).is_some_and(|value| !constraint.holds(value)),
+        Subject::Metric(id) => given.number(space, id).is_ok_and(|value| !constraint.holds(value)),
         Subject::Knob(_) => false,
     });
     broken.map(|constraint| format!("constraint: {}", constraint.text))

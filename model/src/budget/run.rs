@@ -157,7 +157,8 @@ pub fn budget(plan: &Plan, metrics: &Metrics) -> Budget {
 }
 
 /// The budget without what is played or compared.
-pub(super) fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
+#[must_use]
+pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
     let (design, run) = (plan.design(), &plan.design().run);
     let mut warnings = Vec::new();
     let checkpoint = Checkpoint::new(plan);

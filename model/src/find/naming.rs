@@ -90,7 +90,7 @@ fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
         let tidier = seen
             .into_iter()
             .flatten()
-            .find(|one| one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics));
+            .find(|one| one.metrics.tokens_per_second >= least && walk.reaches(one));
         let Some(tidier) = tidier else { return best };
         least = least.max(tidier.metrics.tokens_per_second * (1.0 - IDLE));
         best = tidier;
@@ -166,9 +166,7 @@ fn safest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) ->
         let timed = pool.map(&next, |estimator, it| Simulated::new(estimator, &it.design));
         walk.simulated += next.len() as u64;
         let better = timed.into_iter().flatten().filter(|it| {
-            it.metrics.tokens_per_second >= least
-                && walk.reaches(&it.metrics)
-                && score(it) > score(&best)
+            it.metrics.tokens_per_second >= least && walk.reaches(it) && score(it) > score(&best)
         });
         let better =
             better.reduce(|one, other| if score(&other) > score(&one) { other } else { one });
@@ -218,7 +216,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
         }
         walk.simulated += 1;
         let Some(one) = Simulated::new(&mut estimator, &closed.design) else { continue };
-        if one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics) {
+        if one.metrics.tokens_per_second >= least && walk.reaches(&one) {
             best = tidied_within(walk, pool, one, least);
         }
     }
@@ -235,8 +233,7 @@ fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: 
         let steps = plainer(walk, &best.design);
         walk.simulated += steps.len() as u64;
         let seen = pool.map(&steps, Simulated::new).into_iter().flatten();
-        let kept =
-            seen.filter(|one| one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics));
+        let kept = seen.filter(|one| one.metrics.tokens_per_second >= least && walk.reaches(one));
         let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
         let next = kept.reduce(|one, other| if key(&other) < key(&one) { other } else { one });
         match next {

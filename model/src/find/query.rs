@@ -4,9 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::space::Space;
 use super::strategy;
+use crate::budget::{BudgetMetric, RunTarget};
 use crate::choice::{Choice, Method, ShardingStrategy};
-use crate::design::{Design, KnobSet};
+use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::Metrics;
 use crate::metric::{MetricId, MetricValue};
 use crate::units::Bytes;
@@ -98,10 +100,13 @@ pub enum Target {
     Spare(f64),
     /// At most so many devices; of the question for the fewest.
     Devices(u64),
+    /// A number of the run's budget is within a limit.
+    Run(RunTarget),
 }
 
 impl Target {
-    /// Reads `mfu>=0.4`, `step_time_seconds<=20`, `spare>=0.05` or `num_devices<=512`.
+    /// Reads `mfu>=0.4`, `step_time_seconds<=20`, `days_to_train<=90`, `spare>=0.05` or
+    /// `num_devices<=512`.
     ///
     /// # Errors
     /// What is wrong with the text, in a line.
@@ -124,37 +129,42 @@ impl Target {
             ("spare" | "num_devices", _) => {
                 Err(format!("`{name}` goes the other way: `spare>=0.05`, `num_devices<=512`"))
             }
-            _ => {
-                let metric =
-                    MetricId::find(name).ok_or_else(|| format!("there is no metric `{name}`"))?;
-                Ok(if is_least {
-                    Self::AtLeast(metric, value)
-                } else {
-                    Self::AtMost(metric, value)
-                })
-            }
+            _ => match (MetricId::find(name), BudgetMetric::find(name)) {
+                (Some(metric), _) if is_least => Ok(Self::AtLeast(metric, value)),
+                (Some(metric), _) => Ok(Self::AtMost(metric, value)),
+                (None, Some(metric)) => {
+                    Ok(Self::Run(RunTarget { metric, is_most: !is_least, limit: value }))
+                }
+                (None, None) => Err(format!("there is no metric `{name}`")),
+            },
         }
     }
 
     /// How far a design with these metrics is from it, as a share of it; zero where it is reached.
-    pub(super) fn shortfall(&self, metrics: &Metrics) -> f64 {
+    pub(super) fn shortfall(&self, design: &Design, metrics: &Metrics) -> f64 {
         let short = match *self {
             Self::AtLeast(metric, least) => 1.0 - number(metrics, metric) / least.max(1e-300),
             Self::AtMost(metric, most) => number(metrics, metric) / most.max(1e-300) - 1.0,
             Self::Spare(least) => least - spare(metrics),
             Self::Devices(_) => 0.0,
+            Self::Run(target) => {
+                target.number(design, metrics).map_or(1.0, |number| target.shortfall(number))
+            }
         };
         short.max(0.0)
     }
 
-    /// Whether a design with these metrics on so many devices reaches it.
+    /// Whether a design with these metrics reaches it.
     #[must_use]
-    pub fn is_reached(&self, metrics: &Metrics, devices: u64) -> bool {
+    pub fn is_reached(&self, design: &Design, metrics: &Metrics) -> bool {
         match *self {
             Self::AtLeast(metric, least) => number(metrics, metric) >= least,
             Self::AtMost(metric, most) => number(metrics, metric) <= most,
             Self::Spare(least) => spare(metrics) >= least,
-            Self::Devices(most) => devices <= most,
+            Self::Devices(most) => design.cluster.num_devices <= most,
+            Self::Run(target) => {
+                target.number(design, metrics).is_some_and(|number| target.is_reached(number))
+            }
         }
     }
 }
@@ -166,6 +176,7 @@ impl core::fmt::Display for Target {
             Self::AtMost(metric, value) => write!(f, "{}<={value}", metric.metric().name),
             Self::Spare(value) => write!(f, "spare>={value}"),
             Self::Devices(value) => write!(f, "num_devices<={value}"),
+            Self::Run(target) => write!(f, "{target}"),
         }
     }
 }
@@ -201,6 +212,13 @@ impl Query {
         }
     }
 
+    /// The design with every freed knob of its strategy at its neutral value: what no layout changes
+    /// is read from it.
+    #[must_use]
+    pub fn plain(&self) -> Design {
+        Space::new(self).base
+    }
+
     /// The schedules that the search goes through, where they aren't kept.
     #[must_use]
     pub fn methods(&self) -> Vec<Method> {
@@ -227,7 +245,7 @@ impl Query {
             Target::AtMost(MetricId::memory_peak_bytes, bytes) => {
                 most.max(1.0 - bytes / Bytes::gib(usable).get())
             }
-            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) => most,
+            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) | Target::Run(_) => most,
         })
     }
 
@@ -242,5 +260,18 @@ impl Query {
             "a larger batch always fits in more micro-batches: say how long a step may take, such \
              as step_time_seconds<=20",
         )
+    }
+
+    /// Knobs of the run that targets need and that have no value.
+    #[must_use]
+    pub fn lacks(&self) -> Vec<KnobId> {
+        let mut knobs: Vec<KnobId> = Vec::new();
+        for target in &self.targets {
+            let Target::Run(target) = target else { continue };
+            knobs.extend(target.metric.lacks(&self.design));
+        }
+        knobs.sort_unstable();
+        knobs.dedup();
+        knobs
     }
 }

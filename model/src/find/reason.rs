@@ -172,7 +172,8 @@ pub(super) fn for_more(walk: &Walk, fastest: &Simulated) -> Vec<String> {
 }
 
 /// What a design misses, and by how much.
-pub(super) fn misses(walk: &Walk, targets: &[Target], metrics: &Metrics) -> Vec<String> {
+pub(super) fn misses(walk: &Walk, targets: &[Target], nearest: &Simulated) -> Vec<String> {
+    let Simulated { design, metrics } = nearest;
     let mut lines = Vec::new();
     if !walk.room.holds(metrics) {
         let allowed = metrics.memory_limit * walk.room.0;
@@ -190,7 +191,7 @@ pub(super) fn misses(walk: &Walk, targets: &[Target], metrics: &Metrics) -> Vec<
     }
     let devices = walk.space.base.cluster.num_devices;
     for target in targets {
-        if target.is_reached(metrics, devices) {
+        if target.is_reached(design, metrics) {
             continue;
         }
         match *target {
@@ -205,6 +206,15 @@ pub(super) fn misses(walk: &Walk, targets: &[Target], metrics: &Metrics) -> Vec<
                 number(metrics, metric)
             )),
             Target::Devices(most) => lines.push(format!("{devices} devices of at most {most}")),
+            Target::Run(target) => lines.push(match target.number(design, metrics) {
+                Some(number) => format!(
+                    "{} {number:.4} of at {} {}",
+                    target.metric.metric().label,
+                    if target.is_most { "most" } else { "least" },
+                    target.limit
+                ),
+                None => format!("{} isn't known", target.metric.metric().label),
+            }),
             // Told with the memory above.
             Target::Spare(_) => {}
         }

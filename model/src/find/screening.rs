@@ -80,6 +80,41 @@ pub(super) fn screened(
     seen
 }
 
+/// What is seen of one place, where something as fast as this is known.
+pub(super) fn screened_place(
+    space: &Space,
+    savers: &[Saver],
+    room: Room,
+    threshold: f64,
+    estimator: &mut Estimator,
+    place: Place,
+) -> Seen {
+    let variants = space.variants(place.degrees.pp);
+    let each = variants.len() as u64;
+    let mut seen =
+        Seen { places: Vec::new(), ruled_out: Vec::new(), combinations: each, evaluated: 0 };
+    let mut fitting = Fitting::new(space, savers);
+    let (legal, broken) = space.legal_variants(place, &variants, 1);
+    let Some(plainest) = legal.first().copied() else {
+        seen.ruled_out.extend(broken);
+        return seen;
+    };
+    if let Some(light) = fitting.closed(estimator, space.design(place, plainest)) {
+        let mut one = Screened::new(space, place, room, &light.metrics, None);
+        if one.bound <= threshold {
+            seen.ruled_out.push(("slower_than_found", each));
+        } else {
+            if !room.holds(&light.metrics) {
+                let saved = fitting.least(estimator, &light).map(|it| it.metrics);
+                one = Screened::new(space, place, room, &light.metrics, saved);
+            }
+            seen.places.push(one);
+        }
+    }
+    seen.evaluated = fitting.evaluated;
+    seen
+}
+
 /// How much more memory the plainest schedule may need, with everything saved, than the one that
 /// needs least.
 const MIN_SLACK: f64 = 1.1;

@@ -8,7 +8,7 @@ use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of,
 use super::pool::Pool;
 use super::query::{Query, Target, number, spare};
 use super::rank;
-use super::screening::{MAX_ALIKE, SLACK, Screened, expanded, screened};
+use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
 use super::strategy::complexity;
 use super::tuning;
@@ -20,12 +20,6 @@ use crate::estimator::Estimator;
 /// Degrees that are screened at once.
 const SCREENED_AT_ONCE: usize = 256;
 
-/// Places that are expanded at once.
-const EXPANDED_AT_ONCE: usize = 48;
-
-/// Places that are expanded, at most.
-const MAX_EXPANDED: usize = 240;
-
 /// The same where it is only asked if anything works.
 const MAX_EXPANDED_TO_ASK: usize = 96;
 
@@ -35,23 +29,40 @@ const NEAREST: usize = 24;
 /// How far a simulation may be from its closed form in a target's favour.
 const DRIFT: f64 = 1.15;
 
-/// Designs by closed forms that are refined.
-const REFINED: usize = 56;
+/// How much of everything a walk looks at, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Places that are expanded at once, before what they found cuts others.
+    pub(super) at_once: usize,
+    /// Places that are expanded.
+    pub(super) expanded: usize,
+    /// Designs by closed forms that are refined.
+    pub(super) refined: usize,
+    /// Of these the ones whose layout is chosen anew.
+    pub(super) balanced: usize,
+    /// Rounds of refinement by closed forms.
+    pub(super) rounds: usize,
+    /// Designs that are simulated after it.
+    pub(super) simulated: usize,
+    /// Designs that are refined by simulation.
+    pub(super) polished: usize,
+    /// Rounds of refinement by simulation.
+    pub(super) polish_rounds: usize,
+}
 
-/// Of these the ones whose layout is chosen anew.
-const BALANCED: usize = 6;
-
-/// Rounds of refinement by closed forms, at most.
-const MAX_ROUNDS: usize = 6;
-
-/// Designs that are simulated after it.
-const SIMULATED: usize = 48;
-
-/// Designs that are refined by simulation.
-const POLISHED: usize = 8;
-
-/// Rounds of refinement by simulation, at most.
-const MAX_POLISH: usize = 4;
+impl Reach {
+    /// Of a whole search.
+    const WHOLE: Self = Self {
+        at_once: 48,
+        expanded: 240,
+        refined: 56,
+        balanced: 6,
+        rounds: 6,
+        simulated: 48,
+        polished: 8,
+        polish_rounds: 4,
+    };
+}
 
 /// A design with what the simulation says of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,12 +99,13 @@ pub(super) struct Walk {
     pub(super) savers: Vec<Saver>,
     pub(super) room: Room,
     targets: Vec<Target>,
+    reach: Reach,
     /// Whether it is only asked if anything works.
     pub(super) only_asks: bool,
     pub(super) stage: Stage,
     degrees: Vec<Degrees>,
     next: usize,
-    screened: Vec<Screened>,
+    pub(super) screened: Vec<Screened>,
     /// Designs that fit by closed forms, the fastest first.
     pub(super) closed: Vec<Closed>,
     /// Designs that fit and reach the targets by simulation, the fastest first.
@@ -102,6 +114,8 @@ pub(super) struct Walk {
     pub(super) missed: Vec<Simulated>,
     /// The fastest that memory keeps from running: how full it would be, and how fast.
     pub(super) unfitting: Vec<(f64, f64)>,
+    /// The fastest that was made to fit at each place that was expanded, by closed forms.
+    pub(super) reached: Vec<(Place, f64)>,
     pub(super) ruled_out: BTreeMap<&'static str, u64>,
     /// Combinations of degrees, micro-batch, chunks and schedule.
     pub(super) combinations: u64,
@@ -113,30 +127,90 @@ impl Walk {
     pub(super) fn new(query: &Query) -> Self {
         let space = Space::laid_out(query);
         let (degrees, indivisible) = space.degrees(space.micro_batches().len());
-        let mut walk = Self {
+        let mut walk = Self { degrees, ..Self::through(space, query, Reach::WHOLE) };
+        for (rule, designs) in indivisible {
+            walk.combinations += designs;
+            walk.rule_out(rule, designs);
+        }
+        walk
+    }
+
+    /// A walk through these places in place of the whole grid, which begins with strategies that
+    /// were found for models alike.
+    pub(super) fn guided(
+        query: &Query,
+        places: &[(Place, f64)],
+        starts: &[(f64, Design)],
+        reach: Reach,
+        pool: &impl Pool,
+    ) -> Self {
+        let mut space = Space::new(query);
+        let places: Vec<Place> =
+            places.iter().map(|(place, _)| *place).filter(|place| space.has(*place)).collect();
+        space.lay_out_stages(None, &places);
+        if let Some(plan) = space.any_plan(&places) {
+            space.lay_out_stages(Some(&plan), &places);
+        }
+        let mut walk = Self::through(space, query, reach);
+        let (space, savers, room) = (&walk.space, &walk.savers, walk.room);
+        let begun = pool.map(starts, |estimator, (_, start)| {
+            let mut fitting = Fitting::new(space, savers);
+            let closed = fitting.closed(estimator, space.transplanted(start));
+            let closed = closed.map(|closed| {
+                if room.holds(&closed.metrics) {
+                    return closed;
+                }
+                let mut light = closed.design.clone();
+                space.save_nothing(&mut light);
+                match fitting.closed(estimator, light) {
+                    Some(light) => fitting.fit(estimator, &light, room),
+                    None => closed,
+                }
+            });
+            (closed.filter(|it| room.holds(&it.metrics)), fitting.evaluated)
+        });
+        for (closed, evaluated) in begun {
+            walk.evaluated += evaluated;
+            walk.closed.extend(closed);
+        }
+        walk.settle_closed();
+        let threshold = walk.threshold();
+        let (space, savers) = (&walk.space, &walk.savers);
+        let seen = pool.map(&places, |estimator, place| {
+            screened_place(space, savers, room, threshold, estimator, *place)
+        });
+        for one in seen {
+            walk.take_seen(one);
+        }
+        // The guide's order stays: it knows what came of places, not only what they promised.
+        rank::sort(&mut walk.screened, |it| [f64::from(u8::from(it.least > 1.0)), 0.0]);
+        walk.stage = Stage::Expand;
+        walk
+    }
+
+    /// A walk of which nothing is done.
+    fn through(space: Space, query: &Query, reach: Reach) -> Self {
+        Self {
             savers: savers(&space),
             room: Room(1.0 - query.spare()),
             targets: query.targets.clone(),
+            reach,
             only_asks: false,
             stage: Stage::Screen,
-            degrees,
+            degrees: Vec::new(),
             next: 0,
             screened: Vec::new(),
             closed: Vec::new(),
             found: Vec::new(),
             missed: Vec::new(),
             unfitting: Vec::new(),
+            reached: Vec::new(),
             ruled_out: BTreeMap::new(),
             combinations: 0,
             evaluated: 0,
             simulated: 0,
             space,
-        };
-        for (rule, designs) in indivisible {
-            walk.combinations += designs;
-            walk.rule_out(rule, designs);
         }
-        walk
     }
 
     /// What it is at.
@@ -153,10 +227,12 @@ impl Walk {
         let part = |done: usize, all: usize| done as f64 / all.max(1) as f64;
         match self.stage {
             Stage::Screen => 0.3 * part(self.next, self.degrees.len()),
-            Stage::Expand => 0.3 + 0.4 * part(self.next, self.screened.len().min(MAX_EXPANDED)),
-            Stage::Refine(round) => 0.7 + 0.1 * part(round, MAX_ROUNDS),
+            Stage::Expand => {
+                0.3 + 0.4 * part(self.next, self.screened.len().min(self.reach.expanded))
+            }
+            Stage::Refine(round) => 0.7 + 0.1 * part(round, self.reach.rounds),
             Stage::Simulate => 0.8,
-            Stage::Polish(round) => 0.85 + 0.15 * part(round, MAX_POLISH),
+            Stage::Polish(round) => 0.85 + 0.15 * part(round, self.reach.polish_rounds),
             Stage::Done => 1.0,
         }
     }
@@ -188,21 +264,27 @@ impl Walk {
         let seen = pool.map(&self.degrees[self.next..end], |estimator, degrees| {
             screened(space, savers, room, &sizes, estimator, *degrees)
         });
-        for one in seen {
-            self.combinations += one.combinations;
-            self.evaluated += one.evaluated;
-            for (reason, designs) in one.ruled_out {
-                self.rule_out(reason, designs);
-            }
-            self.screened.extend(one.places);
-        }
+        seen.into_iter().for_each(|one| self.take_seen(one));
         self.next = end;
         if end == self.degrees.len() {
-            // What may fit comes before what can't.
-            let late = |it: &Screened| f64::from(u8::from(it.least > 1.0));
-            rank::sort(&mut self.screened, |it| [late(it), -it.promise]);
-            (self.next, self.stage) = (0, Stage::Expand);
+            self.end_screening();
         }
+    }
+
+    fn take_seen(&mut self, seen: Seen) {
+        self.combinations += seen.combinations;
+        self.evaluated += seen.evaluated;
+        for (reason, designs) in seen.ruled_out {
+            self.rule_out(reason, designs);
+        }
+        self.screened.extend(seen.places);
+    }
+
+    fn end_screening(&mut self) {
+        // What may fit comes before what can't.
+        let late = |it: &Screened| f64::from(u8::from(it.least > 1.0));
+        rank::sort(&mut self.screened, |it| [late(it), -it.promise]);
+        (self.next, self.stage) = (0, Stage::Expand);
     }
 
     /// The tokens per second below which a design isn't looked at closer.
@@ -214,7 +296,7 @@ impl Walk {
     /// Goes through chunks, schedules and pairs of the most promising places.
     fn expand(&mut self, pool: &impl Pool) {
         let threshold = self.threshold();
-        let end = (self.next + EXPANDED_AT_ONCE).min(self.screened.len());
+        let end = (self.next + self.reach.at_once).min(self.screened.len());
         let batch = &self.screened[self.next..end];
         let hopeful = |one: &&Screened| one.bound > threshold && one.least <= 1.0;
         let places: Vec<Place> = batch.iter().filter(hopeful).map(|one| one.place).collect();
@@ -230,17 +312,19 @@ impl Walk {
         self.next = end;
         self.rule_out("slower_than_found", cut[0]);
         self.rule_out("memory", cut[1]);
-        for one in seen {
+        for (place, one) in places.iter().zip(seen) {
             self.evaluated += one.evaluated;
             for (reason, designs) in one.ruled_out {
                 self.rule_out(reason, designs);
             }
+            let speed = one.closed.first().map(|it| it.metrics.tokens_per_second);
+            self.reached.extend(speed.map(|speed| (*place, speed)));
             self.unfitting.extend(one.unfitting);
             self.closed.extend(one.closed);
         }
         self.settle_closed();
         let may_fit = self.screened.get(self.next).is_some_and(|one| one.least <= 1.0);
-        let most = if self.only_asks { MAX_EXPANDED_TO_ASK } else { MAX_EXPANDED };
+        let most = if self.only_asks { MAX_EXPANDED_TO_ASK } else { self.reach.expanded };
         let is_last = !may_fit || self.next >= most;
         if is_last {
             let left = self.screened[self.next.min(self.screened.len())..].to_vec();
@@ -260,7 +344,7 @@ impl Walk {
                 self.closed = self.nearest(pool);
             }
             if self.only_asks {
-                let may = self.closed.iter().any(|it| self.may_reach(&it.metrics));
+                let may = self.closed.iter().any(|it| self.may_reach(it));
                 self.stage = if may { Stage::Simulate } else { Stage::Done };
             }
         }
@@ -289,10 +373,14 @@ impl Walk {
     }
 
     /// Whether the simulation may say of a design by closed forms that it reaches the targets.
-    fn may_reach(&self, closed: &Metrics) -> bool {
+    fn may_reach(&self, closed: &Closed) -> bool {
+        let metrics = &closed.metrics;
         self.targets.iter().all(|target| match *target {
-            Target::AtLeast(metric, least) => number(closed, metric) * DRIFT >= least,
-            Target::AtMost(metric, most) => number(closed, metric) <= most * DRIFT,
+            Target::AtLeast(metric, least) => number(metrics, metric) * DRIFT >= least,
+            Target::AtMost(metric, most) => number(metrics, metric) <= most * DRIFT,
+            Target::Run(target) => target.number(&closed.design, metrics).is_some_and(|number| {
+                target.is_reached(if target.is_most { number / DRIFT } else { number * DRIFT })
+            }),
             Target::Spare(_) | Target::Devices(_) => true,
         })
     }
@@ -312,7 +400,7 @@ impl Walk {
             if count < MAX_ALIKE && !is_known {
                 kept.push(closed);
             }
-            if kept.len() >= REFINED {
+            if kept.len() >= self.reach.refined {
                 break;
             }
         }
@@ -322,8 +410,12 @@ impl Walk {
     /// A round of small steps by closed forms.
     fn refine(&mut self, pool: &impl Pool, round: usize) {
         let (space, savers, room) = (&self.space, &self.savers, self.room);
-        let best: Vec<Design> =
-            self.closed.iter().take(BALANCED).map(|closed| closed.design.clone()).collect();
+        let best: Vec<Design> = self
+            .closed
+            .iter()
+            .take(self.reach.balanced)
+            .map(|closed| closed.design.clone())
+            .collect();
         let seen = pool.map(&self.closed, |estimator, closed| {
             let balances = round == 0 && best.contains(&closed.design);
             refined(space, savers, room, estimator, closed, balances)
@@ -340,7 +432,7 @@ impl Walk {
             }
         }
         self.settle_closed();
-        let ends = !moved || round + 1 >= MAX_ROUNDS;
+        let ends = !moved || round + 1 >= self.reach.rounds;
         self.stage = if ends { Stage::Simulate } else { Stage::Refine(round + 1) };
     }
 
@@ -348,7 +440,7 @@ impl Walk {
     /// saved is chosen anew.
     fn simulate(&mut self, pool: &impl Pool) {
         let (space, savers, room) = (&self.space, &self.savers, self.room);
-        let count = self.closed.len().min(SIMULATED);
+        let count = self.closed.len().min(self.reach.simulated);
         let seen = pool.map(&self.closed[..count], |estimator, closed| {
             simulated(space, savers, room, estimator, closed)
         });
@@ -400,7 +492,7 @@ impl Walk {
             self.take(design);
         }
         self.settle_found();
-        let ends = round + 1 >= MAX_POLISH || self.best() <= before && round > 0;
+        let ends = round + 1 >= self.reach.polish_rounds || self.best() <= before && round > 0;
         self.stage = if ends { Stage::Done } else { Stage::Polish(round + 1) };
     }
 
@@ -422,7 +514,7 @@ impl Walk {
             if starts.iter().all(|known| degrees(known) != degrees(&one.design)) {
                 starts.push(one.design.clone());
             }
-            if starts.len() >= POLISHED {
+            if starts.len() >= self.reach.polished {
                 break;
             }
         }
@@ -430,14 +522,14 @@ impl Walk {
     }
 
     /// Whether a simulated design fits with the room that is asked for, and reaches the targets.
-    pub(super) fn reaches(&self, metrics: &Metrics) -> bool {
-        let devices = self.space.base.cluster.num_devices;
+    pub(super) fn reaches(&self, one: &Simulated) -> bool {
+        let Simulated { design, metrics } = one;
         self.room.holds(metrics)
-            && self.targets.iter().all(|target| target.is_reached(metrics, devices))
+            && self.targets.iter().all(|target| target.is_reached(design, metrics))
     }
 
     pub(super) fn take(&mut self, design: Simulated) {
-        if self.reaches(&design.metrics) {
+        if self.reaches(&design) {
             self.found.push(design);
         } else {
             self.missed.push(design);
@@ -452,7 +544,8 @@ impl Walk {
         let targets = &self.targets;
         rank::sort(&mut self.missed, |it| {
             let [late, rank] = rank_of(&it.metrics, room);
-            let short = targets.iter().map(|target| target.shortfall(&it.metrics)).sum();
+            let short =
+                targets.iter().map(|target| target.shortfall(&it.design, &it.metrics)).sum();
             // Of what fits, what is nearest to the targets; of the rest, to fitting.
             if late > 0.0 { [late, rank] } else { [late, short] }
         });

@@ -181,7 +181,9 @@ impl Sizing {
     /// Whether the sizes between are halved: throughput grows with the devices. What fits is asked
     /// of each, as a number of devices may have few divisors.
     fn bisects(&self) -> bool {
-        let is_speed = |target: &Target| matches!(target, Target::AtLeast(..) | Target::AtMost(..));
+        let is_speed = |target: &Target| {
+            matches!(target, Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_))
+        };
         self.query.targets.iter().any(is_speed)
     }
 
@@ -218,7 +220,7 @@ fn device_steps(query: &Query, from: u64) -> Vec<u64> {
     let node = devices_per_node(&query.design);
     let bound = query.targets.iter().fold(MAX_DEVICES, |most, target| match target {
         Target::Devices(count) => most.min(*count),
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) => most,
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Run(_) => most,
     });
     let mut steps: Vec<u64> = (1..=node).filter(|count| node.is_multiple_of(*count)).collect();
     let mut count = node * 2;

@@ -8,7 +8,7 @@ use super::query::Query;
 use super::strategy::{RECOMPUTATION, STRATEGY, can_shard, has_overlap, methods};
 use crate::architecture::Pattern;
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
-use crate::design::{Design, KnobId, KnobSet, Layout};
+use crate::design::{Design, KnobId, KnobSet, Layout, Positions};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -41,7 +41,7 @@ const WORLD_RULE: &str = "world_size_is_a_multiple_of_tp_pp_cp";
 const EXPERT_RULE: &str = "expert_grid_divides_the_world";
 
 /// Degrees of parallelism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Degrees {
     pub(super) tp: u64,
     pub(super) pp: u64,
@@ -62,7 +62,7 @@ pub(super) struct Variant {
 }
 
 /// A place of the grid: degrees with a micro-batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) degrees: Degrees,
     pub(super) micro_batch: u64,
@@ -97,7 +97,10 @@ impl Space {
     pub(super) fn laid_out(query: &Query) -> Self {
         let mut space = Self::new(query);
         space.lay_out(None);
-        if let Some(plan) = space.any_plan() {
+        let sizes = space.micro_batches();
+        let first = |degrees| Some(Place { degrees, micro_batch: *sizes.first()? });
+        let places: Vec<Place> = space.degrees(1).0.into_iter().filter_map(first).collect();
+        if let Some(plan) = space.any_plan(&places) {
             space.lay_out(Some(&plan));
         }
         space
@@ -106,7 +109,19 @@ impl Space {
     /// Chooses the layouts: those that balance the stages by the lengths of parts in a plan, even
     /// ones while there is none.
     fn lay_out(&mut self, plan: Option<&Plan>) {
-        for pp in self.stages() {
+        self.lay_out_each(plan, &self.stages());
+    }
+
+    /// The same for the stages of these places alone.
+    pub(super) fn lay_out_stages(&mut self, plan: Option<&Plan>, places: &[Place]) {
+        let mut stages: Vec<u64> = places.iter().map(|place| place.degrees.pp).collect();
+        stages.sort_unstable();
+        stages.dedup();
+        self.lay_out_each(plan, &stages);
+    }
+
+    fn lay_out_each(&mut self, plan: Option<&Plan>, stages: &[u64]) {
+        for pp in stages.iter().copied() {
             for Variant { chunks, method, .. } in self.variants(pp) {
                 let key = (pp, chunks, is_folded(method));
                 if plan.is_some() || !self.layouts.contains_key(&key) {
@@ -148,15 +163,47 @@ impl Space {
         design.parallel.pipeline_model_parallel_layout
     }
 
-    /// The plan of some legal design of the space.
-    fn any_plan(&self) -> Option<Plan> {
-        let sizes = self.micro_batches();
-        self.degrees(1).0.into_iter().find_map(|degrees| {
-            let place = Place { degrees, micro_batch: *sizes.first()? };
-            let variants = self.variants(degrees.pp);
-            let (legal, _) = self.legal_variants(place, &variants, 1);
-            Plan::new(&self.design(place, *legal.first()?)).ok()
+    /// The plan of some legal design at one of these places.
+    pub(super) fn any_plan(&self, places: &[Place]) -> Option<Plan> {
+        places.iter().find_map(|place| {
+            let variants = self.variants(place.degrees.pp);
+            let (legal, _) = self.legal_variants(*place, &variants, 1);
+            Plan::new(&self.design(*place, *legal.first()?)).ok()
         })
+    }
+
+    /// A design with the strategy of another model's, in the layout that suits this one's.
+    pub(super) fn transplanted(&self, other: &Design) -> Design {
+        let mut design = self.base.clone();
+        for knob in self.free.iter() {
+            // What one design takes is in bounds for another.
+            let _ = design.set(knob, &other.get(knob));
+        }
+        if self.is_free(KnobId::pipeline_model_parallel_layout) {
+            let (parallel, method) = (&mut design.parallel, design.schedule.method);
+            let (pp, chunks) = (
+                parallel.pipeline_model_parallel_size,
+                parallel.virtual_pipeline_model_parallel_size,
+            );
+            parallel.noop_layers = Positions::default();
+            parallel.pipeline_model_parallel_layout =
+                self.layouts.get(&(pp, chunks, is_folded(method))).cloned().flatten();
+        }
+        design
+    }
+
+    /// Whether a place is one of the grid's: what it divides by it divides.
+    pub(super) fn has(&self, place: Place) -> bool {
+        let Place { degrees: Degrees { tp, pp, cp, ep, etp }, micro_batch } = place;
+        let (world, experts) =
+            (self.base.cluster.num_devices, self.base.transformer.num_moe_experts);
+        let experts = experts.unwrap_or(1);
+        let (batch, slots) = (self.base.training.global_batch_size, layout::slots(&self.base));
+        world.is_multiple_of(tp * pp * cp)
+            && world.is_multiple_of(ep * etp * pp)
+            && experts.is_multiple_of(ep)
+            && batch.is_multiple_of(micro_batch)
+            && pp <= slots
     }
 
     /// Whether a design has what is kept.

@@ -1,20 +1,18 @@
 //! `moescape budget`: what a design's run costs.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use app::page::budget as page;
-use app::present::format;
-use model::budget::{Assessment, BudgetMetric, RunTarget, Sized, budget_range, solve_run};
-use model::design::{Design, KnobId};
-use model::file::{Tree, json};
+use app::present::{format, run};
+use model::budget::{Assessment, BudgetMetric, budget_range};
+use model::design::Design;
+use model::file::json;
 use model::quality::CAVEAT;
-use model::solve::Wish;
 use model::{MODEL_VERSION, link};
 
 use super::input::Source;
 use super::output::{self, table};
-use super::{Failure, input};
+use super::{Failure, input, solve};
 use crate::{budgeted, calendar};
 
 /// What to count and how to say it.
@@ -26,43 +24,16 @@ pub(super) struct Arguments {
     /// link of a design
     #[arg(long, value_name = "DESIGN")]
     baseline: Option<String>,
-    /// Let one knob take every legal value until a number of the run is reached:
-    /// 'num_devices=days_to_train<=90', 'global_batch_size=cost<=5e7'
+    /// Let one knob take every legal value until a number of the run or of its step is reached:
+    /// 'num_devices=days_to_train<=90', 'tp=mfu>=0.3'
     #[arg(long, value_name = "KNOB=TARGET", conflicts_with = "csv")]
-    solve: Option<Question>,
+    solve: Option<solve::Question>,
     /// Print JSON
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     /// Print a table for other programs
     #[arg(long)]
     csv: bool,
-}
-
-/// What is asked of a knob: `num_devices=days_to_train<=90`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Question {
-    knob: KnobId,
-    target: RunTarget,
-}
-
-impl FromStr for Question {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let usage = "write KNOB=TARGET, such as num_devices=days_to_train<=90 (quote the sign)";
-        let (knob, target) = text.split_once('=').ok_or(usage)?;
-        let knob = KnobId::find(knob.trim()).map_err(|error| error.to_string())?;
-        let most = target.split_once("<=").map(|parts| (parts, true));
-        let least = || target.split_once(">=").map(|parts| (parts, false));
-        let ((metric, limit), is_most) = most.or_else(least).ok_or(usage)?;
-        let metric = BudgetMetric::find(metric.trim()).ok_or_else(|| {
-            let known: Vec<&str> = BudgetMetric::ALL.iter().map(|id| id.metric().name).collect();
-            format!("no metric `{}` of a budget; one of {}", metric.trim(), known.join(", "))
-        })?;
-        let limit = limit.trim().parse::<f64>().ok().filter(|limit| limit.is_finite());
-        let limit = limit.ok_or_else(|| format!("`{text}` ends with no number"))?;
-        Ok(Self { knob, target: RunTarget { metric, is_most, limit } })
-    }
 }
 
 /// Prints the budget. An illegal design has its JSON, too, and is an error.
@@ -84,9 +55,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     if let Some(question) = arguments.solve {
-        let solved = solve(&assessment, question)?;
-        let text = if arguments.json { data(&solved, question) } else { answer(&solved, question) };
-        return output::result(&text);
+        let plan = &assessment.own.plan;
+        return output::result(&solve::answer(plan, question, arguments.json)?);
     }
     if arguments.json {
         let tree = budgeted::budgeted(&design, baseline.as_ref());
@@ -115,54 +85,6 @@ fn baseline(text: &str) -> Result<Design, Failure> {
         return input::read_design(Path::new(text))?.map_err(failed);
     }
     Design::from_preset(text).map_err(|error| failed(vec![error]))
-}
-
-fn solve(assessment: &Assessment, question: Question) -> Result<Sized, Failure> {
-    let plan = &assessment.own.plan;
-    let name = question.target.metric.metric().name;
-    if assessment.own.budget.get(question.target.metric).is_none() {
-        let said = assessment.own.budget.assumed.join("; ");
-        return Err(Failure::user(format!(
-            "{name} isn't known: {said}; set run.train_tokens, run.mtbf_device_hours, \
-             run.checkpoint_gb_per_sec or run.price_per_device_hour"
-        )));
-    }
-    solve_run(plan, question.knob, question.target)
-        .ok_or_else(|| Failure::user(format!("no value of {} fits", question.knob.id())))
-}
-
-fn data(solved: &Sized, question: Question) -> String {
-    json::print(&Tree::map([
-        ("knob", question.knob.id().into()),
-        ("value", solved.value.to_string().into()),
-        ("metric", question.target.metric.metric().name.into()),
-        ("number", Tree::number(solved.number)),
-        ("reached", Tree::Flag(solved.is_reached)),
-        ("tried", Tree::Unsigned(solved.tried as u64)),
-        ("link", link::encode(&solved.design).into()),
-        ("model_version", MODEL_VERSION.into()),
-    ]))
-}
-
-fn answer(solved: &Sized, question: Question) -> String {
-    let (knob, metric) = (question.knob, question.target.metric);
-    let number = page::shown(metric, solved.number);
-    let tried = format::counted(solved.tried as u64, "legal value", "legal values");
-    let head = if solved.is_reached {
-        format!(
-            "{}={} reaches it, the {} that does",
-            knob.id(),
-            solved.value,
-            Wish::of(knob).name()
-        )
-    } else {
-        format!("no value of {} reaches it; the best is {}", knob.id(), solved.value)
-    };
-    format!(
-        "{head}, of {tried} that fit: {} {number}\n  link /?{}\n",
-        metric.metric().label,
-        link::encode(&solved.design)
-    )
 }
 
 fn text(assessment: &Assessment) -> String {
@@ -200,12 +122,12 @@ fn numbers(assessment: &Assessment) -> String {
         let value = own.budget.get(*id);
         let likely = match (budget_range(&own.plan, *id), value) {
             (Some(range), Some(value)) => {
-                let [low, high] = range.half.map(|factor| page::shown(*id, value * factor));
+                let [low, high] = range.half.map(|factor| run::shown(*id, value * factor));
                 format!("half of runs: {low} to {high}")
             }
             _ => String::new(),
         };
-        let value = value.map_or_else(|| "not known".to_owned(), |value| page::shown(*id, value));
+        let value = value.map_or_else(|| "not known".to_owned(), |value| run::shown(*id, value));
         vec![id.metric().label.into(), value, likely, id.words().definition.into()]
     };
     table("lrll", &BudgetMetric::ALL.iter().map(row).collect::<Vec<_>>())

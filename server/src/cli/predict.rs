@@ -2,7 +2,6 @@
 
 mod ledger;
 pub(super) mod loads;
-mod solve;
 mod summary;
 pub(super) mod tree;
 mod verdict;
@@ -15,7 +14,7 @@ use model::routing::Trace;
 use model::{Breakdown, Plan, estimate, explain_at};
 
 use super::input::Source;
-use super::{Failure, output, trace as traces};
+use super::{Failure, output, solve, trace as traces};
 use crate::report;
 
 /// What to predict and how to say it.
@@ -37,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "explain")]
     ledger: bool,
     /// Let one knob take every legal value until a target is reached: micro_batch_size=fits,
-    /// 'tp=mfu>=0.3', 'num_devices=step_time_seconds<=30'
+    /// 'tp=mfu>=0.3', 'num_devices=days_to_train<=90'
     #[arg(long, value_name = "KNOB=TARGET", conflicts_with_all = ["explain", "ledger"])]
     solve: Option<solve::Question>,
 }
@@ -57,8 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     if let Some(question) = arguments.solve {
-        let text = if arguments.json { solve::data } else { solve::text };
-        return output::result(&text(&plan, question));
+        return output::result(&solve::answer(&plan, question, arguments.json)?);
     }
     let text = match (arguments.explain, arguments.json) {
         (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),

@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use app::present::format;
 use model::file::json;
+use model::quality::CAVEAT;
 use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
@@ -104,6 +105,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let places = shard.places(space.places());
     let target = arguments.out.as_deref().map(Target::from_path).transpose()?;
+    if space.spec().find.is_some() && target.as_ref().is_some_and(Target::is_table) {
+        return Err(Failure::user(
+            "a table has no place for the strategies that are found: write .csv or .jsonl",
+        ));
+    }
     let mut output = Output::open(target, &space, &places, arguments.resume)?;
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let stop = Arc::new(AtomicBool::new(false));
@@ -134,6 +140,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     let is_whole = progress.places() == space.places();
     let closing = is_whole.then(|| sweep::close(space, progress));
+    if space.spec().asks_quality() {
+        output_of::message(CAVEAT);
+    }
     if let Some(closing) = &closing {
         closing_lines(closing).iter().for_each(|line| output_of::message(line));
     }
@@ -200,7 +209,10 @@ fn sweep_round(
 ) -> Result<(), Failure> {
     let format = output.format();
     let count = places.end.saturating_sub(places.start);
-    let size = if space.spec().sampling.is_refined() {
+    let size = if space.spec().find.is_some() {
+        // A search for each design is long by itself.
+        1
+    } else if space.spec().sampling.is_refined() {
         (count / (8 * threads.get() as u64)).clamp(16, MIN_CHUNK)
     } else {
         (count / CHUNKS).clamp(MIN_CHUNK, MAX_CHUNK)

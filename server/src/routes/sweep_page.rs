@@ -296,7 +296,8 @@ fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
         data.base = link::encode(&job.space.spec().base);
         data.pace = Pace { rate: number("designs_per_second"), eta: number("eta_seconds") };
         let spec = Some(job.space.spec().source().clone());
-        return Ok(Some(Found { data, space: Some(job.space.clone()), spec }));
+        let space = job.space.knowing(progress.summary());
+        return Ok(Some(Found { data, space: Some(space), spec }));
     }
     let past = engine.past(id).map_err(|error| error.to_string())?;
     let Some(past) = past else { return Ok(None) };
@@ -305,6 +306,11 @@ fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let spec = result.get("part").and_then(|part| part.get("spec")).cloned();
     let read = spec.as_ref().and_then(|spec| Spec::from_tree(spec).ok());
     let space = read.and_then(|spec| Space::new(spec).ok());
+    let part = past.result.as_deref().and_then(|text| sweep::part(text).ok());
+    let space = match (space, part) {
+        (Some(space), Some(part)) => Some(space.knowing(part.progress.summary())),
+        (space, _) => space,
+    };
     let mut data = results::data::read(id, past.state.name(), &result);
     data.base = space.as_ref().map_or_else(String::new, |space| link::encode(&space.spec().base));
     Ok(Some(Found { data, space, spec }))

@@ -95,6 +95,11 @@ impl Source {
         let engine = state.sweeps().map_err(broken)?;
         let (part, keeping) = find(&engine, id)?;
         let from_store = match (which, keeping) {
+            (Which::All, _) if part.space.spec().find.is_some() => {
+                let detail = "strategies are kept of front, best and sample: take one of these, or \
+                              run `moescape sweep SPEC --out FILE.csv`";
+                return Err(Problem::new(StatusCode::CONFLICT, detail));
+            }
             (Which::All, Keeping::No) => {
                 let detail = "the rows of this sweep aren't kept: submit it by \
                               POST /api/v1/sweeps?rows=all, or take front, best or sample";
@@ -109,7 +114,7 @@ impl Source {
                     ),
                 ));
             }
-            (Which::All | Which::Kept, Keeping::Yes(_)) => true,
+            (Which::All | Which::Kept, Keeping::Yes(_)) => part.space.spec().find.is_none(),
             (Which::Front | Which::Best | Which::Sample | Which::Kept, _) => false,
         };
         if from_store {
@@ -123,6 +128,7 @@ impl Source {
 
     fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
         let Self { part: Part { space, progress, closing }, rows } = self;
+        let space = space.knowing(progress.summary());
         match kind {
             Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
             Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),

@@ -4,7 +4,9 @@
 use std::io::{self, Read, Write};
 
 use app::present::provenance::{Provenance, quoted};
+use model::design::Design;
 use model::file::{PROVENANCE, Tree};
+use model::quality::CAVEAT;
 use sweep::{Outcome, Space};
 
 use crate::exports::provenance;
@@ -43,6 +45,7 @@ impl Format {
                 names.extend(sweep::varying(space).map(model::design::KnobId::id));
                 let columns = space.spec().columns.iter();
                 names.extend(columns.map(|id| id.metric().name.to_owned()));
+                names.extend(space.spec().asks_quality().then(|| "caveat".to_owned()));
                 names.extend(Provenance::NAMES.map(str::to_owned));
                 format!("{}\n", names.join(",")).into_bytes()
             }
@@ -52,31 +55,47 @@ impl Format {
 
     /// Adds the row of a feasible design; what isn't feasible has none.
     pub(crate) fn add(self, space: &Space, outcome: &Outcome<'_>, rows: &mut Vec<u8>) {
-        if let Outcome::Legal { index, values, broken: None, .. } = *outcome {
-            self.row(space, index, values, rows);
+        if let Outcome::Legal { index, values, broken: None, found, .. } = *outcome {
+            match found {
+                Some(design) => self.row_of(space, design, index, values, rows),
+                None => self.row(space, index, values, rows),
+            }
         }
     }
 
     /// Adds the row of a design.
     pub(crate) fn row(self, space: &Space, index: u64, values: &[f64], rows: &mut Vec<u8>) {
+        self.row_of(space, &space.design(index), index, values, rows);
+    }
+
+    fn row_of(
+        self,
+        space: &Space,
+        design: &Design,
+        index: u64,
+        values: &[f64],
+        rows: &mut Vec<u8>,
+    ) {
+        let caveat = space.spec().asks_quality().then_some(CAVEAT);
         match self {
             Self::Csv => {
                 let mut cells = vec![index.to_string()];
-                let design = space.design(index);
                 let knobs = sweep::varying(space).map(|knob| design.get(knob).to_string());
                 cells.extend(knobs.map(|text| quoted(&text)));
                 cells.extend(values.iter().map(f64::to_string));
-                cells.extend(provenance(&design).values().map(quoted));
+                cells.extend(caveat.map(quoted));
+                cells.extend(provenance(design).values().map(quoted));
                 rows.extend_from_slice(cells.join(",").as_bytes());
                 rows.push(b'\n');
             }
             Self::JsonLines => {
-                let row = Tree::map([
+                let row = [
                     ("index", Tree::Unsigned(index)),
                     ("knobs", sweep::knobs(space, index)),
                     ("metrics", metrics(space, values)),
-                    (PROVENANCE, provenance(&space.design(index)).tree()),
-                ]);
+                    (PROVENANCE, provenance(design).tree()),
+                ];
+                let row = Tree::map(row.into_iter().chain(caveat.map(|it| ("caveat", it.into()))));
                 // Every key of a tree is a string, so that nothing can fail.
                 rows.extend(serde_json::to_vec(&row).unwrap_or_default());
                 rows.push(b'\n');

@@ -65,6 +65,7 @@ impl SpeedSample {
     /// What a few designs tell, and the places that they leave.
     fn measure_parts(space: &Space) -> (Self, Vec<Range<u64>>) {
         let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
+        space.prepare();
         let all = space.places();
         let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
         let mut open = Vec::new();
@@ -75,7 +76,8 @@ impl SpeedSample {
             let last = (start + PLACES).min(end);
             let mut tried = start;
             while tried < last && sample.seconds <= ENOUGH.as_secs_f64() {
-                let next = (tried + STEP).min(last);
+                let step = if space.spec().find.is_some() { 1 } else { STEP };
+                let next = (tried + step).min(last);
                 sample.look_at(space, tried..next);
                 tried = next;
             }
@@ -114,7 +116,9 @@ impl SpeedSample {
         let refines = space.spec().sampling.is_refined();
         let each = if refines { self.seconds_of_legal(1.0) } else { self.seconds(1.0) };
         let most = if refines { MAX_PICKED } else { 1 << 20 };
-        ((CHUNK_SECONDS / each.max(1e-9)) as u64).clamp(16, most)
+        // A search for each design is long by itself.
+        let least = if space.spec().find.is_some() { 1 } else { 16 };
+        ((CHUNK_SECONDS / each.max(1e-9)) as u64).clamp(least, most)
     }
 
     /// What can be said before a sweep starts: counts, and about how long so many threads take.

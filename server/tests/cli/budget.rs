@@ -35,7 +35,19 @@ fn the_fewest_devices_for_a_deadline_are_found() {
     let ran = run(&[&PAPER[..], &["--solve", "num_devices=days_to_train<=120"]].concat());
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert!(ran.stdout.contains("cluster.num_devices="), "{}", ran.stdout);
-    for wrong in ["num_devices=mfu<=90", "devices=cost<=90", "num_devices=days_to_train<=x"] {
+    // What `budget` takes `predict` takes, and the other way round, in the same words.
+    for target in ["num_devices=days_to_train<=120", "tp=mfu>=0.3", "mbs=energy_kwh<=1e7"] {
+        for form in [None, Some("--json")] {
+            let said = ["budget", "predict"].map(|command| {
+                let words = [&[command], &PAPER[1..], &["--solve", target]].concat();
+                let ran = run(&words.into_iter().chain(form).collect::<Vec<_>>());
+                assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{command} {target}");
+                ran.stdout
+            });
+            assert_eq!(said[0], said[1], "{target}");
+        }
+    }
+    for wrong in ["num_devices=spare>=0.1", "devices=cost<=90", "num_devices=days_to_train<=x"] {
         assert_eq!(run(&[&PAPER[..], &["--solve", wrong]].concat()).status, 2, "{wrong}");
     }
     let open = run(&["budget", "--solve", "num_devices=days_to_train<=120"]);

@@ -26,6 +26,18 @@ fn what_is_printed_as_json_says_what_was_asked() {
 }
 
 #[test]
+fn a_target_of_the_run_is_reached_by_every_design_or_said_to_be_unknown() {
+    let asked = ["--target", "days_to_train<=2000", "--set", "train_tokens=1e12"];
+    let found = json(&[&SMALL[..], &asked].concat());
+    assert_eq!(found["targets"], serde_json::json!(["days_to_train<=2000"]));
+    for one in found["designs"].as_array().unwrap() {
+        assert!(one["run"]["days_to_train"].as_f64().unwrap() <= 2000.0, "{one}");
+    }
+    let said = refused(&[&SMALL[..], &asked[..2]].concat());
+    assert!(said.contains("run.train_tokens"), "{said}");
+}
+
+#[test]
 fn the_summary_puts_three_designs_beside_the_one_at_hand() {
     let text = succeeds(&SMALL);
     let head = text.lines().find(|line| line.contains("Current")).expect("the head of the table");

@@ -11,6 +11,7 @@ use model::choice::Choice;
 use model::design::{Design, KnobId};
 use model::metric::{Better, Metric, MetricId, Words};
 use model::preset::{Preset, PresetKind};
+use model::quality::QualityMetric;
 use model::serving::ServingMetric;
 use serde_json::Value;
 
@@ -45,6 +46,8 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
     keep_part("docs/guide/metrics.md", "serving metrics", &described(serving, "a count"));
     let budget = BudgetMetric::ALL.iter().map(|id| (id.metric(), id.words()));
     keep_part("docs/guide/metrics.md", "budget metrics", &described(budget, "a number"));
+    let quality = QualityMetric::ALL.iter().map(|id| (id.metric(), id.words()));
+    keep_part("docs/guide/metrics.md", "quality metrics", &described(quality, "a ratio"));
 }
 
 /// Metrics without an error of their own kind.

@@ -50,6 +50,25 @@ async fn an_answer_says_what_was_asked_and_how_much_was_looked_at() {
 }
 
 #[tokio::test]
+async fn targets_of_the_run_are_taken_where_what_they_need_is_said() {
+    let mut query = small();
+    query["targets"] = json!(["days_to_train<=2000", "goodput_ratio>=0.5"]);
+    query["design"]["run"] = json!({"train_tokens": 1e12});
+    let answer = TestApp::new().post(PATH, query.to_string()).await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.text());
+    for knob in ["run.mtbf_device_hours", "run.checkpoint_gb_per_sec"] {
+        assert!(answer.text().contains(knob), "{}", answer.text());
+    }
+    query["design"]["run"]["mtbf_device_hours"] = json!(50_676);
+    query["design"]["run"]["checkpoint_gb_per_sec"] = json!(10);
+    let answer = found(&query).await;
+    for one in answer["designs"].as_array().unwrap() {
+        let number = |name: &str| one["run"][name].as_f64().unwrap();
+        assert!(number("days_to_train") <= 2000.0 && number("goodput_ratio") >= 0.5, "{one}");
+    }
+}
+
+#[tokio::test]
 async fn three_designs_have_a_name_and_each_is_what_a_prediction_says_of_it() {
     let query = small();
     let at_hand = Design::from_preset("qwen3-30b-a3b").unwrap();

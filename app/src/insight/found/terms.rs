@@ -1,5 +1,6 @@
 //! What is asked of a search beside its design, in the words of a command, a body or an address.
 
+use model::budget::BudgetMetric;
 use model::design::{Design, KnobId, KnobSet};
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
@@ -68,6 +69,16 @@ impl Terms {
             let nearest = Some("step_time_seconds<=20".to_owned());
             errors.push(error("missing_target", "targets".to_owned(), missing.to_owned(), nearest));
         }
+        let lacking: Vec<String> = query.lacks().into_iter().map(KnobId::id).collect();
+        if !lacking.is_empty() {
+            let detail = format!("a target needs what isn't known: set {}", lacking.join(", "));
+            errors.push(KnobError {
+                rule: "unknown_run",
+                knob: "targets".to_owned(),
+                detail,
+                nearest: lacking,
+            });
+        }
         if errors.is_empty() { Ok(query) } else { Err(errors) }
     }
 }
@@ -101,7 +112,9 @@ fn nearest_target(text: &str) -> Option<String> {
     let (name, rest) = text.split_at(text.find(['<', '>', '='])?);
     let way = if rest.starts_with('<') { "<=" } else { ">=" };
     let number = rest.trim_start_matches(['<', '>', '=']).trim();
-    let names = MetricId::ALL.iter().map(|id| id.metric().name).chain(["spare", "num_devices"]);
+    let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
+    let names = MetricId::ALL.iter().map(|id| id.metric().name).chain(of_run);
+    let names = names.chain(["spare", "num_devices"]);
     let name = closest(name.trim(), names, |name| *name)?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     let number = number.map_or(0.0, |number| number.max(0.0));
@@ -183,6 +196,22 @@ mod tests {
         assert_eq!(errors.len(), 1, "{errors:?}");
         let terms = Terms { targets: errors[0].nearest.clone(), ..terms };
         assert!(terms.query(design()).is_ok(), "{terms:?}");
+    }
+
+    #[test]
+    fn a_target_of_the_run_needs_what_it_is_counted_from() {
+        let terms =
+            Terms { targets: texts(&["days_to_train<=90", "cost<=5e7"]), ..Terms::default() };
+        let errors = terms.query(design()).expect_err("no tokens and no price");
+        let said: Vec<&str> = errors.iter().map(|error| error.rule).collect();
+        assert_eq!(said, ["unknown_run"], "{errors:?}");
+        assert_eq!(errors[0].nearest, ["run.train_tokens", "run.price_per_device_hour"]);
+        let mut known = design();
+        known.set_text(KnobId::train_tokens, "19e12").expect("tokens");
+        known.set_text(KnobId::price_per_device_hour, "2").expect("a price");
+        let query = terms.query(known).expect("all is known");
+        let targets: Vec<String> = query.targets.iter().map(ToString::to_string).collect();
+        assert_eq!(targets, ["days_to_train<=90", "cost<=50000000"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a search has found, as HTML: the same text in the browser and on the server.
 
 use maud::{Markup, html};
+use model::budget::RunTarget;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
@@ -14,6 +15,7 @@ use crate::insight::memory_state;
 use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::design_address;
 use crate::present::name::{self, spelled};
+use crate::present::run;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 
@@ -238,5 +240,9 @@ pub fn target_text(target: &Target) -> String {
         }
         Target::Spare(share) => format!("Memory to spare at least {}", percent(share, 1)),
         Target::Devices(most) => format!("Devices at most {}", whole(most)),
+        Target::Run(RunTarget { metric, is_most, limit }) => {
+            let way = if is_most { "most" } else { "least" };
+            format!("{} at {way} {}", metric.metric().label, run::shown(metric, limit))
+        }
     }
 }

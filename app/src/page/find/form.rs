@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use maud::{Markup, PreEscaped, html};
+use model::budget::{BudgetMetric, RunTarget};
 use model::design::KnobId;
 use model::find::{Goal, Query, Question, STRATEGY, Target};
 use model::knob::{KnobError, Section};
@@ -143,6 +144,7 @@ const fn question_text(question: Question) -> &'static str {
 
 /// The boxes of the form for what has to be reached, and what the model reads in a step.
 fn targets(query: &Query) -> Markup {
+    let tokens = query.design.run.train_tokens.map_or_else(String::new, |it| it.to_string());
     let named = query.targets.iter().filter(|it| box_of(it).is_none());
     let is_plain = query.targets.is_empty() && query.question != Question::LargestBatch;
     let value = |name: &str| {
@@ -160,11 +162,13 @@ fn targets(query: &Query) -> Markup {
                 @for (knob, name, label) in batch {
                     (number(name, label, "", &query.design.get(knob).to_string()))
                 }
+                (number("find.tokens", "Tokens to train on", &tokens, "not said"))
                 @for (name, label) in [
                     ("find.mfu", "MFU at least, %"),
                     ("find.spare", "Memory to spare at least, %"),
                     ("find.step", "Step time at most, s"),
                     ("find.max_devices", "Devices at most"),
+                    ("find.days", "Days to train at most"),
                 ] { (number(name, label, &value(name), "any")) }
             }
             @for target in named {
@@ -186,7 +190,10 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
         Target::AtMost(MetricId::step_time_seconds, most) => Some(("find.step", shown(most))),
         Target::Spare(least) => Some(("find.spare", shown(least * 100.0))),
         Target::Devices(most) => Some(("find.max_devices", most.to_string())),
-        Target::AtLeast(..) | Target::AtMost(..) => None,
+        Target::Run(RunTarget { metric: BudgetMetric::days_to_train, is_most: true, limit }) => {
+            Some(("find.days", shown(limit)))
+        }
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) => None,
     }
 }
 

@@ -44,10 +44,14 @@ enum Field {
     /// Longest step in seconds.
     Step,
     MaxDevices,
+    /// Most days of the run.
+    Days,
+    /// Tokens of the run.
+    Tokens,
 }
 
 impl Field {
-    const ALL: [(&'static str, Self); 16] = [
+    const ALL: [(&'static str, Self); 18] = [
         ("goal", Self::Goal),
         ("question", Self::Question),
         ("target", Self::Target),
@@ -64,6 +68,8 @@ impl Field {
         ("spare", Self::Spare),
         ("step", Self::Step),
         ("max_devices", Self::MaxDevices),
+        ("days", Self::Days),
+        ("tokens", Self::Tokens),
     ];
 
     /// Whether it may stand in an address more than once.
@@ -225,6 +231,7 @@ impl Fields {
             (Field::Devices, KnobId::num_devices),
             (Field::Batch, KnobId::global_batch_size),
             (Field::Sequence, KnobId::seq_length),
+            (Field::Tokens, KnobId::train_tokens),
         ] {
             let set = self.one(field).map(|text| design.set_text(knob, text.trim()));
             self.wrong.extend(set.and_then(Result::err));
@@ -303,7 +310,7 @@ fn parameter(place: &str) -> String {
 type OfNumber = fn(f64) -> Option<f64>;
 
 /// The boxes of the form for targets, and how their targets begin.
-const BOXES: [(Field, &str, &str, OfNumber); 4] = [
+const BOXES: [(Field, &str, &str, OfNumber); 5] = [
     (Field::Mfu, "find.mfu", "mfu>=", |percent| {
         (0.0..=100.0).contains(&percent).then(|| share(percent))
     }),
@@ -315,6 +322,9 @@ const BOXES: [(Field, &str, &str, OfNumber); 4] = [
     }),
     (Field::MaxDevices, "find.max_devices", "num_devices<=", |count| {
         (1.0..1e9).contains(&count).then_some(count.trunc())
+    }),
+    (Field::Days, "find.days", "days_to_train<=", |days| {
+        (days.is_finite() && days > 0.0).then_some(days)
     }),
 ];
 

@@ -56,7 +56,9 @@ fn room(query: &Query) -> String {
 fn constraint(target: &Target) -> Option<String> {
     match target {
         Target::Spare(_) | Target::AtLeast(MetricId::fits, _) => None,
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) => Some(target.to_string()),
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) | Target::Run(_) => {
+            Some(target.to_string())
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub use reader::read;
 
 use super::view::{End, Range};
 use crate::insight::memory_state;
-use crate::present::format;
+use crate::present::{format, run};
 use reader::by_value;
 
 /// A sweep as its page shows it.
@@ -446,6 +446,12 @@ impl Data {
         self.metrics.iter().any(|id| id.regime() == Regime::Serving)
     }
 
+    /// Has it what published laws expect of a loss? Their caveat stands beside it then.
+    #[must_use]
+    pub fn has_quality(&self) -> bool {
+        self.metrics.iter().any(|id| matches!(id, Measure::Quality(_)))
+    }
+
     /// What a link to one of its designs says.
     #[must_use]
     pub fn open_label(&self) -> &'static str {
@@ -471,6 +477,9 @@ impl Data {
 pub fn shown(id: Measure, number: f64) -> String {
     if id == Measure::Training(MetricId::fits) {
         return if number > 0.5 { "yes" } else { "no" }.to_owned();
+    }
+    if let Measure::Run(metric) = id {
+        return run::shown(metric, number);
     }
     let text = format::measure(id, number).to_string();
     if id == Measure::Training(MetricId::fit_probability) {

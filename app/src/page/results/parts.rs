@@ -7,6 +7,7 @@ mod table;
 
 use maud::{Markup, html};
 use model::design::KnobId;
+use model::quality::CAVEAT;
 
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reasons};
@@ -64,6 +65,7 @@ pub fn status(data: &Data) -> String {
             @for (name, value) in facts { div { dt { (name) } dd { (value) } } }
         }
         p.muted.sweep-checked { (checked(data)) }
+        @if data.has_quality() { p.muted.sweep-checked { (CAVEAT) } }
     };
     markup.into_string()
 }

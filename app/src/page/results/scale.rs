@@ -1,5 +1,6 @@
 //! The axes of columns: their units, and what stands beside them.
 
+use model::budget::BudgetMetric;
 use model::measure::Measure;
 use model::metric::MetricId;
 use model::serving::ServingMetric;
@@ -19,7 +20,14 @@ pub fn unit(id: Measure) -> (f64, &'static str) {
             of_memory()
         }
         Measure::Serving(ServingMetric::kv_bytes_per_token) => (1e3, "kB"),
-        Measure::Serving(id) => (1.0, id.metric().unit),
+        Measure::Run(BudgetMetric::checkpoint_bytes) => of_memory(),
+        Measure::Run(
+            BudgetMetric::goodput_ratio
+            | BudgetMetric::checkpoint_stall_ratio
+            | BudgetMetric::lost_work_ratio
+            | BudgetMetric::restart_ratio,
+        ) => (0.01, "%"),
+        Measure::Serving(_) | Measure::Run(_) | Measure::Quality(_) => (1.0, id.metric().unit),
     }
 }
 

@@ -8,6 +8,7 @@ use model::metric::MetricId;
 use model::preset::Preset;
 use model::serving::ServingMetric;
 
+use super::aims::{self, Aims};
 use super::axis::{self, Entry};
 use super::constraint::{constraint, contradictions, metric, objective, strangers};
 use super::error::{error, kind, shortened};
@@ -16,7 +17,7 @@ use super::sweep::{
 };
 
 /// Keys of a spec.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "schema",
     "name",
     "design",
@@ -28,6 +29,8 @@ const KEYS: [&str; 11] = [
     "top",
     "sample",
     "resolution",
+    "baseline",
+    "find",
 ];
 
 /// Errors after which no more are looked for.
@@ -118,6 +121,18 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let sample = reader.count("sample", tree.get("sample"), 1_000, 100_000);
     let resolution = reader.resolution(tree.get("resolution"));
     let name = reader.name(tree.get("name"));
+    let aims = aims::aims(tree, &reader.base, &reader.errors);
+    let Aims { baseline, find, wrong } = aims;
+    reader.errors.extend(wrong);
+    let asked =
+        aims::Asked { objectives: &objectives, constraints: &constraints, columns: &columns };
+    let lacking = aims::unknown(asked, &reader.base, &reader.axes);
+    reader.errors.extend(lacking);
+    if let Some(strategy) = &find {
+        let moved = reader.axes.iter().map(|axis| axis.knob);
+        let moved = moved.chain(reader.ties.iter().map(|tie| tie.knob));
+        reader.errors.extend(aims::swept_strategy(strategy, moved));
+    }
     let Reader { base, mut axes, ties, mut errors } = reader;
     if !errors.is_empty() {
         errors.truncate(MAX_ERRORS);
@@ -137,12 +152,14 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
         top,
         sample,
         resolution,
+        baseline,
+        find,
         source,
     })
 }
 
 /// An error with its place in the whole file.
-fn below(part: &str, mut error: KnobError) -> KnobError {
+pub(super) fn below(part: &str, mut error: KnobError) -> KnobError {
     if error.knob != part {
         error.knob =
             if error.knob.is_empty() { part.into() } else { format!("{part}.{}", error.knob) };
@@ -201,7 +218,7 @@ fn default_design() -> Design {
 }
 
 /// The design that doesn't vary; its own `schema` may be left out.
-fn base(tree: Option<&Tree>) -> Result<Design, Vec<KnobError>> {
+pub(super) fn base(tree: Option<&Tree>) -> Result<Design, Vec<KnobError>> {
     let Some(tree) = tree else { return Ok(default_design()) };
     let mut tree = tree.clone();
     if let Tree::Map(entries) = &mut tree

@@ -1,7 +1,7 @@
 //! The parts of a sweep's spec.
 
 use model::choice::{Choice, Timing};
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, KnobSet};
 use model::file::{Tree, json};
 use model::knob::Value;
 use model::measure::{Measure, Regime};
@@ -41,8 +41,21 @@ pub struct Spec {
     /// Designs of the front that differ by less than this share in every objective count as one;
     /// 0 keeps all.
     pub resolution: f64,
+    /// What quality and times to equal loss are held against.
+    pub baseline: Design,
+    /// Whether each design's strategy is found, and what of it stays.
+    pub find: Option<Strategy>,
     /// The file, with its keys in order.
     pub(super) source: Tree,
+}
+
+/// How a strategy is found for each design of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Strategy {
+    /// Knobs of the strategy that stay as the sweep has them.
+    pub keep: KnobSet,
+    /// Whether schedules and overlaps count that the design's framework doesn't ship.
+    pub any_schedule: bool,
 }
 
 /// A knob that varies.
@@ -213,10 +226,36 @@ impl Spec {
         regime_of(&self.objectives)
     }
 
+    /// Does it ask for a number of a run, or of a model beside another?
+    #[must_use]
+    pub fn asks_run(&self) -> bool {
+        let is_of_run =
+            |measure: &Measure| matches!(measure, Measure::Run(_) | Measure::Quality(_));
+        let constraints =
+            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
+                Subject::Metric(measure) => Some(measure),
+                Subject::Knob(_) => None,
+            });
+        self.columns.iter().chain(constraints).any(is_of_run)
+    }
+
+    /// Does it ask what published laws expect of a loss?
+    #[must_use]
+    pub fn asks_quality(&self) -> bool {
+        let constraints =
+            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
+                Subject::Metric(measure) => Some(measure),
+                Subject::Knob(_) => None,
+            });
+        let is_quality = |measure: &Measure| matches!(measure, Measure::Quality(_));
+        self.columns.iter().chain(constraints).any(is_quality)
+    }
+
     /// May designs of it be timed by closed forms?
     #[must_use]
     pub fn has_closed_forms(&self) -> bool {
-        if self.regime() == Regime::Serving {
+        // What a search finds is simulated.
+        if self.regime() == Regime::Serving || self.find.is_some() {
             return false;
         }
         let closed = Value::Text(Timing::ClosedForm.name().to_owned());

@@ -13,6 +13,9 @@ pub struct Row {
     /// step decides.
     #[serde(default, skip_serializing_if = "is_not")]
     pub near_limit: bool,
+    /// The link of it with the strategy that was found, where the sweep finds one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

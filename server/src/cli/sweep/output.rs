@@ -55,6 +55,11 @@ impl Target {
         Ok(Self { path: path.to_owned(), kind })
     }
 
+    /// Whether it is a Parquet table.
+    pub(super) fn is_table(&self) -> bool {
+        self.kind == Kind::Parquet
+    }
+
     /// A file beside it.
     fn beside(&self, extension: &str) -> PathBuf {
         let mut name = self.path.clone().into_os_string();

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use model::quality::CAVEAT;
 
 use super::button;
 use crate::page::results::data::{Data, Dim, Standing};
@@ -233,6 +234,10 @@ pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
         csv.push(',');
         csv.push_str(&data.dim_id(*dim));
     }
+    let caveat = data.has_quality().then(|| quoted(CAVEAT));
+    if caveat.is_some() {
+        csv.push_str(",caveat");
+    }
     csv.push_str("\r\n");
     for row in select::rows(data, view, selection) {
         let (index, front) = (data.rows.index[row], data.rows.front[row]);
@@ -244,6 +249,10 @@ pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
             };
             csv.push(',');
             csv.push_str(&text);
+        }
+        if let Some(caveat) = &caveat {
+            csv.push(',');
+            csv.push_str(caveat);
         }
         csv.push_str("\r\n");
     }

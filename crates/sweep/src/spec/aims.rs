@@ -1,0 +1,146 @@
+//! What a sweep holds its designs against, and whether it finds their strategies.
+
+use model::Plan;
+use model::design::{Design, KnobId, KnobSet};
+use model::file::Tree;
+use model::find::STRATEGY;
+use model::knob::KnobError;
+use model::measure::Measure;
+
+use super::error::{error, kind, shortened};
+use super::reader::{base, below};
+use super::sweep::{Axis, Constraint, Objective, Strategy, Subject};
+
+/// The baseline and the search of a spec, and what is wrong with them.
+pub(super) struct Aims {
+    pub(super) baseline: Design,
+    pub(super) find: Option<Strategy>,
+    pub(super) wrong: Vec<KnobError>,
+}
+
+/// What a spec asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) objectives: &'a [Objective],
+    pub(super) constraints: &'a [Constraint],
+    pub(super) columns: &'a [Measure],
+}
+
+/// Reads `baseline` and `find`: the one is the sweep's own design where nothing is said, or a
+/// preset's id, or a design file's map; its section `run` is the sweep's unless it has one.
+pub(super) fn aims(tree: &Tree, own: &Design, before: &[KnobError]) -> Aims {
+    let mut wrong = Vec::new();
+    let find = strategy(tree.get("find"), &mut wrong);
+    let read = match tree.get("baseline") {
+        None => Ok(own.clone()),
+        Some(Tree::Text(id)) => Design::from_preset(id).map_err(|error| vec![error]),
+        Some(map @ Tree::Map(_)) => base(Some(map)),
+        Some(other) => {
+            let detail = format!("baseline takes a preset's id or a design, not {}", kind(other));
+            Err(vec![error("wrong_type", "baseline", detail)])
+        }
+    };
+    let mut baseline = read.unwrap_or_else(|errors| {
+        wrong.extend(errors.into_iter().map(|error| below("baseline", error)));
+        own.clone()
+    });
+    let has_run = matches!(tree.get("baseline"), Some(map) if map.get("run").is_some());
+    if !has_run {
+        baseline.run = own.run.clone();
+    }
+    // The strategy of a baseline is found where that of designs is.
+    let is_said = tree.get("baseline").is_some() && before.is_empty() && wrong.is_empty();
+    if is_said
+        && find.is_none()
+        && let Err(broken) = Plan::new(&baseline)
+    {
+        wrong.extend(broken.iter().map(|it| error(it.rule, "baseline", it.message.clone())));
+    }
+    Aims { baseline, find, wrong }
+}
+
+/// Reads `find`: true, or a map with `keep` and `any_schedule`.
+fn strategy(tree: Option<&Tree>, wrong: &mut Vec<KnobError>) -> Option<Strategy> {
+    let tree = tree?;
+    if let Tree::Flag(find) = tree {
+        return find.then(Strategy::default);
+    }
+    let Tree::Map(entries) = tree else {
+        let detail = format!("find takes true, or a map with `keep`, not {}", kind(tree));
+        wrong.push(error("wrong_type", "find", detail));
+        return None;
+    };
+    let mut strategy = Strategy::default();
+    for (key, value) in entries {
+        match (key.as_str(), value) {
+            ("any_schedule", Tree::Flag(any)) => strategy.any_schedule = *any,
+            ("keep", Tree::List(names)) => {
+                let mut keep = Vec::new();
+                for name in names {
+                    match KnobId::find(name.as_text().unwrap_or_default()) {
+                        Ok(knob) => keep.push(knob),
+                        Err(unknown) => wrong.push(below("find.keep", unknown)),
+                    }
+                }
+                strategy.keep = KnobSet::of(&keep);
+            }
+            _ => {
+                let detail = format!(
+                    "find takes `keep`, a list of knobs, and `any_schedule`, true or false, not \
+                     `{}`",
+                    shortened(key)
+                );
+                wrong.push(error("unknown_key", &format!("find.{key}"), detail));
+            }
+        }
+    }
+    Some(strategy)
+}
+
+/// Knobs that the sweep varies although their values are found.
+pub(super) fn swept_strategy(
+    strategy: &Strategy,
+    moved: impl Iterator<Item = KnobId>,
+) -> Vec<KnobError> {
+    let freed = STRATEGY.without(&strategy.keep);
+    let say = |knob: KnobId| {
+        let id = knob.id();
+        let detail = format!("{id} is found for each design: `find` keeps it, or it doesn't vary");
+        error("found_and_varied", &format!("space.{id}"), detail)
+    };
+    moved.filter(|knob| freed.has(*knob)).map(say).collect()
+}
+
+/// What the numbers of runs that are asked for need, and neither the sweep's design says nor an
+/// axis varies.
+pub(super) fn unknown(asked: Asked<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
+    let of_objectives = asked.objectives.iter().map(|one| one.metric);
+    let of_constraints = asked.constraints.iter().filter_map(|it| match it.subject {
+        Subject::Metric(measure) => Some(measure),
+        Subject::Knob(_) => None,
+    });
+    let all = of_objectives.chain(of_constraints).chain(asked.columns.iter().copied());
+    let mut lacking: Vec<(KnobId, &str)> = Vec::new();
+    for measure in all {
+        let needed = match measure {
+            Measure::Run(metric) => metric.lacks(own),
+            Measure::Quality(_) if own.run.train_tokens.is_none() => vec![KnobId::train_tokens],
+            Measure::Quality(_) | Measure::Training(_) | Measure::Serving(_) => vec![],
+        };
+        for knob in needed {
+            let is_varied = axes.iter().any(|axis| axis.knob == knob);
+            if !is_varied && lacking.iter().all(|(known, _)| *known != knob) {
+                lacking.push((knob, measure.metric().name));
+            }
+        }
+    }
+    let say = |(knob, name): (KnobId, &str)| {
+        let id = knob.id();
+        let detail = format!("{name} isn't known without {id}: set it in `design`, or vary it");
+        KnobError {
+            nearest: vec![id.clone()],
+            ..error("unknown_run", &format!("design.{id}"), detail)
+        }
+    };
+    lacking.into_iter().map(say).collect()
+}
