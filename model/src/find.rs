@@ -16,6 +16,7 @@ mod naming;
 mod pool;
 mod query;
 mod rank;
+mod reach;
 mod reason;
 mod screening;
 mod search;

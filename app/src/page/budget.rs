@@ -36,7 +36,7 @@ pub const MARKDOWN_PATH: &str = "/budget.md";
 const BASELINE: &str = "baseline";
 
 /// What the page shows first: the paper's final run with Llama 3's failures, 100 GB/s of storage,
-/// and DeepSeek's price of a device-hour.
+/// and as a price an example: what DeepSeek-V3's report assumes for an hour of an H800.
 const EXAMPLE: &str = "v=1&preset=pangu-ultra-moe-6k@2&run.train_tokens=19000000000000&\
     run.price_per_device_hour=2&run.mtbf_device_hours=50676&run.checkpoint_gb_per_sec=100";
 

@@ -2,7 +2,6 @@
 //! where a sweep finds each design's strategy, the design with what was found.
 
 use std::cell::RefCell;
-use std::sync::{Arc, OnceLock};
 
 use model::budget::{Budget, Contest, plain};
 use model::choice::Timing;
@@ -14,6 +13,7 @@ use model::metric::{MetricId, MetricValue};
 use model::serving::{Inference, ServingPlan, infer, overheads};
 use model::{Estimator, Plan};
 
+use crate::bench::Made;
 use crate::space::Space;
 use crate::spec::{Constraint, Spec, Subject};
 
@@ -23,16 +23,6 @@ const MAX_REFERENCES: usize = 24;
 /// Knobs whose every value has a search of its own: grids differ with them.
 const OF_GRIDS: [KnobId; 4] =
     [KnobId::num_moe_experts, KnobId::num_devices, KnobId::global_batch_size, KnobId::seq_length];
-
-/// What designs of a sweep are held against, made when it is first asked for.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Bench(Arc<OnceLock<Made>>);
-
-#[derive(Debug)]
-struct Made {
-    guide: Option<Guide>,
-    baseline: Option<(Plan, Budget)>,
-}
 
 /// A training design with what it gives.
 #[derive(Debug)]
@@ -76,7 +66,7 @@ impl Given {
                 run.and_then(|run| run.1.get(id)).ok_or("run_is_not_known")
             }
             (Self::Training(trained), Measure::Quality(id)) => {
-                let made = space.bench().made(space);
+                let made = made(space);
                 let (Some(own), Some(base)) = (&trained.run, &made.baseline) else {
                     return Err("baseline_does_not_train");
                 };
@@ -113,7 +103,7 @@ pub(crate) fn given(
 ) -> Result<Given, &'static str> {
     match space.spec().regime() {
         Regime::Training | Regime::Both if space.spec().find.is_some() => {
-            let made = space.bench().made(space);
+            let made = made(space);
             searched(made.guide.as_ref(), space, estimator, design)
         }
         Regime::Training | Regime::Both => {
@@ -181,33 +171,35 @@ fn query(spec: &Spec, design: &Design) -> Query {
     Query { keep: strategy.keep, any_schedule: strategy.any_schedule, ..Query::new(design.clone()) }
 }
 
-impl Bench {
-    pub(crate) fn prepare(&self, space: &Space) {
-        self.made(space);
+/// Makes what all designs of a space are held against, which takes seconds where strategies are
+/// found; else the first design that is evaluated does.
+pub fn prepare(space: &Space) {
+    if space.spec().find.is_some() || space.spec().asks_run() {
+        made(space);
     }
+}
 
-    fn made(&self, space: &Space) -> &Made {
-        self.0.get_or_init(|| {
-            let spec = space.spec();
-            let guide = spec.find.is_some().then(|| guide(space));
-            let baseline = spec.asks_run().then(|| {
-                let design = &spec.baseline;
-                let mut estimator = Estimator::new();
-                let given = match &guide {
-                    Some(guide) => searched(Some(guide), space, &mut estimator, design),
-                    None => match estimator.metrics(design) {
-                        Ok(metrics) => Ok(Given::trained(space, design, metrics)),
-                        Err(rule) => Err(rule.name),
-                    },
-                };
-                match given {
-                    Ok(Given::Training(trained)) => trained.run,
-                    Ok(Given::Serving(_)) | Err(_) => None,
-                }
-            });
-            Made { guide, baseline: baseline.flatten() }
-        })
-    }
+fn made(space: &Space) -> &Made {
+    space.bench().0.get_or_init(|| {
+        let spec = space.spec();
+        let guide = spec.find.is_some().then(|| guide(space));
+        let baseline = spec.asks_run().then(|| {
+            let design = &spec.baseline;
+            let mut estimator = Estimator::new();
+            let given = match &guide {
+                Some(guide) => searched(Some(guide), space, &mut estimator, design),
+                None => match estimator.metrics(design) {
+                    Ok(metrics) => Ok(Given::trained(space, design, metrics)),
+                    Err(rule) => Err(rule.name),
+                },
+            };
+            match given {
+                Ok(Given::Training(trained)) => trained.run,
+                Ok(Given::Serving(_)) | Err(_) => None,
+            }
+        });
+        Made { guide, baseline: baseline.flatten() }
+    })
 }
 
 /// What the searches of some models of a space tell: the sweep's own design, those with the first

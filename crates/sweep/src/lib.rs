@@ -15,6 +15,7 @@
 mod digest;
 mod order;
 mod spec;
+mod bench;
 mod space;
 mod batch;
 mod outcome;
@@ -35,6 +36,7 @@ pub use closing::{Closing, MAX_FRONT, Simulated, Standing, close};
 pub use digest::digest;
 pub use evaluate::{evaluate, evaluate_with, outcomes};
 pub use freed::{Freed, usual_values};
+pub use given::prepare;
 pub use outcome::Outcome;
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};

@@ -54,7 +54,7 @@ pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> 
 /// What people look at: the result without what other parts need.
 #[must_use]
 pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
-    let space = &space.knowing(progress.summary());
+    let space = &progress.summary().known_in(space);
     let (spec, summary) = (space.spec(), progress.summary());
     // What wasn't by closed forms needs no second look.
     let closing_of_rows = closing.filter(|closing| !closing.simulated.is_empty());

@@ -16,11 +16,10 @@ use model::measure::Regime;
 use model::rules::{Rule, rules};
 use model::{link, serving};
 
+use crate::bench::Bench;
 use crate::digest::mix;
-use crate::given::Bench;
 use crate::order::{first_round, permuted, stratum};
 use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
-use crate::summary::Summary;
 
 /// A space could not be numbered.
 pub type SpaceError = KnobError;
@@ -226,24 +225,13 @@ impl Space {
         }
     }
 
-    /// Makes what all of its designs are held against, which takes seconds where strategies are
-    /// found; else the first design that is evaluated does.
-    pub fn prepare(&self) {
-        if self.spec.find.is_some() || self.spec.asks_run() {
-            self.bench.prepare(self);
-        }
-    }
-
     pub(crate) const fn bench(&self) -> &Bench {
         &self.bench
     }
 
-    /// The same space that knows the strategies which were found for the designs that a summary
-    /// keeps: [`Self::design`] has them.
-    #[must_use]
-    pub fn knowing(&self, summary: &Summary) -> Self {
-        let links = summary.kept().filter_map(|row| Some((row.index, row.found.clone()?)));
-        let found = if self.spec.find.is_some() { links.collect() } else { BTreeMap::new() };
+    /// The same space that knows the links of these designs with the strategies that were found:
+    /// [`Self::design`] has them.
+    pub(crate) fn knowing(&self, found: BTreeMap<u64, String>) -> Self {
         Self { found: Arc::new(found), ..self.clone() }
     }
 

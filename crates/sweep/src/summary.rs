@@ -156,8 +156,16 @@ impl Summary {
         (top.map(|top| top.rows.as_slice()), front)
     }
 
+    /// A space that knows the strategies which were found for the designs that are kept:
+    /// [`Space::design`] has them.
+    #[must_use]
+    pub fn known_in(&self, space: &Space) -> Space {
+        let links = self.kept().filter_map(|row| Some((row.index, row.found.clone()?)));
+        space.knowing(links.collect())
+    }
+
     /// Every design that is kept, some of them more than once.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &Row> {
+    fn kept(&self) -> impl Iterator<Item = &Row> {
         self.top().flatten().chain(self.front()).chain(self.sample())
     }
 

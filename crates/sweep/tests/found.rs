@@ -73,7 +73,7 @@ fn what_is_found_for_each_model_is_as_good_as_the_best_of_all_its_layouts() {
             small("sample = 100000", all)
         ));
         let all = summary(&all);
-        let limit = estimate(&Plan::new(&found.knowing(&found_rows).design(row.index)).unwrap());
+        let limit = estimate(&Plan::new(&found_rows.known_in(&found).design(row.index)).unwrap());
         let room = limit.metrics.memory_limit.get() * (1.0 - MIN_SPARE);
         let fits = all.sample().iter().filter(|other| other.values[1] <= room);
         let best = fits.map(|other| other.values[0]).fold(0.0, f64::max);
@@ -90,7 +90,7 @@ fn a_design_that_is_found_is_what_the_model_says_of_it_and_the_same_in_any_order
     assert!(!space.spec().has_closed_forms());
     let whole = summary(&space);
     assert!(whole.feasible >= 2, "{:?}", whole.reasons);
-    let known = space.knowing(&whole);
+    let known = whole.known_in(&space);
     for row in whole.sample() {
         let design = known.design(row.index);
         assert_eq!(Some(link::encode(&design)), row.found);

@@ -8,6 +8,7 @@ use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of,
 use super::pool::Pool;
 use super::query::{Query, Target, number, spare};
 use super::rank;
+use super::reach::Reach;
 use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
 use super::strategy::complexity;
@@ -28,41 +29,6 @@ const NEAREST: usize = 24;
 
 /// How far a simulation may be from its closed form in a target's favour.
 const DRIFT: f64 = 1.15;
-
-/// How much of everything a walk looks at, at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach {
-    /// Places that are expanded at once, before what they found cuts others.
-    pub(super) at_once: usize,
-    /// Places that are expanded.
-    pub(super) expanded: usize,
-    /// Designs by closed forms that are refined.
-    pub(super) refined: usize,
-    /// Of these the ones whose layout is chosen anew.
-    pub(super) balanced: usize,
-    /// Rounds of refinement by closed forms.
-    pub(super) rounds: usize,
-    /// Designs that are simulated after it.
-    pub(super) simulated: usize,
-    /// Designs that are refined by simulation.
-    pub(super) polished: usize,
-    /// Rounds of refinement by simulation.
-    pub(super) polish_rounds: usize,
-}
-
-impl Reach {
-    /// Of a whole search.
-    const WHOLE: Self = Self {
-        at_once: 48,
-        expanded: 240,
-        refined: 56,
-        balanced: 6,
-        rounds: 6,
-        simulated: 48,
-        polished: 8,
-        polish_rounds: 4,
-    };
-}
 
 /// A design with what the simulation says of it.
 #[derive(Clone, Debug, PartialEq)]

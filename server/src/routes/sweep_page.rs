@@ -296,7 +296,7 @@ fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
         data.base = link::encode(&job.space.spec().base);
         data.pace = Pace { rate: number("designs_per_second"), eta: number("eta_seconds") };
         let spec = Some(job.space.spec().source().clone());
-        let space = job.space.knowing(progress.summary());
+        let space = progress.summary().known_in(&job.space);
         return Ok(Some(Found { data, space: Some(space), spec }));
     }
     let past = engine.past(id).map_err(|error| error.to_string())?;
@@ -308,7 +308,7 @@ fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let space = read.and_then(|spec| Space::new(spec).ok());
     let part = past.result.as_deref().and_then(|text| sweep::part(text).ok());
     let space = match (space, part) {
-        (Some(space), Some(part)) => Some(space.knowing(part.progress.summary())),
+        (Some(space), Some(part)) => Some(part.progress.summary().known_in(&space)),
         (space, _) => space,
     };
     let mut data = results::data::read(id, past.state.name(), &result);

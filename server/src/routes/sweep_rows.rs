@@ -128,7 +128,7 @@ impl Source {
 
     fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
         let Self { part: Part { space, progress, closing }, rows } = self;
-        let space = space.knowing(progress.summary());
+        let space = progress.summary().known_in(&space);
         match kind {
             Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
             Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),

@@ -65,7 +65,7 @@ impl SpeedSample {
     /// What a few designs tell, and the places that they leave.
     fn measure_parts(space: &Space) -> (Self, Vec<Range<u64>>) {
         let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
-        space.prepare();
+        sweep::prepare(space);
         let all = space.places();
         let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
         let mut open = Vec::new();

@@ -55,6 +55,9 @@ pub(super) fn form(state: State) -> impl IntoView {
             <fieldset><legend>"Design"</legend>{presets(state)}</fieldset>
             {group("Machine", MACHINE)}
             {group("Run", RUN)}
+            <p class="muted">
+                "The price of 2 a device-hour that this page begins with is an example."
+            </p>
             {group("Failures and checkpoints", FAILURES)}
             {group("Batch and data", DATA)}
             {kept}

@@ -2,13 +2,13 @@
 
 use model::Plan;
 use model::design::{Design, KnobId, KnobSet};
-use model::file::Tree;
+use model::file::{self, Tree};
 use model::find::STRATEGY;
 use model::knob::KnobError;
 use model::measure::Measure;
+use model::preset::Preset;
 
-use super::error::{error, kind, shortened};
-use super::reader::{base, below};
+use super::error::{below, error, kind, shortened};
 use super::sweep::{Axis, Constraint, Objective, Strategy, Subject};
 
 /// The baseline and the search of a spec, and what is wrong with them.
@@ -24,6 +24,22 @@ pub(super) struct Asked<'a> {
     pub(super) objectives: &'a [Objective],
     pub(super) constraints: &'a [Constraint],
     pub(super) columns: &'a [Measure],
+}
+
+/// The design that doesn't vary; its own `schema` may be left out.
+pub(super) fn base(tree: Option<&Tree>) -> Result<Design, Vec<KnobError>> {
+    let Some(tree) = tree else { return Ok(default_design()) };
+    let mut tree = tree.clone();
+    if let Tree::Map(entries) = &mut tree
+        && !entries.iter().any(|(key, _)| key == "schema")
+    {
+        entries.insert(0, ("schema".to_owned(), Tree::Unsigned(file::SCHEMA)));
+    }
+    file::read(&tree)
+}
+
+pub(super) fn default_design() -> Design {
+    Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
 }
 
 /// Reads `baseline` and `find`: the one is the sweep's own design where nothing is said, or a

@@ -9,6 +9,15 @@ pub(super) fn error(rule: &'static str, place: &str, detail: impl Into<String>) 
     KnobError { rule, knob: place, detail: detail.into(), nearest: vec![] }
 }
 
+/// An error with its place in the whole file.
+pub(super) fn below(part: &str, mut error: KnobError) -> KnobError {
+    if error.knob != part {
+        error.knob =
+            if error.knob.is_empty() { part.into() } else { format!("{part}.{}", error.knob) };
+    }
+    error
+}
+
 /// At most 80 characters of what someone wrote.
 pub(super) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()

@@ -1,17 +1,16 @@
 //! Reads a spec strictly and to its end: everything that is wrong is reported at once.
 
 use model::design::{Design, KnobId};
-use model::file::{self, Tree, json};
+use model::file::{Tree, json};
 use model::knob::{KnobError, Section, Value};
 use model::measure::{Measure, Regime};
 use model::metric::MetricId;
-use model::preset::Preset;
 use model::serving::ServingMetric;
 
-use super::aims::{self, Aims};
+use super::aims::{self, Aims, base, default_design};
 use super::axis::{self, Entry};
 use super::constraint::{constraint, contradictions, metric, objective, strangers};
-use super::error::{error, kind, shortened};
+use super::error::{below, error, kind, shortened};
 use super::sweep::{
     Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule, regime_of,
 };
@@ -158,15 +157,6 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     })
 }
 
-/// An error with its place in the whole file.
-pub(super) fn below(part: &str, mut error: KnobError) -> KnobError {
-    if error.knob != part {
-        error.knob =
-            if error.knob.is_empty() { part.into() } else { format!("{part}.{}", error.knob) };
-    }
-    error
-}
-
 /// The same with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.
 fn sorted(tree: &Tree) -> Tree {
     match tree {
@@ -211,22 +201,6 @@ fn head_errors(entries: &[(String, Tree)]) -> Vec<KnobError> {
         errors.push(error("missing_schema", "schema", detail));
     }
     errors
-}
-
-fn default_design() -> Design {
-    Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
-}
-
-/// The design that doesn't vary; its own `schema` may be left out.
-pub(super) fn base(tree: Option<&Tree>) -> Result<Design, Vec<KnobError>> {
-    let Some(tree) = tree else { return Ok(default_design()) };
-    let mut tree = tree.clone();
-    if let Tree::Map(entries) = &mut tree
-        && !entries.iter().any(|(key, _)| key == "schema")
-    {
-        entries.insert(0, ("schema".to_owned(), Tree::Unsigned(file::SCHEMA)));
-    }
-    file::read(&tree)
 }
 
 /// A spec being read.

@@ -1,0 +1,36 @@
+//! How far a walk goes.
+
+/// How much of everything a walk looks at, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Places that are expanded at once, before what they found cuts others.
+    pub(super) at_once: usize,
+    /// Places that are expanded.
+    pub(super) expanded: usize,
+    /// Designs by closed forms that are refined.
+    pub(super) refined: usize,
+    /// Of these the ones whose layout is chosen anew.
+    pub(super) balanced: usize,
+    /// Rounds of refinement by closed forms.
+    pub(super) rounds: usize,
+    /// Designs that are simulated after it.
+    pub(super) simulated: usize,
+    /// Designs that are refined by simulation.
+    pub(super) polished: usize,
+    /// Rounds of refinement by simulation.
+    pub(super) polish_rounds: usize,
+}
+
+impl Reach {
+    /// Of a whole search.
+    pub(super) const WHOLE: Self = Self {
+        at_once: 48,
+        expanded: 240,
+        refined: 56,
+        balanced: 6,
+        rounds: 6,
+        simulated: 48,
+        polished: 8,
+        polish_rounds: 4,
+    };
+}
