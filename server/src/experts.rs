@@ -10,8 +10,8 @@ use model::serving::fits::{Fit, fits};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
 
-/// The object of `moescape experts --json`: the experts of a design, and what a router trace says of
-/// them, null without one.
+/// The object of `moescape experts --json`: the experts of a design, and what a router trace says
+/// of them, null without one.
 ///
 /// # Errors
 /// What of the trace isn't the model's.

@@ -1,8 +1,8 @@
 //! Many inputs for every reader: `CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo run --release -p
 //! interchange --example fuzz -- 1000000`, where a sum that overflows is a panic, too.
 //!
-//! Arguments: how many for each reader, the readers' names or `all`, and a seed. `-- 1 shell 7 4242`
-//! writes input 4242 of a seed to the standard output, to look at.
+//! Arguments: how many for each reader, the readers' names or `all`, and a seed. `-- 1 shell 7
+//! 4242` writes input 4242 of a seed to the standard output, to look at.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 #[path = "../tests/mutations/mod.rs"]

@@ -212,8 +212,8 @@ impl Query {
         }
     }
 
-    /// The design with every freed knob of its strategy at its neutral value: what no layout changes
-    /// is read from it.
+    /// The design with every freed knob of its strategy at its neutral value: what no layout
+    /// changes is read from it.
     #[must_use]
     pub fn plain(&self) -> Design {
         Space::new(self).base

@@ -1,6 +1,6 @@
 //! The part *Experts*: which are kept, what of accuracy is published of that, what fits where, and
-//! what a router trace of tasks says, which is read in the browser and goes nowhere; only Parquet is
-//! read by the server, which keeps nothing of it.
+//! what a router trace of tasks says, which is read in the browser and goes nowhere; only Parquet
+//! is read by the server, which keeps nothing of it.
 
 mod traced;
 

@@ -150,7 +150,7 @@ fn is_other(target: Target, path: &str, d: &Design) -> bool {
                 || (path.ends_with("-cp-size") && ulysses)
         }
         Target::Deepspeed => path == "sequence-parallel-size" && !ulysses,
-        // Copies and parts are written together; what it recomputes selectively are other operators.
+        // Copies and parts are written together; what it recomputes selectively are others.
         Target::Torchtitan => {
             let selective = d.memory.recompute_granularity == RecomputeGranularity::Selective;
             path.contains("data-parallel-")

@@ -405,9 +405,10 @@ fn training(mindspeed: bool, d: &Design) -> Group {
         group.value("lora-r", rank);
         // Of layers by the ends of their names, experts' among them.
         let names = t.lora_target_modules.iter().map(Choice::name);
-        let names: Vec<&str> = names.filter(|name| !name.contains('.')).collect();
-        if !names.is_empty() {
-            group.arguments.push(format!("--lora-target-modules {}", names.join(" ")));
+        let values: Vec<String> =
+            names.filter(|name| !name.contains('.')).map(str::to_owned).collect();
+        if !values.is_empty() {
+            group.arguments.push(Word { name: "lora-target-modules".to_owned(), values });
         }
     }
     group

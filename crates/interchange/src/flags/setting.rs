@@ -223,7 +223,6 @@ pub(super) static FLAGS: &[Flag] = &[
     value("cuda-graph-impl", cuda_graph_impl),
     presence("enable-cuda-graph", cuda_graph_impl, "local"),
     presence("external-cuda-graph", cuda_graph_impl, "transformer_engine"),
-    // Adapters, which no knob has.
     // Moving experts.
     switch("enable-expert-placement"), switch("enable-fine-grained-expert-placement"),
     value("expert-placement-freq", planner_interval),

@@ -228,7 +228,10 @@ fn changes(traced: &Traced) -> Markup {
                     @match traced.break_even() {
                         Some(rate) => (row("Changes pay", format!("up to one in {}",
                             lasting(1.0 / rate)))),
-                        None => (row("Changes pay", "never: all experts answer as fast".to_owned())),
+                        None => (row(
+                            "Changes pay",
+                            "never: all experts answer as fast".to_owned(),
+                        )),
                     }
                 }
             }
