@@ -470,8 +470,8 @@ fn adapters_are_written_for_mindspeed_and_come_back() {
     let mut design = model::design::Design::from_preset("llama-3-8b").unwrap();
     design.training.lora_rank = Some(16);
     let provenance = interchange::Provenance { date: "2026-01-31" };
-    let text = interchange::export(Format::Mindspeed, &design, &provenance).unwrap();
+    let text = interchange::export(interchange::Target::Mindspeed, &design, &provenance).text;
     assert!(text.contains("--lora-r 16") && text.contains("--lora-target-modules linear_qkv"));
-    let text = interchange::export(Format::Megatron, &design, &provenance).unwrap();
+    let text = interchange::export(interchange::Target::Megatron, &design, &provenance).text;
     assert!(!text.contains("--lora") && text.contains("training.lora_rank=16"), "{text}");
 }

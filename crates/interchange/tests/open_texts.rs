@@ -450,17 +450,6 @@ fn swift_trains_no_mtp_layers_of_a_model_without_being_told() {
 }
 
 #[test]
-fn adapters_are_said_to_be_taken_as_the_whole_model() {
-    let text = "megatron sft --model Qwen/Qwen3-235B-A22B --train_type lora --lora_rank 8 \
-                --max_length 32768 --micro_batch_size 1";
-    let import = read(text);
-    assert!(import.assumed.iter().any(|it| it.detail.contains("upper bounds")), "{import:?}");
-    assert_eq!(import.unknown, []);
-    let full = read(&text.replace("lora --lora_rank 8", "full"));
-    assert!(!full.assumed.iter().any(|it| it.detail.contains("upper bounds")), "{full:?}");
-}
-
-#[test]
 fn chunks_that_drop_layers_say_how_many_and_what_would_not() {
     let text = "--num-layers 80 --hidden-size 1024 --num-attention-heads 16 --seq-length 4096 \
                 --pipeline-model-parallel-size 16 --num-layers-per-virtual-pipeline-stage 2";
