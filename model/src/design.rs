@@ -164,7 +164,8 @@ impl Preset {
         if let Some(base) = self.base {
             base.apply(design);
         }
-        for (name, text) in self.settings {
+        for setting in self.settings.split_ascii_whitespace() {
+            let (name, text) = setting.split_once('=').unwrap_or((setting, ""));
             let outcome = KnobId::find(name).and_then(|id| design.set_text(id, text));
             debug_assert!(outcome.is_ok(), "{}: {outcome:?}", self.id);
         }

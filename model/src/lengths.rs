@@ -182,7 +182,7 @@ impl Lengths {
             }
             sums.push(work / s);
         }
-        sums.sort_by(f64::total_cmp);
+        sums.sort_unstable_by(f64::total_cmp);
         sums
     }
 

@@ -24,6 +24,7 @@ pub mod units;
 
 pub mod axis;
 pub mod choice;
+pub mod sorting;
 pub mod source;
 pub mod text;
 

@@ -23,6 +23,7 @@ use crate::choice::{MuonTpMode, Optimizer, ShardingStrategy};
 use crate::layout::Stage;
 use crate::params::{Cut, Matrices, RankParams};
 use crate::plan::Plan;
+use crate::sorting::sort_short;
 use crate::topology::Group;
 
 /// Newton-Schulz steps, `muon_num_ns_steps`.
@@ -58,7 +59,7 @@ fn distributed_flops([cut, whole]: [f64; 2], ranks: f64) -> f64 {
 /// What the fullest of so many ranks has of weights, a list of (weight, count): no packing of whole
 /// ones is shorter than the mean, nor than what the pigeonhole principle leaves for some rank.
 fn fullest(mut weights: Vec<(f64, f64)>, ranks: f64) -> f64 {
-    weights.sort_by(|one, other| other.0.total_cmp(&one.0));
+    sort_short(&mut weights, |one, other| other.0.total_cmp(&one.0));
     let (mut all, mut count, mut most) = (0.0, 0.0, 0.0_f64);
     for (weight, times) in weights {
         all += weight * times;

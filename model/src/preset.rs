@@ -39,8 +39,8 @@ pub struct Preset {
     pub kind: PresetKind,
     /// The preset whose values it takes over first.
     pub(crate) base: Option<&'static Preset>,
-    /// Knobs by name, with their values as text.
-    pub(crate) settings: &'static [(&'static str, &'static str)],
+    /// Knobs by name, each with its value as text: `name=value`, with spaces between.
+    pub(crate) settings: &'static str,
     /// Where it is published.
     pub source: Source,
     /// Why no knobs express this architecture; then it can't be opened.

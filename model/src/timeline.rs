@@ -8,6 +8,7 @@ use crate::pair::{self, PairTimeline};
 use crate::pipeline::simulated::{Load, Simulation};
 use crate::plan::Plan;
 use crate::schedule::{Task, TaskKind, Timeline};
+use crate::sorting::sort_short;
 use crate::stage::{AXES, Parts, Waiting};
 use crate::units::{Bytes, Seconds};
 
@@ -78,7 +79,7 @@ fn activations(simulation: &Simulation, stage: usize) -> Vec<(f64, Bytes)> {
         }
     }
     // Tasks follow each other, so only a pair's own end can be behind the next start.
-    changes.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sort_short(&mut changes, |one, other| one.0.total_cmp(&other.0));
     let mut held = 0.0_f64;
     let mut steps: Vec<(f64, Bytes)> = Vec::with_capacity(changes.len());
     for (moment, bytes) in changes {

@@ -4,6 +4,7 @@
 
 mod unit;
 
+use model::sorting::sort_short;
 use std::fmt;
 
 use model::Breakdown;
@@ -112,7 +113,7 @@ pub fn shares(parts: &[f64], places: usize) -> Vec<String> {
     let mut rounded: Vec<f64> = parts.iter().map(|part| exact(part).floor()).collect();
     let lost = |index: &usize| exact(&parts[*index]) - rounded[*index];
     let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|one, other| lost(other).total_cmp(&lost(one)));
+    sort_short(&mut order, |one, other| lost(other).total_cmp(&lost(one)));
     let missing = if total > 0.0 { whole - rounded.iter().sum::<f64>() } else { 0.0 };
     order.into_iter().take(missing as usize).for_each(|index| rounded[index] += 1.0);
     let least = 1.0 / 10_f64.powi(places as i32);

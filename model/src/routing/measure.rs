@@ -43,7 +43,7 @@ pub fn coefficient_of_variation(loads: &[f64]) -> f64 {
 #[must_use]
 pub fn gini(loads: &[f64]) -> f64 {
     let mut sorted = loads.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let (count, sum) = (sorted.len() as f64, sorted.iter().sum::<f64>());
     let weighted = |(index, load): (usize, &f64)| (2.0 * (index as f64 + 1.0) - count - 1.0) * load;
     let weighted: f64 = sorted.iter().enumerate().map(weighted).sum();

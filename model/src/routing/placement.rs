@@ -382,7 +382,8 @@ impl Eq for Device {}
 pub fn lower_bound(loads: &[f64], devices: usize, per_device: usize) -> f64 {
     let devices = devices.max(1);
     let mut sorted = loads.to_vec();
-    sorted.sort_by(|one, other| other.total_cmp(one));
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.reverse();
     let mean = sorted.iter().sum::<f64>() / devices as f64;
     let elsewhere = (devices - 1).saturating_mul(per_device);
     let shared = sorted.len().saturating_sub(elsewhere).saturating_sub(1);

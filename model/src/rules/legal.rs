@@ -9,6 +9,7 @@ use super::rule::Rule;
 use crate::design::{Design, KnobId};
 use crate::knob::{Kind, Value};
 use crate::layout;
+use crate::sorting::sort_short;
 use crate::violation::Nearest;
 
 /// More no-op layers than this are no way out.
@@ -35,7 +36,8 @@ pub fn legal_values(design: &Design, id: KnobId) -> Vec<Value> {
         values.insert(0, current);
     }
     if let [Value::None | Value::Integer(_), ..] = values.as_slice() {
-        values.sort_by_key(|value| if let Value::Integer(number) = value { *number } else { 0 });
+        let number = |value: &Value| if let Value::Integer(it) = value { *it } else { 0 };
+        sort_short(&mut values, |one, other| number(one).cmp(&number(other)));
     }
     values
 }

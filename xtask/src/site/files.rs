@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use brotli::enc::BrotliEncoderParams;
+use brotli::enc::command::BrotliDistanceParams;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -203,12 +204,15 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 }
 
 fn compress(path: &Path, bytes: &[u8], quality: Quality<'_>) -> Result<()> {
+    let defaults = BrotliEncoderParams::default();
     let params = BrotliEncoderParams {
         quality: quality.brotli().cast_signed(),
         lgwin: 24,
         // The encoder makes better choices when it knows what comes.
         size_hint: bytes.len(),
-        ..BrotliEncoderParams::default()
+        // Short distances as they are: modules repeat what came a few bytes before, 0.2 % less.
+        dist: BrotliDistanceParams { num_direct_distance_codes: 15, ..defaults.dist },
+        ..defaults
     };
     let mut packed = Vec::new();
     brotli::BrotliCompress(&mut &*bytes, &mut packed, &params)?;
