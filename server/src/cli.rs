@@ -15,6 +15,7 @@ mod infer;
 mod input;
 mod knobs;
 mod licences;
+mod log;
 mod merge;
 mod output;
 mod predict;

@@ -1,12 +1,13 @@
 //! What happens to every request and response, whatever the route.
 
 use std::any::Any;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -21,10 +22,13 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
+use crate::client::{Client, identify};
 use crate::hosts::Refused;
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{choices, logged, not_found, origin, query, receiving, sending, translation};
+use crate::{
+    choices, client, logged, not_found, origin, proxies, query, receiving, sending, translation,
+};
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
 const ADDRESS_LIMIT_BYTES: usize = 8 << 10;
@@ -79,6 +83,26 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         )
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(middleware::map_request(logged::bounded_id))
+        .layer(middleware::map_request_with_state(state.clone(), cleaned))
+}
+
+/// Notes who asks, and takes what a proxy in front would say from those who aren't one.
+async fn cleaned(State(state): State<AppState>, mut request: Request) -> Request {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip());
+    let behind = if peer.is_none_or(|peer| state.proxies.believe(peer)) {
+        proxies::forwarded(request.headers(), &state.proxies)
+    } else {
+        let headers = request.headers_mut();
+        headers.remove(proxies::FORWARDED_FOR);
+        headers.remove(proxies::FORWARDED_PROTO);
+        if let Some(user) = &state.user_header {
+            headers.remove(user);
+        }
+        None
+    };
+    let client = behind.or_else(|| peer.map(client::network)).unwrap_or_else(|| "local".to_owned());
+    request.extensions_mut().insert(Client(client));
+    request
 }
 
 /// What a log line says of its request.
@@ -88,6 +112,7 @@ fn span(request: &Request<Body>) -> tracing::Span {
     tracing::info_span!(
         "request",
         id,
+        client = identify(request.extensions()).0,
         method = %request.method(),
         path = %logged::path(request),
     )
@@ -174,5 +199,39 @@ mod tests {
         assert_eq!(answer.headers()[header::CONTENT_TYPE], "application/problem+json");
         let said = explain_timeout((StatusCode::SERVICE_UNAVAILABLE, "busy").into_response()).await;
         assert_eq!(said.headers()[header::CONTENT_TYPE], "text/plain; charset=utf-8");
+    }
+
+    #[tokio::test]
+    async fn what_a_proxy_says_is_gone_where_its_sender_is_not_believed() {
+        use tower::ServiceExt;
+        let directory = tempfile::tempdir().unwrap();
+        let state = AppState::new(crate::Site::embedded().unwrap(), directory.path().to_owned())
+            .with_users(HeaderName::from_static("x-user"))
+            .behind(vec!["10.1.0.0/16".parse().unwrap()]);
+        let seen = |request: Request| async move {
+            let names = ["x-forwarded-for", "x-forwarded-proto", "x-user"];
+            let kept = names.iter().filter(|name| request.headers().contains_key(**name)).count();
+            format!("{} {kept}", identify(request.extensions()).0)
+        };
+        let routes = Router::new()
+            .fallback(seen)
+            .layer(middleware::map_request_with_state(state.clone(), cleaned));
+        for (peer, told) in [
+            ("127.0.0.1:5000", "198.51.100.7 3"),
+            ("[::1]:5000", "198.51.100.7 3"),
+            ("10.1.2.3:5000", "198.51.100.7 3"),
+            ("[::ffff:10.1.2.3]:5000", "198.51.100.7 3"),
+            ("10.2.2.3:5000", "10.2.2.3 0"),
+            ("[2001:db8::7]:5000", "2001:db8::/64 0"),
+        ] {
+            let request = Request::get("/")
+                .header("x-forwarded-for", "203.0.113.1, 198.51.100.7")
+                .header("x-forwarded-proto", "https")
+                .header("x-user", "Ann Lee")
+                .extension(ConnectInfo(peer.parse::<SocketAddr>().unwrap()));
+            let answer = routes.clone().oneshot(request.body(Body::empty()).unwrap()).await;
+            let body = axum::body::to_bytes(answer.unwrap().into_body(), 4_096).await.unwrap();
+            assert_eq!(body, told, "{peer}");
+        }
     }
 }

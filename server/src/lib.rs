@@ -23,6 +23,8 @@ mod in_use;
 mod query;
 mod store;
 
+mod proxies;
+
 mod nats;
 mod public_url;
 mod traces;
@@ -76,6 +78,7 @@ pub mod cli;
 
 pub use embed_from::EmbedFrom;
 pub use hosts::Host;
+pub use proxies::Network;
 pub use public_url::PublicUrl;
 pub use routes::router;
 pub use site::{Site, SiteError};

@@ -27,6 +27,7 @@ use tokio::sync::watch;
 
 use crate::client;
 use crate::hosts::Local;
+use crate::proxies::Proxies;
 use door::{Door, Guest, Often};
 pub(crate) use door::{Limits, MAX_CONNECTIONS};
 use patient::{MAX_STALL, Patient};
@@ -63,6 +64,7 @@ pub(crate) fn serve(
     listen: &str,
     router: Router,
     limits: Limits,
+    proxies: Arc<Proxies>,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     bound: impl FnOnce(SocketAddr),
@@ -72,7 +74,9 @@ pub(crate) fn serve(
         let listener = TcpListener::bind(listen).await.map_err(ListenError::Bind)?;
         let stop = Stop::listen().map_err(ListenError::Serve)?;
         bound(listener.local_addr().map_err(ListenError::Bind)?);
-        run(listener, router, limits, closing, last, stop).await.map_err(ListenError::Serve)
+        run(listener, router, limits, proxies, closing, last, stop)
+            .await
+            .map_err(ListenError::Serve)
     })
 }
 
@@ -80,6 +84,7 @@ async fn run(
     listener: TcpListener,
     router: Router,
     limits: Limits,
+    proxies: Arc<Proxies>,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     mut stop: Stop,
@@ -88,7 +93,7 @@ async fn run(
     let (open, one) = watch::channel(());
     let limits = limits.within(door::descriptors(limits.connections));
     tracing::info!(limits.connections, limits.per_address, "connections are limited");
-    let door = Door::new(limits);
+    let door = Door::new(limits, proxies);
     let (mut full, mut failed) = (Often::default(), Often::default());
     loop {
         let accepted = tokio::select! {

@@ -71,7 +71,7 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let told = Option::<Arc<PublicUrl>>::from_ref(state);
-        let url = public_url::of_request(told.as_deref(), &parts.headers, &parts.extensions);
+        let url = public_url::of_request(told.as_deref(), &parts.headers);
         let is_secure = url.is_some_and(|url| url.is_secure());
         let key = match key(&parts.headers) {
             Some(key) => key,

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use axum::http::uri::{Authority, Scheme, Uri};
-use axum::http::{Extensions, HeaderMap, header};
+use axum::http::{HeaderMap, header};
 
-use crate::client;
+use crate::proxies::FORWARDED_PROTO;
 
 /// The longest name of a host that is believed, with its port.
 const MAX_HOST_LEN: usize = 255;
@@ -46,18 +46,15 @@ impl FromStr for PublicUrl {
 /// visitor's browser asked for.
 ///
 /// A host is in the answer to whoever named it and nowhere else: pages that hold one are kept by no
-/// shared cache. `https` is believed only from a proxy on this machine.
-pub(crate) fn of_request(
-    told: Option<&PublicUrl>,
-    headers: &HeaderMap,
-    extensions: &Extensions,
-) -> Option<PublicUrl> {
+/// shared cache. The header that says `https` is gone already where its
+/// sender isn't believed.
+pub(crate) fn of_request(told: Option<&PublicUrl>, headers: &HeaderMap) -> Option<PublicUrl> {
     if let Some(told) = told {
         return Some(told.clone());
     }
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let host: Authority = host.parse().ok().filter(|_| is_plain(host))?;
-    let scheme = headers.get("x-forwarded-proto").filter(|_| client::is_near(extensions));
+    let scheme = headers.get(FORWARDED_PROTO);
     let scheme = if scheme.is_some_and(|scheme| scheme == "https") { "https" } else { "http" };
     Some(PublicUrl(format!("{scheme}://{host}")))
 }
@@ -90,7 +87,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
             headers.insert("x-forwarded-proto", scheme.parse().unwrap());
-            of_request(None, &headers, &Extensions::new()).map(|url| url.0)
+            of_request(None, &headers).map(|url| url.0)
         };
         assert_eq!(of("a.example:80", "http").as_deref(), Some("http://a.example:80"));
         assert_eq!(of("a.example", "https").as_deref(), Some("https://a.example"));

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::budget::{Budget, Turns};
 use crate::embed_from::EmbedFrom;
 use crate::hosts::{Host, Hosts};
+use crate::proxies::{Network, Proxies};
 use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
 use crate::site::Site;
@@ -52,6 +53,8 @@ pub struct AppState {
     pub(crate) reviews: Arc<Reviews>,
     /// The header in which a proxy says who its user is, where one is believed.
     pub(crate) user_header: Option<HeaderName>,
+    /// The proxies that are believed who asks.
+    pub(crate) proxies: Arc<Proxies>,
     /// Room for what is being sent to the server, and by it.
     pub(crate) inbox: Arc<Budget>,
     pub(crate) outbox: Arc<Budget>,
@@ -85,6 +88,7 @@ impl AppState {
             sweeps,
             reviews,
             user_header: None,
+            proxies: Arc::default(),
             inbox: receiving::inbox(),
             outbox: sending::outbox(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
@@ -122,11 +126,18 @@ impl AppState {
         self
     }
 
-    /// The same behind a proxy that says in this header who its user is. Whoever reaches the server
-    /// without that proxy can say so, too.
+    /// The same behind a proxy that says in this header who its user is; it is believed from this
+    /// machine and from proxies that are named.
     #[must_use]
     pub fn with_users(mut self, header: HeaderName) -> Self {
         self.user_header = Some(header);
+        self
+    }
+
+    /// The same behind these proxies too, which are believed who asks.
+    #[must_use]
+    pub fn behind(mut self, proxies: Vec<Network>) -> Self {
+        self.proxies = Arc::new(Proxies(proxies));
         self
     }
 

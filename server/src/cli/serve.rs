@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
-use super::{Failure, output};
+use super::{Failure, log, output};
 use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, Limits, ListenError, MAX_CONNECTIONS};
 use crate::nats::Address;
 use crate::state::AppState;
-use crate::{EmbedFrom, Host, PublicUrl, Site, backup, files, reviews, router, store, traces};
+use crate::{
+    EmbedFrom, Host, Network, PublicUrl, Site, backup, files, reviews, router, store, traces,
+};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]
@@ -37,11 +39,15 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ORIGINS", default_value = "*")]
     embed_from: EmbedFrom,
     /// Header in which a proxy in front says who its user is; names in review sessions are theirs
-    /// then. Only with a proxy that sets or removes it in every request
+    /// then. Only with a proxy that sets or removes it in every request; from others it is ignored
     #[arg(long, value_name = "NAME")]
     user_header: Option<HeaderName>,
-    /// Sockets of review sessions that one address may have at once; a proxy on this machine says
-    /// by X-Forwarded-For whose they are
+    /// A proxy, or a network of proxies, that is believed whom it asks for (X-Forwarded-For,
+    /// X-Forwarded-Proto, --user-header); those on this machine always are
+    #[arg(long = "trusted-proxy", value_name = "CIDR")]
+    trusted_proxies: Vec<Network>,
+    /// Sockets of review sessions that one address may have at once; a proxy that is believed
+    /// says by X-Forwarded-For whose they are
     #[arg(long, value_name = "NUMBER", default_value_t = reviews::SOCKETS_PER_ADDRESS)]
     sockets_per_address: u32,
     /// Connections at once, and not more than there are descriptors for
@@ -52,8 +58,8 @@ pub(super) struct Arguments {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     max_connections: u32,
-    /// Connections of one address at once, and not more than half of all; those of a proxy on this
-    /// machine count as its visitors' [default: 512, or twice --sockets-per-address]
+    /// Connections of one address at once, and not more than half of all; those of a proxy that is
+    /// believed count as its visitors' [default: 512, or twice --sockets-per-address]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     max_connections_per_address: Option<u32>,
     /// Room for uploaded traces of expert loads, in MiB
@@ -62,11 +68,13 @@ pub(super) struct Arguments {
     /// Let workers run sweeps that `moescape worker` started at the same NATS, with JetStream
     #[arg(long, value_name = "nats://HOST:PORT")]
     engine: Option<Address>,
+    #[command(flatten)]
+    log: log::Arguments,
 }
 
 /// Serves until told to end.
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
-    tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
+    arguments.log.begin();
     let data = data(arguments.data)?;
     files::create_directories(&data)
         .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
@@ -81,6 +89,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut said = Ok(());
     let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
     state = state.embedded_from(arguments.embed_from).named(arguments.hosts).listening(listen);
+    state = state.behind(arguments.trusted_proxies);
     if let Some(url) = arguments.public_url {
         state = state.at(url);
     }
@@ -98,9 +107,11 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let closing = state.closing.clone();
     let reviews = state.reviews.clone();
     let last = async move { reviews.emptied().await };
-    let outcome = listen::serve(listen, router(state), limits, &closing, last, |address| {
-        said = output::result(&format!("listening on http://{address}\n"));
-    });
+    let proxies = state.proxies.clone();
+    let outcome =
+        listen::serve(listen, router(state), limits, proxies, &closing, last, |address| {
+            said = output::result(&format!("listening on http://{address}\n"));
+        });
     outcome.map_err(|error| explain(listen, &error))?;
     said
 }

@@ -1,12 +1,11 @@
 //! `moescape worker`: computes chunks of sweeps for whoever hands them out over NATS.
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::sweep::stop;
-use super::{Failure, output};
+use super::{Failure, log, output};
 use crate::nats::Address;
 use crate::sweeps;
 
@@ -19,11 +18,13 @@ pub(super) struct Arguments {
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    log: log::Arguments,
 }
 
 /// Works until told to end.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
+    arguments.log.begin();
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let ended = Arc::new(AtomicBool::new(false));

@@ -12,6 +12,7 @@ use crate::address_counts::Place;
 use crate::budget::{Budget, Short, Taken};
 use crate::client;
 use crate::problem::Problem;
+use crate::proxies::{self, Proxies};
 
 /// Connections of a server, at most, unless it was told otherwise.
 pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
@@ -66,7 +67,10 @@ pub(super) fn descriptors(_: u32) -> u64 {
 
 /// The connections that are open.
 #[derive(Debug)]
-pub(super) struct Door(Arc<Budget>);
+pub(super) struct Door {
+    places: Arc<Budget>,
+    proxies: Arc<Proxies>,
+}
 
 /// A connection that was let in, until its socket is closed.
 #[derive(Debug)]
@@ -74,11 +78,13 @@ pub(super) struct Guest {
     pub(super) peer: SocketAddr,
     taken: Mutex<Taken>,
     door: Arc<Budget>,
+    proxies: Arc<Proxies>,
 }
 
 impl Door {
-    pub(super) fn new(limits: Limits) -> Self {
-        Self(Arc::new(Budget::new(limits.connections, limits.per_address)))
+    pub(super) fn new(limits: Limits, proxies: Arc<Proxies>) -> Self {
+        let places = Arc::new(Budget::new(limits.connections, limits.per_address));
+        Self { places, proxies }
     }
 
     /// Lets a connection in.
@@ -86,22 +92,24 @@ impl Door {
     /// # Errors
     /// Why there is no room for it.
     pub(super) fn enter(&self, peer: SocketAddr) -> Result<Arc<Guest>, Short> {
-        let taken = self.0.take(&client::network(peer.ip()), 1)?;
-        Ok(Arc::new(Guest { peer, taken: Mutex::new(taken), door: Arc::clone(&self.0) }))
+        let taken = Mutex::new(self.places.take(&client::network(peer.ip()), 1)?);
+        let (door, proxies) = (Arc::clone(&self.places), Arc::clone(&self.proxies));
+        Ok(Arc::new(Guest { peer, taken, door, proxies }))
     }
 }
 
 impl Guest {
-    /// Counts a request that a proxy on this machine passes on as one of whoever sent it: the
+    /// Counts a request that a proxy that is believed passes on as one of whoever sent it: the
     /// proxy's own connection is nobody's then.
     ///
     /// # Errors
     /// A problem for a client who has as many requests under way as it may have connections.
     pub(super) fn stand_for(&self, headers: &HeaderMap) -> Result<Option<Place>, Problem> {
-        if !self.peer.ip().to_canonical().is_loopback() {
+        if !self.proxies.believe(self.peer.ip()) {
             return Ok(None);
         }
-        let Some(behind) = client::forwarded(headers) else { return Ok(None) };
+        let behind = proxies::forwarded(headers, &self.proxies);
+        let Some(behind) = behind else { return Ok(None) };
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).stands_for_others();
         self.door.share_of(&behind, 1).map(Some).map_err(|_| {
             let detail = "as many requests of your address are under way as may be";
@@ -158,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_proxy_on_this_machine_stands_for_its_clients() {
-        let door = Door::new(Limits { connections: 4, per_address: 1 });
+        let named = Arc::new(Proxies(vec!["10.0.0.0/8".parse().unwrap()]));
+        let door = Door::new(Limits { connections: 4, per_address: 1 }, named);
         let proxy = door.enter("127.0.0.1:5000".parse().unwrap()).unwrap();
         assert_eq!(door.enter("127.0.0.1:5001".parse().unwrap()).unwrap_err(), Short::Own);
         let mut headers = HeaderMap::new();
@@ -173,6 +182,8 @@ mod tests {
         // From elsewhere anybody can say that.
         let other = door.enter("192.0.2.9:5000".parse().unwrap()).unwrap();
         assert!(other.stand_for(&headers).unwrap().is_none());
+        let named = door.enter("10.1.2.3:5000".parse().unwrap()).unwrap();
+        assert!(named.stand_for(&headers).unwrap().is_some());
     }
 
     #[test]

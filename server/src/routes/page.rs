@@ -33,11 +33,7 @@ pub(super) async fn page(State(state): State<AppState>, request: Request) -> Res
 
 /// The preview of a link, which has the whole design in it.
 fn preview(state: &AppState, request: &Request, design: &Design) -> Option<Preview> {
-    let url = public_url::of_request(
-        state.public_url.as_deref(),
-        request.headers(),
-        request.extensions(),
-    )?;
+    let url = public_url::of_request(state.public_url.as_deref(), request.headers())?;
     let (url, query) = (url.as_str(), link::encode(design));
     let (page, picture) = (format!("{url}/?{query}"), format!("{url}/card.png?{query}"));
     Some(Preview { page, picture })

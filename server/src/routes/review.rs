@@ -91,8 +91,7 @@ async fn enter(
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // An owner who looks at the link for viewers stays one.
     if held.is_none_or(|held| held.role <= grant.role) {
-        let url =
-            public_url::of_request(state.public_url.as_deref(), &parts.headers, &parts.extensions);
+        let url = public_url::of_request(state.public_url.as_deref(), &parts.headers);
         let secure = if url.is_some_and(|url| url.is_secure()) { "; Secure" } else { "" };
         let left = grant.expires_at_millis.map(|end| end.saturating_sub(calendar::now_millis()));
         let age = left.map_or(AGE_SECONDS, |left| AGE_SECONDS.min(left / 1_000));

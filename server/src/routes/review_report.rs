@@ -52,11 +52,7 @@ async fn made(
     if events.is_empty() {
         return Err(unknown());
     }
-    let origin = public_url::of_request(
-        state.public_url.as_deref(),
-        headers,
-        &axum::http::Extensions::new(),
-    );
+    let origin = public_url::of_request(state.public_url.as_deref(), headers);
     let origin = origin.as_ref().map(|url| url.as_str().to_owned()).unwrap_or_default();
     // Estimates of every design that the session knows.
     off_thread(move || {

@@ -77,8 +77,7 @@ pub(super) async fn begin(
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
-    let origin =
-        public_url::of_request(state.public_url.as_deref(), &headers, request.extensions());
+    let origin = public_url::of_request(state.public_url.as_deref(), &headers);
     let body = axum::body::to_bytes(request.into_body(), MAX_BODY_BYTES).await;
     let body = body.map_err(|_| {
         let detail = format!("the body has more than {MAX_BODY_BYTES} bytes");
@@ -158,8 +157,7 @@ pub(super) async fn make(
         let detail = "this session has as many links as it can have".to_owned();
         refused(Refusal { cause: review::Cause::Full, detail, nearest: vec![] })
     })?;
-    let extensions = axum::http::Extensions::new();
-    let origin = public_url::of_request(state.public_url.as_deref(), &headers, &extensions);
+    let origin = public_url::of_request(state.public_url.as_deref(), &headers);
     let origin = origin.as_ref().map_or("", |url| url.as_str());
     let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
     Ok(private(StatusCode::CREATED, &shown))

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use axum::Form;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::design::Design;
 use model::{MODEL_VERSION, link};
@@ -37,8 +37,8 @@ pub(super) async fn open(
 ) -> Result<Response, Problem> {
     let design = link::decode(request.uri().query().unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
-    let (headers, extensions) = (request.headers(), request.extensions());
-    let asker = Asker::new(&state, headers, extensions);
+    let headers = request.headers();
+    let asker = Asker::new(&state, headers);
     sheet(&state, asker, design, None, Owner::from_headers(headers)).await
 }
 
@@ -50,8 +50,8 @@ struct Asker {
 }
 
 impl Asker {
-    fn new(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
-        let url = public_url::of_request(state.public_url.as_deref(), headers, extensions);
+    fn new(state: &AppState, headers: &HeaderMap) -> Self {
+        let url = public_url::of_request(state.public_url.as_deref(), headers);
         let base = url.map_or_else(String::new, |url| url.as_str().to_owned());
         Self { base, theme: choices::theme(headers) }
     }
@@ -69,7 +69,6 @@ pub(super) async fn act(
     Client(client): Client,
     storing: Storing,
     headers: HeaderMap,
-    extensions: Extensions,
     form: Result<Form<HashMap<String, String>>, FormRejection>,
 ) -> Result<Response, Problem> {
     let Form(form) = form.map_err(|error| Problem::new(error.status(), error.body_text()))?;
@@ -100,7 +99,7 @@ pub(super) async fn act(
     if let Err(problem) = done {
         let text = |name: &str| field(name).unwrap_or_default().to_owned();
         let typed = Typed { name: text("name"), note: text("note") };
-        let asker = Asker::new(&state, &headers, &extensions);
+        let asker = Asker::new(&state, &headers);
         let refused = Some(Refused { problem, typed });
         // Who has stored nothing yet gets no key with a refusal.
         return sheet(&state, asker, design, refused, Owner::from_headers(&headers)).await;

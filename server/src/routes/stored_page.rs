@@ -74,11 +74,7 @@ pub(super) async fn open(
         // A later version can't read it any more; the page says what it can't read.
         Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    let url = public_url::of_request(
-        state.public_url.as_deref(),
-        request.headers(),
-        request.extensions(),
-    );
+    let url = public_url::of_request(state.public_url.as_deref(), request.headers());
     let preview = url.map(|url| Preview {
         page: format!("{}{address}", url.as_str()),
         picture: format!("{}{address}/card.png", url.as_str()),

@@ -129,3 +129,50 @@ fn the_default_data_directory_follows_xdg() {
     assert!(line.starts_with("listening on "), "{line}");
     assert!(home.path().join("moescape").is_dir());
 }
+
+/// What a server logs, told to do so like this, while a sweep that isn't there is asked for.
+fn logged(flags: &[&str]) -> String {
+    const ID: &str = "aB3dE5fG7hI9jK1lM3nO5pQ7";
+    let home = tempfile::tempdir().unwrap();
+    let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+    serve.arg(home.path()).args(flags).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = serve.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().trim_start_matches("listening on http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!(
+        "GET /api/v1/sweeps/{ID} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         x-forwarded-for: 192.0.2.7\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
+    child.kill().unwrap();
+    let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(!log.contains(ID), "{log}");
+    log
+}
+
+#[test]
+fn the_log_names_the_client_and_no_sweep_at_any_level() {
+    let client = r#"client="192.0.2.7""#;
+    let text = logged(&[]);
+    assert!(text.contains("INFO") && text.contains(client), "{text}");
+    assert!(text.contains("/api/v1/sweeps/{id}"), "{text}");
+    assert!(!text.contains("DEBUG"), "{text}");
+    let trace = logged(&["--log-level", "trace"]);
+    assert!(trace.contains("DEBUG") && trace.contains(client), "{trace}");
+    assert_eq!(logged(&["--log-level", "error"]), "");
+}
+
+#[test]
+fn a_log_for_programs_is_an_object_in_each_line() {
+    let log = logged(&["--log-format", "json"]);
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let request = lines.iter().find(|line| line["span"]["name"] == "request").unwrap();
+    assert_eq!(request["span"]["client"], "192.0.2.7");
+    assert_eq!(request["span"]["path"], "/api/v1/sweeps/{id}");
+    assert_eq!((&request["level"], &request["status"]), (&"INFO".into(), &404.into()));
+    assert!(refused(&["serve", "--log-level", "loud"]).contains("trace"));
+}
