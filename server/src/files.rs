@@ -33,6 +33,15 @@ pub(crate) fn create_directories(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
+/// Bytes of the files in a directory.
+pub(crate) fn size_of(directory: &Path) -> io::Result<u64> {
+    let mut size = 0_u64;
+    for entry in fs::read_dir(directory)? {
+        size = size.saturating_add(entry?.metadata()?.len());
+    }
+    Ok(size)
+}
+
 /// Makes a file, or empties the one that is there.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     private().create(true).truncate(true).open(path)

@@ -27,7 +27,8 @@ use crate::hosts::Refused;
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{
-    choices, client, logged, not_found, origin, proxies, query, receiving, sending, translation,
+    choices, client, logged, not_found, origin, proxies, query, receiving, sending, telemetry,
+    translation,
 };
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
@@ -81,6 +82,7 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
                 .on_request(DefaultOnRequest::new().level(Level::DEBUG))
                 .on_response(DefaultOnResponse::new().level(Level::INFO)),
         )
+        .layer(middleware::from_fn_with_state(Arc::clone(&state.telemetry), telemetry::counted))
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .layer(middleware::map_request(logged::bounded_id))
         .layer(middleware::map_request_with_state(state.clone(), cleaned))

@@ -15,6 +15,7 @@ mod logged;
 mod problem;
 mod random;
 mod site;
+mod telemetry;
 
 mod budget;
 mod choices;
@@ -68,6 +69,7 @@ mod reading;
 
 mod not_found;
 
+mod exposition;
 mod layers;
 
 mod routes;

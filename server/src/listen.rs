@@ -27,9 +27,8 @@ use tokio::sync::watch;
 
 use crate::client;
 use crate::hosts::Local;
-use crate::proxies::Proxies;
-use door::{Door, Guest, Often};
-pub(crate) use door::{Limits, MAX_CONNECTIONS};
+pub(crate) use door::{Door, Limits, MAX_CONNECTIONS};
+use door::{Guest, Often};
 use patient::{MAX_STALL, Patient};
 
 /// How long open requests may take once the server was told to end.
@@ -52,58 +51,96 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Why the server didn't run.
 #[derive(Debug)]
 pub(crate) enum ListenError {
-    /// The address can't be listened on.
-    Bind(io::Error),
+    /// The address that this flag names can't be listened on.
+    Bind { flag: &'static str, address: String, error: io::Error },
     /// Anything later.
     Serve(io::Error),
 }
 
-/// Serves until the process is told to end, which `closing` hears; `bound` hears the address as
-/// soon as there is one. `last` is waited for then: conversations that outlive their request.
+/// Something that answers at an address.
+pub(crate) struct Served {
+    /// The flag that names it.
+    pub(crate) flag: &'static str,
+    pub(crate) address: String,
+    pub(crate) router: Router,
+    pub(crate) door: Door,
+}
+
+impl Served {
+    async fn bind(&self) -> Result<TcpListener, ListenError> {
+        let (flag, address) = (self.flag, self.address.clone());
+        let bound = TcpListener::bind(&self.address).await;
+        bound.map_err(|error| ListenError::Bind { flag, address, error })
+    }
+}
+
+/// Serves until the process is told to end, which `closing` hears; `bound` hears the addresses as
+/// soon as there are some. `last` is waited for then: conversations that outlive their request.
 pub(crate) fn serve(
-    listen: &str,
-    router: Router,
-    limits: Limits,
-    proxies: Arc<Proxies>,
+    service: Served,
+    beside: Option<Served>,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
-    bound: impl FnOnce(SocketAddr),
+    bound: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ListenError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(ListenError::Serve)?.block_on(async {
-        let listener = TcpListener::bind(listen).await.map_err(ListenError::Bind)?;
+        let listener = service.bind().await?;
+        let other = match beside {
+            None => None,
+            Some(beside) => Some((beside.bind().await?, beside)),
+        };
+        let at = |listener: &TcpListener| listener.local_addr().map_err(ListenError::Serve);
         let stop = Stop::listen().map_err(ListenError::Serve)?;
-        bound(listener.local_addr().map_err(ListenError::Bind)?);
-        run(listener, router, limits, proxies, closing, last, stop)
-            .await
-            .map_err(ListenError::Serve)
+        bound(at(&listener)?, other.as_ref().map(|(listener, _)| at(listener)).transpose()?);
+        if let Some((listener, service)) = other {
+            // It ends with the process: nobody waits for it.
+            let (closing, (_, one)) = (closing.clone(), watch::channel(()));
+            tokio::spawn(async move { accept(&listener, &service, &closing, &one).await });
+        }
+        run(listener, service, closing, last, stop).await;
+        Ok(())
     })
 }
 
 async fn run(
     listener: TcpListener,
-    router: Router,
-    limits: Limits,
-    proxies: Arc<Proxies>,
+    service: Served,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     mut stop: Stop,
-) -> io::Result<()> {
+) {
     // Each connection holds a receiver, so that the sender knows when none is left.
     let (open, one) = watch::channel(());
-    let limits = limits.within(door::descriptors(limits.connections));
-    tracing::info!(limits.connections, limits.per_address, "connections are limited");
-    let door = Door::new(limits, proxies);
+    tokio::select! {
+        () = accept(&listener, &service, closing, &one) => {}
+        () = stop.wait() => {}
+    }
+    tracing::info!("ending: open requests have {} s", GRACE.as_secs());
+    drop((listener, one));
+    closing.send_replace(true);
+    let all = async {
+        open.closed().await;
+        last.await;
+    };
+    // Whoever isn't done by then isn't waited for.
+    let _ = tokio::time::timeout(GRACE, all).await;
+}
+
+/// Lets connections in, for ever.
+async fn accept(
+    listener: &TcpListener,
+    service: &Served,
+    closing: &watch::Sender<bool>,
+    one: &watch::Receiver<()>,
+) {
+    let door = &service.door;
     let (mut full, mut failed) = (Often::default(), Often::default());
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.wait() => break,
-        };
-        match accepted {
+        match listener.accept().await {
             Ok((stream, peer)) => match door.enter(peer) {
                 Ok(guest) => {
-                    let (router, ended) = (router.clone(), closing.subscribe());
+                    let (router, ended) = (service.router.clone(), closing.subscribe());
                     let one = one.clone();
                     tokio::spawn(async move {
                         answer(stream, guest, router, ended).await;
@@ -127,16 +164,6 @@ async fn run(
             }
         }
     }
-    tracing::info!("ending: open requests have {} s", GRACE.as_secs());
-    drop((listener, one));
-    closing.send_replace(true);
-    let all = async {
-        open.closed().await;
-        last.await;
-    };
-    // Whoever isn't done by then isn't waited for.
-    let _ = tokio::time::timeout(GRACE, all).await;
-    Ok(())
 }
 
 /// Waits for what comes over a connection.
@@ -229,6 +256,7 @@ fn met(
         })
     })
 }
+
 /// The signals that end the server: SIGINT (Ctrl-C) and SIGTERM.
 #[cfg(unix)]
 struct Stop {

@@ -15,6 +15,7 @@ use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
 use crate::site::Site;
 use crate::sweeps::{Engine, EngineError};
+use crate::telemetry::Telemetry;
 use crate::traces::Traces;
 use crate::{designs, nats, receiving, sending, store, sweeps, traces};
 
@@ -55,6 +56,8 @@ pub struct AppState {
     pub(crate) user_header: Option<HeaderName>,
     /// The proxies that are believed who asks.
     pub(crate) proxies: Arc<Proxies>,
+    /// What it counts for those who run it.
+    pub(crate) telemetry: Arc<Telemetry>,
     /// Room for what is being sent to the server, and by it.
     pub(crate) inbox: Arc<Budget>,
     pub(crate) outbox: Arc<Budget>,
@@ -89,6 +92,7 @@ impl AppState {
             reviews,
             user_header: None,
             proxies: Arc::default(),
+            telemetry: Arc::default(),
             inbox: receiving::inbox(),
             outbox: sending::outbox(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),

@@ -54,6 +54,13 @@ impl Lazy {
         self.nats.is_some()
     }
 
+    /// Sweeps that are evaluated, sweeps that wait, and designs that are done, of an engine that was
+    /// started.
+    pub(crate) fn counts(&self) -> (u64, u64, u64) {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        engine.as_ref().map_or((0, 0, 0), |engine| engine.counts())
+    }
+
     /// The engine, started where it isn't yet. Opens files: not for threads that answer requests.
     pub(crate) fn engine(&self, store: &store::Lazy) -> Result<Arc<Engine>, EngineError> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);

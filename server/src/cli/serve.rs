@@ -2,17 +2,19 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
 use super::{Failure, log, output};
 use crate::in_use::{self, Hold, HoldError};
-use crate::listen::{self, Limits, ListenError, MAX_CONNECTIONS};
+use crate::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
 use crate::nats::Address;
 use crate::state::AppState;
 use crate::{
-    EmbedFrom, Host, Network, PublicUrl, Site, backup, files, reviews, router, store, traces,
+    EmbedFrom, Host, Network, PublicUrl, Site, backup, exposition, files, reviews, router, store,
+    traces,
 };
 
 /// Where to serve and from what.
@@ -68,6 +70,10 @@ pub(super) struct Arguments {
     /// Let workers run sweeps that `moescape worker` started at the same NATS, with JetStream
     #[arg(long, value_name = "nats://HOST:PORT")]
     engine: Option<Address>,
+    /// Address and port of `/metrics`, for Prometheus; not for visitors: keep it
+    /// on this machine or in a network of yours
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics_listen: Option<String>,
     #[command(flatten)]
     log: log::Arguments,
 }
@@ -104,15 +110,35 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     state.reviews.allow_sockets(arguments.sockets_per_address);
     let per_address = arguments.max_connections_per_address;
     let limits = Limits::new(arguments.max_connections, per_address, arguments.sockets_per_address);
+    let limits = limits.possible();
+    tracing::info!(limits.connections, limits.per_address, "connections are limited");
     let closing = state.closing.clone();
     let reviews = state.reviews.clone();
     let last = async move { reviews.emptied().await };
-    let proxies = state.proxies.clone();
-    let outcome =
-        listen::serve(listen, router(state), limits, proxies, &closing, last, |address| {
-            said = output::result(&format!("listening on http://{address}\n"));
-        });
-    outcome.map_err(|error| explain(listen, &error))?;
+    let beside = arguments.metrics_listen.map(|address| Served {
+        flag: "--metrics-listen",
+        address,
+        router: exposition::router(state.clone()),
+        // Those who scrape don't count as visitors.
+        door: Door::new(
+            Limits { connections: 16, per_address: 16 },
+            Arc::default(),
+            Arc::default(),
+        ),
+    });
+    let service = Served {
+        flag: "--listen",
+        address: listen.clone(),
+        door: Door::new(limits, Arc::clone(&state.proxies), Arc::clone(&state.telemetry)),
+        router: router(state),
+    };
+    let outcome = listen::serve(service, beside, &closing, last, |address, metrics| {
+        said = output::result(&format!("listening on http://{address}\n"));
+        if let Some(metrics) = metrics {
+            tracing::info!("metrics are at http://{metrics}/metrics");
+        }
+    });
+    outcome.map_err(|error| explain(&error))?;
     said
 }
 
@@ -191,9 +217,9 @@ pub(super) fn data(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     Ok(strategy.data_dir().join("moescape"))
 }
 
-fn explain(listen: &str, error: &ListenError) -> Failure {
-    let error = match error {
-        ListenError::Bind(error) => error,
+fn explain(error: &ListenError) -> Failure {
+    let (flag, address, error) = match error {
+        ListenError::Bind { flag, address, error } => (flag, address, error),
         ListenError::Serve(error) => {
             return Failure::Internal(format!("the server ended: {error}"));
         }
@@ -201,15 +227,15 @@ fn explain(listen: &str, error: &ListenError) -> Failure {
     let kind = error.kind();
     if kind == io::ErrorKind::AddrInUse {
         return Failure::Internal(format!(
-            "{listen} is busy; --listen 127.0.0.1:0 picks a free port, or end what listens there"
+            "{address} is busy; {flag} 127.0.0.1:0 picks a free port, or end what listens there"
         ));
     }
     if kind == io::ErrorKind::PermissionDenied {
         return Failure::Internal(format!(
-            "{listen} isn't allowed: {error}; ports from 1024 on need no privileges"
+            "{address} isn't allowed: {error}; ports from 1024 on need no privileges"
         ));
     }
     Failure::user(format!(
-        "can't listen on {listen}: {error}; --listen takes ADDRESS:PORT such as 127.0.0.1:3000"
+        "can't listen on {address}: {error}; {flag} takes ADDRESS:PORT such as 127.0.0.1:3000"
     ))
 }

@@ -61,6 +61,7 @@ chapters! {
     "questions" "guide/questions.md" "docs/zh/";
     "calibrate" "guide/calibrate.md" "docs/zh/";
     "sharing" "guide/sharing.md" "docs/zh/";
+    "operate" "guide/operate.md" "docs/zh/";
     "sweeps" "guide/sweeps.md" "docs/zh/";
     "exchange" "guide/exchange.md" "docs/zh/";
     "troubleshooting" "guide/troubleshooting.md" "docs/zh/";

@@ -13,6 +13,7 @@ use crate::budget::{Budget, Short, Taken};
 use crate::client;
 use crate::problem::Problem;
 use crate::proxies::{self, Proxies};
+use crate::telemetry::{Connected, Telemetry};
 
 /// Connections of a server, at most, unless it was told otherwise.
 pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
@@ -22,7 +23,7 @@ pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
 const MAX_CONNECTIONS_PER_ADDRESS: u32 = 512;
 
 /// Descriptors that are left for everything else: the store, files that are sent, other servers.
-const RESERVED_DESCRIPTORS: u64 = 48;
+pub(crate) const RESERVED_DESCRIPTORS: u64 = 48;
 
 /// How many connections there may be.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +40,13 @@ impl Limits {
         Self { connections, per_address: per_address.unwrap_or(usual) }
     }
 
+    /// Those that there are descriptors for, after it asked for as many as they take.
+    pub(crate) fn possible(self) -> Self {
+        self.within(descriptors(self.connections))
+    }
+
     /// As many of them as there are descriptors for. No address has more than half of all.
-    pub(super) fn within(self, descriptors: u64) -> Self {
+    fn within(self, descriptors: u64) -> Self {
         let most = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(2);
         let connections = self.connections.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
         let per_address = self.per_address.min(connections.div_ceil(2));
@@ -50,7 +56,7 @@ impl Limits {
 
 /// Descriptors that this process may have, after it asked for as many as these connections take.
 #[cfg(unix)]
-pub(super) fn descriptors(connections: u32) -> u64 {
+fn descriptors(connections: u32) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = u64::from(connections) + 2 * RESERVED_DESCRIPTORS;
@@ -61,15 +67,16 @@ pub(super) fn descriptors(connections: u32) -> u64 {
 }
 
 #[cfg(not(unix))]
-pub(super) fn descriptors(_: u32) -> u64 {
+fn descriptors(_: u32) -> u64 {
     u64::MAX
 }
 
 /// The connections that are open.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(crate) struct Door {
     places: Arc<Budget>,
     proxies: Arc<Proxies>,
+    telemetry: Arc<Telemetry>,
 }
 
 /// A connection that was let in, until its socket is closed.
@@ -77,14 +84,16 @@ pub(super) struct Door {
 pub(super) struct Guest {
     pub(super) peer: SocketAddr,
     taken: Mutex<Taken>,
+    _connected: Connected,
     door: Arc<Budget>,
     proxies: Arc<Proxies>,
 }
 
 impl Door {
-    pub(super) fn new(limits: Limits, proxies: Arc<Proxies>) -> Self {
+    /// A door for these proxies' visitors too, which counts who comes in.
+    pub(crate) fn new(limits: Limits, proxies: Arc<Proxies>, telemetry: Arc<Telemetry>) -> Self {
         let places = Arc::new(Budget::new(limits.connections, limits.per_address));
-        Self { places, proxies }
+        Self { places, proxies, telemetry }
     }
 
     /// Lets a connection in.
@@ -92,9 +101,16 @@ impl Door {
     /// # Errors
     /// Why there is no room for it.
     pub(super) fn enter(&self, peer: SocketAddr) -> Result<Arc<Guest>, Short> {
-        let taken = Mutex::new(self.places.take(&client::network(peer.ip()), 1)?);
+        let taken = self.places.take(&client::network(peer.ip()), 1);
+        let taken = taken.inspect_err(|short| {
+            self.telemetry.refused(match short {
+                Short::All => "connections",
+                Short::Own => "connections_of_address",
+            });
+        });
+        let (taken, _connected) = (Mutex::new(taken?), self.telemetry.connected());
         let (door, proxies) = (Arc::clone(&self.places), Arc::clone(&self.proxies));
-        Ok(Arc::new(Guest { peer, taken, door, proxies }))
+        Ok(Arc::new(Guest { peer, taken, _connected, door, proxies }))
     }
 }
 
@@ -167,7 +183,7 @@ mod tests {
     #[test]
     fn a_proxy_on_this_machine_stands_for_its_clients() {
         let named = Arc::new(Proxies(vec!["10.0.0.0/8".parse().unwrap()]));
-        let door = Door::new(Limits { connections: 4, per_address: 1 }, named);
+        let door = Door::new(Limits { connections: 4, per_address: 1 }, named, Arc::default());
         let proxy = door.enter("127.0.0.1:5000".parse().unwrap()).unwrap();
         assert_eq!(door.enter("127.0.0.1:5001".parse().unwrap()).unwrap_err(), Short::Own);
         let mut headers = HeaderMap::new();

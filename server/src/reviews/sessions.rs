@@ -301,6 +301,16 @@ impl Reviews {
         self.address_counts.allow(most.into());
     }
 
+    /// Sessions that somebody has open, or had until a moment ago.
+    pub(crate) fn open_sessions(&self) -> usize {
+        self.shared.open()
+    }
+
+    /// Sockets that are open.
+    pub(crate) fn open_sockets(&self) -> usize {
+        MAX_SOCKETS.saturating_sub(self.sockets.available_permits())
+    }
+
     /// Room for one more socket of an address, for as long as it is held.
     pub(crate) fn place(&self, address: &str) -> Option<Place> {
         AddressCounts::places(&self.address_counts, address, 1)

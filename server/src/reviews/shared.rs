@@ -28,6 +28,11 @@ impl Shared {
         self.store.open()
     }
 
+    /// Sessions that have a keeper.
+    pub(super) fn open(&self) -> usize {
+        self.mailboxes().len()
+    }
+
     fn mailboxes(&self) -> MutexGuard<'_, HashMap<Arc<str>, mpsc::Sender<Message>>> {
         self.mailboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -132,6 +132,12 @@ impl Engine {
         self.workers.as_ref().map_or(1, Workers::count)
     }
 
+    /// Sweeps that are evaluated, sweeps that wait, and designs that are done since the start.
+    pub(crate) fn counts(&self) -> (u64, u64, u64) {
+        let (running, waiting) = self.shared.queue().standing();
+        (running, waiting, self.shared.designs.load(Ordering::Relaxed))
+    }
+
     /// There is work, or some that isn't wanted any more.
     fn wake(&self) {
         if let Some(workers) = &self.workers {

@@ -144,6 +144,12 @@ impl Job {
         &self.stop
     }
 
+    /// Does someone work on it now? None where nobody is to.
+    pub(super) fn is_under_way(&self) -> Option<bool> {
+        let inner = self.inner();
+        (inner.state == State::Running).then_some(inner.in_flight > 0 || inner.is_closing)
+    }
+
     /// Hears of every change; the number is the revision.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

@@ -45,6 +45,16 @@ impl Queue {
         (of_client + reserved, all + self.reserved.values().sum::<usize>())
     }
 
+    /// Sweeps of which chunks are under way, and those of which none is: paused ones are neither.
+    pub(super) fn standing(&self) -> (u64, u64) {
+        let jobs = self.of_client.values().flatten().filter_map(|id| self.jobs.get(id));
+        jobs.fold((0, 0), |(running, waiting), job| match job.is_under_way() {
+            Some(true) => (running + 1, waiting),
+            Some(false) => (running, waiting + 1),
+            None => (running, waiting),
+        })
+    }
+
     /// Designs whose rows the sweeps that aren't over may keep; with what is reserved.
     pub(super) fn rows(&self) -> u64 {
         // One that is over has its turns until the store knows its rows.

@@ -1,6 +1,7 @@
 //! Who computes the chunks of sweeps: threads of this process, or workers at NATS.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use model::file::json;
@@ -21,11 +22,14 @@ pub(super) struct Shared {
     pub(super) store: Store,
     queue: Mutex<Queue>,
     pub(super) work: Condvar,
+    /// Designs that are done since the start, of all sweeps.
+    pub(super) designs: AtomicU64,
 }
 
 impl Shared {
     pub(super) fn new(store: Store, queue: Queue) -> Self {
-        Self { store, queue: Mutex::new(queue), work: Condvar::new() }
+        let (work, designs) = Default::default();
+        Self { store, queue: Mutex::new(queue), work, designs }
     }
 
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -83,6 +87,9 @@ impl Shared {
     /// closed.
     #[must_use]
     fn complete(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) -> bool {
+        if matches!(outcome, Outcome::Done(..)) {
+            self.designs.fetch_add(places.end - places.start, Ordering::Relaxed);
+        }
         if job.complete_chunk(places, outcome) {
             self.save(job);
         }

@@ -68,7 +68,7 @@ impl Store {
         files::create_directories(&self.directory)?;
         let before = match *used {
             Some(used) => used,
-            None => size_of(&self.directory)?,
+            None => files::size_of(&self.directory)?,
         };
         let path = self.path(&hash);
         // Another request may have stored it while this one compressed.
@@ -138,13 +138,4 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&part);
     }
     written
-}
-
-/// Bytes of the files in a directory.
-fn size_of(directory: &Path) -> io::Result<u64> {
-    let mut size = 0_u64;
-    for entry in fs::read_dir(directory)? {
-        size = size.saturating_add(entry?.metadata()?.len());
-    }
-    Ok(size)
 }

@@ -10,6 +10,7 @@ mod experts;
 mod infer;
 mod ledger;
 mod lists;
+mod metrics;
 mod predict;
 mod schedule;
 mod serve;
