@@ -24,12 +24,14 @@ mod progress;
 mod routing;
 mod schedule;
 mod serve;
+mod settings;
 mod solve;
 mod sweep;
 mod trace;
 mod validate;
 mod worker;
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
@@ -79,7 +81,7 @@ enum Command {
     /// Fit the state of your software to runs of your own: a profile of a few knobs
     Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Print the licences of the software that this binary is made of
     Licences(licences::Arguments),
     /// Copy what a server keeps, also while it runs
@@ -124,7 +126,14 @@ pub fn command() -> clap::Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let settled = match settings::settle(&line) {
+        Ok(settled) => settled,
+        Err(settings::Fault::Usage(error)) => error.exit(),
+        Err(settings::Fault::File(lines)) => return ended(Err(Failure::User(lines))),
+    };
+    let shown = settled.shown();
+    let outcome = match settled.arguments.command {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Infer(arguments) => infer::run(&arguments),
         Command::Experts(arguments) => experts::run(&arguments),
@@ -141,11 +150,17 @@ pub fn main() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Serve(arguments) if arguments.print_config => output::result(&shown),
+        Command::Serve(arguments) => serve::run(*arguments),
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),
         Command::Restore(arguments) => backup::restore(arguments),
     };
+    ended(outcome)
+}
+
+/// Says how a command ended.
+fn ended(outcome: Result<(), Failure>) -> ExitCode {
     match outcome {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::User(lines)) => {

@@ -21,59 +21,87 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Address and port; port 0 picks a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
+    #[arg(
+        long,
+        env = "MOESCAPE_LISTEN",
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:3000"
+    )]
     listen: String,
     /// Directory of the server's data, created when absent [default: the XDG data directory]
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[arg(long, env = "MOESCAPE_DATA", value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
     /// Built site to serve in place of the one in this binary
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, env = "MOESCAPE_SITE", value_name = "DIR")]
     site: Option<PathBuf>,
     /// Where visitors reach it, for links in previews and other pages [default: the host that the
     /// visitor asked for]
-    #[arg(long, value_name = "https://HOST")]
+    #[arg(long, env = "MOESCAPE_PUBLIC_URL", value_name = "https://HOST")]
     public_url: Option<PublicUrl>,
     /// One more name or address by which visitors may ask for it, without a port; others than
     /// those, `--public-url`'s, `--listen`'s and this machine's own are refused
-    #[arg(long = "host", value_name = "NAME")]
+    #[arg(long = "host", env = "MOESCAPE_HOST", value_delimiter = ',', value_name = "NAME")]
     hosts: Vec<Host>,
     /// Sites whose pages may show panels of designs: `*`, `none`, or origins with commas between
-    #[arg(long, value_name = "ORIGINS", default_value = "*")]
+    #[arg(long, env = "MOESCAPE_EMBED_FROM", value_name = "ORIGINS", default_value = "*")]
     embed_from: EmbedFrom,
     /// Header in which a proxy in front says who its user is; names in review sessions are theirs
     /// then. Only with a proxy that sets or removes it in every request; from others it is ignored
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, env = "MOESCAPE_USER_HEADER", value_name = "NAME")]
     user_header: Option<HeaderName>,
     /// A proxy, or a network of proxies, that is believed whom it asks for (X-Forwarded-For,
     /// X-Forwarded-Proto, --user-header); those on this machine always are
-    #[arg(long = "trusted-proxy", value_name = "CIDR")]
+    #[arg(
+        long = "trusted-proxy",
+        env = "MOESCAPE_TRUSTED_PROXY",
+        value_delimiter = ',',
+        value_name = "CIDR"
+    )]
     trusted_proxies: Vec<Network>,
     /// Sockets of review sessions that one address may have at once; a proxy that is believed
     /// says by X-Forwarded-For whose they are
-    #[arg(long, value_name = "NUMBER", default_value_t = reviews::SOCKETS_PER_ADDRESS)]
+    #[arg(
+        long,
+        env = "MOESCAPE_SOCKETS_PER_ADDRESS",
+        value_name = "NUMBER",
+        default_value_t = reviews::SOCKETS_PER_ADDRESS
+    )]
     sockets_per_address: u32,
     /// Connections at once, and not more than there are descriptors for
     #[arg(
         long,
+        env = "MOESCAPE_MAX_CONNECTIONS",
         value_name = "NUMBER",
         default_value_t = MAX_CONNECTIONS,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
-    max_connections: u32,
+    pub(super) max_connections: u32,
     /// Connections of one address at once, and not more than half of all; those of a proxy that is
     /// believed count as its visitors' [default: 512, or twice --sockets-per-address]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        env = "MOESCAPE_MAX_CONNECTIONS_PER_ADDRESS",
+        value_name = "NUMBER",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     max_connections_per_address: Option<u32>,
     /// Room for uploaded traces of expert loads, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 1_024)]
-    trace_store_mib: u64,
+    #[arg(long, env = "MOESCAPE_TRACE_STORE_MIB", value_name = "MIB", default_value_t = 1_024)]
+    pub(super) trace_store_mib: u64,
     /// Let workers run sweeps that `moescape worker` started at the same NATS, with JetStream
-    #[arg(long, value_name = "nats://HOST:PORT")]
-    engine: Option<Address>,
+    #[arg(long, env = "MOESCAPE_ENGINE", hide_env_values = true, value_name = "nats://HOST:PORT")]
+    pub(super) engine: Option<Address>,
     /// Address and port of `/metrics`, for Prometheus; not for visitors: keep it
     /// on this machine or in a network of yours
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, env = "MOESCAPE_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
     metrics_listen: Option<String>,
+    /// File of settings, TOML: the names of these flags. A flag holds before the environment
+    /// (MOESCAPE_LISTEN for --listen), that before the file
+    #[arg(long, env = "MOESCAPE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print what holds and where it is from, as such a file, and end
+    #[arg(long)]
+    pub(super) print_config: bool,
     #[command(flatten)]
     log: log::Arguments,
 }

@@ -176,3 +176,36 @@ fn a_log_for_programs_is_an_object_in_each_line() {
     assert_eq!((&request["level"], &request["status"]), (&"INFO".into(), &404.into()));
     assert!(refused(&["serve", "--log-level", "loud"]).contains("trace"));
 }
+
+#[test]
+fn what_holds_is_shown_with_where_it_is_from() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("moescape.toml");
+    let text = "listen = \"127.0.0.1:1\"\nmax-connections = 7\ntrace-store-mib = 5\n";
+    std::fs::write(&file, text).unwrap();
+    let shown = |text: &str| {
+        let mut serve = command(&["serve", "--print-config", "--max-connections", "9"]);
+        serve.env("MOESCAPE_CONFIG", &file).env("MOESCAPE_LISTEN", "127.0.0.1:2");
+        serve.env("MOESCAPE_TRUSTED_PROXY", "10.0.0.0/8,192.0.2.7");
+        std::fs::write(&file, text).unwrap();
+        crate::Run::from(serve.output().unwrap())
+    };
+    let run = shown(text);
+    for line in [
+        "listen = \"127.0.0.1:2\"  # environment, MOESCAPE_LISTEN",
+        "max-connections = 9  # flag",
+        &format!("trace-store-mib = 5  # file, {}", file.display()),
+        "sockets-per-address = 256  # default",
+        "trusted-proxy = [\"10.0.0.0/8\", \"192.0.2.7\"]  # environment, MOESCAPE_TRUSTED_PROXY",
+        "# engine isn't set",
+    ] {
+        assert!(run.stdout.lines().any(|shown| shown == line), "{line}\n{}", run.stdout);
+    }
+    let run = shown("maxconnections = 7\ntrace-store-mib = -5\n");
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("the nearest is `max-connections`"), "{}", run.stderr);
+    assert!(run.stderr.contains("--trace-store-mib"), "{}", run.stderr);
+    std::fs::remove_file(&file).unwrap();
+    let path = file.to_str().unwrap();
+    assert!(refused(&["serve", "--config", path]).contains("can't read"));
+}

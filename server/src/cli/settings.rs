@@ -1,0 +1,281 @@
+//! What `moescape serve` is told: by flags, by the environment and by a file, in this order.
+//!
+//! The file has the flags' names. What it says of a flag that isn't given becomes one, so that a
+//! value is read in one way, wherever it comes from.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, FromArgMatches};
+
+use super::Arguments;
+use crate::nats::Address;
+
+/// The command that has settings.
+const COMMAND: &str = "serve";
+
+/// Flags that say what to do once, and aren't settings.
+const NO_SETTINGS: [&str; 3] = ["config", "print-config", "help"];
+
+/// A setting's name, as the flag's, and what holds.
+struct Setting {
+    name: String,
+    values: Vec<String>,
+    is_many: bool,
+    from: String,
+}
+
+/// A command line, with what a file adds to it.
+pub(super) struct Settled {
+    pub(super) arguments: Arguments,
+    settings: Vec<Setting>,
+}
+
+/// Why a command line isn't taken.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The command line itself, or a request for help.
+    Usage(clap::Error),
+    /// The file: one line for each thing that is wrong.
+    File(Vec<String>),
+}
+
+impl From<clap::Error> for Fault {
+    fn from(error: clap::Error) -> Self {
+        Self::Usage(error)
+    }
+}
+
+/// Reads a command line, and for `serve` the file that it names.
+pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
+    let read = |line: &[OsString]| super::command().try_get_matches_from(line);
+    let first = read(given)?;
+    let Some(serve) = first.subcommand_matches(COMMAND) else {
+        return Ok(Settled { arguments: Arguments::from_arg_matches(&first)?, settings: vec![] });
+    };
+    let Some(file) = serve.get_one::<PathBuf>("config") else {
+        let settings = settings(serve, None);
+        return Ok(Settled { arguments: Arguments::from_arg_matches(&first)?, settings });
+    };
+    let fault = |line: String| format!("{}: {line}", file.display());
+    let text = fs::read_to_string(file)
+        .map_err(|error| Fault::File(vec![format!("can't read {}: {error}", file.display())]))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(""));
+        let line = before.matches('\n').count() + 1;
+        Fault::File(vec![fault(format!("line {line}: {}", error.message()))])
+    })?;
+    let (mut faults, mut added) = (Vec::new(), Vec::new());
+    for (name, value) in &table {
+        match flags(name, value) {
+            Err(line) => faults.push(fault(line)),
+            // What is given elsewhere holds.
+            Ok((argument, _)) if is_given(serve, &argument) => {}
+            Ok((_, flags)) => match read(&with(given, &flags)) {
+                Ok(_) => added.extend(flags),
+                Err(error) => faults.push(fault(first_line(&error))),
+            },
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Fault::File(faults));
+    }
+    let whole = read(&with(given, &added))?;
+    let mut shown = settings(serve, None);
+    if let Some(serve) = whole.subcommand_matches(COMMAND) {
+        shown = settings(serve, Some((&shown, &file.display().to_string())));
+    }
+    Ok(Settled { arguments: Arguments::from_arg_matches(&whole)?, settings: shown })
+}
+
+/// The command line with more flags behind the command's name.
+fn with(given: &[OsString], flags: &[OsString]) -> Vec<OsString> {
+    let (before, behind) = given.split_at(given.len().min(2));
+    [before, flags, behind].concat()
+}
+
+/// What clap says in its first line, without the word before it.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+fn is_given(matches: &ArgMatches, argument: &Arg) -> bool {
+    let from = matches.value_source(argument.get_id().as_str());
+    matches!(from, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+}
+
+/// The flags that can be set by a file or the environment.
+pub(super) fn known() -> Vec<Arg> {
+    let command = super::command();
+    let serve = command.find_subcommand(COMMAND);
+    let all = serve.into_iter().flat_map(clap::Command::get_arguments);
+    let is_setting = |name: &str| !NO_SETTINGS.contains(&name);
+    all.filter(|argument| argument.get_long().is_some_and(is_setting)).cloned().collect()
+}
+
+/// A line of the file as flags.
+fn flags(name: &str, value: &toml::Value) -> Result<(Arg, Vec<OsString>), String> {
+    let known = known();
+    let argument = known.iter().find(|argument| argument.get_long() == Some(name));
+    let argument = argument.ok_or_else(|| {
+        let names = known.iter().filter_map(Arg::get_long);
+        let like = |other: &str| strsim::jaro_winkler(other, name);
+        let nearest = names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default();
+        format!("there is no setting `{name}`; the nearest is `{nearest}`")
+    })?;
+    let plain = |value: &toml::Value| match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Array(_) if !is_many(argument) => {
+            Err(format!("`{name}` takes one value, not a list"))
+        }
+        toml::Value::Float(_)
+        | toml::Value::Boolean(_)
+        | toml::Value::Datetime(_)
+        | toml::Value::Array(_)
+        | toml::Value::Table(_) => {
+            let found = value.type_str();
+            Err(format!("`{name}` takes a text or a whole number, not a {found}"))
+        }
+    };
+    let values = match value.as_array().filter(|_| is_many(argument)) {
+        Some(values) => values.iter().map(plain).collect::<Result<Vec<_>, _>>()?,
+        None => vec![plain(value)?],
+    };
+    let flags = values.iter().map(|value| format!("--{name}={value}").into()).collect();
+    Ok((argument.clone(), flags))
+}
+
+fn is_many(argument: &Arg) -> bool {
+    matches!(argument.get_action(), clap::ArgAction::Append)
+}
+
+/// What holds, and where from. `before` is what held without the file, and the file's name.
+fn settings(matches: &ArgMatches, before: Option<(&[Setting], &str)>) -> Vec<Setting> {
+    let setting = |argument: Arg| {
+        let id = argument.get_id().as_str();
+        let name = argument.get_long().unwrap_or_default().to_owned();
+        let values = matches.get_raw(id).into_iter().flatten();
+        let values = values.map(|value| value.to_string_lossy().into_owned());
+        let values = values.map(|value| match value.parse::<Address>() {
+            // Without the name and password that it may have.
+            Ok(address) => address.to_string(),
+            Err(_) => value,
+        });
+        let from = match matches.value_source(id) {
+            Some(ValueSource::CommandLine) => "flag".to_owned(),
+            Some(ValueSource::EnvVariable) => {
+                let name = argument.get_env().unwrap_or_default().to_string_lossy();
+                format!("environment, {name}")
+            }
+            _ => "default".to_owned(),
+        };
+        let known = before.and_then(|(settings, file)| {
+            let known = settings.iter().find(|setting| setting.name == name)?;
+            Some((known.from.clone(), file))
+        });
+        let from = match known {
+            // A flag that wasn't there before is the file's.
+            Some((known, file)) if known == "default" && from == "flag" => format!("file, {file}"),
+            _ => from,
+        };
+        Setting { name, values: values.collect(), is_many: is_many(&argument), from }
+    };
+    known().into_iter().map(setting).collect()
+}
+
+impl Settled {
+    /// What holds, as a file that says so.
+    pub(super) fn shown(&self) -> String {
+        let mut text = String::new();
+        for Setting { name, values, is_many, from } in &self.settings {
+            let quoted = |value: &String| match value.parse::<u64>() {
+                Ok(number) => number.to_string(),
+                Err(_) => toml::Value::String(value.clone()).to_string(),
+            };
+            let values: Vec<String> = values.iter().map(quoted).collect();
+            let _ = match (values.as_slice(), is_many) {
+                ([], _) => writeln!(text, "# {name} isn't set"),
+                (values, true) => writeln!(text, "{name} = [{}]  # {from}", values.join(", ")),
+                (values, false) => writeln!(text, "{name} = {}  # {from}", values.join(", ")),
+            };
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(file: &str, flags: &[&str]) -> Result<String, Vec<String>> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("moescape.toml");
+        fs::write(&path, file).unwrap();
+        let mut line: Vec<OsString> = ["moescape", "serve", "--config"].map(Into::into).to_vec();
+        line.push(path.clone().into());
+        line.extend(flags.iter().map(Into::into));
+        let name = path.display().to_string();
+        let plain = |text: &str| text.replace(&name, "FILE");
+        match settle(&line) {
+            Ok(settled) => Ok(plain(&settled.shown())),
+            Err(Fault::File(lines)) => Err(lines.iter().map(|line| plain(line)).collect()),
+            Err(Fault::Usage(error)) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn every_setting_has_a_name_in_the_environment() {
+        assert!(known().len() > 12);
+        for argument in known() {
+            let name = argument.get_long().unwrap().to_uppercase().replace('-', "_");
+            let variable = argument.get_env().unwrap_or_default().to_string_lossy();
+            assert_eq!(variable, format!("MOESCAPE_{name}"));
+        }
+    }
+
+    #[test]
+    fn a_flag_holds_before_a_file_and_a_file_before_a_default() {
+        let file = "listen = \"127.0.0.1:4170\"\nmax-connections = 64\nhost = [\"a\", \"b.c\"]\n\
+                    engine = \"nats://me:secret@nats:4222\"\n";
+        let shown = settled(file, &["--max-connections", "32"]).unwrap();
+        for line in [
+            "listen = \"127.0.0.1:4170\"  # file, FILE",
+            "max-connections = 32  # flag",
+            "host = [\"a\", \"b.c\"]  # file, FILE",
+            "embed-from = \"*\"  # default",
+            "engine = \"nats://nats:4222\"  # file, FILE",
+            "# public-url isn't set",
+        ] {
+            assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+        }
+        // What is shown is a file that says the same.
+        assert!(settled(&shown, &[]).is_ok());
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_file_is_said_at_once() {
+        let file = "listne = \"127.0.0.1:0\"\nmax-connections = 0\nhost = \"http://a\"\n\
+                    public-url = [\"https://a\"]\nlog-level = true\nconfig = \"b\"\n";
+        let faults = settled(file, &[]).unwrap_err().join("\n");
+        assert_eq!(faults.lines().count(), 6, "{faults}");
+        for part in [
+            "FILE: there is no setting `listne`; the nearest is `listen`",
+            "--max-connections",
+            "leave out what stands before the name",
+            "`public-url` takes one value, not a list",
+            "`log-level` takes a text or a whole number, not a boolean",
+            "no setting `config`",
+        ] {
+            assert!(faults.contains(part), "{part}\n{faults}");
+        }
+        let faults = settled("listen = \"a\"\nlisten = \"b\"", &[]).unwrap_err();
+        assert!(faults[0].starts_with("FILE: line 2: "), "{faults:?}");
+        assert!(settled("", &[]).is_ok());
+    }
+}
