@@ -4,6 +4,7 @@
 //! that fails, 1 for the rest.
 
 mod backup;
+mod doctor;
 mod experts;
 mod budget;
 mod calibrate;
@@ -82,6 +83,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
+    /// Check what a server needs: settings, data, store, NATS, clock, descriptors; say what to do
+    Doctor(doctor::Arguments),
     /// Print the licences of the software that this binary is made of
     Licences(licences::Arguments),
     /// Copy what a server keeps, also while it runs
@@ -152,6 +155,7 @@ pub fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Serve(arguments) if arguments.print_config => output::result(&shown),
         Command::Serve(arguments) => serve::run(*arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),
         Command::Restore(arguments) => backup::restore(arguments),

@@ -27,7 +27,7 @@ use tokio::sync::watch;
 
 use crate::client;
 use crate::hosts::Local;
-pub(crate) use door::{Door, Limits, MAX_CONNECTIONS};
+pub(crate) use door::{Door, Limits, MAX_CONNECTIONS, RESERVED_DESCRIPTORS};
 use door::{Guest, Often};
 use patient::{MAX_STALL, Patient};
 

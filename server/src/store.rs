@@ -16,5 +16,5 @@ pub(crate) use database::{Lazy, Store};
 pub(crate) use fault::StoreError;
 pub(crate) use names::{FILE, JOURNAL, LOG, MEMORY};
 pub(crate) use ready::Readiness;
-pub(crate) use start::{Unfit, beside, check, glance, one_line, parts};
-pub(crate) use tables::{Tables, read as read_tables};
+pub(crate) use start::{Unfit, beside, check, glance, one_line, parts, version};
+pub(crate) use tables::{NEWEST, Tables, read as read_tables};

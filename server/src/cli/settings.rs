@@ -98,7 +98,7 @@ fn with(given: &[OsString], flags: &[OsString]) -> Vec<OsString> {
 }
 
 /// What clap says in its first line, without the word before it.
-fn first_line(error: &clap::Error) -> String {
+pub(super) fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.trim_start_matches("error: ").to_owned()

@@ -134,6 +134,16 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
     }
 }
 
+/// The version of a file's tables; none of one that isn't ours. Nothing is written.
+pub(crate) fn version(file: &Path) -> rusqlite::Result<Option<usize>> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(BUSY)?;
+    Ok(match tables::read(&connection)? {
+        Tables::Ours(version) => Some(version),
+        Tables::None | Tables::Newer(_) | Tables::Without(_) | Tables::Foreign => None,
+    })
+}
+
 /// What SQLite found, in one line.
 pub(crate) fn one_line(found: &str) -> String {
     let found = found.trim_start_matches("*** in database main ***");

@@ -3,6 +3,7 @@
 
 mod budget;
 mod calibrate;
+mod doctor;
 mod export;
 mod find;
 mod import;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use tempfile::TempDir;
 use crate::{command, refused, run};
 
 /// A running server; ended with the test, however that ends.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
     first_line: String,
     address: String,
-    _data: TempDir,
+    home: Option<TempDir>,
 }
 
 impl Drop for Server {
@@ -29,19 +30,14 @@ impl Server {
     fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
         let data = home.path().join("not/there/yet");
-        let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
-        serve.arg(&data).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = serve.spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut first_line = String::new();
-        stdout.read_line(&mut first_line).unwrap();
+        let mut server = on(&data);
         assert!(data.is_dir(), "the data directory is created");
-        let address = first_line.trim().trim_start_matches("listening on http://").to_owned();
-        Self { child, stdout, first_line, address, _data: home }
+        server.home = Some(home);
+        server
     }
 
     /// Sends an address and gives the answer's first line; empty when the server just closed.
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let request =
@@ -52,6 +48,18 @@ impl Server {
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
     }
+}
+
+/// A server on a data directory that stays when it ends.
+pub(crate) fn on(data: &Path) -> Server {
+    let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+    serve.arg(data).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = serve.spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first_line = String::new();
+    stdout.read_line(&mut first_line).unwrap();
+    let address = first_line.trim().trim_start_matches("listening on http://").to_owned();
+    Server { child, stdout, first_line, address, home: None }
 }
 
 #[test]

@@ -1,0 +1,334 @@
+//! What `moescape doctor` looks at, one thing after the other. Nothing is changed but a file in the
+//! data directory, which is removed again.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::State::{Broken, Warning};
+use super::{Check, serve};
+use crate::listen::{self, Limits};
+use crate::nats::{self, Address, MAX_ANSWER_TIME};
+use crate::{Site, files, store, traces};
+
+/// Room below which the data directory is soon full, and below which it is.
+const LITTLE_MIB: u64 = 1_024;
+const NONE_MIB: u64 = 64;
+
+/// What a compressed trace begins with (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Where JetStream says what an account has.
+///
+/// Source: docs.nats.io/reference/reference-protocols/nats_api_reference.
+const ACCOUNT: &str = "$JS.API.INFO";
+
+/// No clock that is right says less: 2026-01-01, before the first release.
+const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
+
+/// By how much files may be of the future: machines that share a disk differ a little.
+const AHEAD: Duration = Duration::from_mins(2);
+
+/// The versions of what the binary is made of.
+pub(super) fn versions() -> Check {
+    let name = "versions";
+    let found = format!(
+        "moescape {}, model {}, tables {}",
+        env!("CARGO_PKG_VERSION"),
+        model::MODEL_VERSION,
+        store::NEWEST
+    );
+    match Site::embedded() {
+        Ok(site) if site.names().is_some() => Check::fine(name, format!("{found}, with the site")),
+        Ok(_) => {
+            let todo = "pages don't follow what is changed in them; build with the site in it, or \
+                        serve a built one by --site";
+            Check::new(name, Warning, format!("{found}, without the site"), todo)
+        }
+        Err(error) => {
+            let todo = "install a binary that is whole";
+            Check::new(name, Broken, format!("{found}, a site that can't be read: {error}"), todo)
+        }
+    }
+}
+
+/// All that follows from the settings.
+pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
+    let mut checks = Vec::new();
+    match serve::data(settings.data.clone()) {
+        Ok(data) => checks.extend(of_data(&data, settings.trace_store_mib)),
+        Err(_) => {
+            let found = "no directory was named, and there is no home";
+            checks.push(Check::new("data", Broken, found, "name one by --data"));
+        }
+    }
+    checks.push(descriptors(settings));
+    if let Some(address) = &settings.engine {
+        checks.push(engine(address));
+    }
+    checks
+}
+
+fn of_data(data: &Path, trace_store_mib: u64) -> Vec<Check> {
+    let name = "data";
+    let shown = data.display();
+    match fs::metadata(data) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => {
+            let todo = "move the file away, or name a directory by --data";
+            return vec![Check::new(name, Broken, format!("{shown} isn't a directory"), todo)];
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let todo = "name the right one by --data; the first `moescape serve` makes a new one";
+            return vec![Check::new(name, Broken, format!("{shown} isn't there"), todo)];
+        }
+        Err(error) => {
+            let todo = "let the server's user reach it, or name another one by --data";
+            return vec![Check::new(name, Broken, format!("{shown}: {error}"), todo)];
+        }
+    }
+    let mut checks = vec![Check::fine(name, shown.to_string())];
+    checks.extend(permissions(data));
+    let written = writable(data);
+    let is_written = written.state == super::State::Fine;
+    checks.push(written);
+    checks.extend(room(data));
+    checks.push(the_store(data, is_written));
+    checks.push(the_traces(&data.join(traces::DIRECTORY), trace_store_mib));
+    checks.push(clock(data));
+    checks
+}
+
+/// Whose the directory is, and who else may use it.
+#[cfg(unix)]
+fn permissions(data: &Path) -> Option<Check> {
+    use std::os::unix::fs::MetadataExt;
+    let name = "permissions";
+    let metadata = fs::metadata(data).ok()?;
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    let mode = metadata.mode() & 0o777;
+    let found = format!("mode {mode:03o}, owner {owner}");
+    Some(if owner != user {
+        let todo =
+            format!("run this as the server's user, or `chown -R {user} {}`", data.display());
+        Check::new(name, Warning, format!("{found}, and this is user {user}"), todo)
+    } else if mode & 0o022 != 0 {
+        let todo = format!("`chmod 700 {}`: others can put files in it", data.display());
+        Check::new(name, Broken, found, todo)
+    } else {
+        // What is in it is its owner's alone: the server sees to that.
+        Check::fine(name, found)
+    })
+}
+
+#[cfg(not(unix))]
+fn permissions(_: &Path) -> Option<Check> {
+    None
+}
+
+fn writable(data: &Path) -> Check {
+    let name = "writable";
+    let file = data.join(format!("moescape.doctor-{}", std::process::id()));
+    let written = files::write(&file, b"doctor\n");
+    let removed = fs::remove_file(&file);
+    match written.and(removed) {
+        Ok(()) => Check::fine(name, "a file was written and removed"),
+        Err(error) => {
+            let todo = "let the server's user write there: see owner, mode, a mount that is \
+                        read-only, and ReadWritePaths of a unit";
+            Check::new(name, Broken, format!("{}: {error}", data.display()), todo)
+        }
+    }
+}
+
+#[cfg(unix)]
+fn room(data: &Path) -> Option<Check> {
+    let found = rustix::fs::statvfs(data).ok()?;
+    Some(of_room(found.f_bavail.saturating_mul(found.f_frsize) >> 20))
+}
+
+#[cfg(not(unix))]
+fn room(_: &Path) -> Option<Check> {
+    None
+}
+
+fn of_room(mib: u64) -> Check {
+    let found = format!("{mib} MiB free");
+    let todo = "make room, or move the data to a larger disk";
+    if mib < NONE_MIB {
+        Check::new("room", Broken, found, todo)
+    } else if mib < LITTLE_MIB {
+        Check::new("room", Warning, found, todo)
+    } else {
+        Check::fine("room", found)
+    }
+}
+
+fn the_store(data: &Path, is_writable: bool) -> Check {
+    let name = "store";
+    let file = data.join(store::FILE);
+    let shown = file.display();
+    if let Err(unfit) = store::check(data) {
+        let todo = format!(
+            "`moescape restore --from COPY --data {} --replace` puts a copy back; a store of a \
+             newer version needs that version",
+            data.display()
+        );
+        return Check::new(name, Broken, unfit.to_string(), todo);
+    }
+    match fs::metadata(&file) {
+        Ok(metadata) if metadata.len() > 0 => {}
+        Ok(_) | Err(_) => return Check::fine(name, "none yet: the server makes it"),
+    }
+    match store::version(&file) {
+        Ok(version) => {
+            let version = version.map_or_else(|| "?".to_owned(), |version| version.to_string());
+            Check::fine(name, format!("whole, tables {version} of {}", store::NEWEST))
+        }
+        Err(_) if !is_writable => {
+            let todo = "make the data directory writable first";
+            Check::new(name, Warning, format!("{shown} can't be looked into"), todo)
+        }
+        Err(error) => {
+            let todo = "let the server's user read and write it; the message says what is wrong";
+            Check::new(name, Broken, format!("{shown}: {error}"), todo)
+        }
+    }
+}
+
+fn the_traces(directory: &Path, most_mib: u64) -> Check {
+    let name = "traces";
+    let shown = directory.display();
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Check::fine(name, "none yet");
+        }
+        Err(error) => {
+            let todo = "it must be a directory that the server's user can read and write";
+            return Check::new(name, Broken, format!("{shown}: {error}"), todo);
+        }
+    };
+    let (mut count, mut bytes, mut bad) = (0_u64, 0_u64, Vec::new());
+    for entry in entries.flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let mut start = [0; GZIP.len()];
+        let read = fs::File::open(entry.path()).and_then(|mut file| file.read_exact(&mut start));
+        if !traces::is_stored(&file) || read.is_err() || start != GZIP {
+            bad.push(file);
+        }
+        count += 1;
+        bytes += entry.metadata().map_or(0, |metadata| metadata.len());
+    }
+    let found = format!("{count}, {} of {most_mib} MiB", bytes.div_ceil(1 << 20));
+    if let Some(first) = bad.first() {
+        let todo = "remove what isn't the server's; take a trace that is damaged from a backup";
+        let others = bad.len() - 1;
+        let found = format!("{found}; {first} is no trace, and {others} more");
+        return Check::new(name, Broken, found, todo);
+    }
+    if bytes >= most_mib.saturating_mul(1 << 20) {
+        let todo = "no trace can be added: give more by --trace-store-mib";
+        return Check::new(name, Warning, found, todo);
+    }
+    Check::fine(name, found)
+}
+
+/// Links end by the clock, and events have its times.
+fn clock(data: &Path) -> Check {
+    let stored = fs::metadata(data.join(store::FILE)).and_then(|found| found.modified()).ok();
+    of_clock(SystemTime::now(), stored)
+}
+
+fn of_clock(now: SystemTime, stored: Option<SystemTime>) -> Check {
+    let name = "clock";
+    let todo = "set the clock, as by NTP: links end by it";
+    if now < SystemTime::UNIX_EPOCH + EARLIEST {
+        return Check::new(name, Broken, "it says a time before this program was made", todo);
+    }
+    let ahead = stored.and_then(|stored| stored.duration_since(now).ok()).unwrap_or_default();
+    if ahead > AHEAD {
+        let found = format!("the store was written {} s from now", ahead.as_secs());
+        return Check::new(name, Broken, found, todo);
+    }
+    Check::fine(name, "later than all that is stored")
+}
+
+fn descriptors(settings: &serve::Arguments) -> Check {
+    let wanted = settings.max_connections;
+    let limits = Limits::new(wanted, None, 0);
+    of_descriptors(wanted, limits.possible().connections)
+}
+
+fn of_descriptors(wanted: u32, possible: u32) -> Check {
+    let name = "descriptors";
+    if possible >= wanted {
+        return Check::fine(name, format!("enough for {wanted} connections"));
+    }
+    let found = format!("enough for {possible} of {wanted} connections");
+    let todo = format!(
+        "allow {} (LimitNOFILE of a unit, `ulimit -n`), or ask for fewer by --max-connections",
+        u64::from(wanted) + listen::RESERVED_DESCRIPTORS
+    );
+    Check::new(name, Broken, found, todo)
+}
+
+fn engine(address: &Address) -> Check {
+    let name = "NATS";
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let asked = runtime.map_err(|error| error.to_string()).and_then(|runtime| {
+        runtime.block_on(async {
+            let silent =
+                || format!("{address} doesn't answer within {} s", MAX_ANSWER_TIME.as_secs());
+            let asks = async {
+                let client = nats::connect(address, "moescape-doctor").await;
+                let client = client.map_err(|error| error.to_string())?;
+                let told = client.request(ACCOUNT, "".into()).await;
+                let told = told.map_err(|error| format!("{address} has no JetStream: {error}"))?;
+                streams(&told.payload).map_err(|why| format!("{address} has no JetStream: {why}"))
+            };
+            tokio::time::timeout(MAX_ANSWER_TIME * 2, asks).await.map_err(|_| silent())?
+        })
+    });
+    match asked {
+        Ok(streams) => Check::fine(name, format!("{address} with JetStream, streams: {streams}")),
+        Err(why) => {
+            let todo = "start it with JetStream, `nats-server -js`, where --engine says; see \
+                        firewalls, name and password";
+            Check::new(name, Broken, why, todo)
+        }
+    }
+}
+
+/// How many streams an account has, by what JetStream says of it.
+fn streams(said: &[u8]) -> Result<u64, String> {
+    let said: serde_json::Value =
+        serde_json::from_slice(said).map_err(|_| "it says no JSON".to_owned())?;
+    match said["streams"].as_u64() {
+        Some(streams) => Ok(streams),
+        None => Err(said["error"]["description"].as_str().unwrap_or("it says no more").to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::doctor::State;
+
+    #[test]
+    fn a_clock_that_is_behind_what_is_stored_is_broken() {
+        let now = SystemTime::UNIX_EPOCH + EARLIEST + Duration::from_hours(24);
+        assert_eq!(of_clock(now, None).state, State::Fine);
+        assert_eq!(of_clock(now, Some(now + AHEAD)).state, State::Fine);
+        assert_eq!(of_clock(now, Some(now + AHEAD * 2)).state, State::Broken);
+        assert_eq!(of_clock(SystemTime::UNIX_EPOCH, None).state, State::Broken);
+    }
+
+    #[test]
+    fn little_room_is_a_warning_and_none_is_broken() {
+        assert_eq!(of_room(LITTLE_MIB).state, State::Fine);
+        assert_eq!(of_room(LITTLE_MIB - 1).state, State::Warning);
+        assert_eq!(of_room(NONE_MIB - 1).state, State::Broken);
+    }
+}
