@@ -240,6 +240,23 @@ mod tests {
     }
 
     #[test]
+    fn the_unit_and_the_container_set_what_there_is() {
+        let unit = include_str!("../../deploy/moescape.service");
+        let container = include_str!("../../deploy/Containerfile");
+        let known = known();
+        for text in [unit, container] {
+            let named = text.split("MOESCAPE_").skip(1);
+            let named: Vec<&str> = named.filter_map(|rest| rest.split('=').next()).collect();
+            assert!(named.contains(&"DATA"));
+            for name in named.into_iter().filter(|name| *name != "CONFIG") {
+                let variable = format!("MOESCAPE_{name}");
+                let is = |argument: &Arg| argument.get_env() == Some(variable.as_ref());
+                assert!(known.iter().any(is), "{variable}");
+            }
+        }
+    }
+
+    #[test]
     fn a_flag_holds_before_a_file_and_a_file_before_a_default() {
         let file = "listen = \"127.0.0.1:4170\"\nmax-connections = 64\nhost = [\"a\", \"b.c\"]\n\
                     engine = \"nats://me:secret@nats:4222\"\n";
