@@ -54,8 +54,8 @@ impl Lazy {
         self.nats.is_some()
     }
 
-    /// Sweeps that are evaluated, sweeps that wait, and designs that are done, of an engine that was
-    /// started.
+    /// Sweeps that are evaluated, sweeps that wait, and designs that are done. There are none
+    /// before the engine is started.
     pub(crate) fn counts(&self) -> (u64, u64, u64) {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         engine.as_ref().map_or((0, 0, 0), |engine| engine.counts())
