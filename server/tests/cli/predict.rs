@@ -70,10 +70,10 @@ fn the_expected_error_is_the_models_own() {
 }
 
 #[test]
-fn a_run_is_counted_in_five_ways_and_the_designs_own_comes_first() {
+fn a_run_is_counted_in_eight_ways_and_the_designs_own_comes_first() {
     let report = json(&[]);
     let ways = report["conventions"].as_array().unwrap();
-    assert_eq!(ways.len(), 5);
+    assert_eq!(ways.len(), 8);
     for (own, metric) in [("utilisation", "mfu"), ("flops_per_token", "flops_per_token")] {
         let [own, metric] =
             [&ways[0][own], &report["metrics"][metric]].map(|v| v.as_f64().unwrap());

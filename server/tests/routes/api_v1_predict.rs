@@ -29,7 +29,7 @@ async fn a_legal_design_gets_the_models_own_numbers() {
     assert_eq!(report["metrics"].as_object().unwrap().len(), MetricId::ALL.len());
     assert_eq!(report["stages"].as_array().unwrap().len(), expected.stages.len());
     assert_eq!(report["communication"].as_array().unwrap().len(), expected.communication.len());
-    assert_eq!(report["conventions"].as_array().unwrap().len(), 5);
+    assert_eq!(report["conventions"].as_array().unwrap().len(), 8);
     let plan = Plan::new(&design).unwrap();
     let ranges = MetricId::ALL.iter().filter(|id| model::range(&plan, **id).is_some());
     assert_eq!(report["expected_error"].as_object().unwrap().len(), ranges.count());

@@ -17,7 +17,7 @@ const QUERY: &str = "v=1&preset=pangu-ultra-moe-6k";
 
 /// Every download by its address, without the query string; those of a sweep by what stands for
 /// its id.
-const ALL: [&str; 16] = [
+const ALL: [&str; 21] = [
     "/api/v1/sweeps/ID",
     "/api/v1/sweeps/ID/rows?format=csv",
     "/api/v1/sweeps/ID/rows?format=jsonl",
@@ -26,14 +26,19 @@ const ALL: [&str; 16] = [
     "/api/v1/validation.csv",
     "/api/v1/validation/serving",
     "/compare.csv",
+    "/export/accelerate.yaml",
+    "/export/bridge.py",
+    "/export/deepspeed.json",
     "/export/design.json",
     "/export/design.toml",
     "/export/megatron.sh",
     "/export/metrics.csv",
     "/export/metrics.json",
     "/export/metrics.parquet",
+    "/export/mindformers.yaml",
     "/export/mindspeed.sh",
     "/export/timeline.json",
+    "/export/torchtitan.toml",
 ];
 
 /// The addresses of a page's links that are to be saved.
