@@ -17,6 +17,7 @@
 //! parallelism: documents go to as many ranks as their length needs, until loads are within
 //! [`BALANCE_SLACK`].
 
+use crate::sorting::sort_numbers;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -182,7 +183,7 @@ impl Lengths {
             }
             sums.push(work / s);
         }
-        sums.sort_unstable_by(f64::total_cmp);
+        sort_numbers(&mut sums);
         sums
     }
 

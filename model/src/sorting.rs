@@ -3,6 +3,7 @@
 //! A sort of the standard library is compiled anew for each kind of element and takes some
 //! kilobytes each time, which the explorer's module has to be downloaded with.
 
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 /// Sorts by insertion, equals in their order: n + d comparisons where d pairs of n elements stand
@@ -17,11 +18,33 @@ pub fn sort_short<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
+/// Sorts numbers, the lowest first, as [`f64::total_cmp`] has them: by whole numbers in their
+/// order, whose sort others use too.
+pub fn sort_numbers(list: &mut [f64]) {
+    const SIGN: u64 = 1 << 63;
+    let key = |number: &f64| {
+        let bits = number.to_bits();
+        if bits & SIGN == 0 { bits | SIGN } else { !bits }
+    };
+    let mut keys: Vec<u64> = list.iter().map(key).collect();
+    keys.sort_unstable();
+    for (number, key) in list.iter_mut().zip(keys) {
+        *number = f64::from_bits(if key & SIGN == 0 { !key } else { key & !SIGN });
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
+
+    #[test]
+    fn numbers_are_in_their_total_order() {
+        let mut list = [2.5, -0.0, f64::INFINITY, 0.0, -3.0, 1e-300, f64::NEG_INFINITY, 2.5];
+        let mut expected = list;
+        expected.sort_by(f64::total_cmp);
+        sort_numbers(&mut list);
+        assert_eq!(list.map(f64::to_bits), expected.map(f64::to_bits));
+    }
 
     #[test]
     fn it_sorts_as_the_standard_library_and_keeps_the_order_of_equals() {

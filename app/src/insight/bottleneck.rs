@@ -1,6 +1,7 @@
 //! What bounds a design, in plain words: the largest losses of a step and the fullest stage.
 
 use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
+use model::sorting::sort_short;
 use model::units::{Bytes, Seconds};
 
 use crate::insight::memory_view::moment;
@@ -53,7 +54,7 @@ fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
         .parts()
         .filter(|(part, time)| *part != StepPart::Ideal && time.get() > least.get());
     let mut losses: Vec<_> = losses.collect();
-    losses.sort_by(|(_, a), (_, b)| b.get().total_cmp(&a.get()));
+    sort_short(&mut losses, |(_, a), (_, b)| b.get().total_cmp(&a.get()));
     losses.truncate(3);
     losses
 }

@@ -1,5 +1,7 @@
 //! How uneven loads are.
 
+use crate::sorting::sort_numbers;
+
 /// The fullest device's tokens over the mean: 1 when all get the same, also when all get none.
 ///
 /// # Source
@@ -43,7 +45,7 @@ pub fn coefficient_of_variation(loads: &[f64]) -> f64 {
 #[must_use]
 pub fn gini(loads: &[f64]) -> f64 {
     let mut sorted = loads.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort_numbers(&mut sorted);
     let (count, sum) = (sorted.len() as f64, sorted.iter().sum::<f64>());
     let weighted = |(index, load): (usize, &f64)| (2.0 * (index as f64 + 1.0) - count - 1.0) * load;
     let weighted: f64 = sorted.iter().enumerate().map(weighted).sum();

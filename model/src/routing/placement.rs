@@ -1,5 +1,6 @@
 //! Which device holds which expert.
 
+use crate::sorting::sort_numbers;
 use alloc::collections::BinaryHeap;
 use alloc::collections::binary_heap::PeekMut;
 use alloc::vec;
@@ -382,7 +383,7 @@ impl Eq for Device {}
 pub fn lower_bound(loads: &[f64], devices: usize, per_device: usize) -> f64 {
     let devices = devices.max(1);
     let mut sorted = loads.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort_numbers(&mut sorted);
     sorted.reverse();
     let mean = sorted.iter().sum::<f64>() / devices as f64;
     let elsewhere = (devices - 1).saturating_mul(per_device);

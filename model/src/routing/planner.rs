@@ -1,5 +1,6 @@
 //! Moving experts between devices during a run.
 
+use crate::sorting::sort_numbers;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -110,7 +111,7 @@ impl Outcome {
     #[must_use]
     pub fn quantile_after(&self, share: f64, from_step: usize) -> f64 {
         let mut sorted = self.after.get(from_step * self.layers..).unwrap_or(&[]).to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
+        sort_numbers(&mut sorted);
         let at = libm::ceil(share.clamp(0.0, 1.0) * sorted.len() as f64) as usize;
         sorted.get(at.max(1) - 1).copied().unwrap_or(1.0)
     }
