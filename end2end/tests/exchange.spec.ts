@@ -168,7 +168,7 @@ test.describe("without a script", () => {
     await page.getByRole("button", { name: "Import" }).click();
     await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
     await page.getByRole("link", { name: "Export" }).click();
-    await page.getByText("Show the script").first().click();
+    await page.getByText("Show the file").first().click();
     await expect(page.getByRole("region", { name: "Megatron-Core arguments" })).toContainText(
       "--num-experts 160",
     );

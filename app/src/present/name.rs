@@ -134,7 +134,7 @@ pub fn spelled(value: &Value) -> String {
 }
 
 /// Values whose ids aren't words, whichever knobs take them.
-const VALUES: [(&str, &str); 61] = [
+const VALUES: [(&str, &str); 62] = [
     ("off-by-one", "off by one"),
     ("learnable", "a learned sink"),
     ("rope", "RoPE"),
@@ -173,6 +173,7 @@ const VALUES: [(&str, &str); 61] = [
     ("level0", "level 0"),
     ("level1", "level 1"),
     ("micro_batch", "per micro-batch"),
+    ("log_normal", "log-normal"),
     ("ep_group", "per EP group"),
     ("dp_group", "per DP group"),
     ("sliding_window", "sliding window"),

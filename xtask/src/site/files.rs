@@ -211,7 +211,7 @@ fn compress(path: &Path, bytes: &[u8], quality: Quality<'_>) -> Result<()> {
         // The encoder makes better choices when it knows what comes.
         size_hint: bytes.len(),
         // Short distances as they are: modules repeat what came a few bytes before, 0.2 % less.
-        dist: BrotliDistanceParams { num_direct_distance_codes: 15, ..defaults.dist },
+        dist: BrotliDistanceParams { num_direct_distance_codes: 8, ..defaults.dist },
         ..defaults
     };
     let mut packed = Vec::new();
