@@ -2,8 +2,8 @@
 //! launch script, and the configuration of other frameworks in their own words.
 //!
 //! The words are those of the [dialects](crate::dialects) that an import reads, the other way
-//! round. What is written is read again at once: every knob that it alone doesn't bring back stands below as a comment
-//! that [`crate::import()`] reads, with the reason. So the way back is exact.
+//! round. What is written is read again at once: every knob that it alone doesn't bring back stands
+//! below as a comment that [`crate::import()`] reads, with the reason. So the way back is exact.
 
 mod framework;
 mod groups;

@@ -55,7 +55,8 @@ pub(super) fn scripts() -> Texts {
         "set -e\nLAYERS=${1:-8}\nif [[ $LAYERS -gt 4 ]]; then\n  PP=2\nelse\n  PP=1\nfi\n\
          for size in 512 1024; do HIDDEN=$size; done\ncase $PP in 2) TP=2;; *) TP=1;; esac\n\
          run() {\n  torchrun --nproc_per_node 8 x.py --num-layers $LAYERS \\\n\
-         --hidden-size $HIDDEN --num-attention-heads $((HIDDEN / 64)) --tensor-model-parallel-size $TP \"$@\"\n}\n\
+         --hidden-size $HIDDEN --num-attention-heads $((HIDDEN / 64))\x20\
+         --tensor-model-parallel-size $TP \"$@\"\n}\n\
          cat > extra.yaml <<EOF\nseq_length: $((LAYERS * 512))\nEOF\nrun --bf16 ${EXTRA:+--x}\n",
     ]);
     all.extend(exports(Target::Megatron).into_iter().take(2));
