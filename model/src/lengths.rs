@@ -17,7 +17,6 @@
 //! parallelism: documents go to as many ranks as their length needs, until loads are within
 //! [`BALANCE_SLACK`].
 
-use crate::sorting::sort_numbers;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -25,6 +24,7 @@ use crate::choice::LengthDistribution;
 use crate::design::Design;
 use crate::ranks::Ranks;
 use crate::routing::random::{quantile, stream, uniform};
+use crate::sorting::sort_numbers;
 
 /// How far the least busy rank may be below the busiest under dynamic context parallelism.
 ///

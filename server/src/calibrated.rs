@@ -1,8 +1,12 @@
 //! A calibration as data: what `moescape calibrate --json` prints and `POST /api/v1/calibrate`
 //! answers.
 
+use app::page::trust::words;
+use app::present::format;
 use app::present::provenance::Provenance;
+use model::metric::{MetricId, MetricValue};
 use validation::own::Calibration;
+use validation::own::report::Measured;
 
 use crate::{calendar, validated};
 
@@ -13,4 +17,22 @@ pub(crate) const MAX_FILES: usize = 200;
 #[must_use]
 pub(crate) fn json(found: &Calibration) -> String {
     validated::json(found, &Provenance { design: found.link.clone(), date: calendar::today() })
+}
+
+/// A run in cells: its name, measured, without the profile and with it, each with its error, and
+/// the error where its design is left out.
+pub(crate) fn measured(run: &Measured) -> Vec<String> {
+    let value = |value: f64| match MetricId::find(run.metric) {
+        Some(id) => format::metric(id, MetricValue::Number(value)).to_string(),
+        None => format::significant(value, 4),
+    };
+    vec![
+        run.id.clone(),
+        value(run.measured),
+        value(run.before),
+        words::error(run.time_error_before),
+        value(run.after),
+        words::error(run.time_error),
+        run.left_out_error.map_or_else(|| words::NOTHING.to_owned(), words::error),
+    ]
 }

@@ -28,6 +28,7 @@ mod openapi;
 mod page;
 mod palette;
 mod predict;
+mod preset_options;
 mod presets;
 mod review;
 mod review_access;

@@ -24,6 +24,7 @@ pub const MEASURED_PATH: &str = "/serving/measured";
 /// Where the scores of a router trace come as text that the page reads.
 pub const SCORES_PATH: &str = "/api/v1/experts/scores";
 
+pub use experts::pattern_rows;
 pub use front::pools;
 pub use page::page;
 

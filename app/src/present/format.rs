@@ -4,7 +4,6 @@
 
 mod unit;
 
-use model::sorting::sort_short;
 use std::fmt;
 
 use model::Breakdown;
@@ -13,6 +12,7 @@ use model::knob::Value;
 use model::measure::Measure;
 use model::metric::{MetricId, MetricValue};
 use model::serving::ServingMetric;
+use model::sorting::sort_short;
 use model::units::{Bytes, Seconds};
 
 pub use unit::{MemoryUnit, PerUnit};

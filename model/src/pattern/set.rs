@@ -38,6 +38,11 @@ impl Set {
         self.words.get(expert / 64).is_some_and(|word| word >> (expert % 64) & 1 == 1)
     }
 
+    /// Its experts, the lowest number first.
+    pub fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.words.len() * 64).filter(|expert| self.has(*expert))
+    }
+
     /// How many are in both.
     #[must_use]
     pub fn shared(&self, other: &Self) -> usize {

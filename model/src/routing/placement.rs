@@ -1,6 +1,5 @@
 //! Which device holds which expert.
 
-use crate::sorting::sort_numbers;
 use alloc::collections::BinaryHeap;
 use alloc::collections::binary_heap::PeekMut;
 use alloc::vec;
@@ -9,6 +8,7 @@ use core::cmp::Ordering;
 
 use super::measure;
 use super::trace::sum;
+use crate::sorting::sort_numbers;
 
 /// A slot that holds no expert.
 const FREE: u32 = u32::MAX;

@@ -1,12 +1,12 @@
 //! Moving experts between devices during a run.
 
-use crate::sorting::sort_numbers;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::measure::{coefficient_of_variation, imbalance};
 use super::placement::Placement;
 use super::trace::Trace;
+use crate::sorting::sort_numbers;
 
 /// How the loads of the next steps are foretold.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,15 +7,14 @@ use app::page::trust::words;
 use app::present::format;
 use model::design::{Design, KnobId};
 use model::knob::KnobError;
-use model::metric::{MetricId, MetricValue};
 use validation::own::read::{Content, read};
-use validation::own::report::{Agreement, Measured, Told, Unused};
+use validation::own::report::{Agreement, Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};
 use validation::report::Score;
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated::{self, MAX_FILES};
+use crate::calibrated::{self, MAX_FILES, measured};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]
@@ -135,22 +134,6 @@ fn constant(told: &Told) -> Vec<String> {
         if is_own { format!("{} to {}{unit}", number(least), number(most)) } else { String::new() },
         format::percent(told.told, 0).to_string(),
         told.why.to_owned(),
-    ]
-}
-
-fn measured(run: &Measured) -> Vec<String> {
-    let value = |value: f64| match MetricId::find(run.metric) {
-        Some(id) => format::metric(id, MetricValue::Number(value)).to_string(),
-        None => format::significant(value, 4),
-    };
-    vec![
-        run.id.clone(),
-        value(run.measured),
-        value(run.before),
-        words::error(run.time_error_before),
-        value(run.after),
-        words::error(run.time_error),
-        run.left_out_error.map_or_else(|| words::NOTHING.to_owned(), words::error),
     ]
 }
 

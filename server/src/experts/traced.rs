@@ -5,9 +5,8 @@ use model::pattern::{Depth, Pair, Patterns, Set};
 use model::serving::traced::{Task, Traced};
 
 /// The experts of a set.
-fn numbers(set: &Set, patterns: &Patterns) -> Tree {
-    let members = (0..patterns.experts()).filter(|expert| set.has(*expert));
-    Tree::List(members.map(|expert| Tree::Unsigned(expert as u64)).collect())
+fn numbers(set: &Set) -> Tree {
+    Tree::List(set.members().map(|expert| Tree::Unsigned(expert as u64)).collect())
 }
 
 /// A trace beside a design.
@@ -22,10 +21,7 @@ pub(super) fn json(traced: &Traced, patterns: &Patterns) -> Tree {
             ("kept_for_95_percent", Tree::Unsigned(task.curve.kept_for(0.95) as u64)),
             ("coverage", Tree::List(curve.collect())),
             ("hits_on_devices", Tree::number(task.hits)),
-            (
-                "kept_experts",
-                Tree::List(task.keep.sets.iter().map(|set| numbers(set, patterns)).collect()),
-            ),
+            ("kept_experts", Tree::List(task.keep.sets.iter().map(numbers).collect())),
         ])
     };
     let depth = |it: &Depth| {

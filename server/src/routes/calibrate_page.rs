@@ -15,14 +15,14 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
-use model::metric::{MetricId, MetricValue};
-use model::preset::{Preset, PresetKind};
 use validation::own::Calibration;
 use validation::own::report::{Agreement, Measured, Told, Unused};
 use validation::report::Score;
 
 use super::calibrate::{Form, Refused, found, read_form, too_large};
 use super::page::off_thread;
+use super::preset_options::preset_options;
+use crate::calibrated::measured;
 use crate::choices;
 use crate::client::Client;
 use crate::problem::Problem;
@@ -180,11 +180,7 @@ fn header(names: &[&str]) -> Vec<String> {
 
 fn runs(found: &Calibration) -> Markup {
     let row = |run: &Measured| {
-        let value = |value: f64| match MetricId::find(run.metric) {
-            Some(id) => app::present::format::metric(id, MetricValue::Number(value)).to_string(),
-            None => significant(value, 4),
-        };
-        let left_out = run.left_out_error.map_or_else(|| words::NOTHING.to_owned(), words::error);
+        let mut cells = measured(run);
         let memory = match run.memory_measured_gib {
             Some(gib) => format!(
                 "{} / {} GiB",
@@ -193,16 +189,8 @@ fn runs(found: &Calibration) -> Markup {
             ),
             None => words::NOTHING.to_owned(),
         };
-        vec![
-            run.id.clone(),
-            value(run.measured),
-            value(run.before),
-            words::error(run.time_error_before),
-            value(run.after),
-            words::error(run.time_error),
-            left_out,
-            memory,
-        ]
+        cells.push(memory);
+        cells
     };
     let names = [
         "Run",
@@ -289,10 +277,6 @@ fn unused(found: &Calibration) -> Markup {
 
 /// The form.
 fn asked(form: &Form, has_answer: bool) -> Markup {
-    let kinds = [
-        (PresetKind::Recipe, "From a published run"),
-        (PresetKind::Model, "From a model on our default cluster"),
-    ];
     html! {
         @if has_answer { h2 { "Calibrate again" } } @else {
             p {
@@ -332,14 +316,7 @@ fn asked(form: &Form, has_answer: bool) -> Markup {
                 div.import-field {
                     label for="calibrate-preset" { "For what a log doesn't say, use" }
                     select id="calibrate-preset" name="preset" autocomplete="off" {
-                        (option("", "Plain defaults", form.preset.is_empty()))
-                        @for (kind, label) in kinds { optgroup label=(label) {
-                            @for preset in Preset::all().filter(|it| it.kind == kind) {
-                                @if preset.refused.is_none() {
-                                    (option(preset.id, preset.title, form.preset == preset.id))
-                                }
-                            }
-                        } }
+                        (preset_options(&form.preset))
                     }
                 }
                 div.import-field {

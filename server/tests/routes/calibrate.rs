@@ -3,29 +3,15 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 
+use crate::multipart::{Field, body, kind};
 use crate::{Answer, TestApp};
 
 const LOG: &str = include_str!("../../../crates/validation/tests/own/llama-8b-tp1.log");
-const MARK: &str = "moescape-mark-0123";
-
-/// A field of a form: its name, the file's name where it is one, and what it holds.
-type Field<'a> = (&'a str, Option<&'a str>, &'a [u8]);
 
 async fn posted(path: &str, fields: &[Field<'_>]) -> Answer {
-    let mut body = vec![];
-    for (name, file, bytes) in fields {
-        let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
-        let head =
-            format!("--{MARK}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
-        body.extend_from_slice(head.as_bytes());
-        body.extend_from_slice(bytes);
-        body.extend_from_slice(b"\r\n");
-    }
-    body.extend_from_slice(format!("--{MARK}--\r\n").as_bytes());
-    let kind = format!("multipart/form-data; boundary={MARK}");
-    let request = Request::post(path).header("content-type", kind);
+    let request = Request::post(path).header("content-type", kind());
     let app = TestApp::new();
-    let answer = app.send(request.body(Body::from(body)).unwrap()).await;
+    let answer = app.send(request.body(Body::from(body(fields))).unwrap()).await;
     assert!(!app.has_store(), "a calibration stores nothing");
     answer
 }

@@ -3,28 +3,11 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 
+use crate::multipart::{Field, body, kind};
 use crate::{Answer, TestApp};
 
 const KIMI: &str = include_str!("../../../crates/interchange/tests/scripts/kimi_k2_a3.sh");
 const QWEN: &str = include_str!("../../../crates/interchange/tests/models/qwen3-235b-a22b.json");
-const MARK: &str = "moescape-mark-0123";
-
-/// A field of a form: its name, the file's name where it is one, and what it holds.
-type Field<'a> = (&'a str, Option<&'a str>, &'a [u8]);
-
-fn body(fields: &[Field<'_>]) -> Vec<u8> {
-    let mut body = vec![];
-    for (name, file, bytes) in fields {
-        let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
-        let head =
-            format!("--{MARK}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
-        body.extend_from_slice(head.as_bytes());
-        body.extend_from_slice(bytes);
-        body.extend_from_slice(b"\r\n");
-    }
-    body.extend_from_slice(format!("--{MARK}--\r\n").as_bytes());
-    body
-}
 
 async fn sent(body: Vec<u8>, kind: &str) -> Answer {
     let request = Request::post("/import").header("content-type", kind);
@@ -35,7 +18,7 @@ async fn sent(body: Vec<u8>, kind: &str) -> Answer {
 }
 
 async fn posted(fields: &[Field<'_>]) -> Answer {
-    let answer = sent(body(fields), &format!("multipart/form-data; boundary={MARK}")).await;
+    let answer = sent(body(fields), &kind()).await;
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     assert!(answer.header("content-security-policy").contains("form-action 'self'"));
     assert!(!answer.status.is_server_error(), "{}", answer.text());
@@ -134,7 +117,7 @@ async fn what_is_no_text_or_too_large_is_refused_in_words() {
 #[tokio::test]
 async fn no_body_breaks_the_form() {
     let whole = body(&[("text", None, b"--num-layers 1"), ("format", None, b"megatron")]);
-    let kind = format!("multipart/form-data; boundary={MARK}");
+    let kind = kind();
     for end in (0..whole.len()).step_by(7) {
         let answer = sent(whole[..end].to_vec(), &kind).await;
         assert!(answer.status.is_client_error() || answer.status.is_success(), "{end}");
@@ -163,7 +146,7 @@ async fn no_body_breaks_the_form() {
 #[tokio::test]
 async fn another_site_can_not_send_the_form() {
     let request = Request::post("/import")
-        .header("content-type", format!("multipart/form-data; boundary={MARK}"))
+        .header("content-type", kind())
         .header("sec-fetch-site", "cross-site")
         .body(Body::from(body(&[("text", None, b"x")])));
     let answer = TestApp::new().send(request.unwrap()).await;

@@ -19,6 +19,7 @@ mod find_page;
 mod health;
 mod import_page;
 mod ladder;
+mod multipart;
 mod openapi;
 mod page;
 mod pkg;

@@ -20,6 +20,8 @@ use model::units::Bytes;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
+pub use traced::pattern_rows;
+
 use super::SCORES_PATH;
 use super::state::{Ran, State};
 use crate::browser::{download, posted};

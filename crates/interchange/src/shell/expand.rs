@@ -213,49 +213,36 @@ impl Reader<'_> {
         made.value(&[default], quoted, false);
     }
 
-    /// A default's own variables, by a reader of its text.
+    /// A default's own variables, by a reader of its text; quotes in it are taken off.
     pub(super) fn evaluated(&mut self, text: &str, line: u64, depth: u32) -> Text {
         if depth >= MAX_DEPTH {
             self.script.fail(line, "defaults stand too deep within each other");
             return vec![];
         }
-        let letters: Vec<char> = text.chars().collect();
-        let script = std::mem::take(&mut self.script);
-        let deep = self.depth;
-        let mut reader =
-            Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
-        let mut made = Made::new(false);
-        while let Some(letter) = reader.peek() {
-            match letter {
-                '$' | '`' => reader.dollar(&mut made, true, depth + 1),
-                '"' | '\'' => {
-                    reader.next();
-                }
-                _ => {
-                    reader.next();
-                    made.push((letter, line));
-                }
-            }
-        }
-        self.script = reader.script;
-        let words = made.finish();
-        words.join(&(' ', line))
+        self.inner(text, line, depth + 1, true)
     }
 
     /// A line of a here-document with its variables: quotes in it are letters.
     pub(super) fn in_document(&mut self, text: &str, line: u64) -> Text {
+        self.inner(text, line, 0, false)
+    }
+
+    /// A text within the script with its variables, until something is wrong in it.
+    fn inner(&mut self, text: &str, line: u64, depth: u32, has_quotes: bool) -> Text {
         let letters: Vec<char> = text.chars().collect();
         let script = std::mem::take(&mut self.script);
         let deep = self.depth;
         let mut reader =
             Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
         let mut made = Made::new(false);
-        while let Some(letter) = reader.peek() {
-            if reader.script.fault.is_some() {
-                break;
-            }
+        while reader.script.fault.is_none()
+            && let Some(letter) = reader.peek()
+        {
             match letter {
-                '$' | '`' => reader.dollar(&mut made, true, 0),
+                '$' | '`' => reader.dollar(&mut made, true, depth),
+                '"' | '\'' if has_quotes => {
+                    reader.next();
+                }
                 _ => {
                     reader.next();
                     made.push((letter, line));

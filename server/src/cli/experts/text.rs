@@ -1,5 +1,6 @@
 //! The experts of a design as tables.
 
+use app::page::serving::pattern_rows;
 use app::present::format;
 use model::pattern::Patterns;
 use model::serving::experts::{Experts, published};
@@ -7,7 +8,7 @@ use model::serving::fits::fits;
 use model::serving::runs::{Beside, Phase, beside};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
-use model::units::{Bytes, Seconds};
+use model::units::Bytes;
 
 use crate::cli::output::{table, table_below};
 
@@ -138,25 +139,8 @@ fn hits(traced: &Traced) -> Option<(f64, f64)> {
 }
 
 fn patterns_table(traced: &Traced) -> String {
-    let lasting = |seconds: f64| format::duration(Seconds::new(seconds)).to_string();
-    let whole = traced.tasks.first().map_or(0, |task| task.keep.experts());
-    let mut rows = vec![
-        ("One pattern", bytes(traced.store.pattern_bytes as f64)),
-        ("All of them", bytes(traced.store.bytes() as f64)),
-        ("Loading a pattern's experts", lasting(traced.loading.seconds(whole))),
-    ];
-    if let Some(change) = &traced.switches {
-        rows.push(("A change of task loads", bytes(change.bytes)));
-        rows.push(("and takes", lasting(change.seconds)));
-        rows.push(("the longest", lasting(change.most_seconds)));
-        let pays = match traced.break_even() {
-            Some(rate) => format!("up to one in {}", lasting(1.0 / rate)),
-            None => "never: all experts answer as fast".to_owned(),
-        };
-        rows.push(("Changes pay", pays));
-    }
-    let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-    table("lr", &rows)
+    let rows = pattern_rows(traced).into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+    table("lr", &rows.collect::<Vec<_>>())
 }
 
 /// Published runs with experts on the host.

@@ -1,9 +1,11 @@
 //! The form of `/import`, as HTML.
 
+use app::present::html::option;
 use app::site::Page;
 use axum::http::StatusCode;
 use maud::{Markup, html};
-use model::preset::{Preset, PresetKind};
+
+use crate::routes::preset_options::preset_options;
 
 /// What texts there are, by the names that the API has.
 const FORMATS: [(&str, &str); 6] = [
@@ -29,16 +31,6 @@ pub(super) struct Form {
     /// Answers by the names of their questions.
     pub(super) answers: Vec<(String, String)>,
 }
-
-/// Presets to take the rest from, by what they are.
-const KINDS: [(PresetKind, &str); 2] = [
-    (PresetKind::Recipe, "From a published run"),
-    (
-        PresetKind::Model,
-        "From a model on our \
-        default cluster",
-    ),
-];
 
 /// What was asked for, to be shown in the form again.
 #[derive(Default)]
@@ -108,21 +100,16 @@ fn form(asked: &Asked) -> Markup {
                 div.import-field {
                     label for="import-format" { "Format" }
                     select id="import-format" name="format" autocomplete="off" {
-                        @for (name, words) in FORMATS { (option(name, words, &asked.format)) }
+                        @for (name, words) in FORMATS {
+                            (option(name, words, asked.format == name))
+                        }
                     }
                 }
                 div.import-field {
                     label for="import-preset" { "For everything the file doesn't specify, use" }
                     select id="import-preset" name="preset" autocomplete="off"
                         aria-describedby="import-preset-about" {
-                        (option("", "Plain defaults", &asked.preset))
-                        @for (kind, label) in KINDS { optgroup label=(label) {
-                            @for preset in Preset::all().filter(|it| it.kind == kind) {
-                                @if preset.refused.is_none() {
-                                    (option(preset.id, preset.title, &asked.preset))
-                                }
-                            }
-                        } }
+                        (preset_options(&asked.preset))
                     }
                     p #import-preset-about class="muted" {
                         "For a config.json everything but the model's shape, for a script the \
@@ -137,8 +124,4 @@ fn form(asked: &Asked) -> Markup {
             }
         }
     }
-}
-
-fn option(value: &str, words: &str, chosen: &str) -> Markup {
-    html! { option value=(value) selected[value == chosen] { (words) } }
 }

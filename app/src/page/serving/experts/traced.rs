@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 use model::file::Tree;
-use model::pattern::{Depth, Patterns};
-use model::serving::traced::Traced;
+use model::pattern::{Depth, Patterns, Set};
+use model::serving::traced::{Task, Traced};
 use model::units::{Bytes, Seconds};
 
 use crate::charts::{HeatMap, Line, Lines, for_any_page, heat_map, lines};
@@ -42,14 +42,12 @@ pub(super) fn shown(traced: &Traced, patterns: &Patterns) -> String {
 
 /// The experts to keep: of each task a list of layers, each with its experts.
 pub(super) fn kept(traced: &Traced, patterns: &Patterns) -> Tree {
-    let experts = |set: &model::pattern::Set| {
-        let members = (0..patterns.experts()).filter(|expert| set.has(*expert));
-        Tree::List(members.map(|expert| Tree::Unsigned(expert as u64)).collect())
+    let of_layer = |(layer, set): (&u32, &Set)| {
+        let members = set.members().map(|expert| Tree::Unsigned(expert as u64));
+        let experts = Tree::List(members.collect());
+        Tree::map([("layer", Tree::Unsigned((*layer).into())), ("experts", experts)])
     };
-    let of_layer = |(layer, set): (&u32, &model::pattern::Set)| {
-        Tree::map([("layer", Tree::Unsigned((*layer).into())), ("experts", experts(set))])
-    };
-    let of_task = |(name, task): (&String, &model::serving::traced::Task)| {
+    let of_task = |(name, task): (&String, &Task)| {
         let layers = patterns.layers().iter().zip(&task.keep.sets).map(of_layer).collect();
         (name.clone(), Tree::List(layers))
     };
@@ -61,7 +59,7 @@ fn percent(share: f64) -> String {
 }
 
 fn coverage(traced: &Traced, patterns: &Patterns) -> Lines {
-    let line = |(name, task): (&String, &model::serving::traced::Task)| Line {
+    let line = |(name, task): (&String, &Task)| Line {
         name: name.clone(),
         points: task
             .curve
@@ -201,40 +199,44 @@ fn together(traced: &Traced) -> Markup {
 
 /// What patterns take and what changing them costs.
 fn changes(traced: &Traced) -> Markup {
-    let bytes = |number: f64| format::memory(Bytes::new(number)).to_string();
-    let lasting = |seconds: f64| format::duration(Seconds::new(seconds)).to_string();
-    let row = |name: &str, value: String| html! { tr { th scope="row" { (name) } td { (value) } } };
-    let whole = traced.tasks.first().map_or(0, |task| task.keep.experts());
-    let rates = traced.rates.map(|rate| format!("{} tokens/s", format::decimals(rate, 0)));
+    let rate = |rate: f64| match rate > 0.0 {
+        true => format!("{} tokens/s", format::decimals(rate, 0)),
+        false => "they do not fit".to_owned(),
+    };
+    let answers = ["Answers with the kept experts", "Answers with all experts"];
+    let answers = answers.into_iter().zip(traced.rates.map(rate));
     html! {
         table {
             caption { "Patterns, and changing from one task's experts to another's" }
             tbody {
-                (row("One pattern", bytes(traced.store.pattern_bytes as f64)))
-                (row("All of them", bytes(traced.store.bytes() as f64)))
-                (row("Loading a pattern's experts", lasting(traced.loading.seconds(whole))))
-                @if let Some(change) = &traced.switches {
-                    (row("A change of task loads", bytes(change.bytes)))
-                    (row("and takes", lasting(change.seconds)))
-                    (row("the longest", lasting(change.most_seconds)))
-                }
-                (row("Answers with the kept experts", rates[0].clone()))
-                @if traced.rates[1] > 0.0 {
-                    (row("Answers with all experts", rates[1].clone()))
-                } @else {
-                    (row("Answers with all experts", "they do not fit".to_owned()))
-                }
-                @if traced.switches.is_some() {
-                    @match traced.break_even() {
-                        Some(rate) => (row("Changes pay", format!("up to one in {}",
-                            lasting(1.0 / rate)))),
-                        None => (row(
-                            "Changes pay",
-                            "never: all experts answer as fast".to_owned(),
-                        )),
-                    }
+                @for (name, value) in pattern_rows(traced).into_iter().chain(answers) {
+                    tr { th scope="row" { (name) } td { (value) } }
                 }
             }
         }
     }
+}
+
+/// What patterns take and what changing them costs, each with its name.
+#[must_use]
+pub fn pattern_rows(traced: &Traced) -> Vec<(&'static str, String)> {
+    let bytes = |number: f64| format::memory(Bytes::new(number)).to_string();
+    let lasting = |seconds: f64| format::duration(Seconds::new(seconds)).to_string();
+    let whole = traced.tasks.first().map_or(0, |task| task.keep.experts());
+    let mut rows = vec![
+        ("One pattern", bytes(traced.store.pattern_bytes as f64)),
+        ("All of them", bytes(traced.store.bytes() as f64)),
+        ("Loading a pattern's experts", lasting(traced.loading.seconds(whole))),
+    ];
+    if let Some(change) = &traced.switches {
+        rows.push(("A change of task loads", bytes(change.bytes)));
+        rows.push(("and takes", lasting(change.seconds)));
+        rows.push(("the longest", lasting(change.most_seconds)));
+        let pays = match traced.break_even() {
+            Some(rate) => format!("up to one in {}", lasting(1.0 / rate)),
+            None => "never: all experts answer as fast".to_owned(),
+        };
+        rows.push(("Changes pay", pays));
+    }
+    rows
 }
