@@ -6,7 +6,8 @@ use app::present::format;
 use app::present::provenance::Provenance;
 use model::metric::{MetricId, MetricValue};
 use validation::own::Calibration;
-use validation::own::report::Measured;
+use validation::own::report::{Agreement, Measured};
+use validation::report::Score;
 
 use crate::{calendar, validated};
 
@@ -35,4 +36,21 @@ pub(crate) fn measured(run: &Measured) -> Vec<String> {
         words::error(run.time_error),
         run.left_out_error.map_or_else(|| words::NOTHING.to_owned(), words::error),
     ]
+}
+
+/// How well so many runs are predicted, in sentences.
+pub(crate) fn agreement(runs: usize, agreement: &Agreement) -> String {
+    let half = |score: &Score| words::share(score.median);
+    let who = match runs {
+        1 => "The run is".to_owned(),
+        _ => format!("Half of {} runs are", format::whole(runs as u64)),
+    };
+    let left_out = match &agreement.left_out {
+        Some(score) => {
+            format!("Where each is left out of its own fit, half are within {}.", half(score))
+        }
+        None => "With fewer than three designs nothing is left out to check it with.".to_owned(),
+    };
+    let [before, after] = [&agreement.before, &agreement.after].map(half);
+    format!("{who} within {before} before, within {after} with the profile. {left_out}")
 }

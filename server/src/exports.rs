@@ -164,7 +164,7 @@ pub(crate) fn command(design: &Design) -> Result<interchange::Export, String> {
     let date = provenance(design).date;
     let plan = ServingPlan::new(design).map_err(|violations| {
         let first = violations.first().map_or("", |violation| violation.message.as_str());
-        format!("this design can't serve, so that no engine starts with it: {first}")
+        format!("This design can't serve, so that no engine starts with it: {first}")
     })?;
     Ok(interchange::export_command(&plan, &interchange::Provenance { date: &date }))
 }

@@ -8,13 +8,12 @@ use app::present::format;
 use model::design::{Design, KnobId};
 use model::knob::KnobError;
 use validation::own::read::{Content, read};
-use validation::own::report::{Agreement, Told, Unused};
+use validation::own::report::{Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};
-use validation::report::Score;
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated::{self, MAX_FILES, measured};
+use crate::calibrated::{self, MAX_FILES, agreement, measured};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]
@@ -105,7 +104,7 @@ fn text(found: &Calibration) -> String {
         text.push_str("\nRuns: predicted before and with the profile, errors of the step time\n");
         let heads = ["run", "measured", "before", "", "with it", "", "left out"];
         text.push_str(&table_below(heads, "lrrrrrr", found.runs.iter().map(measured)));
-        text.push_str(&agreement(found.runs.len(), agreed));
+        text.push_str(&format!("\n{}\n", agreement(found.runs.len(), agreed)));
     }
     for remark in &found.remarks {
         text.push_str(&format!("not told: {remark}\n"));
@@ -135,25 +134,4 @@ fn constant(told: &Told) -> Vec<String> {
         format::percent(told.told, 0).to_string(),
         told.why.to_owned(),
     ]
-}
-
-/// How well the runs are predicted, in sentences.
-fn agreement(runs: usize, agreement: &Agreement) -> String {
-    let half = |score: &Score| words::share(score.median);
-    let mut text = format!(
-        "\nHalf of {} within {} before, within {} with the profile",
-        format::counted(runs as u64, "run is", "runs are"),
-        half(&agreement.before),
-        half(&agreement.after),
-    );
-    match &agreement.left_out {
-        Some(score) => text.push_str(&format!(
-            "; within {} where each is left out of its own fit.\n",
-            half(score)
-        )),
-        None => {
-            text.push_str(".\nFewer than three designs: nothing is left out to check it with.\n");
-        }
-    }
-    text
 }

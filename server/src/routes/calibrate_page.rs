@@ -5,7 +5,7 @@
 //! leads on to.
 
 use app::page::trust::words;
-use app::present::format::{counted, percent, significant};
+use app::present::format::{counted, percent, significant, unbroken};
 use app::present::html::{option, table};
 use app::site::Page;
 use axum::extract::multipart::{Multipart, MultipartRejection};
@@ -16,13 +16,12 @@ use maud::{Markup, PreEscaped, html};
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use validation::own::Calibration;
-use validation::own::report::{Agreement, Measured, Told, Unused};
-use validation::report::Score;
+use validation::own::report::{Measured, Told, Unused};
 
 use super::calibrate::{Form, Refused, found, read_form, too_large};
 use super::page::off_thread;
 use super::preset_options::preset_options;
-use crate::calibrated::measured;
+use crate::calibrated::{agreement, measured};
 use crate::choices;
 use crate::client::Client;
 use crate::problem::Problem;
@@ -100,7 +99,9 @@ fn profile(found: &Calibration) -> Markup {
         h1 { "Your profile" }
         section.card.import-card {
             p { strong translate="no" { (found.name) } }
-            @if let Some(agreed) = &found.agreement { p { (agreement(found.runs.len(), agreed)) } }
+            @if let Some(agreed) = &found.agreement { p {
+                (unbroken(&agreement(found.runs.len(), agreed)))
+            } }
             @if found.knobs.is_empty() {
                 p { "The runs agree with the family's constants: there is nothing to set." }
             } @else {
@@ -143,21 +144,6 @@ fn copy_button(id: &str, label: &str) -> Markup {
     html! {
         button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
             "Copy" span.visually-hidden { " " (label) }
-        }
-    }
-}
-
-/// How well the runs are predicted, in sentences.
-fn agreement(runs: usize, agreement: &Agreement) -> Markup {
-    let half = |score: &Score| words::share(score.median);
-    html! {
-        "Half of " (counted(runs as u64, "run is", "runs are")) " within "
-        (half(&agreement.before)) " before, within " (half(&agreement.after)) " with the profile. "
-        @match &agreement.left_out {
-            Some(score) => {
-                "Where each is left out of its own fit, half are within " (half(score)) "."
-            }
-            None => { "With fewer than three designs nothing is left out to check it with." }
         }
     }
 }
