@@ -13,7 +13,7 @@ use core::mem;
 
 use crate::choice::RecomputeGranularity;
 use crate::design::{Design, KnobId, KnobSet};
-use crate::estimate::{Communication, Estimate, Metrics};
+use crate::estimate::{Communication, Estimate, Metrics, StepPart};
 use crate::knob::Reach;
 use crate::layer_key::LayerKey;
 use crate::lengths::Drawn;
@@ -25,6 +25,7 @@ use crate::routing::Effect;
 use crate::rules::{self, Rule};
 use crate::step::{Layers, Simulator, Spans, Step, both, of_loads};
 use crate::uneven;
+use crate::units::Seconds;
 use crate::violation::Violation;
 
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
@@ -104,6 +105,18 @@ impl Estimator {
         let metrics = metrics(plan, spans, pipelines, &mut step, &mut communication);
         (self.step, self.communication, self.simulator) = (step, communication, simulator);
         Ok(metrics)
+    }
+
+    /// The time of the kernels alone in a step of the design that was last asked for its metrics:
+    /// matrix products, attention and vector work of the mean device, without what it waits for,
+    /// what runs beside them and what is done twice.
+    ///
+    /// No schedule, overlap or saver of memory at the same degrees and micro-batch has less of it.
+    pub(crate) fn kernels(&self) -> Seconds {
+        [StepPart::Ideal, StepPart::Kernels, StepPart::Vector]
+            .map(|part| self.step.time.part(part))
+            .into_iter()
+            .sum()
     }
 
     /// The plan of a design and all that the model says of it.

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
@@ -322,9 +323,10 @@ impl Setting for Positions {
 /// MTP layer, so that `nh` is `m`. They let two stages share what an MTP layer costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    text: String,
+    // Shared: a search copies a design for each step that it tries.
+    text: Arc<str>,
     /// The letters of each chunk.
-    pub chunks: Vec<String>,
+    pub chunks: Arc<[String]>,
 }
 
 impl Layout {
@@ -337,7 +339,7 @@ impl Layout {
         let flat = Self::group(&letters, &mut at, 0)?;
         (at == letters.len() && !flat.is_empty()).then(|| {
             let chunks = flat.split('|').map(ToString::to_string).collect();
-            Self { text, chunks }
+            Self { text: text.into(), chunks }
         })
     }
 
@@ -380,7 +382,7 @@ impl Layout {
 
 impl Setting for Layout {
     fn value(&self) -> Value {
-        Value::Text(self.text.clone())
+        Value::Text(self.text.to_string())
     }
     fn of(value: &Value) -> Option<Self> {
         if let Value::Text(text) = value { Self::read(text) } else { None }

@@ -27,6 +27,9 @@ const UNFIT: usize = 8;
 /// How much of its promise a place counts that didn't fit.
 const UNFIT_SHARE: f64 = 0.97;
 
+/// The same of a place that promised too little to be looked at closer.
+const REST_SHARE: f64 = 0.5;
+
 /// Strategies of each model that are taken over, at most.
 const STARTS: usize = 4;
 
@@ -34,7 +37,7 @@ const STARTS: usize = 4;
 const MAX_STARTS: usize = 24;
 
 /// Places that a search looks at, at most.
-const MAX_PLACES: usize = 120;
+const MAX_PLACES: usize = 960;
 
 /// How much of everything a search looks at.
 const REACH: Reach = Reach {
@@ -73,7 +76,11 @@ impl Guide {
         // What doesn't fit one model may fit a smaller one.
         let unfit = walk.screened.iter().filter(|it| it.least > 1.0).take(UNFIT);
         let unfit = unfit.map(|it| (it.place, (it.promise / most).min(1.0) * UNFIT_SHARE));
-        let places = reached.chain(unfit).collect();
+        // What wasn't worth a closer look here mostly needs but its bound elsewhere.
+        let is_reached = |place: Place| walk.reached.iter().any(|(reached, _)| *reached == place);
+        let rest = walk.screened.iter().filter(|it| it.least <= 1.0 && !is_reached(it.place));
+        let rest = rest.map(|it| (it.place, (it.promise / most).min(1.0) * REST_SHARE));
+        let places = reached.chain(unfit).chain(rest).collect();
         let closed = walk.closed.iter().take(STARTS);
         let starts = closed
             .map(|closed| (closed.metrics.tokens_per_second / most, closed.design.clone()))

@@ -7,6 +7,7 @@ use super::rank;
 use super::space::{Degrees, Place, Space, Variant};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
+use crate::units::Seconds;
 
 /// Variants of a place that are made to fit, at most.
 const MAX_FITTED: usize = 16;
@@ -70,9 +71,11 @@ pub(super) fn screened(
         };
         let light = fitting.closed(estimator, space.design(place, plainest));
         let Some(light) = light else { continue };
+        let kernels = estimator.kernels();
         let saved =
             if room.holds(&light.metrics) { None } else { fitting.least(estimator, &light) };
-        let one = Screened::new(space, place, room, &light.metrics, saved.map(|it| it.metrics));
+        let saved = saved.map(|it| it.metrics);
+        let one = Screened::new(space, place, room, kernels, &light.metrics, saved);
         is_full = one.least > 1.0;
         seen.places.push(one);
     }
@@ -100,13 +103,14 @@ pub(super) fn screened_place(
         return seen;
     };
     if let Some(light) = fitting.closed(estimator, space.design(place, plainest)) {
-        let mut one = Screened::new(space, place, room, &light.metrics, None);
+        let kernels = estimator.kernels();
+        let mut one = Screened::new(space, place, room, kernels, &light.metrics, None);
         if one.bound <= threshold {
             seen.ruled_out.push(("slower_than_found", each));
         } else {
             if !room.holds(&light.metrics) {
                 let saved = fitting.least(estimator, &light).map(|it| it.metrics);
-                one = Screened::new(space, place, room, &light.metrics, saved);
+                one = Screened::new(space, place, room, kernels, &light.metrics, saved);
             }
             seen.places.push(one);
         }
@@ -126,18 +130,18 @@ const HIDDEN: f64 = 0.7;
 const MODULES: f64 = 0.6;
 
 impl Screened {
-    /// A place by its plainest design, and by what that is with everything saved where it doesn't
+    /// A place by its plainest design with the time of its kernels alone, and by what that is with everything saved where it doesn't
     /// fit.
     fn new(
         space: &Space,
         place: Place,
         room: Room,
+        kernels: Seconds,
         light: &Metrics,
         saved: Option<Metrics>,
     ) -> Self {
         let step = light.step_time.get();
         let (bubble, exposed) = (light.bubble_ratio * step, light.comm_exposed.get());
-        let shortest = (step - bubble - exposed).max(0.1 * step);
         let most = space.most_chunks(place.degrees.pp) as f64;
         let mut likely = step - bubble * (1.0 - 1.0 / most) - HIDDEN * exposed;
         let full = pressure(light);
@@ -147,11 +151,11 @@ impl Screened {
             let needed = ((full - room.0) / (full - least).max(1e-9)).clamp(0.0, 1.0);
             likely += MODULES * needed * (saved.step_time.get() - step).max(0.0);
         }
-        let speed = |time: f64| light.tokens_per_second * step / time.max(shortest);
+        let speed = |time: f64| light.tokens_per_second * step / time;
         Self {
             place,
-            bound: speed(shortest),
-            promise: speed(likely),
+            bound: speed(kernels.get()),
+            promise: speed(likely.max(kernels.get())),
             least: least / (room.0 * MIN_SLACK),
         }
     }
@@ -212,4 +216,66 @@ pub(super) fn expanded(
     all.closed.truncate(MAX_ALIKE);
     all.evaluated = fitting.evaluated;
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Design;
+    use crate::find::fitting::savers;
+    use crate::find::query::Query;
+    use crate::find::search::Simulated;
+    use crate::find::tuning::neighbours;
+
+    /// What a bound says of a place holds for every variant there, for each neighbour of those, and
+    /// for both when they are simulated.
+    fn holds(preset: &str, every: usize) -> usize {
+        let query = Query::new(Design::from_preset(preset).expect("a preset"));
+        let space = Space::laid_out(&query);
+        let savers = savers(&space);
+        let (mut estimator, mut seen) = (Estimator::new(), 0);
+        let (degrees, _) = space.degrees(1);
+        for (at, degrees) in degrees.into_iter().step_by(every).enumerate() {
+            let sizes = space.micro_batches();
+            let place = Place { degrees, micro_batch: sizes[at % sizes.len().min(3)] };
+            let room = Room(0.97);
+            let one = screened_place(&space, &savers, room, 0.0, &mut estimator, place);
+            let Some(one) = one.places.first() else { continue };
+            let variants = space.variants(degrees.pp);
+            let (legal, _) = space.legal_variants(place, &variants, usize::MAX);
+            for (at, variant) in legal.iter().enumerate() {
+                let design = space.design(place, *variant);
+                let mut all = Vec::from([design.clone()]);
+                if at % 5 == 0 {
+                    all.extend(neighbours(&space, &savers, &design));
+                }
+                for (at, design) in all.iter().enumerate() {
+                    let closed = estimator.metrics(design).ok();
+                    let simulated = (at % 7 == 0).then(|| Simulated::new(&mut estimator, design));
+                    let simulated = simulated.flatten().map(|it| it.metrics);
+                    for metrics in [closed, simulated].into_iter().flatten() {
+                        let speed = metrics.tokens_per_second;
+                        let link = || crate::link::encode(design);
+                        assert!(speed <= one.bound * (1.0 + 1e-9), "{speed} {one:?} {}", link());
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn no_design_of_a_place_is_faster_than_its_bound() {
+        let mut seen = 0;
+        for (preset, every) in [
+            ("pangu-ultra-moe-6k", 97),
+            ("deepseek-v3-2k-h800", 61),
+            ("qwen3-30b-a3b", 31),
+            ("llama-3-70b", 31),
+        ] {
+            seen += holds(preset, every);
+        }
+        assert!(seen > 2_000, "{seen}");
+    }
 }

@@ -14,7 +14,7 @@ use super::space::{Degrees, Place, Space};
 use super::strategy::complexity;
 use super::tuning;
 use crate::choice::Timing;
-use crate::design::Design;
+use crate::design::{Design, KnobSet};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
 
@@ -424,9 +424,15 @@ impl Walk {
         let before = self.best();
         let starts = self.starts();
         let (space, savers, room) = (&self.space, &self.savers, self.room);
-        let known: Vec<&Design> =
-            self.found.iter().chain(&self.missed).map(|it| &it.design).collect();
-        let mut steps: Vec<Design> = Vec::new();
+        // Equal designs differ in the same knobs from any other.
+        let apart = |design: &Design| starts.first().map(|start| start.differences(design));
+        let known: Vec<(Option<KnobSet>, &Design)> = self
+            .found
+            .iter()
+            .chain(&self.missed)
+            .map(|it| (apart(&it.design), &it.design))
+            .collect();
+        let mut steps: Vec<(Option<KnobSet>, Design)> = Vec::new();
         for start in &starts {
             let mut closed = start.clone();
             closed.schedule.timing = Timing::ClosedForm;
@@ -437,13 +443,16 @@ impl Walk {
             }
             for mut design in next {
                 design.schedule.timing = Timing::Simulated;
-                if !known.contains(&&design) && !steps.contains(&design) {
-                    steps.push(design);
+                let apart = apart(&design);
+                let is_known = known.iter().any(|it| it.0 == apart && *it.1 == design)
+                    || steps.iter().any(|it| it.0 == apart && it.1 == design);
+                if !is_known {
+                    steps.push((apart, design));
                 }
             }
         }
         let worth = self.threshold_simulated();
-        let seen = pool.map(&steps, |estimator, design| {
+        let seen = pool.map(&steps, |estimator, (_, design)| {
             let mut quick = design.clone();
             quick.schedule.timing = Timing::ClosedForm;
             let closed = Closed::new(estimator, quick)?;
