@@ -126,6 +126,12 @@ pub fn command() -> clap::Command {
     Arguments::command()
 }
 
+/// A file of the settings of `moescape serve`: what each is, and what holds without it.
+#[must_use]
+pub fn example_settings() -> String {
+    settings::example()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {

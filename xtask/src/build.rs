@@ -45,7 +45,8 @@ pub(crate) fn site(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn shipped_site(workspace: &Workspace) -> Result<()> {
+/// Builds the site as it is shipped.
+pub(crate) fn shipped_site(workspace: &Workspace) -> Result<()> {
     tool::require(&[Tool::WasmTarget, Tool::Node, Tool::Npm], Install::Toolchain)?;
     let node = tool::node(workspace, Install::Toolchain)?;
     node.install_packages(workspace)?;

@@ -1,7 +1,7 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build` and `site`, `test`, `bench`, `calibrate`); what they share
-//! is the site's pipeline (`site`), the places of things (`workspace`) and how other programs are
+//! One module per task (`serve`, `build` and `site`, `dist`, `test`, `bench`, `calibrate`); what they
+//! share is the site's pipeline (`site`), the places of things (`workspace`) and how other programs are
 //! run (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
@@ -9,6 +9,7 @@ mod bench;
 mod build;
 mod calibrate;
 mod command;
+mod dist;
 mod serve;
 mod site;
 mod steps;
@@ -38,6 +39,8 @@ enum Task {
     Build,
     /// Build the site alone, for `moescape serve --site target/site`
     Site(build::Arguments),
+    /// Pack the release binary with what it takes to install it, and its sha256
+    Dist(dist::Arguments),
     /// Check and test everything
     Test(test::Arguments),
     /// Check which module imports which
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Task::Serve(arguments) => serve::run(&workspace, &arguments),
         Task::Build => build::run(&workspace),
         Task::Site(arguments) => build::site(&workspace, &arguments),
+        Task::Dist(arguments) => dist::run(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Layers => test::layers::check(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),

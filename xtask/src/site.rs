@@ -43,7 +43,7 @@ const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share
     serving_js budget_wasm budget_js reviews_wasm reviews_js";
 
 /// The file of the site that has the licences of all that it and the server are made of.
-const LICENCES: &str = "licences.txt";
+pub(crate) const LICENCES: &str = "licences.txt";
 
 /// How much effort goes into size.
 #[derive(Clone, Copy, Debug)]

@@ -67,9 +67,21 @@ impl Workspace {
 
     /// Builds the binary to ship, with the site inside.
     pub(crate) fn build_binary(&self) -> Result<()> {
+        self.build_binary_for(None).map(drop)
+    }
+
+    /// The same for another machine than this, where one is named; says where it is.
+    pub(crate) fn build_binary_for(&self, target: Option<&str>) -> Result<PathBuf> {
         let mut build = self.cargo(SERVER);
         build.args(["--release", "--features", "embed-site"]);
-        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))
+        let mut built = self.binary();
+        if let Some(target) = target {
+            build.args(["--target", target]);
+            let suffix = if target.contains("windows") { ".exe" } else { "" };
+            built = self.target.join(target).join("release").join(format!("moescape{suffix}"));
+        }
+        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))?;
+        Ok(built)
     }
 
     /// Builds the binary to work with, which reads the site from its directory.

@@ -194,19 +194,66 @@ impl Settled {
     pub(super) fn shown(&self) -> String {
         let mut text = String::new();
         for Setting { name, values, is_many, from } in &self.settings {
-            let quoted = |value: &String| match value.parse::<u64>() {
-                Ok(number) => number.to_string(),
-                Err(_) => toml::Value::String(value.clone()).to_string(),
-            };
-            let values: Vec<String> = values.iter().map(quoted).collect();
-            let _ = match (values.as_slice(), is_many) {
-                ([], _) => writeln!(text, "# {name} isn't set"),
-                (values, true) => writeln!(text, "{name} = [{}]  # {from}", values.join(", ")),
-                (values, false) => writeln!(text, "{name} = {}  # {from}", values.join(", ")),
+            let _ = if values.is_empty() {
+                writeln!(text, "# {name} isn't set")
+            } else {
+                writeln!(text, "{}  # {from}", line(name, values, *is_many))
             };
         }
         text
     }
+}
+
+/// Columns of the file's comments.
+const MAX_COLUMNS: usize = 90;
+
+/// A file of all settings, with what each is, and what holds without it.
+pub(super) fn example() -> String {
+    let mut text = "# Settings of `moescape serve`. What stands here holds without it, too; what has \
+                    no value\n# yet begins with #. A flag holds before the environment, that before \
+                    this file.\n"
+        .to_owned();
+    for argument in known() {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let mut column = MAX_COLUMNS;
+        for word in help.split_whitespace() {
+            let width = word.chars().count() + 1;
+            if column + width > MAX_COLUMNS {
+                text.push_str("\n#");
+                column = 1;
+            }
+            let _ = write!(text, " {word}");
+            column += width;
+        }
+        let name = argument.get_long().unwrap_or_default();
+        let values = argument.get_default_values().iter();
+        let values: Vec<String> =
+            values.map(|value| value.to_string_lossy().into_owned()).collect();
+        let _ = writeln!(text, "\n# [environment: MOESCAPE_{}]", variable(name));
+        let _ = if values.is_empty() {
+            let place = argument.get_value_names().unwrap_or_default().join(" ");
+            let line = line(name, &[place], is_many(&argument));
+            writeln!(text, "# {line}")
+        } else {
+            writeln!(text, "{}", line(name, &values, is_many(&argument)))
+        };
+    }
+    text
+}
+
+/// A flag's name in the environment, behind the program's.
+fn variable(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
+}
+
+/// A setting as it stands in a file.
+fn line(name: &str, values: &[String], is_many: bool) -> String {
+    let quoted = |value: &String| match value.parse::<u64>() {
+        Ok(number) => number.to_string(),
+        Err(_) => toml::Value::String(value.clone()).to_string(),
+    };
+    let values = values.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    if is_many { format!("{name} = [{values}]") } else { format!("{name} = {values}") }
 }
 
 #[cfg(test)]
@@ -233,10 +280,32 @@ mod tests {
     fn every_setting_has_a_name_in_the_environment() {
         assert!(known().len() > 12);
         for argument in known() {
-            let name = argument.get_long().unwrap().to_uppercase().replace('-', "_");
+            let name = variable(argument.get_long().unwrap());
             let variable = argument.get_env().unwrap_or_default().to_string_lossy();
             assert_eq!(variable, format!("MOESCAPE_{name}"));
         }
+    }
+
+    #[test]
+    fn the_example_names_every_setting_and_says_what_holds_without_it() {
+        let example = example();
+        assert!(example.lines().all(|line| line.chars().count() <= MAX_COLUMNS + 1), "{example}");
+        let plain = |shown: String| {
+            let lines = shown.lines().map(|line| line.split("  # ").next().unwrap_or_default());
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(plain(settled(&example, &[]).unwrap()), plain(settled("", &[]).unwrap()));
+        let table: toml::Table = example.parse().unwrap();
+        for argument in known() {
+            let name = argument.get_long().unwrap();
+            let is_set = !argument.get_default_values().is_empty();
+            assert_eq!(table.contains_key(name), is_set, "{name}");
+            let begins = format!("{name} = ");
+            let lines = example.lines().map(|line| line.trim_start_matches("# "));
+            assert_eq!(lines.filter(|line| line.starts_with(&begins)).count(), 1, "{name}");
+        }
+        let listen = example.replace("127.0.0.1:3000", "127.0.0.1:4170");
+        assert_ne!(plain(settled(&listen, &[]).unwrap()), plain(settled("", &[]).unwrap()));
     }
 
     #[test]
