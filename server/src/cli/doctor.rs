@@ -1,6 +1,8 @@
 //! `moescape doctor`: is all there that `moescape serve` needs? Each answer says what to do.
 
 mod checks;
+mod health;
+mod reach;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -26,6 +28,16 @@ pub(super) struct Arguments {
     /// Print JSON in place of a table
     #[arg(long)]
     json: bool,
+    /// Only ask a server whether it is ready, as a container does [default: where `moescape
+    /// serve` listens]
+    #[arg(
+        long,
+        value_name = "http://HOST:PORT",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with = "json"
+    )]
+    health: Option<String>,
 }
 
 /// How it is with one thing.
@@ -73,6 +85,9 @@ impl Check {
 
 /// Looks, and says what was found.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(url) = &arguments.health {
+        return ready(arguments, url);
+    }
     let (config, serve) = settled(arguments);
     let mut checks = vec![checks::versions(), config];
     if let Some(serve) = &serve {
@@ -87,6 +102,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         "{} broken",
         app::present::format::counted(broken as u64, "thing is", "things are")
     )))
+}
+
+/// Asks a server; without an address the one of the settings.
+fn ready(arguments: &Arguments, url: &str) -> Result<(), Failure> {
+    let address = match url {
+        "" => match settled(arguments) {
+            (_, Some(serve)) => health::own(&serve.listen),
+            (check, None) => return Err(Failure::user(check.found)),
+        },
+        url => health::address(url).map_err(Failure::user)?,
+    };
+    match health::ask(&address, "/readyz") {
+        Ok(_) => output::result(&format!("http://{address} is ready\n")),
+        Err(why) => Err(Failure::Internal(format!("http://{address} isn't ready: {why}"))),
+    }
 }
 
 /// The server's settings, as it would have them.

@@ -27,17 +27,17 @@ pub(super) struct Arguments {
         value_name = "ADDRESS:PORT",
         default_value = "127.0.0.1:3000"
     )]
-    listen: String,
+    pub(super) listen: String,
     /// Directory of the server's data, created when absent [default: the XDG data directory]
     #[arg(long, env = "MOESCAPE_DATA", value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
     /// Built site to serve in place of the one in this binary
     #[arg(long, env = "MOESCAPE_SITE", value_name = "DIR")]
-    site: Option<PathBuf>,
+    pub(super) site: Option<PathBuf>,
     /// Where visitors reach it, for links in previews and other pages [default: the host that the
     /// visitor asked for]
     #[arg(long, env = "MOESCAPE_PUBLIC_URL", value_name = "https://HOST")]
-    public_url: Option<PublicUrl>,
+    pub(super) public_url: Option<PublicUrl>,
     /// One more name or address by which visitors may ask for it, without a port; others than
     /// those, `--public-url`'s, `--listen`'s and this machine's own are refused
     #[arg(long = "host", env = "MOESCAPE_HOST", value_delimiter = ',', value_name = "NAME")]
@@ -94,7 +94,7 @@ pub(super) struct Arguments {
     /// Address and port of `/metrics`, for Prometheus; not for visitors: keep it
     /// on this machine or in a network of yours
     #[arg(long, env = "MOESCAPE_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
-    metrics_listen: Option<String>,
+    pub(super) metrics_listen: Option<String>,
     /// File of settings, TOML: the names of these flags. A flag holds before the environment
     /// (MOESCAPE_LISTEN for --listen), that before the file
     #[arg(long, env = "MOESCAPE_CONFIG", value_name = "FILE")]
@@ -201,12 +201,8 @@ fn look(data: &Path, hold: Option<&Hold>) -> Result<(), Failure> {
         Some(Ok(false)) | None => {}
     }
     store::check(data).map_err(|unfit| {
-        Failure::Internal(format!(
-            "{unfit}; the server doesn't start on it. Put a copy back by `moescape restore --from \
-             COPY --data {} --replace`, or move this file away, and those beside it that begin \
-             with its name, to begin anew",
-            data.display()
-        ))
+        let todo = unfit.todo(data);
+        Failure::Internal(format!("{unfit}; the server doesn't start on it: {todo}"))
     })
 }
 

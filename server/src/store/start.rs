@@ -26,6 +26,30 @@ pub(crate) struct Unfit {
     pub(crate) file: PathBuf,
     /// Goes on behind the file's name.
     pub(crate) why: String,
+    /// Nothing is wrong with it: a later program made it.
+    is_newer: bool,
+}
+
+impl Unfit {
+    fn new(file: &Path, why: String) -> Self {
+        Self { file: file.to_owned(), why, is_newer: false }
+    }
+
+    /// What whoever runs the server does about it.
+    pub(crate) fn todo(&self, data: &Path) -> String {
+        let data = data.display();
+        let back = format!("`moescape restore --from COPY --data {data} --replace`");
+        if self.is_newer {
+            return format!(
+                "start the newer program again; to stay with this one, put the copy that was made \
+                 before the upgrade back by {back}: what was kept since then isn't in it"
+            );
+        }
+        format!(
+            "put a copy back by {back}; or move this file away, and those beside it that begin \
+             with its name, to begin anew"
+        )
+    }
 }
 
 impl std::fmt::Display for Unfit {
@@ -38,13 +62,14 @@ impl std::fmt::Display for Unfit {
 /// what SQLite does after a crash. That it can't be written now is no damage: only the log says so.
 pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
     let file = directory.join(FILE);
-    let unfit = |why: String| Unfit { file: file.clone(), why };
+    let unfit = |why: String| Unfit::new(&file, why);
     if !glance(&file)? {
         return Ok(());
     }
     match inside(&file) {
         Ok(Inside::Whole) => Ok(()),
         Ok(Inside::Unfit(why)) => Err(unfit(why)),
+        Ok(Inside::Newer(why)) => Err(Unfit { is_newer: true, ..unfit(why) }),
         Ok(Inside::Unfinished) => {
             tracing::warn!(
                 "{} is large: its pages were looked at for {MAX_CHECK_SECONDS} s, not to the end",
@@ -69,7 +94,7 @@ pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
 /// Never while this process has it open: closing any file takes back all locks that a process has
 /// on it (POSIX), those of SQLite with them.
 pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
-    let unfit = |why: String| Unfit { file: file.to_owned(), why };
+    let unfit = |why: String| Unfit::new(file, why);
     let unreadable = |error: io::Error| unfit(format!("can't be read: {error}"));
     let length = match fs::metadata(file) {
         Ok(metadata) if metadata.is_file() => metadata.len(),
@@ -106,6 +131,7 @@ enum Inside {
     Whole,
     Unfinished,
     Unfit(String),
+    Newer(String),
 }
 
 fn inside(file: &Path) -> rusqlite::Result<Inside> {
@@ -114,7 +140,8 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
     connection.busy_timeout(BUSY)?;
     let tables = tables::read(&connection)?;
     if let Some(complaint) = tables.complaint() {
-        return Ok(Inside::Unfit(complaint));
+        let is_newer = matches!(tables, Tables::Newer(_));
+        return Ok(if is_newer { Inside::Newer(complaint) } else { Inside::Unfit(complaint) });
     }
     if tables == Tables::None {
         let why = "holds no tables: the log with its changes is lost, or it was never used";

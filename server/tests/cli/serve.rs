@@ -36,6 +36,11 @@ impl Server {
         server
     }
 
+    /// Where it listens, such as `127.0.0.1:3000`.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Sends an address and gives the answer's first line; empty when the server just closed.
     pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::State::{Broken, Warning};
-use super::{Check, serve};
+use super::{Check, reach, serve};
 use crate::listen::{self, Limits};
 use crate::nats::{self, Address, MAX_ANSWER_TIME};
 use crate::{Site, files, store, traces};
@@ -63,6 +63,7 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
             checks.push(Check::new("data", Broken, found, "name one by --data"));
         }
     }
+    checks.extend(reach::all(settings));
     checks.push(descriptors(settings));
     if let Some(address) = &settings.engine {
         checks.push(engine(address));
@@ -135,8 +136,12 @@ fn writable(data: &Path) -> Check {
     match written.and(removed) {
         Ok(()) => Check::fine(name, "a file was written and removed"),
         Err(error) => {
-            let todo = "let the server's user write there: see owner, mode, a mount that is \
-                        read-only, and ReadWritePaths of a unit";
+            let todo = if error.kind() == io::ErrorKind::StorageFull {
+                "the disk is full: make room, or move the data to a larger disk"
+            } else {
+                "let the server's user write there: see owner, mode, a mount that is read-only, \
+                 and ReadWritePaths of a unit"
+            };
             Check::new(name, Broken, format!("{}: {error}", data.display()), todo)
         }
     }
@@ -170,12 +175,7 @@ fn the_store(data: &Path, is_writable: bool) -> Check {
     let file = data.join(store::FILE);
     let shown = file.display();
     if let Err(unfit) = store::check(data) {
-        let todo = format!(
-            "`moescape restore --from COPY --data {} --replace` puts a copy back; a store of a \
-             newer version needs that version",
-            data.display()
-        );
-        return Check::new(name, Broken, unfit.to_string(), todo);
+        return Check::new(name, Broken, unfit.to_string(), unfit.todo(data));
     }
     match fs::metadata(&file) {
         Ok(metadata) if metadata.len() > 0 => {}
