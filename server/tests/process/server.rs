@@ -49,10 +49,24 @@ impl Process {
 
     /// Sends a request and gives status and body.
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        self.send_with(method, path, &[], body)
+    }
+
+    /// The same with more headers.
+    pub(crate) fn send_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
+        let more: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.0\r\nhost: localhost\r\n{more}\
+             content-length: {length}\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
