@@ -205,14 +205,17 @@ impl Settled {
 }
 
 /// Columns of the file's comments.
-const MAX_COLUMNS: usize = 90;
+const MAX_COLUMNS: usize = 98;
+
+/// How the file begins.
+const HEAD: &str = "\
+# Settings of `moescape serve`. What stands here holds without it, too; what has no value yet
+# begins with #. A flag holds before the environment, that before this file.
+";
 
 /// A file of all settings, with what each is, and what holds without it.
 pub(super) fn example() -> String {
-    let mut text = "# Settings of `moescape serve`. What stands here holds without it, too; what has \
-                    no value\n# yet begins with #. A flag holds before the environment, that before \
-                    this file.\n"
-        .to_owned();
+    let mut text = HEAD.to_owned();
     for argument in known() {
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
         let mut column = MAX_COLUMNS;

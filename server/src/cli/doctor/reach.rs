@@ -65,8 +65,8 @@ fn public_url(settings: &serve::Arguments) -> Option<Check> {
     if url.is_secure() || is_here {
         return Some(Check::fine(name, url.as_str()));
     }
-    let todo = "put a proxy with TLS in front and name it with https://: without, whoever is on the \
-                way reads the keys of sessions, which cookies hold";
+    let todo = "put a proxy with TLS in front and name it with https://: without, whoever is on \
+                the way reads the keys of sessions, which cookies hold";
     Some(Check::new(name, Warning, format!("{} is without TLS", url.as_str()), todo))
 }
 
