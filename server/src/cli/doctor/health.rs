@@ -43,12 +43,15 @@ pub(super) fn own(listen: &str) -> String {
 
 /// Asks for a path; the answer's body, if all is well there.
 pub(super) fn ask(address: &str, path: &str) -> Result<String, String> {
-    let answer = answered(address, path).map_err(|error| match error.kind() {
-        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+    let answer = answered(address, path).map_err(|error| {
+        let kind = error.kind();
+        if kind == io::ErrorKind::ConnectionRefused {
+            "nothing listens there".to_owned()
+        } else if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&kind) {
             format!("no answer within {} s", MAX_WAIT.as_secs())
+        } else {
+            error.to_string()
         }
-        _ => error.to_string(),
     })?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let mut words = head.lines().next().unwrap_or_default().split(' ');

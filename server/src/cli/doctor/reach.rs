@@ -28,31 +28,23 @@ fn listening(name: &'static str, flag: &str, address: &str) -> Check {
         Err(error) => error,
     };
     let found = format!("{address}: {error}");
-    match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            if health::ask(&health::own(address), "/healthz").as_deref() == Ok(HEALTHY) {
-                return Check::fine(name, format!("a server answers at {address}"));
-            }
-            let todo = format!(
-                "another program listens there: end it (`ss -ltnp` names it), or choose another \
-                 port by {flag}"
-            );
-            Check::new(name, Broken, found, todo)
+    let kind = error.kind();
+    let todo = if kind == io::ErrorKind::AddrInUse {
+        if health::ask(&health::own(address), "/healthz").as_deref() == Ok(HEALTHY) {
+            return Check::fine(name, format!("a server answers at {address}"));
         }
-        io::ErrorKind::PermissionDenied => {
-            let todo = "choose a port from 1024 on, which needs no privileges";
-            Check::new(name, Broken, found, todo)
-        }
-        io::ErrorKind::AddrNotAvailable => {
-            let todo =
-                format!("this machine doesn't have that address: {flag} 0.0.0.0:PORT is all");
-            Check::new(name, Broken, found, todo)
-        }
-        _ => {
-            let todo = format!("{flag} takes ADDRESS:PORT such as 127.0.0.1:3000");
-            Check::new(name, Broken, found, todo)
-        }
-    }
+        format!(
+            "another program listens there: end it (`ss -ltnp` names it), or choose another port \
+             by {flag}"
+        )
+    } else if kind == io::ErrorKind::PermissionDenied {
+        "choose a port from 1024 on, which needs no privileges".to_owned()
+    } else if kind == io::ErrorKind::AddrNotAvailable {
+        format!("this machine doesn't have that address: {flag} 0.0.0.0:PORT is all")
+    } else {
+        format!("{flag} takes ADDRESS:PORT such as 127.0.0.1:3000")
+    };
+    Check::new(name, Broken, found, todo)
 }
 
 /// Is what visitors send and get out of others' sight? Cookies are kept to TLS by this address.
