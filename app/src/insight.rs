@@ -1,11 +1,10 @@
-//! What follows from a design beyond its estimate: comparisons, bottlenecks, searches as data.
+//! What follows from a design beyond its estimate: comparisons, bottlenecks.
 //!
 //! Pure functions over plans and estimates; nothing here draws or knows a page.
 
 pub mod balance;
 pub mod better;
 pub mod bottleneck;
-pub mod found;
 pub mod memory_state;
 pub mod memory_view;
 pub mod numbers;

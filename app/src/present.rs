@@ -10,7 +10,6 @@ pub mod html;
 #[cfg(feature = "ssr")]
 pub mod language;
 pub mod name;
-pub mod predicted;
 pub mod provenance;
 pub mod published;
 pub mod range;

@@ -11,8 +11,7 @@ use std::time::Instant;
 use model::file::Tree;
 use model::find::{Answer, Phase, Progress, Query, Search};
 use model::violation::Violation;
-
-use crate::cores::Cores;
+use reports::Cores;
 
 /// What a search found, and how long that took.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +45,7 @@ impl Found {
 
     /// The answer as data.
     pub(crate) fn tree(&self, query: &Query) -> Tree {
-        let mut tree = app::insight::found::tree(query, &self.answer);
+        let mut tree = reports::found::tree(query, &self.answer);
         if let Tree::Map(entries) = &mut tree {
             entries.push(("seconds".to_owned(), Tree::Real(self.seconds)));
         }

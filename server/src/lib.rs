@@ -1,14 +1,13 @@
 //! Moescape's server and command line: the model and the explorer behind HTTP and a terminal.
 //!
 //! [`cli`] is what `moescape` understands, `routes` what the server answers. Both say the same
-//! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
-//! what can be set and measured. No formula lives here.
+//! things in the same words, those of the crate `reports`: [`report`] is the JSON of a prediction
+//! and [`registry`] the JSON of what can be set and measured. No formula lives here.
 //!
 //! The modules stand from ground to roof: each imports only those above it.
 
 mod address_counts;
 mod calendar;
-mod cores;
 mod files;
 mod language;
 mod logged;
@@ -41,20 +40,12 @@ mod card;
 mod designs;
 mod find;
 pub mod guide;
-pub mod report;
 
-mod experts;
-pub mod budgeted;
-pub mod laid_out;
-
-pub mod inferred;
 mod validated;
 mod calibrated;
 
 mod exports;
 mod answers;
-mod imported;
-pub mod registry;
 
 mod reviews;
 mod sweeps;
@@ -77,6 +68,9 @@ mod routes;
 mod listen;
 
 pub mod cli;
+
+pub use reports::{budgeted, inferred, laid_out, registry, report};
+use reports::{experts, imported};
 
 pub use embed_from::EmbedFrom;
 pub use hosts::Host;

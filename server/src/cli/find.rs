@@ -5,13 +5,13 @@ mod summary;
 
 use std::ops::ControlFlow;
 
-use app::insight::found::Terms;
 use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
 use model::design::{Design, KnobId, KnobSet};
 use model::file::json;
 use model::find::{Phase, Progress, Query, STRATEGY};
 use model::knob::KnobError;
+use reports::found::Terms;
 
 use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};

@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use app::insight::found::Terms;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -18,6 +17,7 @@ use model::find::Query;
 use model::knob::KnobError;
 use model::text::closest;
 use model::violation::Violation;
+use reports::found::Terms;
 
 use super::json::json_response;
 use super::page::off_thread;

@@ -7,10 +7,10 @@ use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
 use model::metric::MetricId;
 use model::violation::{Nearest, Violation};
+use reports::found::label;
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
-use crate::insight::found::label;
 use crate::insight::memory_state;
 use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::design_address;

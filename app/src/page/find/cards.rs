@@ -7,8 +7,9 @@ use model::estimate::Metrics;
 use model::find::{Query, Recommendation, spare};
 use model::link;
 use model::metric::MetricId;
+use reports::found;
 
-use crate::insight::{found, memory_state};
+use crate::insight::memory_state;
 use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::{design_address, table_head};
 use crate::present::name::spelled;

@@ -9,8 +9,8 @@ use model::design::{Design, KnobId};
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
 use model::link;
+use reports::found::Terms;
 
-use crate::insight::found::Terms;
 use crate::insight::transfer::{Keep, moved};
 use crate::site::parameters::{put, unescape};
 

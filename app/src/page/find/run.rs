@@ -3,10 +3,10 @@
 use model::file::{Tree, json};
 use model::find::{OneThread, Phase, Pool, Progress, Query, Search};
 use model::violation::Violation;
+use reports::found;
 
 use super::answer;
 use super::request::Request;
-use crate::insight::found;
 
 /// A search under way.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! What a search found, for people: named designs beside each other, the others below.
 
-use app::insight::found::{differences, label};
 use app::present::range::half;
 use app::present::{format, name};
 use model::design::{Design, KnobId};
@@ -8,6 +7,7 @@ use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::metric::{MetricId, MetricValue};
 use model::{MODEL_VERSION, Plan, link};
+use reports::found::{differences, label};
 
 use crate::cli::output::table;
 use crate::find::Found;

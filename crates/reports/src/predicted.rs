@@ -5,8 +5,6 @@ use model::estimate::Metrics;
 use model::file::Tree;
 use model::metric::{MetricId, MetricValue};
 
-use crate::present::range::{Expected, expected};
-
 /// Every metric by its public name.
 #[must_use]
 pub fn metrics(metrics: &Metrics) -> Tree {
@@ -25,7 +23,7 @@ pub fn metrics(metrics: &Metrics) -> Tree {
 #[must_use]
 pub fn ranges(plan: &Plan, metrics: &Metrics) -> Tree {
     Tree::map(MetricId::ALL.iter().filter_map(|id| {
-        let Expected::Range(range) = expected(plan, *id) else { return None };
+        let range = model::range(plan, *id)?;
         let MetricValue::Number(value) = metrics.get(*id) else { return None };
         let basis = range.basis;
         let family = if basis.family.is_empty() { "all" } else { basis.family };

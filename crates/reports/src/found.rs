@@ -11,7 +11,7 @@ use model::file::Tree;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, Target};
 use model::{MODEL_VERSION, Plan, link};
 
-use crate::present::predicted;
+use crate::predicted;
 
 pub use terms::Terms;
 

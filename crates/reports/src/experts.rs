@@ -15,18 +15,15 @@ use model::serving::{Inference, ServingPlan, infer};
 ///
 /// # Errors
 /// What of the trace isn't the model's.
-pub(crate) fn answer(
-    plan: &ServingPlan,
-    patterns: Option<&Patterns>,
-    goal: Goal,
-) -> Result<Tree, String> {
+pub fn answer(plan: &ServingPlan, patterns: Option<&Patterns>, goal: Goal) -> Result<Tree, String> {
     let said = |patterns| Traced::new(plan, patterns, goal).map(|it| traced::json(&it, patterns));
     let trace = patterns.map(said).transpose()?.unwrap_or(Tree::Null);
     Ok(Tree::map([("experts", section(plan, &infer(plan))), ("trace", trace)]))
 }
 
 /// The section `experts` of an inference; null of a model without experts.
-pub(crate) fn section(plan: &ServingPlan, inference: &Inference) -> Tree {
+#[must_use]
+pub fn section(plan: &ServingPlan, inference: &Inference) -> Tree {
     let Some(experts) = Experts::new(plan) else { return Tree::Null };
     let numbers = [
         ("visited_per_token", experts.topk),

@@ -13,14 +13,15 @@ const RUNS_PER_THREAD: usize = 16;
 
 /// So many threads with an estimator each, which is kept from one call to the next.
 #[derive(Debug)]
-pub(crate) struct Cores {
+pub struct Cores {
     threads: NonZeroUsize,
     estimators: Mutex<Vec<Estimator>>,
 }
 
 impl Cores {
     /// A thread for each core.
-    pub(crate) fn all() -> Self {
+    #[must_use]
+    pub fn all() -> Self {
         Self::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 

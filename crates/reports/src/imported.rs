@@ -10,7 +10,7 @@ use crate::report;
 
 /// The design with all that there is to say about how it came about.
 #[must_use]
-pub(crate) fn report(import: &Import) -> Tree {
+pub fn report(import: &Import) -> Tree {
     let design = import.design.as_ref();
     let file = design.map_or(Tree::Null, |design| file::write(design, Extent::Changed));
     let link = design.map(|design| format!("/?{}", link::encode(design)));

@@ -3,7 +3,6 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use app::present::predicted;
 use model::anchor;
 use model::choice::Choice;
 use model::convention::Convention;
@@ -21,6 +20,7 @@ use model::violation::Violation;
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
 use crate::cores::Cores;
+use crate::predicted;
 
 /// Is the verdict on a design's memory asked for? It tries many other designs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Asked {
 
 /// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
 /// others; a sweep is what evaluates thousands.
-pub(crate) const MAX_DESIGNS: usize = 100;
+pub const MAX_DESIGNS: usize = 100;
 
 /// The predictions for designs, legal or not, in their order, on all cores.
 #[must_use]
@@ -292,7 +292,8 @@ fn communication(row: &Communication) -> Tree {
 }
 
 /// A broken rule with the nearest values that keep it.
-pub(crate) fn violation(violation: &Violation) -> Tree {
+#[must_use]
+pub fn violation(violation: &Violation) -> Tree {
     let nearest = violation.nearest.iter().map(|nearest| {
         let value = Tree::from(&nearest.value);
         Tree::map([("knob", Tree::from(nearest.knob.id())), ("value", value)])

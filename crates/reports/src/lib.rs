@@ -1,0 +1,26 @@
+//! Answers as data: what commands, the API and packages say of a design, under public names.
+//!
+//! Every answer is a [`model::file::Tree`], the same for the same question whoever asks: the
+//! command line, the API, the page or a script. An illegal design gives the same object with its
+//! metrics null and its violations listed. No formula lives here, and no clock, file or socket.
+//!
+//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`laid_out`] how
+//! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`] what
+//! can be opened, set and measured.
+
+mod cores;
+pub mod predicted;
+
+pub mod found;
+pub mod report;
+
+pub mod experts;
+
+pub mod budgeted;
+pub mod imported;
+pub mod laid_out;
+pub mod registry;
+
+pub mod inferred;
+
+pub use cores::Cores;
