@@ -1,0 +1,188 @@
+//! Questions about one design, answered as data: the objects that the command line prints.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use interchange::{Answers, Format};
+use model::design::KnobId;
+use model::file::Tree;
+use model::find::{Phase, Query, Search};
+use model::metric::{MetricAddress, MetricPart};
+use model::serving::{ServingMetric, ServingPlan};
+use model::violation::Violation;
+use model::{Estimator, estimate, explain_at};
+use pyo3::prelude::*;
+use reports::found::{Terms, tree};
+use reports::report::Asked;
+use reports::{Cores, budgeted, imported, inferred, registry, report};
+
+use crate::design::Design;
+use crate::python_tree::to_python;
+use crate::refusal::{illegal, invalid, refused};
+use crate::work::{interruptible, unlocked};
+
+type Answer<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// What a design would achieve in training, with or without the verdict on its memory.
+#[pyfunction]
+pub(crate) fn predict<'py>(py: Python<'py>, design: &Design, verdict: bool) -> Answer<'py> {
+    design.plan(py)?;
+    let asked = if verdict { Asked::Verdict } else { Asked::Numbers };
+    let told = unlocked(py, || report::predict(&mut Estimator::new(), &design.inner, asked))?;
+    to_python(py, &told)
+}
+
+/// How a metric comes about, whole or of a part: of training, or of serving.
+#[pyfunction]
+pub(crate) fn explain<'py>(py: Python<'py>, design: &Design, metric: &str) -> Answer<'py> {
+    if let Some(metric) = ServingMetric::find(metric) {
+        let plan = ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
+        let terms =
+            unlocked(py, || model::serving::explain(&plan, &model::serving::infer(&plan), metric))?;
+        return to_python(py, &report::breakdown(&terms));
+    }
+    let address = MetricAddress::parse(metric).map_err(|error| invalid(py, &[error]))?;
+    let plan = design.plan(py)?;
+    match unlocked(py, || explain_at(&plan, address))? {
+        Some(terms) => to_python(py, &report::breakdown(&terms)),
+        None => Err(refused(py, "unknown_part", missing(&plan, address))),
+    }
+}
+
+fn missing(plan: &model::Plan, address: MetricAddress) -> String {
+    match address.part {
+        MetricPart::Stage(stage) => {
+            let stages = estimate(plan).stages.len();
+            format!("the design has no stage {stage}: it has {stages}, from 0 on")
+        }
+        MetricPart::Axis(axis, _) => format!("the design has no such traffic of {}", axis.name()),
+        MetricPart::Whole => "the design has no such part".to_owned(),
+    }
+}
+
+/// A search for layouts, to its end or to so many evaluations.
+#[pyfunction]
+#[pyo3(signature = (design, goal, question, targets, keep, any_schedule, evaluations))]
+#[expect(clippy::too_many_arguments, reason = "the terms of a search, each with its name")]
+pub(crate) fn find<'py>(
+    py: Python<'py>,
+    design: &Design,
+    goal: Option<String>,
+    question: Option<String>,
+    targets: Vec<String>,
+    keep: Vec<String>,
+    any_schedule: bool,
+    evaluations: Option<u64>,
+) -> Answer<'py> {
+    let terms = Terms { goal, question, targets, keep, any_schedule };
+    let query = terms.query(design.inner.clone()).map_err(|errors| invalid(py, &errors))?;
+    let most = evaluations.unwrap_or(u64::MAX);
+    let found = interruptible(py, |stop| searched(&query, most, stop))?;
+    to_python(py, &found.map_err(|broken| illegal(py, &broken))?)
+}
+
+/// The answer of a search, with whether it came to its end.
+fn searched(query: &Query, most: u64, stop: &AtomicBool) -> Result<Tree, Vec<Violation>> {
+    let cores = Cores::all();
+    let mut search = Search::new(query.clone())?;
+    let complete = loop {
+        let progress = search.step(&cores);
+        if progress.phase == Phase::Done {
+            break true;
+        }
+        if progress.evaluated >= most || stop.load(Ordering::Relaxed) {
+            break false;
+        }
+    };
+    let mut answer = tree(query, &search.answer());
+    if let Tree::Map(entries) = &mut answer {
+        entries.push(("complete".to_owned(), complete.into()));
+    }
+    Ok(answer)
+}
+
+/// How a design would serve.
+#[pyfunction]
+pub(crate) fn infer<'py>(py: Python<'py>, design: &Design) -> Answer<'py> {
+    ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
+    to_python(py, &unlocked(py, || inferred::inferred(&design.inner, &[]))?)
+}
+
+/// What a design's run costs, and the loss that published laws expect beside a baseline.
+#[pyfunction]
+pub(crate) fn budget<'py>(
+    py: Python<'py>,
+    design: &Design,
+    baseline: Option<&Design>,
+) -> Answer<'py> {
+    design.plan(py)?;
+    if let Some(baseline) = baseline {
+        baseline.plan(py)?;
+    }
+    let baseline = baseline.map(|baseline| &baseline.inner);
+    to_python(py, &unlocked(py, || budgeted::budgeted(&design.inner, baseline))?)
+}
+
+/// A text of others as a design, none where it can't be read, and all there is to say about it.
+#[pyfunction]
+pub(crate) fn import_text<'py>(
+    py: Python<'py>,
+    text: &str,
+    dialect: Option<&str>,
+    knobs: BTreeMap<String, String>,
+    environment: BTreeMap<String, String>,
+    arguments: Vec<String>,
+    model: Option<String>,
+) -> PyResult<(Option<Design>, Bound<'py, PyAny>)> {
+    let format = match dialect {
+        None => Format::detect(text),
+        Some(name) => named_format(py, name)?,
+    };
+    let mut known = Vec::new();
+    let mut errors = Vec::new();
+    for (name, value) in knobs {
+        match KnobId::find(&name) {
+            Ok(knob) => known.push((knob, value)),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(invalid(py, &errors));
+    }
+    let answers = Answers { knobs: known, variables: environment, arguments, model };
+    let import = unlocked(py, || interchange::import_with(format, text, None, &answers))?;
+    let report = to_python(py, &imported::report(&import))?;
+    Ok((import.design.map(Design::from), report))
+}
+
+fn named_format(py: Python<'_>, name: &str) -> PyResult<Format> {
+    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        let names = Format::ALL.map(Format::name);
+        let detail = format!("there is no such dialect; there are {}", names.join(", "));
+        refused(py, "unknown_dialect", detail)
+    })
+}
+
+/// Every preset.
+#[pyfunction]
+pub(crate) fn presets(py: Python<'_>) -> Answer<'_> {
+    to_python(py, &registry::presets())
+}
+
+/// Every knob.
+#[pyfunction]
+pub(crate) fn knobs(py: Python<'_>) -> Answer<'_> {
+    to_python(py, &registry::knobs())
+}
+
+/// Every metric.
+#[pyfunction]
+pub(crate) fn metrics(py: Python<'_>) -> Answer<'_> {
+    to_python(py, &registry::metrics())
+}
+
+/// The version of the model, which changes whenever a number does.
+#[pyfunction]
+pub(crate) const fn model_version() -> &'static str {
+    model::MODEL_VERSION
+}

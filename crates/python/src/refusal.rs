@@ -1,0 +1,41 @@
+//! What is wrong, as the package's exceptions: everything at once, with limits and nearest values.
+
+use model::file::Tree;
+use model::knob::KnobError;
+use model::violation::Violation;
+use pyo3::prelude::*;
+use reports::report::violation;
+
+use crate::python_tree::to_python;
+
+/// Where the exceptions are defined.
+const MODULE: &str = "moescape._errors";
+
+/// `moescape.IllegalDesign` with every broken rule.
+pub(crate) fn illegal(py: Python<'_>, broken: &[Violation]) -> PyErr {
+    made(py, "IllegalDesign", &Tree::List(broken.iter().map(violation).collect()))
+}
+
+/// `moescape.InvalidInput` with everything that couldn't be read or set.
+pub(crate) fn invalid(py: Python<'_>, errors: &[KnobError]) -> PyErr {
+    let errors = errors.iter().map(|error| {
+        Tree::map([
+            ("rule", Tree::from(error.rule)),
+            ("knob", error.knob.as_str().into()),
+            ("detail", error.detail.as_str().into()),
+            ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),
+        ])
+    });
+    made(py, "InvalidInput", &Tree::List(errors.collect()))
+}
+
+/// The same of one thing that is no knob's.
+pub(crate) fn refused(py: Python<'_>, rule: &'static str, detail: String) -> PyErr {
+    invalid(py, &[KnobError { rule, knob: String::new(), detail, nearest: vec![] }])
+}
+
+fn made(py: Python<'_>, class: &str, content: &Tree) -> PyErr {
+    let content = to_python(py, content);
+    let made = content.and_then(|content| py.import(MODULE)?.getattr(class)?.call1((content,)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
