@@ -1,7 +1,7 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build` and `site`, `dist`, `test`, `bench`, `calibrate`); what
-//! they share is the site's pipeline (`site`), the places of things (`workspace`) and how other
+//! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `test`, `bench`, `calibrate`);
+//! what they share is the site's pipeline (`site`), the places of things (`workspace`) and how other
 //! programs are run (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
@@ -15,6 +15,7 @@ mod site;
 mod steps;
 mod test;
 mod tool;
+mod wheel;
 mod workspace;
 
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ enum Task {
     Layers,
     /// Measure the model and the page
     Bench(bench::Arguments),
+    /// Build and test the Python package
+    Wheel(wheel::Arguments),
     /// Fit the model's constants to the published runs
     Calibrate(calibrate::Arguments),
 }
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Layers => test::layers::check(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
+        Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),
     });
     match outcome {
