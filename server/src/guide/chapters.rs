@@ -64,6 +64,7 @@ chapters! {
     "operate" "guide/operate.md" "docs/zh/";
     "sweeps" "guide/sweeps.md" "docs/zh/";
     "exchange" "guide/exchange.md" "docs/zh/";
+    "python" "guide/python.md" "docs/zh/";
     "troubleshooting" "guide/troubleshooting.md" "docs/zh/";
     "designs" "designs.md" "docs/zh/";
     // What the program prints is English, and so is its reference.
