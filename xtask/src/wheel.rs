@@ -60,7 +60,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let mut mypy = tools.python();
         mypy.args(["-m", "mypy", "--config-file"]).arg(package.join("pyproject.toml"));
         mypy.arg("--python-executable").arg(tools.interpreter());
-        command::run(mypy.arg(package.join("moescape")).arg(&script))?;
+        command::run(mypy.args(["moescape", "tests"].map(|part| package.join(part))).arg(&script))?;
         let stubs = ["-m", "mypy.stubtest", "moescape", "--ignore-missing-stub"];
         command::run(tools.python().args(stubs).current_dir(&workspace.target))?;
         let mut pyright = tools.python();

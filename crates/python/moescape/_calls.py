@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 from . import _native
@@ -193,14 +192,12 @@ def _spelled(value: Value) -> str:
     return ",".join(_spelled(each) for each in value) or "none"
 
 
-@lru_cache(maxsize=None)
 def presets() -> tuple[Preset, ...]:
     """Every preset: models, published recipes, and what serves."""
     names = ("id", "title", "kind", "story", "refused")
     return tuple(Preset(*(each[name] for name in names)) for each in _native.presets()["presets"])
 
 
-@lru_cache(maxsize=None)
 def knobs() -> tuple[Knob, ...]:
     """Every knob, in the registry's order."""
     return tuple(
@@ -218,7 +215,6 @@ def knobs() -> tuple[Knob, ...]:
     )
 
 
-@lru_cache(maxsize=None)
 def metrics() -> tuple[Metric, ...]:
     """Every metric, those of training first."""
     names = ("id", "label", "unit", "regime", "better", "definition", "formula")

@@ -39,7 +39,7 @@ class Design:
         of the model: `violations` says which.
         """
 
-    def __getitem__(self, knob: str) -> Value:
+    def __getitem__(self, knob: str, /) -> Value:
         """The value of a knob, by id or short name; `None` where it is unset."""
 
     @property
@@ -62,7 +62,7 @@ class Design:
         """The same as a dictionary."""
 
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Sweep:

@@ -18,7 +18,7 @@ use crate::cells::{Collector, Rows, schema};
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
 use crate::refusal::{invalid, refused};
-use crate::work::{interruptible, threads};
+use crate::work::{self, interruptible};
 
 /// Places of a chunk, at least and at most: long enough that blocks are skipped as blocks, short
 /// enough that all cores end together.
@@ -103,14 +103,14 @@ pub(crate) fn swept(
     spec: &Bound<'_, PyAny>,
     every_legal: bool,
     max_rows: usize,
-    threads_asked: Option<NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
 ) -> PyResult<Sweep> {
     let spec = read(spec)?.map_err(|errors| invalid(py, &errors))?;
     let space = Space::new(spec).map_err(|error| invalid(py, &[error]))?;
     let rows = if every_legal { Rows::Legal } else { Rows::Feasible };
     let schema = schema(&space, rows);
     let run = Run { space: &space, schema: &schema, rows, max_rows };
-    let threads = threads(threads_asked);
+    let threads = work::threads(threads);
     let done = interruptible(py, |stop| run.all(threads, stop))?;
     let (batches, progress) = done.map_err(|error| match error {
         Ended::TooMany => refused(
