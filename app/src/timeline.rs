@@ -9,8 +9,8 @@
 //!   browser.
 //! - How it is drawn: `paint` onto any `Surface`; `look` says in
 //!   which colours.
-//! - On the page: `still` is what the server writes, `widget` what takes it over, with a `picture`
-//!   for each canvas; `figure` is where both meet the page.
+//! - On the page: `server_html` is what the server writes, `widget` what takes it over, with a
+//!   `picture` for each canvas; `figure` is where both meet the page.
 
 mod board;
 mod drawing;
@@ -38,9 +38,10 @@ use model::schedule::{Task, Timeline};
 use model::timeline::{PlanTimeline, TaskDetail};
 
 pub use drawing::drawing;
-pub use figure::{Show, TimelineFigure, timeline};
+pub use figure::{Subject, TimelineFigure, frame, take_over, timeline};
 pub use files::chrome_trace;
 pub use track::{Held, Track};
+pub use watch::PLAN;
 
 /// What a timeline shows. Only the timeline itself is needed.
 pub trait Source {

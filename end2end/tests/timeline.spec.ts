@@ -58,6 +58,40 @@ async function inView(page: Page): Promise<[number, number]> {
   return [seconds(title[1]), seconds(title[2])];
 }
 
+test("the module that draws comes when the timeline comes near", async ({ visit }) => {
+  const page = await visit({ viewport: { width: 390, height: 844 } });
+  await gotoHydrated(page);
+  const loaded = () =>
+    page.evaluate(() => {
+      const files = performance.getEntriesByType("resource").map(({ name }) => name);
+      return files.filter((name) => name.includes("/pkg/studies_bg.")).length;
+    });
+  const figure = page.locator("#timeline");
+  await expect(page.locator("[data-study=step] .chart").first()).toBeVisible();
+  expect(await loaded()).toBe(0);
+  await expect(figure).not.toHaveAttribute("data-live");
+  await expect(figure.getByRole("button", { name: "Zoom in" }).first()).toBeHidden();
+  const { height } = (await figure.boundingBox()) ?? {};
+  await picture(page).scrollIntoViewIfNeeded();
+  await expect(figure.getByRole("button", { name: "Zoom in" }).first()).toBeVisible();
+  expect(await loaded()).toBe(1);
+  await expect.poll(() => colors(page)).toBeGreaterThan(4);
+  expect((await figure.boundingBox())?.height).toBe(height);
+});
+
+test.describe("without the module that draws", () => {
+  test.use({ expectedConsole: /Failed to load resource/ });
+
+  test("the timeline says that it is missing, and its table is there", async ({ page }) => {
+    await page.route(/\/pkg\/studies\./, (route) => route.abort());
+    await gotoHydrated(page);
+    await picture(page).scrollIntoViewIfNeeded();
+    await expect(page.locator("#timeline .timeline-nothing")).toContainText("couldn't be loaded");
+    await page.locator("#timeline .figure-table > summary", { hasText: /^Table$/ }).click();
+    await expect(page.locator("#timeline .timeline-rows tbody tr")).toHaveCount(16);
+  });
+});
+
 test("the keyboard selects a task, opens its details and clears them", async ({ page }) => {
   await gotoTimeline(page);
   await picture(page).focus();

@@ -212,6 +212,7 @@ whenHydrated(() => {
   startGlossary();
   followHash();
   if (page.isExplorer()) noteDesigns();
+  if (document.getElementById("timeline") !== null) void import("./timeline.js");
 });
 const ofPage = [];
 if (document.querySelector("[data-tour]")) ofPage.push(import("./tour.js"));

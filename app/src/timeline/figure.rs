@@ -1,5 +1,10 @@
 //! The figure of a timeline in the page: what the server writes, and what takes it over.
+//!
+//! Either the page's own module draws it, [`timeline`], or another one that comes when the figure
+//! is looked at: then the page writes into the figure's attribute [`PLAN`](super::PLAN) what is to
+//! be shown, and that module [takes it over](take_over).
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use leptos::html;
@@ -8,8 +13,11 @@ use leptos::prelude::*;
 use super::widget::Live;
 use super::{Scene, server_html};
 
+/// The attribute of a figure that a module draws.
+pub(super) const LIVE: &str = "data-live";
+
 /// Gives what is shown, or says in a sentence why there is nothing.
-pub type Show = Arc<dyn Fn() -> Result<Scene, String> + Send + Sync>;
+type Show = Arc<dyn Fn() -> Result<Scene, String> + Send + Sync>;
 
 /// What a figure of a timeline needs. `show` is called untracked.
 pub struct TimelineFigure {
@@ -25,17 +33,23 @@ pub struct TimelineFigure {
     pub changes: Signal<()>,
 }
 
+/// What is drawn in a figure.
+pub struct Subject {
+    /// The figure's id, which is part of its files' names.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// One sentence that says what is shown.
+    pub caption: Rc<dyn Fn() -> String>,
+    /// The timeline. It is asked for when the figure comes into view or is used.
+    pub show: Rc<dyn Fn() -> Result<Scene, String>>,
+}
+
 /// Draws a timeline with everything around it.
 pub fn timeline(spec: TimelineFigure) -> impl IntoView {
     let TimelineFigure { id, title, caption, show, changes } = spec;
-    // The server writes the whole figure with its numbers. The browser finds it on the page, and
-    // doesn't read what stands here when it takes the page over.
-    let first = if cfg!(feature = "ssr") {
-        server_html::body(id, title, untrack(|| show()).as_ref())
-    } else {
-        String::new()
-    };
     let figure = NodeRef::<html::Figure>::new();
+    let shown = show.clone();
     Effect::new(move |live: Option<Option<Live>>| {
         changes.get();
         match live.flatten() {
@@ -44,14 +58,42 @@ pub fn timeline(spec: TimelineFigure) -> impl IntoView {
                 Some(live)
             }
             None => {
+                let show = shown.clone();
+                let show = Rc::new(move || untrack(|| show()));
+                let caption = Rc::new(move || caption.get_untracked());
                 let figure = web_sys::Element::from(figure.get()?);
-                Live::new(&figure, id, title, caption, show.clone())
+                Live::new(&figure, Subject { id, title, caption, show })
             }
         }
     });
+    frame((id, title), caption, || None, move || show(), figure)
+}
+
+/// The figure with its heading and all that the server writes into it. `plan` is what it says in
+/// the attribute [`PLAN`](super::PLAN), for another module that draws it.
+pub fn frame(
+    (id, title): (&'static str, &'static str),
+    caption: Signal<String>,
+    plan: impl Fn() -> Option<String> + Send + 'static,
+    show: impl FnOnce() -> Result<Scene, String> + 'static,
+    node: NodeRef<html::Figure>,
+) -> impl IntoView {
+    // The server writes the whole figure with its numbers. The browser finds it on the page, and
+    // doesn't read what stands here when it takes the page over.
+    let first = if cfg!(feature = "ssr") {
+        server_html::body(id, title, untrack(show).as_ref())
+    } else {
+        String::new()
+    };
     let heading = format!("{id}-title");
     view! {
-        <figure class="figure card timeline" aria-labelledby=heading id=id node_ref=figure>
+        <figure
+            class="figure card timeline"
+            aria-labelledby=heading
+            id=id
+            data-plan=plan
+            node_ref=node
+        >
             <figcaption>
                 <h2 id=heading.clone()>{title}</h2>
                 <p>{move || caption.get()}</p>
@@ -59,4 +101,15 @@ pub fn timeline(spec: TimelineFigure) -> impl IntoView {
             <div class="timeline-body" inner_html=first></div>
         </figure>
     }
+}
+
+/// Takes over the figure that the page's own module leaves to this one, as long as the page is
+/// open. It asks for what is shown whenever the figure's attribute
+/// [`PLAN`](super::PLAN) changes.
+pub fn take_over(what: Subject) {
+    let live = document()
+        .get_element_by_id(what.id)
+        .filter(|figure| !figure.has_attribute(LIVE))
+        .and_then(|figure| Live::new(&figure, what));
+    std::mem::forget(live);
 }

@@ -1,5 +1,5 @@
 //! What the browser tells of a figure: events, and that something comes into view, changes its
-//! size, or that the theme changes.
+//! size, or that the theme or the plan changes that it is of.
 //!
 //! All of it goes to one handler, which keeps the module small; it ends when the watch is dropped.
 
@@ -11,6 +11,9 @@ use web_sys::{
     Element, EventTarget, IntersectionObserver, IntersectionObserverInit, MutationObserver,
     MutationObserverInit, ResizeObserver,
 };
+
+/// The attribute of a figure that names what it is to show, for the module that draws it.
+pub const PLAN: &str = "data-plan";
 
 /// How far from view something already counts as seen.
 const MARGIN: &str = "200px";
@@ -76,13 +79,17 @@ impl Watch {
         for picture in pictures {
             size.observe(picture);
         }
-        let theme = MutationObserver::new(self.callback())?;
-        let options = MutationObserverInit::new();
-        options.set_attribute_filter(&Array::of1(&JsValue::from_str("data-theme")));
+        let attributes = MutationObserver::new(self.callback())?;
+        let follow = |element: &Element, attribute: &str| {
+            let options = MutationObserverInit::new();
+            options.set_attribute_filter(&Array::of1(&JsValue::from_str(attribute)));
+            attributes.observe_with_options(element, &options)
+        };
         if let Some(root) = document().document_element() {
-            theme.observe_with_options(&root, &options)?;
+            follow(&root, "data-theme")?;
         }
-        Ok((sight, size, theme))
+        follow(figure, PLAN)?;
+        Ok((sight, size, attributes))
     }
 }
 
@@ -92,10 +99,10 @@ impl Drop for Watch {
             let _ =
                 target.remove_event_listener_with_callback_and_bool(event, self.callback(), true);
         }
-        if let Some((sight, size, theme)) = &self.observers {
+        if let Some((sight, size, attributes)) = &self.observers {
             sight.disconnect();
             size.disconnect();
-            theme.disconnect();
+            attributes.disconnect();
         }
     }
 }

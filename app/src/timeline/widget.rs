@@ -16,12 +16,12 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::Array;
 use web_sys::{
-    Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, PointerEvent,
-    ResizeObserverEntry, WheelEvent,
+    Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, MutationRecord,
+    PointerEvent, ResizeObserverEntry, WheelEvent,
 };
 
 use super::board::{Board, Done};
-use super::figure::Show;
+use super::figure::{LIVE, Subject};
 use super::keys::Command;
 use super::lanes::{Lanes, Spot};
 use super::operators::{self, Operators};
@@ -54,10 +54,7 @@ enum Shown {
 
 struct Widget {
     figure: Element,
-    id: &'static str,
-    title: &'static str,
-    caption: Signal<String>,
-    show: Show,
+    what: Subject,
     shown: Shown,
     stages: Picture,
     resources: Picture,
@@ -78,23 +75,14 @@ struct Widget {
 
 impl Live {
     /// Takes over what the server wrote.
-    pub(super) fn new(
-        figure: &Element,
-        id: &'static str,
-        title: &'static str,
-        caption: Signal<String>,
-        show: Show,
-    ) -> Option<Self> {
+    pub(super) fn new(figure: &Element, what: Subject) -> Option<Self> {
         let frame = |class: &str| figure.query_selector(class).ok().flatten();
         let stages = Picture::new(frame(".timeline-stages")?, true)?;
         let resources = Picture::new(frame(".timeline-resources")?, false)?;
         let frames = [stages.frame.clone(), resources.frame.clone()];
         let widget = Rc::new(RefCell::new(Widget {
             figure: figure.clone(),
-            id,
-            title,
-            caption,
-            show,
+            what,
             shown: Shown::Waiting,
             stages,
             resources,
@@ -109,17 +97,14 @@ impl Live {
         }));
         let told = widget.clone();
         let watch = Watch::new(figure, &frames, move |what| tell(&told, what));
+        // A fixed, valid attribute name can always be set.
+        let _ = figure.set_attribute(LIVE, "");
         Some(Self { widget, _watch: watch })
     }
 
     /// There is another timeline to show.
     pub(super) fn change(&self) {
-        let mut state = self.widget.borrow_mut();
-        state.stale = Some(1);
-        if state.took > QUICK && state.moved.replace(now()).is_none() {
-            wait(self.widget.clone());
-        }
-        drop(state);
+        self.widget.borrow_mut().change(&self.widget);
         go_on(&self.widget);
     }
 }
@@ -147,11 +132,11 @@ fn now() -> f64 {
 /// The browser tells something.
 fn tell(widget: &Rc<RefCell<Widget>>, what: &JsValue) {
     // A handler that runs inside another one, as by a click from a script, has nothing to add.
-    if let Ok(mut widget) = widget.try_borrow_mut() {
+    if let Ok(mut state) = widget.try_borrow_mut() {
         if let Some(entries) = what.dyn_ref::<Array>() {
-            entries.iter().for_each(|entry| widget.observe(&entry));
+            entries.iter().for_each(|entry| state.observe(widget, &entry));
         } else if let Some(event) = what.dyn_ref::<Event>() {
-            widget.handle(event);
+            state.handle(event);
         }
     }
     go_on(widget);
@@ -204,8 +189,16 @@ impl Widget {
         }
     }
 
-    /// Something came into view, has another size, or the theme changed.
-    fn observe(&mut self, entry: &JsValue) {
+    /// There is another timeline to show, which may have to wait.
+    fn change(&mut self, own: &Rc<RefCell<Self>>) {
+        self.stale = Some(1);
+        if self.took > QUICK && self.moved.replace(now()).is_none() {
+            wait(own.clone());
+        }
+    }
+
+    /// Something came into view, has another size, or there is another timeline or theme.
+    fn observe(&mut self, own: &Rc<RefCell<Self>>, entry: &JsValue) {
         if let Some(entry) = entry.dyn_ref::<ResizeObserverEntry>() {
             let bounds = entry.content_rect();
             for picture in [&mut self.stages, &mut self.resources] {
@@ -217,6 +210,8 @@ impl Widget {
             self.draw();
         } else if let Some(entry) = entry.dyn_ref::<IntersectionObserverEntry>() {
             self.in_view = entry.is_intersecting();
+        } else if is_of(entry, &self.figure) {
+            self.change(own);
         } else {
             self.repaint();
         }
@@ -300,13 +295,13 @@ impl Widget {
         self.compute();
         let Shown::Scene(scene) = &self.shown else { return };
         match file {
-            "trace" => files::save_trace(self.id, scene, self.lane),
+            "trace" => files::save_trace(self.what.id, scene, self.lane),
             "part" | "all" => {
-                let (title, about) = (self.title, self.caption.get_untracked());
+                let (title, about) = (self.what.title, (self.what.caption)());
                 let is_all = file == "all";
                 if let Some(palette) = paper_palette(&self.stages.canvas) {
                     let board = &self.stages.board;
-                    files::save_picture(self.id, board, &palette, (title, &about), is_all);
+                    files::save_picture(self.what.id, board, &palette, (title, &about), is_all);
                 }
             }
             _ => {}
@@ -330,7 +325,7 @@ impl Widget {
             return;
         }
         let start = now();
-        let reason = match untrack(|| (self.show)()) {
+        let reason = match (self.what.show)() {
             Ok(scene) => {
                 self.show_scene(scene);
                 String::new()
@@ -415,7 +410,7 @@ impl Widget {
         let rows = self.part(".timeline-rows");
         let details = |part: &HtmlElement| part.closest("details").ok().flatten();
         if let Some(rows) = rows.filter(|rows| is_open(&details(rows))) {
-            rows.set_inner_html(&tasks::table_html(self.title, scene.timeline()));
+            rows.set_inner_html(&tasks::table_html(self.what.title, scene.timeline()));
         }
         let chunks = tasks::pair_chunks(scene, self.lane, self.selected);
         let pair: Option<Element> = self.part(".timeline-pair").map(Into::into);
@@ -449,6 +444,12 @@ impl Widget {
         let words = operator.and_then(|(pair, spot)| pair.at(spot).map(operators::words));
         self.write(".timeline-said", &html::escaped(&words.unwrap_or_default()));
     }
+}
+
+/// Is what an observer tells a change of that element?
+fn is_of(entry: &JsValue, element: &Element) -> bool {
+    let target = entry.dyn_ref::<MutationRecord>().and_then(MutationRecord::target);
+    target.is_some_and(|target| element.is_same_node(Some(&target)))
 }
 
 /// The words beside the pointer.

@@ -54,8 +54,16 @@ fn the_legend_has_the_kinds_of_tasks_that_there_are() {
 #[test]
 fn a_design_that_breaks_a_rule_has_a_reason_in_place_of_a_timeline() {
     let figure = figure("?parallel.pipeline_model_parallel_size=12");
+    assert!(!figure.contains("data-plan"), "{figure}");
     assert!(figure.contains("This design breaks a rule"), "{figure}");
     assert!(!figure.contains("Simulated task by task"), "{figure}");
+}
+
+#[test]
+fn the_figure_names_the_plan_that_another_module_draws() {
+    let query = "v=1&amp;preset=deepseek-v3-2k-h800";
+    let figure = figure(&query.replace("&amp;", "&"));
+    assert!(figure.contains(&format!("data-plan=\"{query}\"")), "{figure}");
 }
 
 #[test]

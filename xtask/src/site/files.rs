@@ -102,19 +102,20 @@ pub(crate) fn assemble(
             (format!("/pkg/{module}{end}"), named)
         })
     });
+    let linked = |text: &str| {
+        let files = files.iter().flatten();
+        files.fold(text.to_owned(), |text, (placeholder, named)| text.replace(placeholder, named))
+    };
     for (name, worker) in texts.workers {
-        let mut worker = (*worker).to_owned();
-        for (placeholder, named) in files.iter().flatten() {
-            worker = worker.replace(placeholder, named);
-        }
-        let file = package.add(name, "js", worker.as_bytes())?;
+        let file = package.add(name, "js", linked(worker).as_bytes())?;
         names[*name] = format!("/pkg/{file}").into();
     }
     for (name, script) in texts.scripts {
         let file = package.add(name, "js", script.as_bytes())?;
         names[*name] = format!("/pkg/{file}").into();
     }
-    let habits = package.add_linked(texts.habits)?;
+    let habits: Vec<_> = texts.habits.iter().map(|(name, text)| (*name, linked(text))).collect();
+    let habits = package.add_linked(&habits)?;
     if let Some(main) = habits.last() {
         names["habits"] = main.clone().into();
     }

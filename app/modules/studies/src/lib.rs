@@ -1,5 +1,6 @@
-//! What the workers call that make the explorer's studies and search for layouts. A panic says in
-//! their console where it happened.
+//! What the worker calls that makes the explorer's studies, and the page that draws the timeline:
+//! both need all of the model, and share one file in two memories. A panic says in their console
+//! where it happened.
 
 #![cfg(target_family = "wasm")]
 
@@ -19,6 +20,13 @@ pub fn study(name: &str, query: &str, width: u32, options: &str, pins: &str) -> 
 #[wasm_bindgen]
 pub fn choose_memory_unit(id: &str) {
     app::present::format::MemoryUnit::of_id(id).choose();
+}
+
+/// Draws the timeline on the page from now on.
+#[wasm_bindgen]
+pub fn draw_timeline() {
+    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
+    app::panel::timeline::take_over();
 }
 
 /// What each knob is, in the order of the registry: its meaning, and all of it as HTML.
