@@ -17,6 +17,7 @@ mod input;
 mod knobs;
 mod licences;
 mod log;
+mod mcp;
 mod merge;
 mod output;
 mod predict;
@@ -83,6 +84,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
+    /// Answer agents by the Model Context Protocol, over stdio or HTTP: the commands as tools
+    Mcp(mcp::Arguments),
     /// Check what a server needs: settings, data, store, NATS, clock, descriptors; say what to do
     Doctor(doctor::Arguments),
     /// Print the licences of the software that this binary is made of
@@ -161,6 +164,7 @@ pub fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Serve(arguments) if arguments.print_config => output::result(&shown),
         Command::Serve(arguments) => serve::run(*arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),

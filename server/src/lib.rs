@@ -43,6 +43,7 @@ pub mod guide;
 
 mod validated;
 mod calibrated;
+mod solved;
 
 mod exports;
 mod answers;
@@ -52,6 +53,8 @@ mod sweeps;
 
 mod receiving;
 mod sending;
+
+mod mcp;
 
 mod state;
 

@@ -52,7 +52,7 @@ use axum::extract::{DefaultBodyLimit, RawQuery};
 use axum::routing::{delete, get, post};
 
 use crate::state::AppState;
-use crate::{card as cards, layers, not_found};
+use crate::{card as cards, layers, mcp, not_found};
 
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
@@ -167,6 +167,10 @@ pub fn router(state: AppState) -> Router {
     let routes = led.fold(routes, |routes, place| {
         routes.route(place.address(), get(move |RawQuery(raw)| page::of_place(place, raw)))
     });
+    let routes = match &state.agents {
+        Some(agents) => routes.route_service(mcp::PATH, mcp::service(agents)),
+        None => routes,
+    };
     layers::around(routes, &state).with_state(state)
 }
 

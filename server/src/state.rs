@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::budget::{Budget, Turns};
 use crate::embed_from::EmbedFrom;
 use crate::hosts::{Host, Hosts};
+use crate::mcp::Agents;
 use crate::proxies::{Network, Proxies};
 use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
@@ -65,6 +66,8 @@ pub struct AppState {
     pub(crate) makers: Arc<Turns>,
     /// Searches for layouts.
     pub(crate) finders: Arc<Turns>,
+    /// Who answers agents, where they are answered.
+    pub(crate) agents: Option<Agents>,
     /// True once the server was told to end: answers without an end of their own end then.
     pub(crate) closing: watch::Sender<bool>,
 }
@@ -97,6 +100,7 @@ impl AppState {
             outbox: sending::outbox(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
             finders: Arc::new(Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
+            agents: None,
             closing,
         }
     }
@@ -150,6 +154,13 @@ impl AppState {
     pub(crate) fn with_workers(mut self, address: nats::Address) -> Self {
         self.reviews = Reviews::new(Arc::clone(&self.store), Some(address.clone()));
         self.sweeps = Arc::new(sweeps::Lazy::over(address));
+        self
+    }
+
+    /// The same that answers agents at `/mcp`, with the links of its address on the web.
+    #[must_use]
+    pub fn with_agents(mut self) -> Self {
+        self.agents = Some(Agents::new(self.public_url.clone()));
         self
     }
 

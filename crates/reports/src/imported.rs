@@ -1,12 +1,41 @@
 //! An import as data: what `moescape import --json` prints and `POST /api/v1/import` answers.
 
-use interchange::Import;
+use interchange::{Answers, Bundle, Format, Import, import_with};
 use model::MODEL_VERSION;
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree};
 use model::link;
 
 use crate::report;
+
+/// Formats by name; none is found by what stands in the text.
+pub(crate) const FORMATS: [(&str, Option<Format>); 6] = [
+    ("auto", None),
+    ("hf", Some(Format::HuggingFace)),
+    ("megatron", Some(Format::Megatron)),
+    ("mindspeed", Some(Format::Mindspeed)),
+    ("serving", Some(Format::Serving)),
+    ("design", Some(Format::Design)),
+];
+
+/// The design of a text, or of files that were unpacked, under these answers.
+///
+/// # Errors
+/// A text that says that it is several files and isn't.
+pub(crate) fn read(
+    (text, files): (&str, Option<Result<Bundle, String>>),
+    (format, entry): (Option<Format>, Option<&str>),
+    base: Option<&Design>,
+    answers: &Answers,
+) -> Result<Import, String> {
+    match files.or_else(|| Bundle::of_text(text)).transpose()? {
+        Some(files) => Ok(files.import(format, entry, base, answers)),
+        None => {
+            let format = format.unwrap_or_else(|| Format::detect(text));
+            Ok(import_with(format, text, base, answers))
+        }
+    }
+}
 
 /// The design with all that there is to say about how it came about.
 #[must_use]

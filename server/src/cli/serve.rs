@@ -91,6 +91,9 @@ pub(super) struct Arguments {
     /// Let workers run sweeps that `moescape worker` started at the same NATS, with JetStream
     #[arg(long, env = "MOESCAPE_ENGINE", hide_env_values = true, value_name = "nats://HOST:PORT")]
     pub(super) engine: Option<Address>,
+    /// Answer agents by the Model Context Protocol at /mcp, too
+    #[arg(long, env = "MOESCAPE_MCP")]
+    mcp: bool,
     /// Address and port of `/metrics`, for Prometheus; not for visitors: keep it
     /// on this machine or in a network of yours
     #[arg(long, env = "MOESCAPE_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
@@ -134,6 +137,9 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         state = state.with_workers(address);
         // Whoever asks for workers hears now, not at the first sweep, that there is no NATS.
         state.sweeps().map_err(|error| Failure::Internal(error.to_string()))?;
+    }
+    if arguments.mcp {
+        state = state.with_agents();
     }
     state.reviews.allow_sockets(arguments.sockets_per_address);
     let per_address = arguments.max_connections_per_address;
@@ -241,7 +247,8 @@ pub(super) fn data(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     Ok(strategy.data_dir().join("moescape"))
 }
 
-fn explain(error: &ListenError) -> Failure {
+/// Why nothing is served.
+pub(super) fn explain(error: &ListenError) -> Failure {
     let (flag, address, error) = match error {
         ListenError::Bind { flag, address, error } => (flag, address, error),
         ListenError::Serve(error) => {

@@ -5,7 +5,7 @@ use axum::extract::RawQuery;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
+use interchange::{Answers, is_archive, unpacked};
 use model::design::Design;
 
 use super::json::json_response;
@@ -14,16 +14,6 @@ use crate::imported;
 use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
-
-/// Formats by name; none is found by what stands in the text.
-const FORMATS: [(&str, Option<Format>); 6] = [
-    ("auto", None),
-    ("hf", Some(Format::HuggingFace)),
-    ("megatron", Some(Format::Megatron)),
-    ("mindspeed", Some(Format::Mindspeed)),
-    ("serving", Some(Format::Serving)),
-    ("design", Some(Format::Design)),
-];
 
 /// The object of `moescape import --json`.
 pub(super) async fn text(
@@ -34,7 +24,7 @@ pub(super) async fn text(
     let (rest, answers) = answers(&raw)?;
     let names = ["format", "preset", "entry"];
     let [format, preset, entry] = query::parameters(&rest, names)?;
-    let format = query::choice("format", format.as_deref().unwrap_or("auto"), &FORMATS)?;
+    let format = query::choice("format", format.as_deref().unwrap_or("auto"), &imported::FORMATS)?;
     let base = preset.as_deref().map(Design::from_preset).transpose();
     let base = base.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
     let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, why);
@@ -43,17 +33,8 @@ pub(super) async fn text(
     let entry = entry.map(std::borrow::Cow::into_owned);
     // Off the threads that answer others: a text may have a million characters.
     let made = off_thread(move || {
-        let files = match &packed {
-            Some(bytes) => Some(unpacked(bytes)),
-            None => Bundle::of_text(&text),
-        };
-        match files.transpose()? {
-            Some(files) => Ok(files.import(format, entry.as_deref(), base.as_ref(), &answers)),
-            None => {
-                let format = format.unwrap_or_else(|| Format::detect(&text));
-                Ok(import_with(format, &text, base.as_ref(), &answers))
-            }
-        }
+        let files = packed.as_deref().map(unpacked);
+        imported::read((&text, files), (format, entry.as_deref()), base.as_ref(), &answers)
     });
     let made = made.await?.map_err(bad)?;
     if made.design.is_none() {

@@ -1,0 +1,25 @@
+//! The Model Context Protocol: what the command line answers, as tools for agents, over stdio and
+//! streamable HTTP.
+//!
+//! A tool takes what a command takes and answers with the same object, typed: each number with its
+//! unit, its range and what that rests on, each broken rule with the nearest legal values, and the
+//! absolute link of every design. [`Agents`] answers; `tools` has a file for each tool. All of it is
+//! read-only, and bounded in bytes, in designs and in time.
+
+mod said;
+
+mod tool;
+
+mod asked;
+
+mod tools;
+
+mod resources;
+
+mod agents;
+
+mod http;
+
+pub(crate) use agents::Agents;
+pub(crate) use http::{PATH, service};
+pub(crate) use resources::SKILL;

@@ -1,0 +1,219 @@
+//! The server of the protocol: who answers which call, how many at once, and for how long.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::resources;
+use super::said::Refusal;
+use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
+use super::tools::TOOLS;
+use crate::budget::Turns;
+use crate::public_url::{self, PublicUrl};
+
+/// Calls that are answered at once, and those that have their turn or wait for it.
+const MAX_CALLS: usize = 4;
+const MAX_WAITING: u64 = 64;
+
+/// The same of searches, each on all cores.
+const MAX_SEARCHES: usize = 2;
+const MAX_WAITING_SEARCHES: u64 = 8;
+
+/// How often progress is told, at most.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
+
+/// What a client tells its model of the server.
+const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts models train and serve \
+    on NPU and GPU clusters. Quote each number with its range and what that covers; say where its \
+    evidence is `not_validated` or `borrowed_runs`; never present generated expert loads as \
+    measured; give the link; ask for what is missing instead of guessing. `moescape://skill` says \
+    which tool answers which question.";
+
+/// The server of the protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct Agents {
+    /// What links begin with; by default the host that was asked for.
+    told: Option<Arc<PublicUrl>>,
+    calls: Arc<Turns>,
+    searches: Arc<Turns>,
+}
+
+/// Where `moescape serve` listens unless it is told otherwise.
+const USUAL_URL: &str = "http://127.0.0.1:3000";
+
+impl Agents {
+    /// A server whose links begin with this; without it with the host that a request is for, and
+    /// over stdio with the address where `moescape serve` listens unless told otherwise.
+    pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
+        Self {
+            told,
+            calls: Arc::new(Turns::new(MAX_CALLS, MAX_WAITING)),
+            searches: Arc::new(Turns::new(MAX_SEARCHES, MAX_WAITING_SEARCHES)),
+        }
+    }
+
+    /// What the links of an answer begin with.
+    fn base(&self, context: &RequestContext<RoleServer>) -> String {
+        let told = self.told.as_deref();
+        let asked = context.extensions.get::<Parts>();
+        let asked = asked.and_then(|parts| public_url::of_request(told, &parts.headers));
+        let url = asked.as_ref().or(told).map_or(USUAL_URL, PublicUrl::as_str);
+        url.to_owned()
+    }
+
+    /// Answers a call in its turn, off the threads that answer others.
+    async fn answer(
+        &self,
+        entry: &'static Entry,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer<Value> {
+        let turns = if entry.is_search { &self.searches } else { &self.calls };
+        let busy = |problem: crate::problem::Problem| Refusal::new("busy", "", problem.detail());
+        let cancelled = || Refusal::new("cancelled", "", "the call was cancelled");
+        // A caller that leaves frees its place in the queue.
+        let turn = tokio::select! {
+            turn = turns.turn("") => turn.map_err(busy)?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let (stop, base) = (Arc::new(AtomicBool::new(false)), self.base(context));
+        let (told, mut heard) = watch::channel((0.0, String::new()));
+        let stopped = Arc::clone(&stop);
+        let mut work = tokio::task::spawn_blocking(move || {
+            // Held until the work ends, even when nobody waits for it any more.
+            let _turn = turn;
+            let hear = |share: f64, words: String| {
+                told.send_replace((share, words));
+            };
+            let call = Call { base: &base, stop: &stopped, deadline: deadline(), hear: &hear };
+            (entry.run)(arguments, &call)
+        });
+        let token = context.meta.get_progress_token();
+        loop {
+            tokio::select! {
+                done = &mut work => return done.unwrap_or_else(|error| {
+                    tracing::error!(%error, tool = entry.name, "a tool panicked");
+                    Err(Refusal::new("internal", "", "the server made a mistake; its log says which"))
+                }),
+                () = context.ct.cancelled(), if !stop.load(Ordering::Relaxed) => {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                Ok(()) = heard.changed(), if token.is_some() => {
+                    let (share, words) = heard.borrow_and_update().clone();
+                    if let Some(token) = token.clone() {
+                        let progress = ProgressNotificationParam::new(token, share)
+                            .with_total(1.0)
+                            .with_message(words);
+                        // Whoever is gone hears nothing.
+                        let _ = context.peer.notify_progress(progress).await;
+                    }
+                    tokio::select! {
+                        () = tokio::time::sleep(PROGRESS_PAUSE) => {}
+                        () = context.ct.cancelled() => stop.store(true, Ordering::Relaxed),
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl ServerHandler for Agents {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("moescape", model::MODEL_VERSION).with_title("Moescape"),
+            )
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = TOOLS.iter().map(|entry| (entry.describe)()).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(entry) = TOOLS.iter().find(|entry| entry.name == request.name) else {
+            let known: Vec<&str> = TOOLS.iter().map(|entry| entry.name).collect();
+            let name: String = request.name.chars().take(80).collect();
+            let detail = format!("there is no tool `{name}`; there are {}", known.join(", "));
+            return Err(ErrorData::invalid_params(detail, None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let bytes: usize =
+            arguments.iter().map(|(key, value)| key.len() + 4 + weight(value)).sum();
+        let answer = if bytes > MAX_ARGUMENT_BYTES {
+            let detail =
+                format!("the arguments have {bytes} bytes; at most {MAX_ARGUMENT_BYTES} are read");
+            Err(Refusal::new("too_long", "", detail))
+        } else {
+            self.answer(entry, arguments, &context).await
+        };
+        Ok(result(answer).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::listed()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents = resources::read(&request.uri).ok_or_else(|| {
+            let uri: String = request.uri.chars().take(200).collect();
+            let detail = format!("there is nothing at `{uri}`; resources/list says what there is");
+            ErrorData::resource_not_found(detail, None)
+        })?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+}
+
+/// An answer as the protocol has it: words for people, and the typed answer for programs.
+fn result(answer: Answer<Value>) -> CallToolResult {
+    match answer {
+        Ok((value, text)) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(value);
+            result
+        }
+        Err(refusal) => {
+            let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.text())]);
+            result.structured_content = serde_json::to_value(&refusal).ok();
+            result
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The parts that answers are made of.
+
+use app::present::format;
+use model::design::KnobId;
+use model::file::Tree;
+use model::knob::KnobError;
+use model::measure::Measure;
+use model::metric::Basis;
+use model::violation::Violation;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is known of how far a number may be off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Evidence {
+    /// A count or a formula: its definition makes it exact.
+    Exact,
+    /// The range is of errors on published runs of this family of accelerators, each source left
+    /// out of the fit.
+    PublishedRuns,
+    /// The same of other families: too few sources published such runs on this one, and the range
+    /// may be wider.
+    BorrowedRuns,
+    /// A verdict on the peak memory, whose range it follows.
+    AsPeakMemory,
+    /// It follows from the model's parts; too few published runs report it to compare. Say so.
+    NotValidated,
+    /// An input is missing, or the design breaks rules: there is no number.
+    NotKnown,
+}
+
+/// A range in the number's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Span {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// A number with its unit, its range, and what that rests on.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Number {
+    /// The metric's id; `moescape://metrics` has its definition and source.
+    pub(super) id: String,
+    pub(super) label: String,
+    /// In `unit`; null where it isn't known, and of verdicts.
+    pub(super) value: Option<f64>,
+    /// A verdict: yes or no.
+    pub(super) verdict: Option<bool>,
+    /// Empty for counts and ratios: 0.3 is 30 %.
+    pub(super) unit: String,
+    /// As people read it, with its unit.
+    pub(super) text: String,
+    /// With 50 % the true value is in it.
+    pub(super) range_50: Option<Span>,
+    /// With 90 % the true value is in it.
+    pub(super) range_90: Option<Span>,
+    pub(super) evidence: Evidence,
+    /// What the range covers: on how many published runs of how many sources it rests.
+    pub(super) covers: String,
+}
+
+/// Where something is published.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Source {
+    pub(super) title: String,
+    pub(super) url: Option<String>,
+}
+
+/// A value to give a knob.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Setting {
+    pub(super) knob: String,
+    pub(super) value: Value,
+}
+
+/// A rule that the design breaks.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Broken {
+    pub(super) rule: String,
+    /// The knobs that it ties together.
+    pub(super) knobs: Vec<String>,
+    /// What is wrong, with the limit in numbers.
+    pub(super) message: String,
+    /// Changes of one knob that mend it, closest first.
+    pub(super) nearest: Vec<Setting>,
+}
+
+/// Something in a request that can't be used.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Wrong {
+    pub(super) rule: String,
+    /// The argument or knob that it is about; empty for the request as a whole.
+    pub(super) at: String,
+    pub(super) detail: String,
+    /// What would be taken.
+    pub(super) nearest: Vec<String>,
+}
+
+/// Why a call isn't answered: everything that is wrong with it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Refusal {
+    pub(super) errors: Vec<Wrong>,
+}
+
+impl Refusal {
+    pub(super) fn new(rule: &str, at: &str, detail: impl Into<String>) -> Self {
+        let [rule, at] = [rule, at].map(str::to_owned);
+        Self { errors: vec![Wrong { rule, at, detail: detail.into(), nearest: vec![] }] }
+    }
+
+    /// One line for each thing that is wrong.
+    pub(super) fn text(&self) -> String {
+        let line = |wrong: &Wrong| match wrong.nearest.as_slice() {
+            [] => format!("{}: {}", wrong.rule, wrong.detail),
+            near => format!("{}: {} (nearest: {})", wrong.rule, wrong.detail, near.join(", ")),
+        };
+        self.errors.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl From<Vec<KnobError>> for Refusal {
+    fn from(errors: Vec<KnobError>) -> Self {
+        let wrong = |error: KnobError| Wrong {
+            rule: error.rule.to_owned(),
+            at: error.knob,
+            detail: error.detail,
+            nearest: error.nearest,
+        };
+        Self { errors: errors.into_iter().map(wrong).collect() }
+    }
+}
+
+impl From<KnobError> for Refusal {
+    fn from(error: KnobError) -> Self {
+        vec![error].into()
+    }
+}
+
+impl From<&Violation> for Broken {
+    fn from(broken: &Violation) -> Self {
+        let setting = |near: &model::violation::Nearest| Setting {
+            knob: near.knob.id(),
+            value: json(&Tree::from(&near.value)),
+        };
+        Self {
+            rule: broken.rule.to_owned(),
+            knobs: broken.knobs.iter().copied().map(KnobId::id).collect(),
+            message: broken.message.clone(),
+            nearest: broken.nearest.iter().map(setting).collect(),
+        }
+    }
+}
+
+/// Broken rules of a design that is refused as a whole.
+pub(super) fn broken(violations: &[Violation]) -> Refusal {
+    let wrong = |it: &Violation| Wrong {
+        rule: it.rule.to_owned(),
+        at: it.knobs.first().map(|knob| knob.id()).unwrap_or_default(),
+        detail: it.message.clone(),
+        nearest: it.nearest.iter().map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
+    };
+    Refusal { errors: violations.iter().map(wrong).collect() }
+}
+
+/// A tree as JSON.
+pub(super) fn json(tree: &Tree) -> Value {
+    // Only maps with keys that aren't text can fail.
+    serde_json::to_value(tree).unwrap_or_default()
+}
+
+/// The answer that a command prints, typed.
+///
+/// # Errors
+/// A mistake of ours, in words.
+pub(super) fn typed<T: DeserializeOwned>(tree: &Tree) -> Result<T, Refusal> {
+    serde_json::from_value(json(tree)).map_err(|error| {
+        tracing::error!(%error, "an answer has another form than its type");
+        Refusal::new("internal", "", format!("the answer has another form than its type: {error}"))
+    })
+}
+
+/// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where some
+/// are named.
+pub(super) fn numbers(metrics: &Value, ranges: &Value, ids: &[&str]) -> Vec<Number> {
+    let named = |measure: &Measure| {
+        let name = measure.metric().name;
+        (ids.is_empty() || ids.contains(&name)) && metrics.get(name).is_some()
+    };
+    Measure::all()
+        .filter(named)
+        .map(|measure| {
+            let name = measure.metric().name;
+            number(measure, &metrics[name], ranges.get(name).unwrap_or(&Value::Null))
+        })
+        .collect()
+}
+
+fn number(measure: Measure, value: &Value, range: &Value) -> Number {
+    let metric = measure.metric();
+    let shown = |number: f64| format::measure(measure, number).to_string();
+    let (number, verdict) = (value.as_f64(), value.as_bool());
+    let evidence = if value.is_null() {
+        Evidence::NotKnown
+    } else if range["is_borrowed"].as_bool() == Some(true) {
+        Evidence::BorrowedRuns
+    } else if range.is_object() {
+        Evidence::PublishedRuns
+    } else {
+        match metric.basis {
+            Basis::Exact => Evidence::Exact,
+            Basis::Verdict => Evidence::AsPeakMemory,
+            Basis::Time | Basis::Rate | Basis::Memory | Basis::Derived => Evidence::NotValidated,
+        }
+    };
+    Number {
+        id: metric.name.to_owned(),
+        label: metric.label.to_owned(),
+        value: number,
+        verdict,
+        unit: metric.unit.to_owned(),
+        text: match (number, verdict) {
+            (Some(number), _) => shown(number),
+            (None, Some(verdict)) => if verdict { "yes" } else { "no" }.to_owned(),
+            (None, None) => "not known".to_owned(),
+        },
+        range_50: span(&range["range_50"]),
+        range_90: span(&range["range_90"]),
+        covers: covers(evidence, range),
+        evidence,
+    }
+}
+
+fn span(ends: &Value) -> Option<Span> {
+    Some(Span { low: ends[0].as_f64()?, high: ends[1].as_f64()? })
+}
+
+/// What a range covers, in a sentence.
+fn covers(evidence: Evidence, range: &Value) -> String {
+    let count = |key: &str| range[key].as_u64().unwrap_or_default();
+    let runs = || {
+        let family = range["family"].as_str().unwrap_or("all");
+        let on = if family == "all" { "all accelerators" } else { family };
+        format!(
+            "errors of {} published runs of {} sources on {on}, each source left out of the fit",
+            count("rows"),
+            count("sources"),
+        )
+    };
+    match evidence {
+        Evidence::PublishedRuns => runs(),
+        Evidence::BorrowedRuns => {
+            format!("{}; too few sources on this family, whose own range may be wider", runs())
+        }
+        Evidence::Exact => "an exact count by its definition".to_owned(),
+        Evidence::AsPeakMemory => "follows peak memory and its range".to_owned(),
+        Evidence::NotValidated => "not validated: too few published runs report it".to_owned(),
+        Evidence::NotKnown => "no number".to_owned(),
+    }
+}
+
+impl Number {
+    /// In a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
+    pub(super) fn line(&self) -> String {
+        let within = match (self.range_50, self.range_90) {
+            (Some(half), Some(most)) => {
+                format!("50 %: {}; 90 %: {}", self.between(half), self.between(most))
+            }
+            _ => self.covers.clone(),
+        };
+        format!("{} {} ({within})", self.label, self.text)
+    }
+
+    fn between(&self, span: Span) -> String {
+        let shown = |end: f64| match Measure::find(&self.id) {
+            Some(measure) => format::measure(measure, end).to_string(),
+            None => format::significant(end, 4),
+        };
+        format!("{} to {}", shown(span.low), shown(span.high))
+    }
+}
+
+/// Numbers in lines.
+pub(super) fn lines(numbers: &[Number]) -> String {
+    numbers.iter().map(|number| format!("{}\n", number.line())).collect()
+}
+
+/// Broken rules in lines.
+pub(super) fn broken_lines(violations: &[Broken]) -> String {
+    let line = |it: &Broken| {
+        let near: Vec<String> =
+            it.nearest.iter().map(|way| format!("{}={}", way.knob, way.value)).collect();
+        let near = if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
+        format!("Breaks {}: {}{near}\n", it.rule, it.message)
+    };
+    violations.iter().map(line).collect()
+}
+
+/// Sentences in lines.
+pub(super) fn said(title: &str, lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{title}: {line}\n")).collect()
+}

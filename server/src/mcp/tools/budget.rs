@@ -1,0 +1,113 @@
+//! `budget`: what a design's run costs.
+
+use app::page::budget as page;
+use app::site::Page;
+use model::link;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::budgeted::budgeted;
+use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::said::{self, Broken, Number};
+use crate::mcp::tool::{Answer, Call, Tool};
+
+pub(in crate::mcp) struct Budget;
+
+#[derive(Deserialize, JsonSchema)]
+pub(in crate::mcp) struct Input {
+    /// Tokens, price, failures and checkpoints are knobs of section `run`: without them what they
+    /// decide isn't known. Ask for them.
+    #[serde(flatten)]
+    of: DesignAsked,
+    /// A design to say what published laws expect of the loss beside.
+    baseline: Option<DesignAsked>,
+}
+
+/// What one change is worth.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Gain {
+    name: String,
+    title: String,
+    days: f64,
+    device_hours: f64,
+    cost: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::mcp) struct Output {
+    link: String,
+    legal: bool,
+    numbers: Vec<Number>,
+    violations: Vec<Broken>,
+    /// Days in which one and nine of ten equal runs end.
+    spread: Option<Map<String, Value>>,
+    gains: Vec<Gain>,
+    /// What laws expect of the loss beside the baseline: medians with least and most over laws, in
+    /// nats per token, ties, flags and refusals. Its caveat goes with it.
+    quality: Option<Map<String, Value>>,
+    /// Published figures that unknown inputs may be taken from, with their sources.
+    published: Option<Map<String, Value>>,
+    assumed: Vec<String>,
+    warnings: Vec<String>,
+    model_version: String,
+}
+
+#[derive(Deserialize)]
+struct Report {
+    metrics: Value,
+    ranges: Value,
+    spread: Option<Map<String, Value>>,
+    gains: Vec<Gain>,
+    quality: Option<Map<String, Value>>,
+    published: Option<Map<String, Value>>,
+    assumed: Vec<String>,
+    violations: Vec<Broken>,
+    warnings: Vec<String>,
+    model_version: String,
+}
+
+impl Tool for Budget {
+    const NAME: &'static str = "budget";
+    const TITLE: &'static str = "Budget of a run";
+    const DESCRIPTION: &'static str = "Counts what a training run costs: days, device-hours, money, \
+        energy, failures and goodput, and with a baseline the loss that published laws expect. \
+        What isn't known is null, and the published figures that may stand for it are listed.";
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, call: &Call) -> Answer<Output> {
+        let (design, _) = input.of.read(Names::Training)?;
+        let baseline = input.baseline.map(|it| it.read(Names::Training)).transpose()?;
+        let baseline = baseline.map(|(design, _)| design);
+        let report: Report = said::typed(&budgeted(&design, baseline.as_ref()))?;
+        let query = match baseline {
+            Some(_) => page::query(design, baseline).to_string(),
+            None => link::encode(&design),
+        };
+        let output = Output {
+            link: call.link(&format!("{}?{query}", Page::Budget.path())),
+            legal: report.violations.is_empty(),
+            numbers: said::numbers(&report.metrics, &report.ranges, &[]),
+            violations: report.violations,
+            spread: report.spread,
+            gains: report.gains,
+            quality: report.quality,
+            published: report.published,
+            assumed: report.assumed,
+            warnings: report.warnings,
+            model_version: report.model_version,
+        };
+        let caveat = output.quality.as_ref().and_then(|quality| quality.get("caveat"));
+        let caveat = caveat.and_then(Value::as_str).map_or_else(String::new, |it| format!("{it}\n"));
+        let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
+        let text = format!(
+            "{}{numbers}{}{}{caveat}{}\n",
+            said::broken_lines(&output.violations),
+            said::said("Assumed", &output.assumed),
+            said::said("To know", &output.warnings),
+            output.link
+        );
+        Ok((output, text))
+    }
+}

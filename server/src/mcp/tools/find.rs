@@ -1,0 +1,242 @@
+//! `find`: which design should run?
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use app::insight::found::Terms;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::predict::HEADLINE;
+use crate::find::Found;
+use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::said::{self, Number};
+use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
+
+/// Estimates of one search, at most.
+const MAX_ESTIMATES: u64 = 20_000_000;
+
+pub(in crate::mcp) struct Find;
+
+#[derive(Deserialize, JsonSchema)]
+pub(in crate::mcp) struct Input {
+    #[serde(flatten)]
+    of: DesignAsked,
+    /// What the first design is best at: fastest, safest or simplest; fastest unless said.
+    goal: Option<String>,
+    /// What is asked: layout, `fewest_devices`, `largest_batch` or `longest_sequence`; layout
+    /// unless said.
+    question: Option<String>,
+    /// What every design must reach: `mfu>=0.4`, `step_time_seconds<=20`, `spare>=0.1`,
+    /// `num_devices<=512`, `days_to_train<=90`.
+    #[serde(default)]
+    targets: Vec<String>,
+    /// Knobs that stay as they are.
+    #[serde(default)]
+    keep: Vec<String>,
+    /// Take schedules and overlaps, too, that the design's framework doesn't ship.
+    #[serde(default)]
+    any_schedule: bool,
+}
+
+/// A design that was found.
+#[derive(Serialize, JsonSchema)]
+struct Design {
+    /// fastest, safest or simplest; null for others.
+    label: Option<String>,
+    link: String,
+    /// The knobs in which it differs from the design that was given.
+    knobs: BTreeMap<String, Value>,
+    numbers: Vec<Number>,
+    why: Vec<String>,
+    /// What holds it back.
+    binds: String,
+    /// Share of the memory to spare.
+    margin: f64,
+    /// How far it is behind the fastest, as a share.
+    behind: f64,
+}
+
+/// The nearest design that misses, where none reaches all.
+#[derive(Serialize, JsonSchema)]
+struct Miss {
+    link: String,
+    knobs: BTreeMap<String, Value>,
+    numbers: Vec<Number>,
+    /// What it misses, and by how much.
+    misses: Vec<String>,
+    fewest_devices: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(super) struct RuledOut {
+    pub(super) reason: String,
+    pub(super) designs: u64,
+}
+
+/// What a search may take.
+#[derive(Serialize, JsonSchema)]
+struct Limits {
+    seconds: u64,
+    estimates: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::mcp) struct Output {
+    designs: Vec<Design>,
+    miss: Option<Miss>,
+    /// The size that was asked for: knob and value.
+    size: Option<said::Setting>,
+    /// What it would take for more.
+    for_more: Vec<String>,
+    ruled_out: Vec<RuledOut>,
+    /// Estimates by closed forms, and simulated.
+    evaluated: u64,
+    simulated: u64,
+    seconds: f64,
+    limits: Limits,
+    model_version: String,
+}
+
+#[derive(Deserialize)]
+struct Report {
+    designs: Vec<Recommendation>,
+    miss: Option<Missed>,
+    size: Option<said::Setting>,
+    for_more: Vec<String>,
+    ruled_out: Vec<RuledOut>,
+    evaluated: u64,
+    simulated: u64,
+    seconds: f64,
+    model_version: String,
+}
+
+#[derive(Deserialize)]
+struct Recommendation {
+    label: Option<String>,
+    link: String,
+    knobs: BTreeMap<String, Value>,
+    metrics: Value,
+    ranges: Value,
+    why: Vec<String>,
+    binds: String,
+    margin: f64,
+    behind: f64,
+}
+
+#[derive(Deserialize)]
+struct Missed {
+    link: String,
+    knobs: BTreeMap<String, Value>,
+    metrics: Value,
+    ranges: Value,
+    misses: Vec<String>,
+    fewest_devices: Option<u64>,
+}
+
+impl Tool for Find {
+    const NAME: &'static str = "find";
+    const TITLE: &'static str = "Find a layout";
+    const DESCRIPTION: &'static str = "Finds which layout should run for a model, a machine and a \
+        batch: the fastest, the safest and the simplest design that fits, each with its reason, or \
+        the nearest miss. Also the fewest devices, the largest batch, the longest sequence. Takes \
+        seconds; at most 25 s and 20 million estimates, after which it is refused with advice. \
+        Cancellable; tells its progress.";
+    const IS_SEARCH: bool = true;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, call: &Call) -> Answer<Output> {
+        let (design, _) = input.of.read(Names::Training)?;
+        let terms = Terms {
+            goal: input.goal,
+            question: input.question,
+            targets: input.targets,
+            keep: input.keep,
+            any_schedule: input.any_schedule,
+        };
+        let query = terms.query(design)?;
+        let found = Found::search(&query, |progress| {
+            (call.hear)(progress.share, format!("{} estimates", progress.evaluated));
+            let is_enough = progress.evaluated > MAX_ESTIMATES;
+            if is_enough { ControlFlow::Break(()) } else { call.beat() }
+        });
+        let found = found.map_err(|rules| said::broken(&rules))?;
+        let advice = "name more knobs in `keep`, or ask for a smaller cluster";
+        let found = found.ok_or_else(|| call.ended(advice))?;
+        let report: Report = said::typed(&found.tree(&query))?;
+        let output = Output::new(report, call);
+        let text = output.text();
+        Ok((output, text))
+    }
+}
+
+impl Output {
+    fn new(report: Report, call: &Call) -> Self {
+        let design = |found: Recommendation| Design {
+            label: found.label,
+            link: call.design(&found.link),
+            knobs: found.knobs,
+            numbers: said::numbers(&found.metrics, &found.ranges, &HEADLINE),
+            why: found.why,
+            binds: found.binds,
+            margin: found.margin,
+            behind: found.behind,
+        };
+        let miss = |miss: Missed| Miss {
+            link: call.design(&miss.link),
+            knobs: miss.knobs,
+            numbers: said::numbers(&miss.metrics, &miss.ranges, &HEADLINE),
+            misses: miss.misses,
+            fewest_devices: miss.fewest_devices,
+        };
+        Self {
+            designs: report.designs.into_iter().map(design).collect(),
+            miss: report.miss.map(miss),
+            size: report.size,
+            for_more: report.for_more,
+            ruled_out: report.ruled_out,
+            evaluated: report.evaluated,
+            simulated: report.simulated,
+            seconds: report.seconds,
+            limits: Limits { seconds: MAX_SECONDS, estimates: MAX_ESTIMATES },
+            model_version: report.model_version,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(size) = &self.size {
+            text += &format!("{} = {}\n", size.knob, size.value);
+        }
+        for design in self.designs.iter().filter(|design| design.label.is_some()) {
+            let label = design.label.as_deref().unwrap_or_default();
+            let knobs: Vec<String> =
+                design.knobs.iter().map(|(knob, value)| format!("{knob}={value}")).collect();
+            text += &format!(
+                "{label}: {}\n{}{}Held back by {}\n{}\n",
+                knobs.join(", "),
+                said::said("why", &design.why),
+                said::lines(&design.numbers),
+                design.binds,
+                design.link
+            );
+        }
+        if let Some(miss) = &self.miss {
+            text += &format!(
+                "No design reaches all; the nearest misses:\n{}{}{}\n",
+                said::said("misses", &miss.misses),
+                said::lines(&miss.numbers),
+                miss.link
+            );
+            if let Some(fewest) = miss.fewest_devices {
+                text += &format!("Something fits on {fewest} devices\n");
+            }
+        }
+        text + &format!(
+            "{} estimates and {} simulations in {:.1} s\n",
+            self.evaluated, self.simulated, self.seconds
+        )
+    }
+}

@@ -1,0 +1,195 @@
+//! `import`: a design of what others write.
+
+use interchange::Answers;
+use model::design::Design;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::mcp::said::{self, Broken, Refusal, Wrong};
+use crate::mcp::tool::{Answer, Call, Tool};
+use crate::{answers, imported};
+
+/// Bytes of a text, at most.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+
+pub(in crate::mcp) struct Import;
+
+#[derive(Deserialize, JsonSchema)]
+pub(in crate::mcp) struct Input {
+    /// The text of a config.json, launch script, recipe, YAML or TOML file; of several files one
+    /// behind another, each below a line `==> path <==`.
+    text: String,
+    /// Who wrote it: auto, hf, megatron, mindspeed, serving or design; auto unless said.
+    format: Option<String>,
+    /// A preset that gives what the text doesn't speak of.
+    preset: Option<String>,
+    /// Answers to questions, and knobs to set in any case: `knob=value`.
+    #[serde(default)]
+    set: Vec<String>,
+    /// Variables of the environment that a script is run in: `NAME=VALUE`.
+    #[serde(default)]
+    env: Vec<String>,
+    /// The script's own arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// The model, where its name in the text says nothing.
+    model: Option<String>,
+    /// Of several files the one that starts the run.
+    entry: Option<String>,
+}
+
+/// A knob that the text sets, with the line that does.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Set {
+    knob: String,
+    value: String,
+    key: String,
+    line: Option<u64>,
+    file: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Assumed {
+    knob: Option<String>,
+    detail: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Ignored {
+    key: String,
+    line: Option<u64>,
+    file: Option<String>,
+    reason: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Unknown {
+    key: String,
+    line: Option<u64>,
+    file: Option<String>,
+    nearest: Option<String>,
+}
+
+/// What the text leaves open: ask the person, and answer by `set`, `env`, `args` or `model`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Question {
+    name: String,
+    line: Option<u64>,
+    file: Option<String>,
+    purpose: String,
+    /// What is taken meanwhile.
+    guess: Option<String>,
+    /// What follows from it.
+    follows: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Fault {
+    key: String,
+    line: Option<u64>,
+    file: Option<String>,
+    detail: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(in crate::mcp) struct Output {
+    format: String,
+    /// The design file: give it to other tools as `design`, or the link as `link`.
+    design: Option<Map<String, Value>>,
+    link: Option<String>,
+    set: Vec<Set>,
+    assumed: Vec<Assumed>,
+    ignored: Vec<Ignored>,
+    unknown: Vec<Unknown>,
+    questions: Vec<Question>,
+    errors: Vec<Fault>,
+    violations: Vec<Broken>,
+    model_version: String,
+}
+
+impl Tool for Import {
+    const NAME: &'static str = "import";
+    const TITLE: &'static str = "Import a configuration";
+    const DESCRIPTION: &'static str = "Makes a design of a Hugging Face config.json, a launch \
+        script of Megatron-LM or MindSpeed-LLM, a recipe of sixteen frameworks, or an engine's \
+        launch command. Lists what was assumed, ignored and not known, and asks for what the text \
+        leaves open: put these questions to the person.";
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, call: &Call) -> Answer<Output> {
+        if input.text.len() > MAX_TEXT_BYTES {
+            let detail =
+                format!("the text has {} bytes; at most {MAX_TEXT_BYTES} are read", input.text.len());
+            return Err(Refusal::new("too_long", "text", detail));
+        }
+        let format = input.format.as_deref().unwrap_or("auto");
+        let known = imported::FORMATS.iter().find(|(name, _)| *name == format);
+        let Some((_, format)) = known else {
+            let names: Vec<&str> = imported::FORMATS.iter().map(|(name, _)| *name).collect();
+            let detail = format!("`format` is one of {}", names.join(", "));
+            return Err(Refusal::new("unknown_format", "format", detail));
+        };
+        let answers = answered(&input)?;
+        let base = input.preset.as_deref().map(Design::from_preset).transpose()?;
+        let import = imported::read(
+            (&input.text, None),
+            (*format, input.entry.as_deref()),
+            base.as_ref(),
+            &answers,
+        );
+        let import = import.map_err(|why| Refusal::new("unreadable_text", "text", why))?;
+        let mut output: Output = said::typed(&imported::report(&import))?;
+        if output.design.is_none() {
+            let errors = import.errors.iter().map(|fault| Wrong {
+                rule: "unreadable_text".to_owned(),
+                at: "text".to_owned(),
+                detail: fault.to_string(),
+                nearest: vec![],
+            });
+            return Err(Refusal { errors: errors.collect() });
+        }
+        output.link = output.link.map(|link| call.design(&link));
+        let text = output.text();
+        Ok((output, text))
+    }
+}
+
+fn answered(input: &Input) -> Result<Answers, Refusal> {
+    let mut answers = Answers { model: input.model.clone(), ..Answers::default() };
+    let set = input.set.iter().map(|setting| answers::set(&mut answers, setting).err());
+    let mut wrong: Vec<String> = set.flatten().collect();
+    let env = input.env.iter().map(|setting| answers::env(&mut answers, setting).err());
+    wrong.extend(env.flatten());
+    answers.arguments.clone_from(&input.args);
+    let errors = wrong.into_iter().map(|detail| Wrong {
+        rule: "wrong_answer".to_owned(),
+        at: "set".to_owned(),
+        detail,
+        nearest: vec![],
+    });
+    let errors: Vec<Wrong> = errors.collect();
+    if errors.is_empty() { Ok(answers) } else { Err(Refusal { errors }) }
+}
+
+impl Output {
+    fn text(&self) -> String {
+        let asked = self.questions.iter().map(|it| {
+            let guess = it.guess.as_ref().map_or_else(String::new, |it| format!(" (taken: {it})"));
+            format!("{}: {}{guess}; {}", it.name, it.purpose, it.follows)
+        });
+        let unknown = self.unknown.iter().map(|it| it.key.clone());
+        let assumed = self.assumed.iter().map(|it| it.detail.clone());
+        format!(
+            "Read as {}: {} knobs set\n{}{}{}{}{}\n",
+            self.format,
+            self.set.len(),
+            said::broken_lines(&self.violations),
+            said::said("Asks", &asked.collect::<Vec<_>>()),
+            said::said("Not known", &unknown.collect::<Vec<_>>()),
+            said::said("Assumed", &assumed.collect::<Vec<_>>()),
+            self.link.as_deref().unwrap_or_default()
+        )
+    }
+}

@@ -1,0 +1,127 @@
+//! One knob that moved until a target was reached, as data: what `--solve --json` prints.
+
+use std::str::FromStr;
+
+use model::budget::BudgetMetric;
+use model::design::KnobId;
+use model::file::Tree;
+use model::find;
+use model::metric::MetricId;
+use model::solve::{Solution, Target, Tried, Wish};
+use model::{MODEL_VERSION, Plan, link};
+
+/// What is asked: `micro_batch_size=fits`, `tp=mfu>=0.3`, `num_devices=days_to_train<=90`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Question {
+    pub(crate) knob: KnobId,
+    pub(crate) target: Target,
+}
+
+impl FromStr for Question {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (knob, asked) = text.split_once('=').ok_or(
+            "write KNOB=TARGET, such as micro_batch_size=fits or tp=mfu>=0.3 (quote the sign)",
+        )?;
+        let knob = KnobId::find(knob.trim()).map_err(|error| error.to_string())?;
+        Ok(Self { knob, target: target(asked.trim())? })
+    }
+}
+
+/// A target of a step or of its run, read as `find` reads its own.
+fn target(text: &str) -> Result<Target, String> {
+    if text == "fits" {
+        return Ok(Target::Fits);
+    }
+    let asked = find::Target::parse(text).map_err(|error| {
+        let names = MetricId::ALL.iter().map(|id| id.metric().name);
+        let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
+        let known: Vec<&str> = names.chain(of_run).collect();
+        format!("{error}; a target is fits, or one of {} with >= or <=", known.join(", "))
+    })?;
+    match asked {
+        find::Target::AtLeast(metric, least) => Ok(Target::AtLeast(metric, least)),
+        find::Target::AtMost(metric, most) => Ok(Target::AtMost(metric, most)),
+        find::Target::Run(target) => Ok(Target::Run(target)),
+        find::Target::Spare(_) | find::Target::Devices(_) => {
+            Err(format!("`{text}` is a target of `find`; here it is one of a metric"))
+        }
+    }
+}
+
+impl Question {
+    /// What it comes to.
+    ///
+    /// # Errors
+    /// Where its target is of a run of which too little is said.
+    pub(crate) fn solve(self, plan: &Plan) -> Result<Solution, String> {
+        if let Target::Run(target) = self.target {
+            let lacking: Vec<String> =
+                target.metric.lacks(plan.design()).into_iter().map(KnobId::id).collect();
+            if !lacking.is_empty() {
+                let name = target.metric.metric().name;
+                return Err(format!("{name} isn't known: set {}", lacking.join(", ")));
+            }
+        }
+        Ok(model::solve(plan, self.knob, self.target, Wish::of(self.knob)))
+    }
+}
+
+/// A solution as data.
+pub(crate) fn solved(solution: &Solution) -> Tree {
+    let tried = |tried: &Tried| {
+        Tree::map([
+            ("value", Tree::Text(tried.value.to_string())),
+            ("reached", Tree::Flag(tried.reached)),
+            ("number", tried.number.map_or(Tree::Null, Tree::number)),
+            ("fits", Tree::Flag(tried.metrics.fits)),
+            ("fit_probability", Tree::number(tried.metrics.fit_probability)),
+            ("mfu", Tree::number(tried.metrics.mfu)),
+            ("step_time_seconds", Tree::number(tried.metrics.step_time.get())),
+            ("memory_peak_bytes", Tree::number(tried.metrics.memory_peak.get())),
+            ("link", Tree::Text(format!("/?{}", link::encode(&tried.design)))),
+        ])
+    };
+    let name = match solution.target {
+        Target::Fits => MetricId::memory_peak_bytes.metric().name,
+        Target::AtLeast(metric, _) | Target::AtMost(metric, _) => metric.metric().name,
+        Target::Run(target) => target.metric.metric().name,
+    };
+    let or_null = |one: Option<&Tried>| one.map_or(Tree::Null, tried);
+    Tree::map([
+        ("knob", Tree::Text(solution.knob.id())),
+        ("wish", Tree::Text(solution.wish.name().to_owned())),
+        ("metric", name.into()),
+        ("found", or_null(solution.found())),
+        ("nearest", or_null(solution.nearest())),
+        ("tried", Tree::List(solution.tried.iter().map(tried).collect())),
+        ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_a_knob_and_what_to_reach() {
+        let question: Question = "tp=mfu>=0.3".parse().expect("a question");
+        assert_eq!(question.target, Target::AtLeast(MetricId::mfu, 0.3));
+        assert_eq!("mbs=fits".parse::<Question>().expect("a question").target, Target::Fits);
+        let question: Question = "num_devices=days_to_train<=90".parse().expect("a question");
+        assert!(matches!(question.target, Target::Run(it) if it.is_most), "{question:?}");
+        for junk in [
+            "tp=spare>=0.1",
+            "",
+            "tp",
+            "tp=",
+            "tp=mfu",
+            "tp=mfu>=x",
+            "tp=nothing>=1",
+            "nothing=fits",
+        ] {
+            assert!(junk.parse::<Question>().is_err(), "{junk}");
+        }
+    }
+}
