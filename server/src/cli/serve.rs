@@ -92,7 +92,16 @@ pub(super) struct Arguments {
     #[arg(long, env = "MOESCAPE_ENGINE", hide_env_values = true, value_name = "nats://HOST:PORT")]
     pub(super) engine: Option<Address>,
     /// Answer agents by the Model Context Protocol at /mcp, too
-    #[arg(long, env = "MOESCAPE_MCP")]
+    #[arg(
+        long,
+        env = "MOESCAPE_MCP",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true",
+        action = clap::ArgAction::Set
+    )]
     mcp: bool,
     /// Address and port of `/metrics`, for Prometheus; not for visitors: keep it
     /// on this machine or in a network of yours

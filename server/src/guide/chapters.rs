@@ -65,6 +65,7 @@ chapters! {
     "sweeps" "guide/sweeps.md" "docs/zh/";
     "exchange" "guide/exchange.md" "docs/zh/";
     "python" "guide/python.md" "docs/zh/";
+    "agents" "guide/agents.md" "docs/zh/";
     "troubleshooting" "guide/troubleshooting.md" "docs/zh/";
     "designs" "designs.md" "docs/zh/";
     // What the program prints is English, and so is its reference.
