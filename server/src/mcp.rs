@@ -20,6 +20,9 @@ mod agents;
 
 mod http;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use agents::Agents;
 pub(crate) use http::{PATH, service};
 pub(crate) use resources::SKILL;

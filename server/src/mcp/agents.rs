@@ -105,7 +105,8 @@ impl Agents {
             tokio::select! {
                 done = &mut work => return done.unwrap_or_else(|error| {
                     tracing::error!(%error, tool = entry.name, "a tool panicked");
-                    Err(Refusal::new("internal", "", "the server made a mistake; its log says which"))
+                    let detail = "the server made a mistake; its log says which";
+                    Err(Refusal::new("internal", "", detail))
                 }),
                 () = context.ct.cancelled(), if !stop.load(Ordering::Relaxed) => {
                     stop.store(true, Ordering::Relaxed);
@@ -160,8 +161,7 @@ impl ServerHandler for Agents {
             return Err(ErrorData::invalid_params(detail, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let bytes: usize =
-            arguments.iter().map(|(key, value)| key.len() + 4 + weight(value)).sum();
+        let bytes: usize = arguments.iter().map(|(key, value)| key.len() + 4 + weight(value)).sum();
         let answer = if bytes > MAX_ARGUMENT_BYTES {
             let detail =
                 format!("the arguments have {bytes} bytes; at most {MAX_ARGUMENT_BYTES} are read");

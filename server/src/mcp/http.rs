@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::Agents;
+use super::agents::Agents;
 use super::tool::MAX_ARGUMENT_BYTES;
 
 /// Where it is on a server.

@@ -182,8 +182,8 @@ pub(super) fn typed<T: DeserializeOwned>(tree: &Tree) -> Result<T, Refusal> {
     })
 }
 
-/// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where some
-/// are named.
+/// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where
+/// some are named.
 pub(super) fn numbers(metrics: &Value, ranges: &Value, ids: &[&str]) -> Vec<Number> {
     let named = |measure: &Measure| {
         let name = measure.metric().name;
@@ -292,7 +292,8 @@ pub(super) fn broken_lines(violations: &[Broken]) -> String {
     let line = |it: &Broken| {
         let near: Vec<String> =
             it.nearest.iter().map(|way| format!("{}={}", way.knob, way.value)).collect();
-        let near = if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
+        let near =
+            if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
         format!("Breaks {}: {}{near}\n", it.rule, it.message)
     };
     violations.iter().map(line).collect()

@@ -70,8 +70,8 @@ struct Report {
 impl Tool for Budget {
     const NAME: &'static str = "budget";
     const TITLE: &'static str = "Budget of a run";
-    const DESCRIPTION: &'static str = "Counts what a training run costs: days, device-hours, money, \
-        energy, failures and goodput, and with a baseline the loss that published laws expect. \
+    const DESCRIPTION: &'static str = "Counts what a training run costs: days, device-hours, \
+        money, energy, failures and goodput, and with a baseline the loss that laws expect. \
         What isn't known is null, and the published figures that may stand for it are listed.";
     type Input = Input;
     type Output = Output;
@@ -99,7 +99,8 @@ impl Tool for Budget {
             model_version: report.model_version,
         };
         let caveat = output.quality.as_ref().and_then(|quality| quality.get("caveat"));
-        let caveat = caveat.and_then(Value::as_str).map_or_else(String::new, |it| format!("{it}\n"));
+        let caveat =
+            caveat.and_then(Value::as_str).map_or_else(String::new, |it| format!("{it}\n"));
         let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
         let text = format!(
             "{}{numbers}{}{}{caveat}{}\n",

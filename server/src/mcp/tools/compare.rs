@@ -127,8 +127,7 @@ impl Tool for Compare {
                 legal: numbers.is_some(),
                 numbers: numbers.map_or_else(Vec::new, |own| {
                     let metrics = said::json(&predicted::metrics(&own.estimate.metrics));
-                    let ranges =
-                        said::json(&predicted::ranges(&own.plan, &own.estimate.metrics));
+                    let ranges = said::json(&predicted::ranges(&own.plan, &own.estimate.metrics));
                     said::numbers(&metrics, &ranges, &HEADLINE)
                 }),
                 violations: rules,

@@ -120,8 +120,10 @@ impl Tool for Import {
 
     fn run(input: Input, call: &Call) -> Answer<Output> {
         if input.text.len() > MAX_TEXT_BYTES {
-            let detail =
-                format!("the text has {} bytes; at most {MAX_TEXT_BYTES} are read", input.text.len());
+            let detail = format!(
+                "the text has {} bytes; at most {MAX_TEXT_BYTES} are read",
+                input.text.len()
+            );
             return Err(Refusal::new("too_long", "text", detail));
         }
         let format = input.format.as_deref().unwrap_or("auto");

@@ -133,7 +133,8 @@ fn chosen(input: &Input) -> Result<Vec<Run>, Refusal> {
     let mut all = match &input.runs {
         None => runs::published().to_vec(),
         Some(text) if text.len() > MAX_TEXT_BYTES => {
-            let detail = format!("`runs` has {} bytes; at most {MAX_TEXT_BYTES} are read", text.len());
+            let detail =
+                format!("`runs` has {} bytes; at most {MAX_TEXT_BYTES} are read", text.len());
             return Err(Refusal::new("too_long", "runs", detail));
         }
         Some(text) => runs::read(text).map_err(|errors| Refusal {

@@ -1,0 +1,358 @@
+//! The server of the protocol with the SDK's own client at the other end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ProgressNotificationParam,
+    ReadResourceRequestParams, ResourceContents,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
+use rmcp::{ClientHandler, ServiceExt};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tower::ServiceExt as _;
+
+use super::{Agents, PATH};
+use crate::{AppState, Site, router};
+
+type Client = RunningService<RoleClient, ()>;
+
+/// A client of a server of its own.
+async fn client() -> Client {
+    client_of(()).await
+}
+
+async fn client_of<H: ClientHandler>(handler: H) -> RunningService<RoleClient, H> {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let agents =
+        Agents::new(Some("https://moe.example".parse::<crate::PublicUrl>().unwrap().into()));
+    tokio::spawn(async move {
+        if let Ok(running) = agents.serve(theirs).await {
+            let _ = running.waiting().await;
+        }
+    });
+    handler.serve(ours).await.unwrap()
+}
+
+fn map(value: Value) -> JsonObject {
+    value.as_object().unwrap().clone()
+}
+
+async fn called(client: &Client, tool: &str, arguments: Value) -> CallToolResult {
+    let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(map(arguments));
+    client.call_tool(request).await.unwrap()
+}
+
+/// The typed answer of a call that is answered.
+async fn answer(client: &Client, tool: &str, arguments: Value) -> Value {
+    let result = called(client, tool, arguments).await;
+    assert_eq!(result.is_error, Some(false), "{tool}: {result:?}");
+    result.structured_content.unwrap()
+}
+
+/// The rules that a call breaks which is refused.
+async fn refused(client: &Client, tool: &str, arguments: Value) -> Vec<String> {
+    let result = called(client, tool, arguments).await;
+    assert_eq!(result.is_error, Some(true), "{tool}: {result:?}");
+    let errors = result.structured_content.unwrap()["errors"].clone();
+    let rule = |error: &Value| error["rule"].as_str().unwrap().to_owned();
+    errors.as_array().unwrap().iter().map(rule).collect()
+}
+
+fn number<'a>(answer: &'a Value, id: &str) -> &'a Value {
+    answer["numbers"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap()
+}
+
+/// Does a value have the form that a schema asks for? Types, required fields and references.
+fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let found = root.pointer(name.trim_start_matches('#')).ok_or(name)?;
+        return fits(found, value, root);
+    }
+    if let Some(ways) = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array()) {
+        let any = ways.iter().any(|way| fits(way, value, root).is_ok());
+        return if any { Ok(()) } else { Err(format!("{value} is none of {ways:?}")) };
+    }
+    let types = match &schema["type"] {
+        Value::Null => return Ok(()),
+        Value::Array(all) => all.clone(),
+        one => vec![one.clone()],
+    };
+    let is = |name: &Value| match name.as_str().unwrap_or_default() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "array" => value.is_array(),
+        _ => value.is_object(),
+    };
+    if !types.iter().any(is) {
+        return Err(format!("{value} isn't {types:?}"));
+    }
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if value.is_object() && value.get(name).is_none() {
+            return Err(format!("{name} is missing"));
+        }
+    }
+    for (name, part) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(inner) = value.get(name) {
+            fits(part, inner, root).map_err(|why| format!("{name}: {why}"))?;
+        }
+    }
+    let items = value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object());
+    items.map(|item| fits(&schema["items"], item, root)).collect()
+}
+
+/// A call of every tool that is answered.
+fn calls() -> Vec<(&'static str, Value)> {
+    let preset = "qwen3-30b-a3b";
+    vec![
+        ("predict", json!({"preset": preset, "details": true, "verdict": true})),
+        ("explain", json!({"preset": preset, "metric": "mfu"})),
+        ("explain", json!({"preset": preset, "metric": "tpot_seconds", "depth": 2})),
+        ("compare", json!({"designs": [{"preset": preset}, {"preset": preset, "set": ["mbs=2"]}]})),
+        ("find", json!({"preset": preset, "keep": ["pp", "vpp", "cp", "tp", "ep"]})),
+        ("solve", json!({"preset": preset, "knob": "mbs", "target": "fits"})),
+        (
+            "sweep",
+            json!({"spec": {
+                "schema": 1, "name": "small", "design": {"preset": preset},
+                "space": {"training": {"micro_batch_size": [1, 2, 4]}},
+                "objectives": ["mfu max"],
+            }}),
+        ),
+        ("infer", json!({"preset": preset, "set": ["tp=2"]})),
+        ("experts", json!({"preset": preset})),
+        ("budget", json!({"preset": preset, "set": ["run.train_tokens=1e12"]})),
+        ("import", json!({"text": "{\"schema\": 1, \"preset\": \"qwen3-30b-a3b\"}"})),
+        ("validate", json!({"model": "pangu", "rows": 3})),
+    ]
+}
+
+#[tokio::test]
+async fn every_tool_answers_in_the_form_of_its_schema_with_links_that_open() {
+    let client = client().await;
+    let tools = client.list_all_tools().await.unwrap();
+    let calls = calls();
+    for tool in &tools {
+        assert!(calls.iter().any(|(name, _)| *name == tool.name), "{} isn't called", tool.name);
+        assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
+    }
+    for (name, arguments) in calls {
+        let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+        let input = Value::Object(JsonObject::clone(&tool.input_schema));
+        assert_eq!(fits(&input, &arguments, &input), Ok(()), "{name}");
+        let output = Value::Object(JsonObject::clone(tool.output_schema.as_ref().unwrap()));
+        let result = called(&client, name, arguments).await;
+        assert_eq!(result.is_error, Some(false), "{name}: {result:?}");
+        let answer = result.structured_content.unwrap();
+        assert_eq!(fits(&output, &answer, &output), Ok(()), "{name}");
+        let text = serde_json::to_string(&result.content).unwrap();
+        assert!(text.contains("https://moe.example/"), "{name} has no link: {text}");
+        assert!(text.len() < 40_000, "{name}: {} bytes of text", text.len());
+    }
+}
+
+#[tokio::test]
+async fn a_prediction_is_that_of_the_command_line_with_its_range_and_evidence() {
+    let client = client().await;
+    let answer = answer(&client, "predict", json!({"preset": "pangu-ultra-moe-6k@2"})).await;
+    let design = model::design::Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
+    let plan = model::Plan::new(&design).unwrap();
+    let mfu = number(&answer, "mfu");
+    assert_eq!(mfu["value"], json!(model::estimate(&plan).metrics.mfu));
+    let [low, high] = [&mfu["range_90"]["low"], &mfu["range_90"]["high"]].map(|it| it.as_f64());
+    assert!(low < mfu["value"].as_f64() && mfu["value"].as_f64() < high, "{mfu}");
+    assert!(mfu["covers"].as_str().unwrap().contains("published runs of"), "{mfu}");
+    assert_eq!(number(&answer, "params_total")["evidence"], "exact");
+    assert_eq!(number(&answer, "fits")["verdict"], true);
+    let link = answer["link"].as_str().unwrap();
+    let query = link.strip_prefix("https://moe.example/?").unwrap();
+    assert_eq!(model::link::decode(query), Ok(design));
+}
+
+#[tokio::test]
+async fn broken_rules_are_answered_with_the_nearest_legal_values() {
+    let client = client().await;
+    let broken = json!({"preset": "pangu-ultra-moe-6k@2", "set": ["pp=12"]});
+    let answer = answer(&client, "predict", broken).await;
+    assert_eq!(answer["legal"], false);
+    let first = &answer["violations"][0];
+    assert!(!first["nearest"].as_array().unwrap().is_empty(), "{first}");
+    assert_eq!(number(&answer, "mfu")["evidence"], "not_known");
+}
+
+#[tokio::test]
+async fn every_knob_is_reached_by_its_id() {
+    let client = client().await;
+    let design = model::design::Design::from_preset("deepseek-v3").unwrap();
+    let id = |knob: &model::design::KnobId| format!("{}={}", knob.id(), design.get(*knob));
+    let set: Vec<String> = model::design::KnobId::ALL.iter().map(id).collect();
+    let answer = answer(&client, "predict", json!({"preset": "deepseek-v3", "set": set})).await;
+    assert_eq!(answer["link"], "https://moe.example/?v=1&preset=deepseek-v3");
+}
+
+#[tokio::test]
+async fn hostile_calls_are_refused_soon_and_in_words() {
+    let client = client().await;
+    let start = Instant::now();
+    let preset = json!({"preset": "qwen3-30b-a3b"});
+    let many = vec![preset.clone(); 100_000];
+    let spec = |most: u64| {
+        let values: Vec<u64> = (1..=most).collect();
+        json!({"schema": 1, "design": preset, "space": {"training": {
+            "global_batch_size": values, "seq_length": values}}, "objectives": ["mfu max"]})
+    };
+    for (tool, arguments, rule) in [
+        ("predict", json!({}), "missing_design"),
+        ("predict", json!({"preset": "x", "link": "y"}), "several_designs"),
+        ("predict", json!({"preset": "qwen3-30b"}), "unknown_preset"),
+        ("predict", json!({"preset": "qwen3-30b-a3b", "tp": 8}), "unknown_argument"),
+        ("predict", json!({"preset": 7}), "wrong_arguments"),
+        ("predict", json!({"preset": "qwen3-30b-a3b", "set": ["tp"]}), "missing_value"),
+        ("predict", json!({"preset": "qwen3-30b-a3b", "set": ["no.knob=1"]}), "unknown_knob"),
+        ("predict", json!({"preset": "x".repeat(10 << 20)}), "too_long"),
+        ("predict", json!({"link": "?".repeat(1 << 20)}), "too_long"),
+        ("compare", json!({"designs": many}), "too_long"),
+        (
+            "compare",
+            json!({"designs": vec![json!({"preset": "qwen3-30b-a3b"}); 9]}),
+            "too_many_designs",
+        ),
+        ("sweep", json!({"spec": spec(100_000)}), "too_many_values"),
+        ("sweep", json!({"spec": spec(4_000)}), "too_many_designs"),
+        ("sweep", json!({}), "missing_spec"),
+        ("import", json!({"text": "a".repeat(1_500_000)}), "too_long"),
+        ("validate", json!({"runs": "a,b\n1,2\n"}), "unreadable_runs"),
+        ("validate", json!({"source": "nobody"}), "no_runs"),
+        ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "speed"}), "unknown_metric"),
+        (
+            "explain",
+            json!({"preset": "qwen3-30b-a3b", "metric": "mfu", "depth": 99}),
+            "out_of_range",
+        ),
+    ] {
+        let rules = refused(&client, tool, arguments).await;
+        assert_eq!(rules.first().map(String::as_str), Some(rule), "{tool}: {rules:?}");
+    }
+    let unknown = CallToolRequestParams::new("rm".to_owned());
+    assert!(client.call_tool(unknown).await.is_err());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn what_is_listed_can_be_read_and_single_things_by_their_id() {
+    let client = client().await;
+    let read = async |uri: &str| {
+        let found = client.read_resource(ReadResourceRequestParams::new(uri)).await;
+        let ResourceContents::TextResourceContents { text, .. } = found?.contents.remove(0) else {
+            panic!("{uri} is no text")
+        };
+        Ok::<_, rmcp::ServiceError>(text)
+    };
+    for resource in client.list_all_resources().await.unwrap() {
+        assert!(!read(&resource.uri).await.unwrap().is_empty(), "{}", resource.uri);
+    }
+    assert_eq!(client.list_all_resource_templates().await.unwrap().len(), 4);
+    let knob = read("moescape://knobs/tp").await.unwrap();
+    assert!(knob.contains("parallel.tensor_model_parallel_size"), "{knob}");
+    let preset: Value =
+        serde_json::from_str(&read("moescape://presets/deepseek-v3").await.unwrap()).unwrap();
+    assert_eq!(preset["design"]["preset"], "deepseek-v3");
+    assert!(read("moescape://metrics/mfu").await.unwrap().contains("definition"));
+    for uri in ["moescape://knobs/none.such", "moescape://guide/../cli", "file:///etc/passwd", ""] {
+        assert!(read(uri).await.is_err(), "{uri}");
+    }
+}
+
+#[test]
+fn the_skill_has_its_front_matter_and_names_every_tool() {
+    let (head, body) = super::SKILL.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+    assert!(head.starts_with("name: moescape\ndescription: "), "{head}");
+    assert!(head.lines().all(|line| line.len() <= 1_024 + 13));
+    for entry in &super::tools::TOOLS {
+        assert!(body.contains(&format!("`{}`", entry.name)), "{}", entry.name);
+    }
+}
+
+/// A request of the protocol over HTTP.
+fn posted(message: &Value, headers: &[(&str, &str)]) -> Request<Body> {
+    let mut request = Request::post(PATH)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::from(message.to_string())).unwrap()
+}
+
+#[tokio::test]
+async fn a_server_answers_agents_where_it_is_told_to_and_no_other_site() {
+    let data = tempfile::tempdir().unwrap();
+    let state = || AppState::new(Site::embedded().unwrap(), data.path().to_owned());
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "predict", "arguments": {"preset": "qwen3-30b-a3b"}}});
+    let sent = async |state: AppState, headers: &[(&str, &str)]| {
+        let answer = router(state).oneshot(posted(&message, headers)).await.unwrap();
+        let status = answer.status();
+        let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8_lossy(&body).into_owned())
+    };
+    let own = [("host", "localhost:3000")];
+    let (status, body) = sent(state().with_agents(), &own).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    assert!(body.contains("http://localhost:3000/?v=1&preset=qwen3-30b-a3b"), "{body}");
+    assert_ne!(sent(state(), &own).await.0, StatusCode::OK);
+    let rebound = [("host", "evil.example")];
+    assert_eq!(sent(state().with_agents(), &rebound).await.0, StatusCode::MISDIRECTED_REQUEST);
+    let foreign = [("host", "localhost:3000"), ("origin", "https://evil.example")];
+    assert_eq!(sent(state().with_agents(), &foreign).await.0, StatusCode::FORBIDDEN);
+}
+
+/// A client that hears of progress.
+#[derive(Clone, Debug, Default)]
+struct Listener(Arc<Notify>);
+
+impl ClientHandler for Listener {
+    async fn on_progress(
+        &self,
+        told: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        assert!((0.0..1.0).contains(&told.progress), "{told:?}");
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_tells_its_progress_and_ends_when_it_is_cancelled() {
+    let listener = Listener::default();
+    let client = client_of(listener.clone()).await;
+    let batches: Vec<u64> = (1..=4_000).map(|batch| batch * 96).collect();
+    let spec = json!({"schema": 1, "design": {"preset": "pangu-ultra-moe-6k@2"}, "space": {
+        "training": {"global_batch_size": batches, "seq_length": [4_096, 8_192, 16_384]}},
+        "objectives": ["mfu max"]});
+    let start = Instant::now();
+    // As many as are searched at once, so that the next one waits for an end.
+    let mut handles = vec![];
+    for _ in 0..2 {
+        let request = CallToolRequestParams::new("sweep".to_owned())
+            .with_arguments(map(json!({"spec": spec})));
+        let request = ClientRequest::CallToolRequest(rmcp::model::Request::new(request));
+        let options = PeerRequestOptions::no_options();
+        handles.push(client.send_cancellable_request(request, options).await.unwrap());
+    }
+    let heard = tokio::time::timeout(Duration::from_secs(20), listener.0.notified()).await;
+    assert!(heard.is_ok(), "no progress was told");
+    for handle in handles {
+        handle.cancel(Some("enough".to_owned())).await.unwrap();
+    }
+    let request = CallToolRequestParams::new("solve".to_owned())
+        .with_arguments(map(json!({"preset": "qwen3-30b-a3b", "knob": "mbs", "target": "fits"})));
+    assert_eq!(client.call_tool(request).await.unwrap().is_error, Some(false));
+    assert!(start.elapsed() < Duration::from_secs(24), "{:?}", start.elapsed());
+}
