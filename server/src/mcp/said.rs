@@ -291,12 +291,23 @@ pub(super) fn lines(numbers: &[Number]) -> String {
 pub(super) fn broken_lines(violations: &[Broken]) -> String {
     let line = |it: &Broken| {
         let near: Vec<String> =
-            it.nearest.iter().map(|way| format!("{}={}", way.knob, way.value)).collect();
+            it.nearest.iter().map(|way| format!("{}={}", way.knob, spelled(&way.value))).collect();
         let near =
             if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
         format!("Breaks {}: {}{near}\n", it.rule, it.message)
     };
     violations.iter().map(line).collect()
+}
+
+/// A knob's value as `set` takes it.
+pub(super) fn spelled(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(spelled).collect::<Vec<_>>().join(","),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// Sentences in lines.

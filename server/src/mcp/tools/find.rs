@@ -212,8 +212,11 @@ impl Output {
         }
         for design in self.designs.iter().filter(|design| design.label.is_some()) {
             let label = design.label.as_deref().unwrap_or_default();
-            let knobs: Vec<String> =
-                design.knobs.iter().map(|(knob, value)| format!("{knob}={value}")).collect();
+            let knobs: Vec<String> = design
+                .knobs
+                .iter()
+                .map(|(knob, value)| format!("{knob}={}", said::spelled(value)))
+                .collect();
             text += &format!(
                 "{label}: {}\n{}{}Held back by {}\n{}\n",
                 knobs.join(", "),

@@ -253,8 +253,11 @@ impl Output {
         );
         for objective in &self.objectives {
             let Some(best) = objective.best.first() else { continue };
-            let knobs: Vec<String> =
-                best.knobs.iter().map(|(knob, value)| format!("{knob}={value}")).collect();
+            let knobs: Vec<String> = best
+                .knobs
+                .iter()
+                .map(|(knob, value)| format!("{knob}={}", said::spelled(value)))
+                .collect();
             let numbers: Vec<String> =
                 best.numbers.iter().map(|it| format!("{} {}", it.label, it.text)).collect();
             text += &format!(
