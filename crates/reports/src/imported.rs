@@ -9,7 +9,7 @@ use model::link;
 use crate::report;
 
 /// Formats by name; none is found by what stands in the text.
-pub(crate) const FORMATS: [(&str, Option<Format>); 6] = [
+pub const FORMATS: [(&str, Option<Format>); 6] = [
     ("auto", None),
     ("hf", Some(Format::HuggingFace)),
     ("megatron", Some(Format::Megatron)),
@@ -22,7 +22,7 @@ pub(crate) const FORMATS: [(&str, Option<Format>); 6] = [
 ///
 /// # Errors
 /// A text that says that it is several files and isn't.
-pub(crate) fn read(
+pub fn read(
     (text, files): (&str, Option<Result<Bundle, String>>),
     (format, entry): (Option<Format>, Option<&str>),
     base: Option<&Design>,

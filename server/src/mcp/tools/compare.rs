@@ -2,10 +2,10 @@
 
 use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
 use app::present::format;
-use app::present::predicted;
 use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
+use reports::predicted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
