@@ -9,6 +9,7 @@ mod fault;
 mod names;
 mod place;
 mod ready;
+pub(crate) mod sql;
 mod start;
 mod tables;
 
@@ -16,5 +17,6 @@ pub(crate) use database::{Lazy, Store};
 pub(crate) use fault::StoreError;
 pub(crate) use names::{FILE, JOURNAL, LOG, MEMORY};
 pub(crate) use ready::Readiness;
+pub(crate) use sql::{Params, ToParam};
 pub(crate) use start::{Unfit, beside, check, glance, one_line, parts, version};
 pub(crate) use tables::{NEWEST, Tables, read as read_tables};

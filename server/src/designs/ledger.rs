@@ -1,9 +1,8 @@
 //! The rows of stored designs.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
-
 use super::stored::{Entry, StoredDesign, StoringOutcome, Words};
 use crate::owner::Owner;
+use crate::store::sql::{self, OptionalExtension, Row, Transaction, params};
 use crate::store::{Store, StoreError};
 
 const COLUMNS: &str = "design.id, design.link, design.model_version, design.created_at_secs, \
@@ -12,22 +11,22 @@ const COLUMNS: &str = "design.id, design.link, design.model_version, design.crea
 const ENTRY_COLUMNS: &str = "design_entry.tag, design_entry.name, design_entry.note, \
                              design_entry.created_at_secs";
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredDesign> {
+fn stored(row: &Row) -> sql::Result<StoredDesign> {
     Ok(StoredDesign {
         id: row.get(0)?,
         link: row.get(1)?,
         model_version: row.get(2)?,
-        created_at_secs: row.get::<_, i64>(3)? as u64,
+        created_at_secs: row.get::<i64>(3)? as u64,
         result: row.get(4)?,
     })
 }
 
-fn entry_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Entry> {
+fn entry_from(row: &Row, first: usize) -> sql::Result<Entry> {
     Ok(Entry {
         tag: row.get(first)?,
         name: row.get(first + 1)?,
         note: row.get(first + 2)?,
-        created_at_secs: row.get::<_, i64>(first + 3)? as u64,
+        created_at_secs: row.get::<i64>(first + 3)? as u64,
     })
 }
 
@@ -35,7 +34,7 @@ fn entry_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Entry> {
 pub(super) fn count(store: &Store) -> Result<u64, StoreError> {
     store.call(|transaction| {
         let count = "SELECT count(*) FROM design";
-        transaction.query_row(count, [], |row| row.get::<_, i64>(0).map(|count| count as u64))
+        transaction.query_row(count, params![], |row| row.get::<i64>(0).map(|count| count as u64))
     })
 }
 
@@ -51,11 +50,13 @@ pub(super) fn keep(
     let owner = owner.as_str().to_owned();
     store.call(move |transaction| {
         transaction.execute(
-            "INSERT INTO design VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO design (id, link, model_version, created_at_secs, result) \
+             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO NOTHING",
             params![new.id, new.link, new.model_version, new.created_at_secs as i64, new.result],
         )?;
         let is_new = transaction.execute(
-            "INSERT INTO design_entry VALUES (?1, ?2, ?3, '', '', ?4) \
+            "INSERT INTO design_entry (design, owner, tag, name, note, created_at_secs) \
+             VALUES (?1, ?2, ?3, '', '', ?4) \
              ON CONFLICT (design, owner) DO NOTHING",
             params![new.id, owner, tag, new.created_at_secs as i64],
         )? > 0;
@@ -96,9 +97,9 @@ pub(crate) fn entry(
     store.call(move |transaction| {
         let select = format!(
             "SELECT {ENTRY_COLUMNS} FROM design_entry \
-             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) ORDER BY tag IS ?3 DESC LIMIT 1"
+             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) ORDER BY tag IS NOT DISTINCT FROM ?3 DESC LIMIT 1"
         );
-        let row = |row: &Row<'_>| entry_from(row, 0);
+        let row = |row: &Row| entry_from(row, 0);
         transaction.query_row(&select, params![id, owner, tag], row).optional()
     })
 }
@@ -119,8 +120,8 @@ pub(crate) fn list(
              (SELECT rowid FROM design_entry WHERE design = ?2 AND owner = ?1)) \
              ORDER BY design_entry.rowid DESC LIMIT ?3"
         );
-        let mut statement = transaction.prepare(&select)?;
-        let row = |row: &Row<'_>| Ok((stored(row)?, entry_from(row, 5)?));
+        let statement = transaction.prepare(&select)?;
+        let row = |row: &Row| Ok((stored(row)?, entry_from(row, 5)?));
         let rows = statement.query_map(params![owner, before, most], row)?;
         rows.collect()
     })
@@ -155,7 +156,7 @@ pub(crate) fn remove(store: &Store, id: &str, owner: &Owner) -> Result<Removed, 
     })
 }
 
-fn is_there(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+fn is_there(transaction: &Transaction<'_>, id: &str) -> sql::Result<bool> {
     let select = "SELECT EXISTS (SELECT 1 FROM design WHERE id = ?1)";
     transaction.query_row(select, params![id], |row| row.get(0))
 }

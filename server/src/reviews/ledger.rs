@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::MODEL_VERSION;
 use review::{Event, Role, Room, Seq};
-use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
 
 use super::secret::Hash;
+use crate::store::sql::{self, OptionalExtension, Row, Transaction, params};
 use crate::store::{Store, StoreError};
 
 /// A link into a session, without its secret.
@@ -38,37 +37,30 @@ impl Link {
 
 const LINK: &str = "id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis";
 
-fn link(row: &Row<'_>) -> rusqlite::Result<Link> {
+fn link(row: &Row) -> sql::Result<Link> {
     let role: String = row.get(1)?;
-    let millis = |place| row.get::<_, Option<i64>>(place).map(|at| at.map(|at| at as u64));
+    let millis = |place| row.get::<Option<i64>>(place).map(|at| at.map(|at| at as u64));
     Ok(Link {
         id: row.get(0)?,
         // What isn't known may do least.
         role: Role::find(&role).unwrap_or(Role::View),
         name: row.get(2)?,
-        made_at_millis: row.get::<_, i64>(3)? as u64,
+        made_at_millis: row.get::<i64>(3)? as u64,
         expires_at_millis: millis(4)?,
         withdrawn_at_millis: millis(5)?,
     })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
-    read(row, 0)
+fn event(row: &Row) -> sql::Result<Event> {
+    parsed(row.text(0)?)
 }
 
-fn read<T: serde::de::DeserializeOwned>(row: &Row<'_>, place: usize) -> rusqlite::Result<T> {
-    parsed(row.get_ref(place)?.as_str()?, place)
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> sql::Result<T> {
+    serde_json::from_str(text).map_err(sql::Error::value)
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(text: &str, place: usize) -> rusqlite::Result<T> {
-    let wrong =
-        |error| rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error));
-    serde_json::from_str(text).map_err(wrong)
-}
-
-fn written<T: Serialize>(value: &T) -> rusqlite::Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+fn written<T: Serialize>(value: &T) -> sql::Result<String> {
+    serde_json::to_string(value).map_err(sql::Error::value)
 }
 
 /// Begins a session with its first event and links.
@@ -89,8 +81,8 @@ pub(super) fn create(
     })
 }
 
-fn insert(transaction: &Transaction<'_>, review: &str, events: &[Event]) -> rusqlite::Result<()> {
-    let mut insert = transaction.prepare(
+fn insert(transaction: &Transaction<'_>, review: &str, events: &[Event]) -> sql::Result<()> {
+    let insert = transaction.prepare(
         "INSERT INTO review_event (review, seq, op, at_millis, json) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for event in events {
@@ -105,7 +97,7 @@ fn insert_link(
     review: &str,
     link: &Link,
     hash: &Hash,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     transaction.execute(
         "INSERT INTO review_link (review, id, hash, role, name, made_at_millis, \
          expires_at_millis) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -235,13 +227,13 @@ fn each_event(
         let texts: Vec<(i64, String)> = store.call(move |transaction| {
             let select = "SELECT seq, json FROM review_event WHERE review = ?1 AND seq > ?2 AND \
                           seq <= ?3 ORDER BY seq LIMIT ?4";
-            let of = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let of = |row: &Row| Ok((row.get(0)?, row.get(1)?));
             transaction.prepare(select)?.query_map(params![review, after, to, PAGE], of)?.collect()
         })?;
         let Some((last, _)) = texts.last() else { return Ok(()) };
         after = *last;
         for (_, text) in &texts {
-            take(parsed(text, 1)?);
+            take(parsed(text)?);
         }
     }
 }
@@ -251,8 +243,9 @@ pub(super) fn save(store: &Store, review: &str, seq: Seq, json: String) -> Resul
     let review = review.to_owned();
     store.call(move |transaction| {
         transaction.execute(
-            "INSERT OR REPLACE INTO review_snapshot (review, seq, model_version, json) \
-             VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO review_snapshot (review, seq, model_version, json) \
+             VALUES (?1, ?2, ?3, ?4) ON CONFLICT (review) DO UPDATE SET seq = excluded.seq, \
+             model_version = excluded.model_version, json = excluded.json",
             params![review, seq as i64, MODEL_VERSION, json],
         )?;
         Ok(())
@@ -285,7 +278,7 @@ pub(super) fn look(
         let missed = after_event(transaction, &review, after, u32::MAX)?;
         let mut known = BTreeMap::new();
         let select = "SELECT json FROM review_event WHERE review = ?1 AND op = ?2";
-        let mut statement = transaction.prepare(select)?;
+        let statement = transaction.prepare(select)?;
         for op in ops {
             if let Some(event) = statement.query_row(params![review, op], event).optional()? {
                 known.insert(op, event);
@@ -301,12 +294,12 @@ fn ended(
     review: &str,
     mut links: BTreeSet<String>,
     now: u64,
-) -> rusqlite::Result<BTreeSet<String>> {
+) -> sql::Result<BTreeSet<String>> {
     if links.is_empty() {
         return Ok(links);
     }
     let select = format!("SELECT {LINK} FROM review_link WHERE review = ?1");
-    let mut statement = transaction.prepare(&select)?;
+    let statement = transaction.prepare(&select)?;
     for found in statement.query_map(params![review], link)? {
         let found = found?;
         if found.is_open(now) {
@@ -357,7 +350,7 @@ pub(super) fn these(store: &Store, review: &str, of: Vec<Seq>) -> Result<Vec<Eve
     let review = review.to_owned();
     store.call(move |transaction| {
         let select = "SELECT json FROM review_event WHERE review = ?1 AND seq = ?2";
-        let mut select = transaction.prepare(select)?;
+        let select = transaction.prepare(select)?;
         let mut found = Vec::with_capacity(of.len());
         for seq in of {
             let seq = i64::try_from(seq).unwrap_or(i64::MAX);
@@ -374,7 +367,7 @@ fn after_event(
     review: &str,
     after: Seq,
     most: u32,
-) -> rusqlite::Result<Vec<Event>> {
+) -> sql::Result<Vec<Event>> {
     let select =
         "SELECT json FROM review_event WHERE review = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let after = i64::try_from(after).unwrap_or(i64::MAX);

@@ -4,11 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::StoreError;
 use super::names::{BUSY, FILE};
 use super::place::Place;
+use super::sql::{self, On, Transaction};
 use super::tables;
 use crate::files;
 
@@ -75,25 +76,33 @@ impl Store {
     /// Does work in one transaction and waits for it: not for threads that answer requests.
     pub(crate) fn call<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> sql::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.with(move |connection| Ok(in_transaction(connection, work)?))
+    }
+
+    /// Does something with the connection, on its thread, and waits for it.
+    pub(super) fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = mpsc::sync_channel(1);
         let work = move |connection: &mut Connection| {
             // Who asked may be gone.
-            let _ = answer.send(in_transaction(connection, work));
+            let _ = answer.send(work(connection));
         };
         let gone = || StoreError::ended();
         self.work.send(Box::new(work)).map_err(|_| gone())?;
-        answered.recv().map_err(|_| gone())?.map_err(StoreError::from)
+        answered.recv().map_err(|_| gone())?
     }
 }
 
 fn in_transaction<T>(
     connection: &mut Connection,
-    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
+    work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
+) -> sql::Result<T> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = work(&transaction)?;
+    let value = work(&Transaction { on: On::Sqlite(&transaction) })?;
     transaction.commit()?;
     Ok(value)
 }
@@ -105,7 +114,9 @@ fn prepare(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // Before there is a log: a file has its tables or is empty, whenever its making was cut off,
     // and one that has lost its log is known by having none.
-    let tables = in_transaction(connection, tables::migrate)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let tables = tables::migrate(&transaction)?;
+    transaction.commit()?;
     if let Some(complaint) = tables.complaint() {
         return Err(StoreError::unfit(file, &complaint));
     }
@@ -117,22 +128,24 @@ fn prepare(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
 mod tests {
     use super::*;
     use crate::store::fault::Cause;
+    use crate::store::sql::params;
 
     #[test]
     fn a_file_is_opened_again_with_what_it_holds() {
         let directory = tempfile::tempdir().unwrap();
         let count = |transaction: &Transaction<'_>| {
-            transaction.query_row("SELECT count(*) FROM sweep", [], |row| row.get::<_, u32>(0))
+            let count = "SELECT count(*) FROM sweep";
+            transaction.query_row(count, params![], |row| row.get::<u32>(0))
         };
         let store = Store::open(directory.path()).unwrap();
         let added = store.call(|transaction| {
             transaction.execute(
                 "INSERT INTO sweep VALUES ('a', 'b', 1, '{}', '1', 1, 'running', NULL, NULL, NULL)",
-                [],
+                params![],
             )
         });
         assert_eq!(added.unwrap(), 1);
-        assert!(store.call(|transaction| transaction.execute("nonsense", [])).is_err());
+        assert!(store.call(|transaction| transaction.execute("nonsense", params![])).is_err());
         drop(store);
         assert_eq!(Store::open(directory.path()).unwrap().call(count).unwrap(), 1);
     }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
+use super::sql;
+
 /// The file couldn't be used. What it says is for the server's log, not for its users.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreError {
@@ -131,5 +133,16 @@ impl StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         Self::new(Cause::of_sqlite(&error), error.to_string())
+    }
+}
+
+impl From<sql::Error> for StoreError {
+    fn from(error: sql::Error) -> Self {
+        match error {
+            sql::Error::Sqlite(error) => error.into(),
+            error @ (sql::Error::NoRow | sql::Error::Value(_)) => {
+                Self::new(Cause::Other, error.to_string())
+            }
+        }
     }
 }

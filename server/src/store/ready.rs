@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -20,19 +21,19 @@ impl Store {
     /// Writes as everything does that is kept, and reads it back. What is written is what is there
     /// already, the version of the tables: SQLite writes and syncs its page all the same.
     fn probe(&self) -> Result<(), StoreError> {
-        let number = |name: &'static str| {
-            move |transaction: &rusqlite::Transaction<'_>| {
-                let read = |row: &rusqlite::Row<'_>| row.get::<_, u32>(0);
-                transaction.query_row(&format!("PRAGMA {name}"), [], read)
-            }
-        };
-        let (written, pages_bytes) = self.call(move |transaction| {
-            let version = number("user_version")(transaction)?;
+        let (written, read, pages_bytes) = self.with(|connection| {
+            let number = |connection: &Connection, name: &str| {
+                connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u32>(0))
+            };
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let version = number(&transaction, "user_version")?;
             transaction.pragma_update(None, "user_version", version)?;
-            let pages = u64::from(number("page_count")(transaction)?);
-            Ok((version, pages * u64::from(number("page_size")(transaction)?)))
+            let pages = u64::from(number(&transaction, "page_count")?);
+            let bytes = pages * u64::from(number(&transaction, "page_size")?);
+            transaction.commit()?;
+            Ok((version, number(connection, "user_version")?, bytes))
         })?;
-        let read = self.call(number("user_version"))?;
         if read != written {
             let detail = format!("{written} was written and {read} read back");
             return Err(StoreError::new(Cause::Damaged, detail));

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, params};
-
 use super::job::State;
 use super::kept::Keeping;
+use crate::store::sql::{OptionalExtension, Row, params};
 use crate::store::{Store, StoreError};
 
 /// A sweep as it is stored.
@@ -50,15 +49,15 @@ pub(crate) struct Entry {
 const COLUMNS: &str =
     "id, client, created_at_secs, spec, model_version, chunk, state, progress, result, kept_rows";
 
-fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
+fn stored(row: &Row) -> crate::store::sql::Result<Stored> {
     let state: String = row.get(6)?;
     Ok(Stored {
         id: row.get(0)?,
         client: row.get(1)?,
-        created_at_secs: row.get::<_, i64>(2)? as u64,
+        created_at_secs: row.get::<i64>(2)? as u64,
         spec: row.get(3)?,
         model_version: row.get(4)?,
-        chunk: row.get::<_, i64>(5)? as u64,
+        chunk: row.get::<i64>(5)? as u64,
         state: State::from_name(&state).unwrap_or(State::Failed),
         progress: row.get(7)?,
         result: row.get(8)?,
@@ -113,8 +112,9 @@ pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<(), StoreErr
         if saved.keeping == Keeping::TooMany {
             transaction.execute("DELETE FROM sweep_rows WHERE sweep = ?1", params![id])?;
         }
-        let mut insert = transaction.prepare(
-            "INSERT OR REPLACE INTO sweep_rows (sweep, start, rows) VALUES (?1, ?2, ?3)",
+        let insert = transaction.prepare(
+            "INSERT INTO sweep_rows (sweep, start, rows) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (sweep, start) DO UPDATE SET rows = excluded.rows",
         )?;
         for (start, rows) in saved.rows.iter() {
             insert.execute(params![id, *start as i64, rows])?;
@@ -129,8 +129,8 @@ pub(super) fn remove_rows(store: &Store, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         let removed = store.call(move |transaction| {
             transaction.execute(
-                "DELETE FROM sweep_rows WHERE rowid IN \
-                 (SELECT rowid FROM sweep_rows WHERE sweep = ?1 LIMIT 16)",
+                "DELETE FROM sweep_rows WHERE sweep = ?1 AND start IN \
+                 (SELECT start FROM sweep_rows WHERE sweep = ?1 ORDER BY start LIMIT 16)",
                 params![id],
             )
         });
@@ -145,8 +145,8 @@ pub(super) fn remains(store: &Store) -> Result<Vec<String>, StoreError> {
     store.call(|transaction| {
         let select = "SELECT DISTINCT sweep FROM sweep_rows WHERE sweep NOT IN \
                       (SELECT id FROM sweep)";
-        let mut statement = transaction.prepare(select)?;
-        let rows = statement.query_map([], |row| row.get(0))?;
+        let statement = transaction.prepare(select)?;
+        let rows = statement.query_map(params![], |row| row.get(0))?;
         rows.collect()
     })
 }
@@ -161,7 +161,7 @@ pub(super) fn next_rows(
     store.call(move |transaction| {
         let select = "SELECT start, rows FROM sweep_rows WHERE sweep = ?1 AND start >= ?2 \
                       ORDER BY start LIMIT 1";
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
+        let row = |row: &Row| Ok((row.get::<i64>(0)? as u64, row.get(1)?));
         transaction.query_row(select, params![id, from as i64], row).optional()
     })
 }
@@ -179,10 +179,16 @@ pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
 /// Rows that the sweeps that are over keep together.
 pub(super) fn rows_of_ended(store: &Store) -> Result<u64, StoreError> {
     store.call(|transaction| {
-        let select = "SELECT coalesce(sum(kept_rows), 0) FROM sweep WHERE kept_rows > 0 \
+        let select = "SELECT CAST(coalesce(sum(kept_rows), 0) AS BIGINT) FROM sweep WHERE kept_rows > 0 \
                       AND state NOT IN ('running', 'paused')";
-        transaction.query_row(select, [], |row| row.get::<_, i64>(0).map(|rows| rows as u64))
+        transaction.query_row(select, params![], |row| row.get::<i64>(0).map(|rows| rows as u64))
     })
+}
+
+/// What a specification calls its sweep.
+fn name(spec: &str) -> String {
+    let spec: serde_json::Value = serde_json::from_str(spec).unwrap_or_default();
+    spec["name"].as_str().unwrap_or_default().to_owned()
 }
 
 /// The sweeps of a client, newest first, from one that is older than `before` on.
@@ -194,18 +200,18 @@ pub(super) fn list(
 ) -> Result<Vec<Entry>, StoreError> {
     let (client, before) = (client.to_owned(), before.map(ToOwned::to_owned));
     store.call(move |transaction| {
-        let mut statement = transaction.prepare(
-            "SELECT id, coalesce(json_extract(spec, '$.name'), ''), state, created_at_secs, \
+        let statement = transaction.prepare(
+            "SELECT id, spec, state, created_at_secs, \
              model_version FROM sweep WHERE client = ?1 AND (?2 IS NULL OR rowid < \
              (SELECT rowid FROM sweep WHERE id = ?2)) ORDER BY rowid DESC LIMIT ?3",
         )?;
-        let entry = |row: &rusqlite::Row<'_>| {
+        let entry = |row: &Row| {
             let state: String = row.get(2)?;
             Ok(Entry {
                 id: row.get(0)?,
-                name: row.get(1)?,
+                name: name(row.text(1)?),
                 state: State::from_name(&state).unwrap_or(State::Failed),
-                created_at_secs: row.get::<_, i64>(3)? as u64,
+                created_at_secs: row.get::<i64>(3)? as u64,
                 model_version: row.get(4)?,
             })
         };
@@ -230,8 +236,8 @@ pub(super) fn unfinished(store: &Store) -> Result<Vec<Stored>, StoreError> {
             "SELECT {COLUMNS} FROM sweep WHERE state IN ('running', 'paused') \
              ORDER BY created_at_secs, rowid"
         );
-        let mut statement = transaction.prepare(&select)?;
-        let rows = statement.query_map([], stored)?;
+        let statement = transaction.prepare(&select)?;
+        let rows = statement.query_map(params![], stored)?;
         rows.collect()
     })
 }
