@@ -7,7 +7,6 @@
 
 use std::fmt::{Display, Write as _};
 use std::fs;
-use std::path::Path;
 
 use axum::Router;
 use axum::extract::State;
@@ -16,7 +15,7 @@ use axum::routing::get;
 
 use crate::state::AppState;
 use crate::telemetry::{BOUNDS, Telemetry};
-use crate::{files, store, traces};
+use crate::{files, traces};
 
 /// The type of the answer.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -44,8 +43,8 @@ fn text(state: &AppState) -> String {
     let sockets = state.reviews.open_sockets();
     page.gauge("moescape_review_sockets", "Sockets of review sessions.", sockets);
     sweeps(&mut page, state);
-    let stored: u64 = store::parts(&state.data).map(|file| length(&file)).sum();
-    page.gauge("moescape_store_bytes", "Bytes of the store's files.", stored);
+    let stored = state.store.bytes();
+    page.gauge("moescape_store_bytes", "Bytes that the store takes.", stored);
     let traced = files::size_of(&state.data.join(traces::DIRECTORY)).unwrap_or_default();
     page.gauge("moescape_traces_bytes", "Bytes of uploaded traces.", traced);
     let up = state.telemetry.uptime().as_secs_f64();
@@ -105,11 +104,6 @@ fn sweeps(page: &mut Page, state: &AppState) {
     let name = "moescape_sweep_designs_total";
     page.head(name, "Designs that sweeps are done with; its rate is their speed.", "counter");
     page.sample(name, &[], designs);
-}
-
-/// Bytes of a file; none where there is no such file.
-fn length(file: &Path) -> u64 {
-    fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
 /// What the process has in RAM, where Linux says so.

@@ -15,6 +15,7 @@ use crate::proxies::{Network, Proxies};
 use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
 use crate::site::Site;
+use crate::store::Home;
 use crate::sweeps::{Engine, EngineError};
 use crate::telemetry::Telemetry;
 use crate::traces::Traces;
@@ -146,6 +147,20 @@ impl AppState {
     #[must_use]
     pub fn behind(mut self, proxies: Vec<Network>) -> Self {
         self.proxies = Arc::new(Proxies(proxies));
+        self
+    }
+
+    /// The same with a store at this address of PostgreSQL, which other servers may share.
+    ///
+    /// # Errors
+    /// Text that is no such address.
+    pub fn stored_at(self, address: &str) -> Result<Self, String> {
+        Ok(self.with_store(address.parse()?))
+    }
+
+    pub(crate) fn with_store(mut self, address: store::Address) -> Self {
+        self.store = Arc::new(store::Lazy::at(Home::Postgres(address)));
+        self.reviews = Reviews::new(Arc::clone(&self.store), None);
         self
     }
 

@@ -1,4 +1,5 @@
-//! What the server keeps: one SQLite file in the data directory, and one thread that uses it.
+//! What the server keeps: one SQLite file in the data directory, or a database of PostgreSQL that
+//! several servers share, and one thread that uses it.
 //!
 //! With one thread there is one order of writes and nobody waits for a lock. Every piece of work
 //! is a transaction of its own, `BEGIN IMMEDIATE`: one that reads and then writes can't be
@@ -8,14 +9,16 @@ mod database;
 mod fault;
 mod names;
 mod place;
+mod postgres;
 mod ready;
 pub(crate) mod sql;
 mod start;
 mod tables;
 
-pub(crate) use database::{Lazy, Store};
-pub(crate) use fault::StoreError;
+pub(crate) use database::{Home, Lazy, Store};
+pub(crate) use fault::{Cause, StoreError};
 pub(crate) use names::{FILE, JOURNAL, LOG, MEMORY};
+pub(crate) use postgres::{Address, Session};
 pub(crate) use ready::Readiness;
 pub(crate) use sql::{Params, ToParam};
 pub(crate) use start::{Unfit, beside, check, glance, one_line, parts, version};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Failure, output, serve};
 use crate::backup::{self, BackupError};
+use crate::store::Address;
 
 /// What to copy and where to.
 #[derive(Debug, clap::Args)]
@@ -14,6 +15,14 @@ pub(super) struct Backup {
     /// A new or empty directory for the copy
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
+    /// The server's database of PostgreSQL, which `pg_dump` copies: it is refused here
+    #[arg(
+        long,
+        env = "MOESCAPE_STORE",
+        hide_env_values = true,
+        value_name = "postgres://USER@HOST/DATABASE"
+    )]
+    store: Option<Address>,
 }
 
 /// What to put back and where to.
@@ -33,6 +42,14 @@ pub(super) struct Restore {
 /// Makes a copy.
 pub(super) fn backup(arguments: Backup) -> Result<(), Failure> {
     let data = serve::data(arguments.data)?;
+    if let Some(address) = arguments.store {
+        return Err(Failure::user(format!(
+            "what {address} holds is copied by PostgreSQL itself: `pg_dump --format=custom \
+             --file=COPY {address}`, and put back by `pg_restore`; beside it only {} is to be \
+             copied, by any program",
+            data.join(crate::traces::DIRECTORY).display()
+        )));
+    }
     let made = backup::backup(&data, &arguments.to).map_err(explain)?;
     let (from, to, held) = (data.display(), arguments.to.display(), made.counts.words());
     output::result(&format!("copied {from} to {to}: {held}\n"))

@@ -3,6 +3,7 @@
 mod checks;
 mod health;
 mod reach;
+mod database;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -25,6 +26,9 @@ pub(super) struct Arguments {
     /// NATS with JetStream that the server is to use
     #[arg(long, value_name = "nats://HOST:PORT")]
     engine: Option<String>,
+    /// Database of PostgreSQL that the server is to use
+    #[arg(long, value_name = "postgres://USER@HOST/DATABASE")]
+    store: Option<String>,
     /// Print JSON in place of a table
     #[arg(long)]
     json: bool,
@@ -131,6 +135,9 @@ fn settled(arguments: &Arguments) -> (Check, Option<serve::Arguments>) {
     }
     if let Some(engine) = &arguments.engine {
         add("--engine", engine.into());
+    }
+    if let Some(store) = &arguments.store {
+        add("--store", store.into());
     }
     let broken = |lines: &[String]| {
         let todo = "mend it; `moescape serve --print-config` shows what holds then";

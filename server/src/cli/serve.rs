@@ -12,6 +12,7 @@ use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
 use crate::nats::Address;
 use crate::state::AppState;
+use crate::store::Cause;
 use crate::{
     EmbedFrom, Host, Network, PublicUrl, Site, backup, exposition, files, reviews, router, store,
     traces,
@@ -31,6 +32,15 @@ pub(super) struct Arguments {
     /// Directory of the server's data, created when absent [default: the XDG data directory]
     #[arg(long, env = "MOESCAPE_DATA", value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
+    /// Database of PostgreSQL that keeps reviews, sweeps and designs, which servers may share
+    /// [default: a file of SQLite in the data directory]
+    #[arg(
+        long,
+        env = "MOESCAPE_STORE",
+        hide_env_values = true,
+        value_name = "postgres://USER@HOST/DATABASE"
+    )]
+    pub(super) store: Option<store::Address>,
     /// Built site to serve in place of the one in this binary
     #[arg(long, env = "MOESCAPE_SITE", value_name = "DIR")]
     pub(super) site: Option<PathBuf>,
@@ -125,7 +135,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     files::create_directories(&data)
         .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
     let hold = hold(&data)?;
-    look(&data, hold.as_ref())?;
+    look(&data, hold.as_ref(), arguments.store.is_none())?;
     let site = match &arguments.site {
         Some(directory) => Site::from_directory(directory),
         None => Site::embedded(),
@@ -134,6 +144,10 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = &arguments.listen;
     let mut said = Ok(());
     let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
+    if let Some(address) = arguments.store {
+        state = state.with_store(address);
+        look_there(&state)?;
+    }
     state = state.embedded_from(arguments.embed_from).named(arguments.hosts).listening(listen);
     state = state.behind(arguments.trusted_proxies);
     if let Some(url) = arguments.public_url {
@@ -202,7 +216,7 @@ fn hold(data: &Path) -> Result<Option<Hold>, Failure> {
 }
 
 /// Looks at what the directory holds, before the first request does.
-fn look(data: &Path, hold: Option<&Hold>) -> Result<(), Failure> {
+fn look(data: &Path, hold: Option<&Hold>, has_store: bool) -> Result<(), Failure> {
     tighten(data);
     // Nobody restores while a server holds the directory.
     match hold.map(|_| backup::clean(data)) {
@@ -215,11 +229,33 @@ fn look(data: &Path, hold: Option<&Hold>) -> Result<(), Failure> {
         }
         Some(Ok(false)) | None => {}
     }
+    if !has_store {
+        return Ok(());
+    }
     store::check(data).map_err(|unfit| {
         let todo = unfit.todo(data);
         Failure::Internal(format!("{unfit}; the server doesn't start on it: {todo}"))
     })
 }
+
+/// Opens the store in PostgreSQL. A database that is away may come back; one that is another
+/// program's, a newer version's or refuses this user is a mistake of whoever starts the server.
+fn look_there(state: &AppState) -> Result<(), Failure> {
+    match state.store.open() {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.cause(), Cause::Foreign | Cause::Denied) => {
+            let detail = format!("{error}; the server doesn't start on it. {DOCTOR}");
+            Err(Failure::Internal(detail))
+        }
+        Err(error) => {
+            tracing::error!(%error, "the store can't be opened now; it is tried again");
+            Ok(())
+        }
+    }
+}
+
+/// Where it is said what to do.
+const DOCTOR: &str = "`moescape doctor` with the same settings says what to do";
 
 /// Takes from other users what they may do with what the directory holds.
 fn tighten(data: &Path) {

@@ -13,6 +13,7 @@ use clap::{Arg, ArgMatches, FromArgMatches};
 
 use super::Arguments;
 use crate::nats::Address;
+use crate::store;
 
 /// The command that has settings.
 const COMMAND: &str = "serve";
@@ -162,10 +163,11 @@ fn settings(matches: &ArgMatches, before: Option<(&[Setting], &str)>) -> Vec<Set
         let name = argument.get_long().unwrap_or_default().to_owned();
         let values = matches.get_raw(id).into_iter().flatten();
         let values = values.map(|value| value.to_string_lossy().into_owned());
-        let values = values.map(|value| match value.parse::<Address>() {
-            // Without the name and password that it may have.
-            Ok(address) => address.to_string(),
-            Err(_) => value,
+        // Without the name and password that it may have.
+        let values = values.map(|value| {
+            let nats = value.parse::<Address>().map(|address| address.to_string());
+            let store = || value.parse::<store::Address>().map(|address| address.to_string());
+            nats.or_else(|_| store()).unwrap_or(value)
         });
         let from = match matches.value_source(id) {
             Some(ValueSource::CommandLine) => "flag".to_owned(),
@@ -331,7 +333,8 @@ mod tests {
     #[test]
     fn a_flag_holds_before_a_file_and_a_file_before_a_default() {
         let file = "listen = \"127.0.0.1:4170\"\nmax-connections = 64\nhost = [\"a\", \"b.c\"]\n\
-                    engine = \"nats://me:secret@nats:4222\"\n";
+                    engine = \"nats://me:secret@nats:4222\"\n\
+                    store = \"postgres://me:secret@db:5433/moescape\"\n";
         let shown = settled(file, &["--max-connections", "32"]).unwrap();
         for line in [
             "listen = \"127.0.0.1:4170\"  # file, FILE",
@@ -339,6 +342,7 @@ mod tests {
             "host = [\"a\", \"b.c\"]  # file, FILE",
             "embed-from = \"*\"  # default",
             "engine = \"nats://nats:4222\"  # file, FILE",
+            "store = \"postgres://me@db:5433/moescape\"  # file, FILE",
             "# public-url isn't set",
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");

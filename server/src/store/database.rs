@@ -1,54 +1,120 @@
-//! The store's file, opened, and the thread that uses it.
+//! The store, opened, and the thread that uses it.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::StoreError;
 use super::names::{BUSY, FILE};
 use super::place::Place;
+use super::postgres::{Address, Session};
 use super::sql::{self, On, Transaction};
 use super::tables;
 use crate::files;
 
-type Work = Box<dyn FnOnce(&mut Connection) + Send>;
+type Work = Box<dyn FnOnce(&mut Database) + Send>;
 
-/// The server's file. It is closed when the last of its handles is gone.
+/// Where a server keeps what it keeps.
+#[derive(Clone, Debug)]
+pub(crate) enum Home {
+    /// A file of SQLite in this directory.
+    Directory(PathBuf),
+    /// A database of PostgreSQL, which servers may share.
+    Postgres(Address),
+}
+
+/// What the store's thread uses.
+#[derive(Debug)]
+pub(super) enum Database {
+    /// The connection, and the file's place.
+    Sqlite(Connection, Place),
+    Postgres(Session),
+}
+
+/// The server's store. It is closed when the last of its handles is gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     work: mpsc::Sender<Work>,
-    pub(super) place: Arc<Place>,
 }
 
-/// A file that is opened when it is first asked for: a server that keeps nothing has none.
+/// A store that is opened when it is first asked for: a server that keeps nothing has no file.
 #[derive(Debug)]
 pub(crate) struct Lazy {
-    directory: PathBuf,
-    store: Mutex<Option<Store>>,
+    home: Home,
+    store: Mutex<Opened>,
 }
+
+/// The store, or why it couldn't be opened, and when: a database that is away isn't waited for by
+/// each who asks.
+#[derive(Debug, Default)]
+struct Opened {
+    store: Option<Store>,
+    refused: Option<(Instant, StoreError)>,
+}
+
+/// How long a database that couldn't be reached isn't tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 impl Lazy {
     /// That of a data directory.
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), store: Mutex::new(None) }
+        Self::at(Home::Directory(directory.to_owned()))
+    }
+
+    /// That of a home.
+    pub(crate) fn at(home: Home) -> Self {
+        Self { home, store: Mutex::default() }
     }
 
     /// Is there a file already? Whoever only reads needs to make none.
     pub(crate) fn exists(&self) -> bool {
-        self.directory.join(FILE).exists()
+        match &self.home {
+            Home::Directory(directory) => directory.join(FILE).exists(),
+            Home::Postgres(_) => true,
+        }
     }
 
-    /// The file, made where there is none. It takes a while: not for threads that answer requests.
+    /// Bytes of the store; 0 where nobody can say.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.home {
+            Home::Directory(directory) => {
+                let length = |file| std::fs::metadata(file).map_or(0, |found| found.len());
+                super::start::parts(directory).map(length).sum()
+            }
+            Home::Postgres(_) => self.open().and_then(|store| store.bytes()).unwrap_or_default(),
+        }
+    }
+
+    /// The store, made where there is none. It takes a while: not for threads that answer requests.
     pub(crate) fn open(&self) -> Result<Store, StoreError> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = store.as_ref() {
+        let mut opened = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &opened.store {
             return Ok(store.clone());
         }
-        let opened = Store::open(&self.directory)?;
-        *store = Some(opened.clone());
-        Ok(opened)
+        if let Some((at, error)) = &opened.refused
+            && at.elapsed() < PAUSE
+        {
+            return Err(error.clone());
+        }
+        let store = match &self.home {
+            Home::Directory(directory) => Store::open(directory),
+            Home::Postgres(address) => Store::connect(address),
+        };
+        match store {
+            Ok(store) => {
+                *opened = Opened { store: Some(store.clone()), refused: None };
+                Ok(store)
+            }
+            Err(error) => {
+                if matches!(self.home, Home::Postgres(_)) {
+                    opened.refused = Some((Instant::now(), error.clone()));
+                }
+                Err(error)
+            }
+        }
     }
 }
 
@@ -65,12 +131,32 @@ impl Store {
         }
         let mut connection = Connection::open(&file)?;
         prepare(&mut connection, &file)?;
-        let place = Arc::new(Place::new(file));
+        Self::over(Database::Sqlite(connection, Place::new(file)))
+    }
+
+    /// Connects to a database of PostgreSQL, and makes its tables where there are none.
+    fn connect(address: &Address) -> Result<Self, StoreError> {
+        let mut session = Session::open(address)?;
+        let tables = session.in_transaction(Session::migrate)?;
+        if let Some(complaint) = tables.complaint() {
+            return Err(StoreError::foreign(address, &complaint));
+        }
+        Self::over(Database::Postgres(session))
+    }
+
+    fn over(mut database: Database) -> Result<Self, StoreError> {
         let (work, todo) = mpsc::channel::<Work>();
         let thread = std::thread::Builder::new().name("store".to_owned());
-        let running = thread.spawn(move || todo.into_iter().for_each(|work| work(&mut connection)));
+        let running = thread.spawn(move || todo.into_iter().for_each(|work| work(&mut database)));
         running.map_err(StoreError::thread)?;
-        Ok(Self { work, place })
+        Ok(Self { work })
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        self.with(|database| match database {
+            Database::Sqlite(..) => Ok(0),
+            Database::Postgres(session) => session.in_transaction(|session| session.bytes()),
+        })
     }
 
     /// Does work in one transaction and waits for it: not for threads that answer requests.
@@ -78,18 +164,18 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.with(move |connection| Ok(in_transaction(connection, work)?))
+        self.with(move |database| database.in_transaction(work))
     }
 
     /// Does something with the connection, on its thread, and waits for it.
     pub(super) fn with<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&mut Database) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = mpsc::sync_channel(1);
-        let work = move |connection: &mut Connection| {
+        let work = move |database: &mut Database| {
             // Who asked may be gone.
-            let _ = answer.send(work(connection));
+            let _ = answer.send(work(database));
         };
         let gone = || StoreError::ended();
         self.work.send(Box::new(work)).map_err(|_| gone())?;
@@ -97,14 +183,24 @@ impl Store {
     }
 }
 
-fn in_transaction<T>(
-    connection: &mut Connection,
-    work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
-) -> sql::Result<T> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = work(&Transaction { on: On::Sqlite(&transaction) })?;
-    transaction.commit()?;
-    Ok(value)
+impl Database {
+    fn in_transaction<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
+    ) -> Result<T, StoreError> {
+        match self {
+            Self::Sqlite(connection, _) => {
+                let behavior = TransactionBehavior::Immediate;
+                let transaction = connection.transaction_with_behavior(behavior)?;
+                let value = work(&Transaction { on: On::Sqlite(&transaction) })?;
+                transaction.commit()?;
+                Ok(value)
+            }
+            Self::Postgres(session) => {
+                session.in_transaction(|session| work(&Transaction { on: On::Postgres(session) }))
+            }
+        }
+    }
 }
 
 /// Sets the file up and brings its tables to this version.

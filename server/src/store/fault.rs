@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
+use super::postgres::Address;
 use super::sql;
 
 /// The file couldn't be used. What it says is for the server's log, not for its users.
@@ -24,6 +25,8 @@ pub(crate) enum Cause {
     Gone,
     Busy,
     Slow,
+    Away,
+    Denied,
     Other,
 }
 
@@ -31,10 +34,10 @@ impl Cause {
     /// In words that name no path: whoever asks may be anyone.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
-            Self::Full => "the disk of the data directory is full",
+            Self::Full => "the disk of the store is full",
             Self::ReadOnly => {
-                "the data directory can't be written: it is mounted read-only, or the server's \
-                 user may not"
+                "the store can't be written: it is mounted or set read-only, or the server's user \
+                 may not"
             }
             Self::Damaged => "the store is damaged; `moescape restore` puts a copy back",
             Self::Foreign => {
@@ -46,6 +49,8 @@ impl Cause {
                  and start the server again"
             }
             Self::Busy => "another program keeps the store locked",
+            Self::Away => "the database can't be reached; it is tried again",
+            Self::Denied => "the database refuses the server's user, or there is no such database",
             Self::Slow => "the store doesn't answer in time",
             Self::Other => "the store can't be opened, read or written; the server's log says why",
         }
@@ -120,6 +125,11 @@ impl StoreError {
         Self::new(Cause::Foreign, format!("{} {complaint}", file.display()))
     }
 
+    /// The database isn't one that this program uses.
+    pub(super) fn foreign(address: &Address, complaint: &str) -> Self {
+        Self::new(Cause::Foreign, format!("the database {address} {complaint}"))
+    }
+
     /// The disk refuses.
     pub(super) fn disk(file: &Path, error: &io::Error) -> Self {
         Self::new(Cause::of_disk(error), format!("{}: {error}", file.display()))
@@ -140,6 +150,7 @@ impl From<sql::Error> for StoreError {
     fn from(error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => error.into(),
+            sql::Error::Postgres(error) => (&error).into(),
             error @ (sql::Error::NoRow | sql::Error::Value(_)) => {
                 Self::new(Cause::Other, error.to_string())
             }

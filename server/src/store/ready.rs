@@ -8,8 +8,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::database::{Lazy, Store};
+use super::database::{Database, Lazy, Store};
 use super::fault::{Cause, StoreError};
+use super::place::Place;
 
 /// How long what was seen stands.
 const FRESH: Duration = Duration::from_secs(1);
@@ -18,28 +19,33 @@ const FRESH: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 impl Store {
-    /// Writes as everything does that is kept, and reads it back. What is written is what is there
-    /// already, the version of the tables: SQLite writes and syncs its page all the same.
+    /// Writes as everything does that is kept, and reads it back.
     fn probe(&self) -> Result<(), StoreError> {
-        let (written, read, pages_bytes) = self.with(|connection| {
-            let number = |connection: &Connection, name: &str| {
-                connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u32>(0))
-            };
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let version = number(&transaction, "user_version")?;
-            transaction.pragma_update(None, "user_version", version)?;
-            let pages = u64::from(number(&transaction, "page_count")?);
-            let bytes = pages * u64::from(number(&transaction, "page_size")?);
-            transaction.commit()?;
-            Ok((version, number(connection, "user_version")?, bytes))
-        })?;
-        if read != written {
-            let detail = format!("{written} was written and {read} read back");
-            return Err(StoreError::new(Cause::Damaged, detail));
-        }
-        self.place.check(pages_bytes)
+        self.with(|database| match database {
+            Database::Sqlite(connection, place) => probe(connection, place),
+            Database::Postgres(session) => session.probe(),
+        })
     }
+}
+
+/// What is written is what is there already, the version of the tables: SQLite writes and syncs
+/// its page all the same.
+fn probe(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+    let number = |connection: &Connection, name: &str| {
+        connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u32>(0))
+    };
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let written = number(&transaction, "user_version")?;
+    transaction.pragma_update(None, "user_version", written)?;
+    let pages = u64::from(number(&transaction, "page_count")?);
+    let pages_bytes = pages * u64::from(number(&transaction, "page_size")?);
+    transaction.commit()?;
+    let read = number(connection, "user_version")?;
+    if read != written {
+        let detail = format!("{written} was written and {read} read back");
+        return Err(StoreError::new(Cause::Damaged, detail));
+    }
+    place.check(pages_bytes)
 }
 
 /// Whether a server's store can keep something.

@@ -10,6 +10,8 @@ use std::fmt;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value as SqliteValue, ValueRef};
 
+use super::postgres::Session;
+
 /// What comes of a statement.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
@@ -22,6 +24,8 @@ pub(crate) enum Error {
     Value(Box<dyn StdError + Send + Sync>),
     /// SQLite refuses.
     Sqlite(rusqlite::Error),
+    /// PostgreSQL refuses, or isn't there.
+    Postgres(tokio_postgres::Error),
 }
 
 impl Error {
@@ -37,6 +41,7 @@ impl fmt::Display for Error {
             Self::NoRow => f.write_str("no row was found"),
             Self::Value(why) => write!(f, "a value isn't as it should be: {why}"),
             Self::Sqlite(error) => error.fmt(f),
+            Self::Postgres(error) => error.fmt(f),
         }
     }
 }
@@ -44,6 +49,12 @@ impl fmt::Display for Error {
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error)
     }
 }
 
@@ -219,6 +230,7 @@ pub(crate) struct Transaction<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum On<'a> {
     Sqlite(&'a rusqlite::Connection),
+    Postgres(&'a Session),
 }
 
 impl Transaction<'_> {
@@ -230,6 +242,7 @@ impl Transaction<'_> {
                 let mut statement = connection.prepare(sql)?;
                 Ok(statement.execute(rusqlite::params_from_iter(params))?)
             }
+            On::Postgres(session) => session.execute(sql, &of(params)),
         }
     }
 
@@ -276,8 +289,13 @@ impl Transaction<'_> {
                 }
                 Ok(rows)
             }
+            On::Postgres(session) => session.rows(sql, &of(params)),
         }
     }
+}
+
+fn of<'a>(params: Params<'a>) -> Vec<Param<'a>> {
+    params.iter().map(|one| one.param()).collect()
 }
 
 fn from_sqlite(value: SqliteValue) -> Result<Value> {

@@ -19,6 +19,8 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message};
 
+use crate::postgres;
+
 /// How long anything may take on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -51,6 +53,7 @@ impl Server {
                 .args(["serve", "--listen", listen, "--data"])
                 .arg(data)
                 .args(more)
+                .args(postgres::of(data).map(|address| format!("--store={address}")))
                 .stdout(Stdio::piped())
                 .stderr(log.unwrap())
                 .spawn()

@@ -7,6 +7,8 @@ mod client;
 mod converge;
 mod disk;
 mod doors;
+#[path = "../process/postgres.rs"]
+mod postgres;
 mod report;
 mod servers;
 mod talk;

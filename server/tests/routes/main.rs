@@ -23,6 +23,8 @@ mod multipart;
 mod openapi;
 mod page;
 mod pkg;
+#[path = "../process/postgres.rs"]
+mod postgres;
 mod reading;
 mod review;
 mod schedule;
@@ -64,7 +66,10 @@ impl TestApp {
 
     async fn send(&self, request: Request<Body>) -> Answer {
         let site = Site::from_directory(self.site.path()).unwrap();
-        let state = AppState::new(site, self.data.path().to_owned());
+        let mut state = AppState::new(site, self.data.path().to_owned());
+        if let Some(address) = postgres::of(self.data.path()) {
+            state = state.stored_at(&address).unwrap();
+        }
         let names = ["moe.example", "a.example"].map(|name| name.parse().unwrap());
         send(state.named(names), request).await
     }

@@ -57,13 +57,19 @@ pub(super) fn versions() -> Check {
 pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     let mut checks = Vec::new();
     match serve::data(settings.data.clone()) {
-        Ok(data) => checks.extend(of_data(&data, settings.trace_store_mib)),
+        Ok(data) => {
+            let store = settings.store.as_ref();
+            checks.extend(of_data(&data, settings.trace_store_mib, store.is_none()));
+        }
         Err(_) => {
             let found = "no directory was named, and there is no home";
             checks.push(Check::new("data", Broken, found, "name one by --data"));
         }
     }
     checks.extend(reach::all(settings));
+    if let Some(address) = &settings.store {
+        checks.extend(super::database::all(address));
+    }
     checks.push(descriptors(settings));
     if let Some(address) = &settings.engine {
         checks.push(engine(address));
@@ -71,7 +77,7 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     checks
 }
 
-fn of_data(data: &Path, trace_store_mib: u64) -> Vec<Check> {
+fn of_data(data: &Path, trace_store_mib: u64, has_store: bool) -> Vec<Check> {
     let name = "data";
     let shown = data.display();
     match fs::metadata(data) {
@@ -97,7 +103,9 @@ fn of_data(data: &Path, trace_store_mib: u64) -> Vec<Check> {
     let is_written = written.state == super::State::Fine;
     checks.push(written);
     checks.extend(room(data));
-    checks.push(the_store(data, is_written));
+    if has_store {
+        checks.push(the_store(data, is_written));
+    }
     checks.push(the_traces(&data.join(traces::DIRECTORY), trace_store_mib));
     checks.push(clock);
     checks

@@ -1,0 +1,82 @@
+//! What `moescape doctor` asks a store in PostgreSQL. It makes no tables there.
+
+use std::time::{Duration, SystemTime};
+
+use super::Check;
+use super::State::{Broken, Warning};
+use crate::store::{self, Address, Session, Tables};
+
+/// The oldest PostgreSQL that is tested.
+const OLDEST: u32 = 15;
+
+/// How far the clocks of server and database may differ.
+const MAX_DIFFERENCE: Duration = Duration::from_secs(5);
+
+/// All that is asked of a database; where it can't be reached, that alone.
+pub(super) fn all(address: &Address) -> Vec<Check> {
+    let name = "store";
+    let looked = Session::open(address).and_then(|session| Ok((session.look()?, session)));
+    let (look, session) = match looked {
+        Ok(looked) => looked,
+        Err(error) => {
+            let todo = "start PostgreSQL where --store says; see host, port, user, password, \
+                        pg_hba.conf and firewalls";
+            return vec![Check::new(name, Broken, error.to_string(), todo)];
+        }
+    };
+    let version = look.server.split('.').next().and_then(|first| first.parse::<u32>().ok());
+    let found = format!("{address}, PostgreSQL {}", look.server);
+    let mut checks = vec![if look.encoding != "UTF8" {
+        let todo = "make the database with `ENCODING 'UTF8'`";
+        Check::new(name, Broken, format!("{found}, encoding {}", look.encoding), todo)
+    } else if !look.is_durable {
+        let todo =
+            "set `fsync = on`: without it a crash of its machine loses what was acknowledged";
+        Check::new(name, Broken, format!("{found}, with fsync off"), todo)
+    } else if version.is_none_or(|version| version < OLDEST) {
+        let todo = format!("use PostgreSQL {OLDEST} or newer: older ones aren't tested");
+        Check::new(name, Warning, found, todo)
+    } else {
+        Check::fine(name, found)
+    }];
+    checks.push(tables(&look.tables, look.may_create, session));
+    checks.push(clock(look.now_millis));
+    checks
+}
+
+fn tables(tables: &Tables, may_create: bool, mut session: Session) -> Check {
+    let name = "tables";
+    if let Some(complaint) = tables.complaint() {
+        let todo = "name another database by --store; one of a newer version needs that version";
+        return Check::new(name, Broken, format!("the database {complaint}"), todo);
+    }
+    let &Tables::Ours(version) = tables else {
+        if may_create {
+            return Check::fine(name, "none yet: the server makes them");
+        }
+        let todo = "make the server's user the database's owner: `ALTER DATABASE ... OWNER TO ...`";
+        return Check::new(name, Broken, "none, and this user may not make them", todo);
+    };
+    match session.probe() {
+        Ok(()) => Check::fine(name, format!("version {version} of {}, written", store::NEWEST)),
+        Err(error) => {
+            let todo = "let the server's user write its tables; see room, and whether this is a \
+                        standby";
+            Check::new(name, Broken, error.to_string(), todo)
+        }
+    }
+}
+
+/// Links end, and events have their times, by the servers' clocks.
+fn clock(database_millis: i64) -> Check {
+    let name = "clock of the store";
+    let here = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let there = Duration::from_millis(database_millis.unsigned_abs());
+    let differs = here.abs_diff(there);
+    let found = format!("{:.1} s from this machine's", differs.as_secs_f64());
+    if differs <= MAX_DIFFERENCE {
+        return Check::fine(name, found);
+    }
+    let todo = "set both clocks, as by NTP: links end by them";
+    Check::new(name, Warning, found, todo)
+}
