@@ -7,6 +7,8 @@
 mod client;
 #[path = "../tests/reviews/converge.rs"]
 mod converge;
+#[path = "../tests/process/postgres.rs"]
+mod postgres;
 
 use std::time::{Duration, Instant};
 

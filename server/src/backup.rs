@@ -10,10 +10,12 @@ mod copy;
 mod database;
 mod error;
 mod manifest;
+mod migrate;
 mod part;
 mod restore;
 
 pub(crate) use copy::backup;
 pub(crate) use error::BackupError;
+pub(crate) use migrate::migrate;
 pub(crate) use part::clean;
 pub(crate) use restore::restore;

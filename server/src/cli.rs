@@ -94,6 +94,8 @@ enum Command {
     Backup(backup::Backup),
     /// Put such a copy back
     Restore(backup::Restore),
+    /// Bring what a server's data directory holds into an empty PostgreSQL database
+    Migrate(backup::Migrate),
 }
 
 /// Why a command failed; what there was to say is said by [`main`].
@@ -169,6 +171,7 @@ pub fn main() -> ExitCode {
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),
         Command::Restore(arguments) => backup::restore(arguments),
+        Command::Migrate(arguments) => backup::migrate(arguments),
     };
     ended(outcome)
 }

@@ -7,6 +7,7 @@
 
 mod database;
 mod fault;
+mod fill;
 mod names;
 mod place;
 mod postgres;
@@ -14,12 +15,17 @@ mod ready;
 pub(crate) mod sql;
 mod start;
 mod tables;
+mod transaction;
+#[cfg(test)]
+#[path = "../tests/process/postgres.rs"]
+mod testing;
 
 pub(crate) use database::{Home, Lazy, Store};
 pub(crate) use fault::{Cause, StoreError};
+pub(crate) use fill::{Filled, fill};
 pub(crate) use names::{FILE, JOURNAL, LOG, MEMORY};
 pub(crate) use postgres::{Address, Session};
 pub(crate) use ready::Readiness;
-pub(crate) use sql::{Params, ToParam};
 pub(crate) use start::{Unfit, beside, check, glance, one_line, parts, version};
 pub(crate) use tables::{NEWEST, Tables, read as read_tables};
+pub(crate) use transaction::Transaction;

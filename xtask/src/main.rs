@@ -1,8 +1,8 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `test`, `bench`, `calibrate`);
-//! what they share is the site's pipeline (`site`), the places of things (`workspace`) and how other
-//! programs are run (`command`, `tool`).
+//! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `test`, `bench`, `soak`,
+//! `calibrate`); what they share is the site's pipeline (`site`), the places of things (`workspace`)
+//! and how other programs are run (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
 mod bench;
@@ -12,6 +12,7 @@ mod command;
 mod dist;
 mod serve;
 mod site;
+mod soak;
 mod steps;
 mod test;
 mod tool;
@@ -50,6 +51,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Build and test the Python package
     Wheel(wheel::Arguments),
+    /// Kill servers that share a store, while clients edit, for minutes
+    Soak(soak::Arguments),
     /// Fit the model's constants to the published runs
     Calibrate(calibrate::Arguments),
 }
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Layers => test::layers::check(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
+        Task::Soak(arguments) => soak::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),
     });
     match outcome {

@@ -34,6 +34,8 @@ enum Part {
     Node,
     /// Sweeps by workers, which need nats-server
     Nats,
+    /// Servers that share a store, which need PostgreSQL
+    Postgres,
 }
 
 /// Runs every step, in the order in which a mistake shows soonest.
@@ -41,13 +43,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let wants_node = !arguments.skip.contains(&Part::Node);
     let browser = wants_node && !arguments.skip.contains(&Part::Browser);
     let nats = !arguments.skip.contains(&Part::Nats);
+    let postgres = !arguments.skip.contains(&Part::Postgres);
     let install = if arguments.no_install { Install::Nothing } else { Install::System };
     let mut steps = Steps::new(workspace);
     let node = steps.run("tools", || {
-        tool::require(&needed(wants_node, browser, nats), install)?;
+        tool::require(&needed(wants_node, browser, nats, postgres), install)?;
         wants_node.then(|| tool::node(workspace, install)).transpose()
     });
-    sources(workspace, nats, &mut steps);
+    sources(workspace, nats, postgres, &mut steps);
+    if postgres {
+        steps.run("tests, with PostgreSQL", || shared_store(workspace, nats));
+    } else {
+        steps.leave_out("a store in PostgreSQL that servers share (--skip postgres)");
+    }
     steps.run("licences, bans, advisories", || deny(workspace, install));
     if !nats {
         steps.leave_out("sweeps by workers, also after a kill of NATS or a worker (--skip nats)");
@@ -64,10 +72,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     steps.finish()
 }
 
-fn needed(node: bool, browser: bool, nats: bool) -> Vec<Tool> {
+fn needed(node: bool, browser: bool, nats: bool, postgres: bool) -> Vec<Tool> {
     let mut tools = vec![Tool::WasmTarget, Tool::NoStdTarget, Tool::Rustfmt, Tool::Clippy];
     if nats {
         tools.push(Tool::NatsServer);
+    }
+    if postgres {
+        tools.push(Tool::Postgres);
     }
     if node {
         tools.extend([Tool::Node, Tool::Npm]);
@@ -79,7 +90,7 @@ fn needed(node: bool, browser: bool, nats: bool) -> Vec<Tool> {
 }
 
 /// The steps on sources: they need Rust and, unless it is left out, NATS.
-fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
+fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps) {
     let cargo = |line: &str| workspace.cargo(line.split_whitespace());
     let run = |line: &str| command::run(&mut cargo(line));
     steps.run("formatting", || {
@@ -113,8 +124,29 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
         if !nats {
             tests.env("MOESCAPE_SKIP_NATS", "1");
         }
+        if !postgres {
+            tests.env("MOESCAPE_SKIP_POSTGRES", "1");
+        }
         command::run(&mut tests)
     });
+}
+
+/// The tests of what a server keeps once more, with PostgreSQL in the place of SQLite. What tests
+/// do to a file of SQLite, they do to that alone.
+fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
+    for line in [
+        "test --package server --lib -- reviews::commit",
+        "test --package server --test routes -- api_v1_designs health review settings",
+        "test --package server --test reviews -- converge servers talk doors report shared_store",
+    ] {
+        let mut tests = workspace.cargo(line.split_whitespace());
+        tests.env("MOESCAPE_TEST_STORE", "postgres");
+        if !nats {
+            tests.env("MOESCAPE_SKIP_NATS", "1");
+        }
+        command::run(&mut tests)?;
+    }
+    Ok(())
 }
 
 /// Checks what the packages in use are allowed to be; without their database, which machines that

@@ -37,6 +37,7 @@ pub(crate) enum Tool {
     Chromium,
     /// For sweeps by workers.
     NatsServer,
+    Postgres,
 }
 
 /// Where a tool comes from.
@@ -63,6 +64,7 @@ impl Tool {
             Self::Npm => ("npm", Origin::Apt("npm")),
             Self::Chromium => ("Chromium", Origin::Apt("chromium")),
             Self::NatsServer => ("nats-server", Origin::Apt("nats-server")),
+            Self::Postgres => ("PostgreSQL", Origin::Apt("postgresql")),
         }
     }
 
@@ -84,6 +86,11 @@ impl Tool {
             Self::Npm => command::succeeds("npm", &["--version"]),
             Self::Chromium => chromium().is_some(),
             Self::NatsServer => command::succeeds("nats-server", &["--version"]),
+            // Debian has its programs beside the path.
+            Self::Postgres => {
+                std::path::Path::new("/usr/lib/postgresql").exists()
+                    || command::succeeds("postgres", &["--version"])
+            }
         }
     }
 

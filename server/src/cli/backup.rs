@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Failure, output, serve};
 use crate::backup::{self, BackupError};
-use crate::store::Address;
+use crate::store::{Address, Filled};
 
 /// What to copy and where to.
 #[derive(Debug, clap::Args)]
@@ -37,6 +37,34 @@ pub(super) struct Restore {
     /// Replace what the data directory holds; no server may run on it
     #[arg(long)]
     replace: bool,
+}
+
+/// What to bring where.
+#[derive(Debug, clap::Args)]
+pub(super) struct Migrate {
+    /// Directory of the server's data, on which no server runs [default: the XDG data directory]
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+    /// An empty database of PostgreSQL
+    #[arg(long, value_name = "postgres://USER@HOST/DATABASE")]
+    to: Address,
+}
+
+/// Brings what a file of SQLite holds into PostgreSQL.
+pub(super) fn migrate(arguments: Migrate) -> Result<(), Failure> {
+    let data = serve::data(arguments.from)?;
+    let done = backup::migrate(&data, &arguments.to).map_err(explain)?;
+    let row = |filled: &Filled| {
+        vec![filled.table.clone(), filled.rows.to_string(), filled.digest[..16].to_owned()]
+    };
+    let rows: Vec<Vec<String>> = done.tables.iter().map(row).collect();
+    let (from, to, held) = (data.display(), &arguments.to, done.counts.words());
+    output::result(&format!(
+        "{}\nbrought {from} to {to}: {held}; each table's rows read back the same, by count and \
+         digest. Traces stay in {}\n",
+        output::table("lrl", &rows),
+        data.join(crate::traces::DIRECTORY).display()
+    ))
 }
 
 /// Makes a copy.

@@ -2,8 +2,8 @@
 
 use super::stored::{Entry, StoredDesign, StoringOutcome, Words};
 use crate::owner::Owner;
-use crate::store::sql::{self, OptionalExtension, Row, Transaction, params};
-use crate::store::{Store, StoreError};
+use crate::store::sql::{self, OptionalExtension, Row, params};
+use crate::store::{Store, StoreError, Transaction};
 
 const COLUMNS: &str = "design.id, design.link, design.model_version, design.created_at_secs, \
                        design.result";
@@ -97,7 +97,8 @@ pub(crate) fn entry(
     store.call(move |transaction| {
         let select = format!(
             "SELECT {ENTRY_COLUMNS} FROM design_entry \
-             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) ORDER BY tag IS NOT DISTINCT FROM ?3 DESC LIMIT 1"
+             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) \
+             ORDER BY tag IS NOT DISTINCT FROM ?3 DESC LIMIT 1"
         );
         let row = |row: &Row| entry_from(row, 0);
         transaction.query_row(&select, params![id, owner, tag], row).optional()

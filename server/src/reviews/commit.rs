@@ -162,7 +162,7 @@ mod tests {
     use crate::store::Lazy;
 
     fn session(directory: &std::path::Path) -> (Store, Arc<str>) {
-        let store = Lazy::new(directory).open().unwrap();
+        let store = Lazy::of_test(directory).open().unwrap();
         let link = "preset=pangu-ultra-moe-6k".to_owned();
         let change = Change::Create { name: "Review".to_owned(), link };
         let (by, op) = (Person::default(), "create".to_owned());

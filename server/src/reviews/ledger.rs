@@ -10,8 +10,8 @@ use review::{Event, Role, Room, Seq};
 use serde::Serialize;
 
 use super::secret::Hash;
-use crate::store::sql::{self, OptionalExtension, Row, Transaction, params};
-use crate::store::{Store, StoreError};
+use crate::store::sql::{self, OptionalExtension, Row, params};
+use crate::store::{Store, StoreError, Transaction};
 
 /// A link into a session, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -11,8 +11,9 @@ use super::fault::StoreError;
 use super::names::{BUSY, FILE};
 use super::place::Place;
 use super::postgres::{Address, Session};
-use super::sql::{self, On, Transaction};
+use super::sql;
 use super::tables;
+use super::transaction::{On, Transaction};
 use crate::files;
 
 type Work = Box<dyn FnOnce(&mut Database) + Send>;
@@ -31,7 +32,7 @@ pub(crate) enum Home {
 pub(super) enum Database {
     /// The connection, and the file's place.
     Sqlite(Connection, Place),
-    Postgres(Session),
+    Postgres(Box<Session>),
 }
 
 /// The server's store. It is closed when the last of its handles is gone.
@@ -67,6 +68,15 @@ impl Lazy {
     /// That of a home.
     pub(crate) fn at(home: Home) -> Self {
         Self { home, store: Mutex::default() }
+    }
+
+    /// That of a test's directory, or the database that belongs to it: see `testing`.
+    #[cfg(test)]
+    pub(crate) fn of_test(directory: &Path) -> Self {
+        match super::testing::of(directory) {
+            Some(address) => Self::at(Home::Postgres(address.parse().unwrap())),
+            None => Self::new(directory),
+        }
     }
 
     /// Is there a file already? Whoever only reads needs to make none.
@@ -141,7 +151,7 @@ impl Store {
         if let Some(complaint) = tables.complaint() {
             return Err(StoreError::foreign(address, &complaint));
         }
-        Self::over(Database::Postgres(session))
+        Self::over(Database::Postgres(Box::new(session)))
     }
 
     fn over(mut database: Database) -> Result<Self, StoreError> {

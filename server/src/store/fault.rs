@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::postgres::Address;
 use super::sql;
 
 /// The file couldn't be used. What it says is for the server's log, not for its users.
@@ -126,7 +125,7 @@ impl StoreError {
     }
 
     /// The database isn't one that this program uses.
-    pub(super) fn foreign(address: &Address, complaint: &str) -> Self {
+    pub(super) fn foreign(address: &dyn std::fmt::Display, complaint: &str) -> Self {
         Self::new(Cause::Foreign, format!("the database {address} {complaint}"))
     }
 

@@ -25,7 +25,7 @@ const LOCK: i64 = i64::from_be_bytes(*b"Moescape");
 /// Where PostgreSQL is: `postgres://USER@HOST/DATABASE`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    config: Config,
+    config: Box<Config>,
 }
 
 impl FromStr for Address {
@@ -57,7 +57,7 @@ impl FromStr for Address {
             .keepalives_idle(MAX_SILENCE)
             .keepalives_interval(Duration::from_secs(3))
             .keepalives_retries(3);
-        Ok(Self { config })
+        Ok(Self { config: Box::new(config) })
     }
 }
 
@@ -317,6 +317,7 @@ fn typed<'a>(params: &'a [Param<'_>]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
             Param::Integer(number) => (number, Type::INT8),
             Param::Text(text) => (text, Type::TEXT),
             Param::Blob(bytes) => (bytes, Type::BYTEA),
+            Param::Any => (&None::<&str>, Type::UNKNOWN),
         }
     };
     params.iter().map(typed).collect()
@@ -380,5 +381,48 @@ impl From<&tokio_postgres::Error> for StoreError {
     fn from(error: &tokio_postgres::Error) -> Self {
         let (cause, detail) = parts(error);
         Self::new(cause, format!("PostgreSQL: {detail}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_shows_no_password_and_can_be_given_back() {
+        for (text, shown) in [
+            ("postgres://me:secret@db:5433/moescape", "postgres://me@db:5433/moescape"),
+            ("postgresql://me@a,b/moescape", "postgres://me@a,b/moescape"),
+            ("postgres://me:secret@%2Frun%2Fpg/moescape", "postgres://me@%2Frun%2Fpg/moescape"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), shown);
+            assert_eq!(format!("{address:?}"), shown);
+            assert!(shown.parse::<Address>().is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_and_why() {
+        for (text, why) in [
+            ("db", "takes the address"),
+            ("mysql://me@db/moescape", "takes the address"),
+            ("postgres://db/moescape", "with a user"),
+            ("postgres://me@db", "with a user and a database"),
+            ("postgres://me@/moescape", "with a host"),
+            ("postgres://me@db/moescape?sslmode=require", "no TLS"),
+        ] {
+            let refused = text.parse::<Address>().unwrap_err();
+            assert!(refused.contains(why), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn tables_of_both_databases_are_the_same() {
+        let all: String = MIGRATIONS.iter().map(|tables| translated(tables)).collect();
+        assert!(!all.contains("STRICT") && !all.contains("INTEGER") && !all.contains("BLOB"));
+        // All but the events, which SQLite has without one, too.
+        assert_eq!(all.matches("rowid BIGINT").count(), all.matches("CREATE TABLE").count() - 1);
+        assert_eq!(numbered("a = ?1 AND b = ?12"), "a = $1 AND b = $12");
     }
 }

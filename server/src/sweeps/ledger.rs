@@ -89,9 +89,9 @@ pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes down how far a sweep is, with its rows in one step; one that was removed meanwhile stays
-/// so.
-pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<(), StoreError> {
+/// Writes down how far a sweep is, with its rows in one step; false where it was removed
+/// meanwhile, also by another server: it stays so.
+pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<bool, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
         let changed = transaction.execute(
@@ -107,7 +107,7 @@ pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<(), StoreErr
             ],
         )?;
         if changed == 0 {
-            return Ok(());
+            return Ok(false);
         }
         if saved.keeping == Keeping::TooMany {
             transaction.execute("DELETE FROM sweep_rows WHERE sweep = ?1", params![id])?;
@@ -119,7 +119,7 @@ pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<(), StoreErr
         for (start, rows) in saved.rows.iter() {
             insert.execute(params![id, *start as i64, rows])?;
         }
-        Ok(())
+        Ok(true)
     })
 }
 
@@ -179,7 +179,8 @@ pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
 /// Rows that the sweeps that are over keep together.
 pub(super) fn rows_of_ended(store: &Store) -> Result<u64, StoreError> {
     store.call(|transaction| {
-        let select = "SELECT CAST(coalesce(sum(kept_rows), 0) AS BIGINT) FROM sweep WHERE kept_rows > 0 \
+        let select = "SELECT CAST(coalesce(sum(kept_rows), 0) AS BIGINT) FROM sweep \
+                      WHERE kept_rows > 0 \
                       AND state NOT IN ('running', 'paused')";
         transaction.query_row(select, params![], |row| row.get::<i64>(0).map(|rows| rows as u64))
     })

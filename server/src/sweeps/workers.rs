@@ -119,9 +119,14 @@ impl Shared {
             .then(|| json::print(&sweep::result(&job.space, &progress, closing.as_deref())));
         let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
         let saved = ledger::Saved { state, progress, result, keeping, rows: Arc::clone(&rows) };
-        if let Err(error) = ledger::save(&self.store, &job.id, saved) {
-            tracing::error!(sweep = logged::key(&job.id), %error, "a sweep can't be saved");
-            job.inner().kept.restore(&rows);
+        match ledger::save(&self.store, &job.id, saved) {
+            Ok(true) => {}
+            // Another server has removed it.
+            Ok(false) => job.abandon(),
+            Err(error) => {
+                tracing::error!(sweep = logged::key(&job.id), %error, "a sweep can't be saved");
+                job.inner().kept.restore(&rows);
+            }
         }
     }
 }

@@ -16,13 +16,12 @@ set -e
 cd /
 umask 077
 mkdir "$1/data"
-"$2/initdb" --pgdata="$1/data" --username=moescape --auth=trust --encoding=UTF8 --locale=C >/dev/null
+"$2/initdb" --pgdata="$1/data" --username=moescape --auth=trust --encoding=UTF8 --locale=C \
+    >/dev/null
 "$2/postgres" -D "$1/data" -c listen_addresses= -c unix_socket_directories="$1" \
     -c max_connections=200 -c shared_buffers=32MB >"$1/log" 2>&1 &
-server=$!
 read -r _ || true
-kill -INT $server
-wait $server || true
+"$2/pg_ctl" stop -D "$1/data" -m immediate -w >/dev/null 2>&1 || true
 rm -rf "$1"
 "#;
 
@@ -86,6 +85,32 @@ impl Postgres {
         self.psql("postgres", &format!("CREATE DATABASE \"{name}\""));
         let socket = self.directory.display().to_string().replace('/', "%2F");
         format!("postgres://moescape@{socket}/{name}")
+    }
+}
+
+impl Postgres {
+    /// Lets it come to an end and start again, as an update of it does.
+    #[allow(dead_code, reason = "few tests use it")]
+    pub(crate) fn restart(&self, pause: Duration) {
+        let control = |arguments: &[&str]| {
+            let is_root = std::fs::metadata("/proc/self").is_ok_and(|found| owner(&found) == 0);
+            let control = programs().join("pg_ctl");
+            let mut program = if is_root {
+                let mut program = Command::new("runuser");
+                program.args(["-u", "nobody", "--"]).arg(control);
+                program
+            } else {
+                Command::new(control)
+            };
+            program.current_dir("/").arg("-D").arg(self.directory.join("data")).args(arguments);
+            let done = program.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+            assert!(done.success(), "{arguments:?}");
+        };
+        control(&["stop", "-m", "fast", "-w"]);
+        std::thread::sleep(pause);
+        let socket =
+            format!("-c listen_addresses= -c unix_socket_directories={}", self.directory.display());
+        control(&["start", "-w", "-l", "/dev/null", "-o", &socket]);
     }
 }
 

@@ -46,6 +46,9 @@ impl Server {
     }
 
     pub(crate) fn start_with(data: &Path, listen: &str, more: &[&str]) -> Self {
+        let has_store = more.iter().any(|flag| flag.starts_with("--store"));
+        let store = if has_store { None } else { postgres::of(data) };
+        let store = store.map(|address| format!("--store={address}"));
         // Where the last server was killed a moment ago, its port may be busy for another one.
         for _ in 0..50 {
             let log = File::options().create(true).append(true).open(data.join("server.log"));
@@ -53,7 +56,7 @@ impl Server {
                 .args(["serve", "--listen", listen, "--data"])
                 .arg(data)
                 .args(more)
-                .args(postgres::of(data).map(|address| format!("--store={address}")))
+                .args(&store)
                 .stdout(Stdio::piped())
                 .stderr(log.unwrap())
                 .spawn()

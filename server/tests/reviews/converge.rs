@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use review::wire::{Start, Tell};
 use review::{Change, Event, Replica, Room, Taken};
@@ -19,13 +19,17 @@ struct Editor {
     seed: u64,
     /// Events that the server told of as done, by the client's names for them.
     acknowledged: BTreeMap<String, u64>,
+    /// When changes were sent first, and how long those took that were told of.
+    sent: BTreeMap<String, Instant>,
+    took: Vec<Duration>,
 }
 
 impl Editor {
     fn new(number: u64) -> Self {
         let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let acknowledged = BTreeMap::new();
-        Self { name: format!("editor-{number}"), replica: None, seed, acknowledged }
+        let (acknowledged, sent, took) = Default::default();
+        let name = format!("editor-{number}");
+        Self { name, replica: None, seed, acknowledged, sent, took }
     }
 
     fn random(&mut self, below: u64) -> u64 {
@@ -74,6 +78,7 @@ impl Editor {
                 let change = self.change();
                 if let Some(replica) = &mut self.replica {
                     let op = replica.ask(change.clone());
+                    self.sent.insert(op.clone(), Instant::now());
                     client.act(&op, change).await?;
                 }
             }
@@ -111,6 +116,7 @@ impl Editor {
         match told {
             Tell::Event { event } => {
                 note(&mut self.acknowledged, &self.name, &event);
+                self.took.extend(self.sent.remove(&event.op).map(|sent| sent.elapsed()));
                 assert_ne!(replica.take(&event), Taken::Missed, "events come in order");
             }
             Tell::Snapshot { room } => replica.restart(*room),
@@ -137,6 +143,7 @@ fn note(acknowledged: &mut BTreeMap<String, u64>, name: &str, event: &Event) {
 struct Ended {
     room: Room,
     acknowledged: BTreeMap<String, u64>,
+    took: Vec<Duration>,
 }
 
 async fn edit(
@@ -167,7 +174,7 @@ async fn edit(
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let replica = editor.replica.unwrap();
-    Ended { room: replica.room().clone(), acknowledged: editor.acknowledged }
+    Ended { room: replica.room().clone(), acknowledged: editor.acknowledged, took: editor.took }
 }
 
 /// All see one design and one log; what was acknowledged is in it once, in order.
@@ -199,6 +206,11 @@ pub(crate) async fn run(servers: usize, clients: u64, time: Duration, kills: u32
     }
     let addresses: Vec<String> = running.iter().flatten().map(|it| it.address.clone()).collect();
     let session = running[0].as_ref().unwrap().begin().await;
+    let memory = |running: &[Option<Server>]| {
+        let each = running.iter().flatten().filter_map(Server::resident_kib);
+        each.map(|kib| (kib >> 10).to_string()).collect::<Vec<_>>().join(" and ")
+    };
+    let before = memory(&running);
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(Barrier::new(clients as usize));
     let editors: Vec<_> = (1..=clients)
@@ -221,7 +233,17 @@ pub(crate) async fn run(servers: usize, clients: u64, time: Duration, kills: u32
     }
     let count: usize = ended.iter().map(|ended| ended.acknowledged.len()).sum();
     assert!(count > clients as usize, "{count} changes");
+    let mut took: Vec<Duration> = ended.iter().flat_map(|ended| ended.took.clone()).collect();
+    took.sort();
+    let part = |percent: usize| took.get(took.len() * percent / 100).copied().unwrap_or_default();
     check(running[0].as_ref().unwrap(), &session, ended).await;
+    println!(
+        "{count} events acknowledged, 0 lost, {kills} kills; an edit took p50 {:?}, p95 {:?}; \
+         servers had {before} MiB at first, {} in the end",
+        part(50),
+        part(95),
+        memory(&running)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! Review sessions: raw sockets and requests against the real program.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test waits for what it names")]
+#![expect(clippy::print_stdout, reason = "the soak says what it measured")]
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 mod backup;
@@ -11,4 +12,5 @@ mod doors;
 mod postgres;
 mod report;
 mod servers;
+mod shared_store;
 mod talk;

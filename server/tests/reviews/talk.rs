@@ -319,6 +319,10 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
 
 #[tokio::test]
 async fn a_store_that_fails_takes_nothing_and_says_so() {
+    if std::env::var_os("MOESCAPE_TEST_STORE").is_some() {
+        // It breaks a file of SQLite.
+        return;
+    }
     let (data, server, session) = begun().await;
     let at = &server.address;
     let mut ann = Client::join(at, &session, &session.edit, "Ann").await;

@@ -1,0 +1,126 @@
+//! Servers that share a database of PostgreSQL: restarts of it, a newer one, and the way there.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Server, data};
+use crate::converge;
+use crate::postgres::{self, Postgres};
+
+fn moescape(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_moescape")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn question() -> Value {
+    json!({"kind": "ask", "text": "?"})
+}
+
+async fn ready(server: &Server) -> u16 {
+    server.send("GET", "/readyz", &[], "").await.status
+}
+
+/// Minutes that the soak lasts; `cargo xtask soak --minutes N` sets them.
+const SOAK: &str = "MOESCAPE_SOAK_MINUTES";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_database_are_killed_and_lose_nothing() {
+    let Some(postgres) = postgres::shared() else { return };
+    let store = format!("--store={}", postgres.database("two"));
+    let minutes = std::env::var(SOAK).ok().and_then(|minutes| minutes.parse::<u64>().ok());
+    let (time, kills) = match minutes {
+        Some(minutes) => (Duration::from_mins(minutes), minutes as u32 * 6),
+        None => (Duration::from_secs(6), 2),
+    };
+    converge::run(2, 12, time, kills, &[&store]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_was_away_is_used_again() {
+    let Some(postgres) = Postgres::start() else { return };
+    let (directory, store) = (data(), format!("--store={}", postgres.database("away")));
+    let server = Server::start_with(directory.path(), "127.0.0.1:0", &[&store]);
+    let session = server.begin().await;
+    let away = tokio::task::spawn_blocking(move || {
+        postgres.restart(Duration::from_secs(2));
+        postgres
+    });
+    let (start, mut was_refused) = (Instant::now(), false);
+    while !away.is_finished() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        was_refused |= ready(&server).await == 503;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(was_refused, "the server said that it isn't ready");
+    let _postgres = away.await.unwrap();
+    while ready(&server).await != 200 {
+        assert!(start.elapsed() < Duration::from_secs(60), "it is ready again");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(server.act(&session, &session.edit, "a", &question()).await.status, 200);
+    assert_eq!(server.log(&session).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_server_or_of_another_program_is_refused() {
+    let Some(postgres) = postgres::shared() else { return };
+    let directory = data();
+    let begin = |store: &str| {
+        let path = directory.path().display().to_string();
+        moescape(&["serve", "--listen", "127.0.0.1:0", "--data", &path, "--store", store])
+    };
+    let newer = postgres.database("newer");
+    assert!(postgres.psql("newer", "CREATE TABLE moescape AS SELECT 99::bigint AS version"));
+    let refused = text(&begin(&newer).stderr);
+    assert!(refused.contains("is of a newer version"), "{refused}");
+    let other = postgres.database("other");
+    assert!(postgres.psql("other", "CREATE TABLE notes (text TEXT)"));
+    let refused = text(&begin(&other).stderr);
+    assert!(refused.contains("another program made it"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_file_is_brought_into_an_empty_database_and_no_other() {
+    let Some(postgres) = postgres::shared() else { return };
+    if std::env::var_os("MOESCAPE_TEST_STORE").is_some() {
+        // It begins with a file.
+        return;
+    }
+    let directory = data();
+    let path = directory.path().display().to_string();
+    let (session, log) = {
+        let server = Server::start(directory.path());
+        let session = server.begin().await;
+        assert_eq!(server.act(&session, &session.edit, "a", &question()).await.status, 200);
+        let busy = moescape(&["migrate", "--from", &path, "--to", &postgres.database("filled")]);
+        let said = text(&busy.stderr);
+        assert!(said.contains("a server runs on"), "{said}");
+        let log = server.log(&session).await;
+        (session, log)
+    };
+    let to = postgres.database("filled");
+    let moved = moescape(&["migrate", "--from", &path, "--to", &to]);
+    let said = text(&moved.stdout);
+    assert!(moved.status.success(), "{}", text(&moved.stderr));
+    assert!(said.contains("1 review session with 2 events"), "{said}");
+    let again = moescape(&["migrate", "--from", &path, "--to", &to]);
+    let said = text(&again.stderr);
+    assert!(said.contains("isn't empty"), "{said}");
+    let store = format!("--store={to}");
+    let other = data();
+    let server = Server::start_with(other.path(), "127.0.0.1:0", &[&store]);
+    assert_eq!(server.log(&session).await, log, "the same link opens the same log");
+    let doctor = moescape(&["doctor", "--data", &path, "--store", &to]);
+    let said = text(&doctor.stdout);
+    for part in ["PostgreSQL ", "clock of the store", "written"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let copy = directory.path().join("copy").display().to_string();
+    let refused = moescape(&["backup", "--data", &path, "--to", &copy, "--store", &to]);
+    assert!(text(&refused.stderr).contains("pg_dump"), "{}", text(&refused.stderr));
+}
