@@ -392,8 +392,8 @@ mod tests {
     fn an_address_shows_no_password_and_can_be_given_back() {
         for (text, shown) in [
             ("postgres://me:secret@db:5433/moescape", "postgres://me@db:5433/moescape"),
-            ("postgresql://me@a,b/moescape", "postgres://me@a,b/moescape"),
-            ("postgres://me:secret@%2Frun%2Fpg/moescape", "postgres://me@%2Frun%2Fpg/moescape"),
+            ("postgresql://me@a,b/moescape", "postgres://me@a:5432,b:5432/moescape"),
+            ("postgres://me:secret@%2Frun/moescape", "postgres://me@%2Frun:5432/moescape"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), shown);
