@@ -141,24 +141,39 @@ impl Store {
         }
         let mut connection = Connection::open(&file)?;
         prepare(&mut connection, &file)?;
-        Self::over(Database::Sqlite(connection, Place::new(file)))
+        Self::begin(move || Ok(Database::Sqlite(connection, Place::new(file))))
     }
 
     /// Connects to a database of PostgreSQL, and makes its tables where there are none.
     fn connect(address: &Address) -> Result<Self, StoreError> {
-        let mut session = Session::open(address)?;
-        let tables = session.in_transaction(Session::migrate)?;
-        if let Some(complaint) = tables.complaint() {
-            return Err(StoreError::foreign(address, &complaint));
-        }
-        Self::over(Database::Postgres(Box::new(session)))
+        let address = address.clone();
+        Self::begin(move || {
+            let mut session = Session::open(&address)?;
+            let tables = session.in_transaction(Session::migrate)?;
+            if let Some(complaint) = tables.complaint() {
+                return Err(StoreError::foreign(&address, &complaint));
+            }
+            Ok(Database::Postgres(Box::new(session)))
+        })
     }
 
-    fn over(mut database: Database) -> Result<Self, StoreError> {
+    /// Starts the thread, on which the database is opened: a session has a runtime of its own, and
+    /// whoever asks may be on a thread of another.
+    fn begin(
+        open: impl FnOnce() -> Result<Database, StoreError> + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let (work, todo) = mpsc::channel::<Work>();
+        let (opened, is_open) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name("store".to_owned());
-        let running = thread.spawn(move || todo.into_iter().for_each(|work| work(&mut database)));
+        let running = thread.spawn(move || match open() {
+            Ok(mut database) => {
+                let _ = opened.send(Ok(()));
+                todo.into_iter().for_each(|work| work(&mut database));
+            }
+            Err(error) => drop(opened.send(Err(error))),
+        });
         running.map_err(StoreError::thread)?;
+        is_open.recv().map_err(|_| StoreError::ended())??;
         Ok(Self { work })
     }
 
