@@ -1,7 +1,8 @@
 //! What a server has to share out: so much for all, so much of it for one address, and some work
 //! that is done in turn.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -76,9 +77,13 @@ impl Taken {
 }
 
 /// Work of which little is done at once. It is done in turn, and few of each address wait for it.
+/// One address has fewer turns at once than there are, so that others never wait for it alone.
 #[derive(Debug)]
 pub(crate) struct Turns {
     at_once: Arc<Semaphore>,
+    /// Turns that one address has at once.
+    share: usize,
+    own: Mutex<HashMap<String, Weak<Semaphore>>>,
     waiting: Arc<AddressCounts>,
 }
 
@@ -86,13 +91,19 @@ pub(crate) struct Turns {
 #[derive(Debug)]
 pub(crate) struct Turn {
     _at_once: OwnedSemaphorePermit,
+    _own: OwnedSemaphorePermit,
     _waiting: Place,
 }
 
 impl Turns {
     /// So many at once, and so many of each address that have their turn or wait for it.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
-        Self { at_once: Arc::new(Semaphore::new(at_once)), waiting: AddressCounts::new(of_each) }
+        Self {
+            at_once: Arc::new(Semaphore::new(at_once)),
+            share: at_once.saturating_sub(1).max(1),
+            own: Mutex::default(),
+            waiting: AddressCounts::new(of_each),
+        }
     }
 
     /// Waits for a turn.
@@ -104,11 +115,22 @@ impl Turns {
             let detail = "as much of this is under way for your address as may be; wait for it";
             Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(5)
         })?;
-        let at_once = Arc::clone(&self.at_once)
-            .acquire_owned()
-            .await
-            .map_err(|_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"))?;
-        Ok(Turn { _at_once: at_once, _waiting: waiting })
+        let stopping = |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
+        // First its own share: what an address has too much of stands in nobody's way.
+        let own = self.share_of(address).acquire_owned().await.map_err(stopping)?;
+        let at_once = Arc::clone(&self.at_once).acquire_owned().await.map_err(stopping)?;
+        Ok(Turn { _at_once: at_once, _own: own, _waiting: waiting })
+    }
+
+    fn share_of(&self, address: &str) -> Arc<Semaphore> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|_, share| share.strong_count() > 0);
+        if let Some(share) = own.get(address).and_then(Weak::upgrade) {
+            return share;
+        }
+        let share = Arc::new(Semaphore::new(self.share));
+        own.insert(address.to_owned(), Arc::downgrade(&share));
+        share
     }
 }
 
@@ -156,5 +178,21 @@ mod tests {
         drop(first);
         assert!(second.await.is_ok());
         assert!(turns.turn("b").await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn one_address_never_has_every_turn() {
+        let turns = Turns::new(2, 2);
+        let first = turns.turn("a").await.unwrap();
+        let mut second = Box::pin(turns.turn("a"));
+        let soon = std::time::Duration::from_millis(10);
+        assert!(tokio::time::timeout(soon, &mut second).await.is_err());
+        // Came later, and doesn't wait behind it.
+        let other = tokio::time::timeout(soon, turns.turn("b")).await.unwrap().unwrap();
+        drop(first);
+        assert!(second.await.is_ok());
+        drop(other);
+        assert!(turns.turn("c").await.is_ok());
+        assert_eq!(turns.own.lock().unwrap().len(), 1, "whoever left takes no memory");
     }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -33,6 +34,10 @@ use patient::{MAX_STALL, Patient};
 
 /// How long open requests may take once the server was told to end.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a connection stays then on which no request is being answered: what was said last may
+/// still be on its way, and half of a request's head is nobody's request.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How long a client may take to send the headers of a request, or to begin with the next one.
 /// Those who send a letter now and then would hold a connection for ever.
@@ -198,7 +203,9 @@ async fn talk(
 ) {
     let stream = TokioIo::new(Patient::new(stream, Arc::clone(&guest), MAX_STALL));
     let service = TowerToHyperService::new(router);
-    let service = service_fn(move |request| met(&guest, local, &service, request));
+    let under_way = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&under_way);
+    let service = service_fn(move |request| met(&guest, local, &service, &count, request));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(MAX_BUFFER_BYTES);
     let connection = builder.serve_connection(stream, service).with_upgrades();
@@ -208,7 +215,13 @@ async fn talk(
         outcome = connection.as_mut() => outcome,
         () = told => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            loop {
+                match tokio::time::timeout(LAST_WORDS, connection.as_mut()).await {
+                    Ok(outcome) => break outcome,
+                    Err(_) if under_way.load(Ordering::Relaxed) == 0 => return,
+                    Err(_) => {}
+                }
+            }
         }
     };
     if let Err(error) = outcome {
@@ -225,6 +238,22 @@ fn bound_unsent(stream: &TcpStream) {
     let _ = stream;
 }
 
+/// A request that is being answered, until all of the answer was taken.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl UnderWay {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Answers a request that knows over which connection it came: sweeps, for one, are shared out
@@ -233,8 +262,10 @@ fn met(
     guest: &Guest,
     local: SocketAddr,
     service: &TowerToHyperService<Router>,
+    under_way: &Arc<AtomicUsize>,
     mut request: Request<Incoming>,
 ) -> Answer {
+    let counted = UnderWay::new(under_way);
     let place = match guest.stand_for(request.headers()) {
         Ok(place) => place,
         Err(problem) => return Box::pin(async { Ok(problem.into_response()) }),
@@ -244,16 +275,13 @@ fn met(
     let answer = service.call(request);
     Box::pin(async move {
         let response = answer.await?;
-        Ok(match place {
-            None => response,
-            // The body of the answer holds the place as long as it is sent.
-            Some(place) => response.map(|body| {
-                Body::new(body.map_err(move |error| {
-                    let _held = &place;
-                    error
-                }))
-            }),
-        })
+        // The body of the answer holds both as long as it is sent.
+        Ok(response.map(|body| {
+            Body::new(body.map_err(move |error| {
+                let _held = (&place, &counted);
+                error
+            }))
+        }))
     })
 }
 

@@ -236,6 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn a_link_that_was_seen_expired_stays_so_when_the_clock_goes_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, review) = session(directory.path());
+        let link = Link {
+            id: "short".to_owned(),
+            role: Role::View,
+            name: String::new(),
+            made_at_millis: 1,
+            expires_at_millis: Some(100),
+            withdrawn_at_millis: None,
+        };
+        assert!(ledger::add_link(&store, &review, link, [1; 32], 9).unwrap());
+        let enter = |now| ledger::enter(&store, &review, [1; 32], now).unwrap().is_some();
+        assert_eq!([99, 100, 99].map(enter), [true, false, false]);
+    }
+
+    #[test]
     fn a_link_that_was_withdrawn_adds_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let (store, review) = session(directory.path());

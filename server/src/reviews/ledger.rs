@@ -33,6 +33,11 @@ impl Link {
     pub(crate) fn is_open(&self, now: u64) -> bool {
         self.withdrawn_at_millis.is_none() && self.expires_at_millis.is_none_or(|end| now < end)
     }
+
+    /// Has it come to its end by this time, and nobody has noted that yet?
+    fn has_expired(&self, now: u64) -> bool {
+        self.withdrawn_at_millis.is_none() && !self.is_open(now)
+    }
 }
 
 const LINK: &str = "id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis";
@@ -115,7 +120,7 @@ fn insert_link(
 }
 
 /// The open link of a token. A session that isn't there and a token that is wrong are looked for
-/// in the same way.
+/// in the same way. One that is seen to have expired stays so, even if the clock goes back.
 pub(super) fn enter(
     store: &Store,
     review: &str,
@@ -125,7 +130,16 @@ pub(super) fn enter(
     let review = review.to_owned();
     let found = store.call(move |transaction| {
         let select = format!("SELECT {LINK} FROM review_link WHERE hash = ?1 AND review = ?2");
-        transaction.prepare(&select)?.query_row(params![hash, review], link).optional()
+        let found = transaction.prepare(&select)?.query_row(params![hash, review], link);
+        let found = found.optional()?;
+        if found.as_ref().is_some_and(|link| link.has_expired(now)) {
+            transaction.execute(
+                "UPDATE review_link SET withdrawn_at_millis = expires_at_millis \
+                 WHERE hash = ?1 AND review = ?2",
+                params![hash, review],
+            )?;
+        }
+        Ok(found)
     })?;
     Ok(found.filter(|link| link.is_open(now)))
 }

@@ -64,7 +64,10 @@ impl fmt::Display for Trouble {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Secret(error) => error.fmt(f),
-            Self::Ending => f.write_str("the server ends"),
+            Self::Ending => f.write_str(
+                "what keeps the session gave no answer: a line before says why, or the \
+                             server ends",
+            ),
         }
     }
 }

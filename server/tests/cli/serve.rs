@@ -102,6 +102,20 @@ fn it_ends_cleanly_when_told_to() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn half_of_a_request_keeps_no_server_from_ending() {
+    let mut server = Server::start();
+    let mut half = TcpStream::connect(&server.address).unwrap();
+    half.write_all(b"GET / HTTP/1.1\r\nhost: loc").unwrap();
+    // It is read before the next request is answered.
+    assert_eq!(server.get("/healthz"), "HTTP/1.1 200 OK");
+    let (id, told) = (server.child.id().to_string(), std::time::Instant::now());
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
+}
+
 #[test]
 fn a_busy_port_is_an_error_with_a_way_out() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
