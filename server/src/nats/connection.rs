@@ -45,11 +45,27 @@ impl fmt::Debug for Address {
 
 /// NATS can't be used; a sentence for who runs the program.
 #[derive(Clone, Debug)]
-pub(crate) struct NatsError(pub(crate) String);
+pub(crate) struct NatsError {
+    detail: String,
+    /// Somebody has to change something: waiting mends nothing.
+    pub(crate) is_lasting: bool,
+}
+
+impl NatsError {
+    /// It may be there in a while.
+    pub(crate) fn new(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), is_lasting: false }
+    }
+
+    /// It won't be there until somebody changes something.
+    pub(crate) fn lasting(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), is_lasting: true }
+    }
+}
 
 impl fmt::Display for NatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.detail)
     }
 }
 
@@ -93,7 +109,18 @@ fn cannot_connect(address: &Address, error: &async_nats::ConnectError) -> NatsEr
             format!("{error}; `nats-server -js` starts one")
         }
     };
-    NatsError(format!("can't connect to NATS at {address}: {why}"))
+    let detail = format!("can't connect to NATS at {address}: {why}");
+    match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            NatsError::lasting(detail)
+        }
+        ConnectErrorKind::TimedOut
+        | ConnectErrorKind::ServerParse
+        | ConnectErrorKind::Dns
+        | ConnectErrorKind::Tls
+        | ConnectErrorKind::Io
+        | ConnectErrorKind::MaxReconnects => NatsError::new(detail),
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use processes::{Nats, Server, fails, moescape, succeeds, wait_for, worker};
+use processes::{Nats, Program, Server, fails, moescape, succeeds, wait_for, worker};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -372,17 +372,53 @@ fn a_sweep_without_workers_says_what_it_waits_for() {
 }
 
 #[test]
+fn a_worker_waits_for_nats_and_ends_at_once_when_told_to() {
+    if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
+        return;
+    }
+    let mut nats = Nats::stopped();
+    let home = home(&specs()[0]);
+    let start = |log: &str| {
+        let log = std::fs::File::create(home.path().join(log)).unwrap();
+        Program::start(moescape(home.path(), &["worker", "--engine", &nats.url()]), log)
+    };
+    let says = |log: &str, words: &str| {
+        wait_for(words, || {
+            let said = std::fs::read_to_string(home.path().join(log)).unwrap();
+            said.contains(words).then_some(())
+        });
+    };
+    let (mut patient, mut leaving) = (start("patient"), start("leaving"));
+    for log in ["patient", "leaving"] {
+        says(log, "it is tried again in 1 s");
+    }
+    let told = Instant::now();
+    assert_eq!(leaving.end("-TERM"), Some(0));
+    assert!(told.elapsed() < Duration::from_secs(1), "{:?}", told.elapsed());
+    nats.restart();
+    let swept = succeeds(home.path(), &["sweep", "spec.json", "--engine", &nats.url()]);
+    assert_eq!(swept, succeeds(home.path(), &["sweep", "spec.json"]));
+    assert_eq!(patient.end("-TERM"), Some(0));
+}
+
+#[test]
 fn nats_that_cannot_be_used_is_an_error_with_a_way_out() {
     let home = home(&specs()[0]);
-    let all = |engine: &str, status: i32| {
-        let sweep = vec!["sweep", "spec.json"];
-        let serve = vec!["serve", "--listen", "127.0.0.1:0", "--data", "."];
-        [sweep, serve, vec!["worker"]].map(|mut arguments| {
+    let each = |commands: Vec<Vec<&str>>, engine: &str, status: i32| -> Vec<String> {
+        let said = commands.into_iter().map(|mut arguments| {
             arguments.extend(["--engine", engine]);
             fails(home.path(), &arguments, status)
-        })
+        });
+        said.collect()
     };
-    for said in all("nats://someone:secret@127.0.0.1:1", 1) {
+    let waitless = || {
+        let serve = vec!["serve", "--listen", "127.0.0.1:0", "--data", "."];
+        vec![vec!["sweep", "spec.json"], serve]
+    };
+    let all = |engine: &str, status: i32| {
+        each([waitless(), vec![vec!["worker"]]].concat(), engine, status)
+    };
+    for said in each(waitless(), "nats://someone:secret@127.0.0.1:1", 1) {
         assert!(said.contains("can't connect to NATS at nats://127.0.0.1:1"), "{said}");
         assert!(said.contains("nats-server -js") && !said.contains("secret"), "{said}");
     }

@@ -24,10 +24,20 @@ impl Drop for Program {
 }
 
 impl Program {
+    /// Starts it; its messages go to a file.
+    pub(crate) fn start(mut command: Command, log: File) -> Self {
+        Self(command.stdout(Stdio::null()).stderr(log).spawn().unwrap())
+    }
+
     /// Asks it to end, as Ctrl-C does, and waits until it did.
     pub(crate) fn interrupt(&mut self) -> Option<i32> {
+        self.end("-INT")
+    }
+
+    /// Sends it a signal, and waits until it ended.
+    pub(crate) fn end(&mut self, signal: &str) -> Option<i32> {
         let id = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         self.0.wait().unwrap().code()
     }
 }
@@ -73,7 +83,8 @@ impl Nats {
         Some(nats)
     }
 
-    fn stopped() -> Self {
+    /// One that isn't there yet.
+    pub(crate) fn stopped() -> Self {
         // Free a moment ago; NATS must come back at the same one.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         Self { program: None, port, home: tempfile::tempdir().unwrap() }

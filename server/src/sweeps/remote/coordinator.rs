@@ -82,7 +82,7 @@ impl Coordinator {
         let thread = std::thread::Builder::new().name("nats".to_owned());
         let thread = thread.spawn(work).map_err(|error| no_thread(&error))?;
         let started = hear.recv();
-        started.unwrap_or_else(|_| Err(NatsError("the thread for NATS ended".to_owned())))?;
+        started.unwrap_or_else(|_| Err(NatsError::new("the thread for NATS ended")))?;
         Ok(Self { wake, threads, closing, thread: Some(thread) })
     }
 
@@ -107,7 +107,7 @@ impl Drop for Coordinator {
 }
 
 fn no_thread(error: &std::io::Error) -> NatsError {
-    NatsError(format!("there is no thread for NATS: {error}"))
+    NatsError::new(format!("there is no thread for NATS: {error}"))
 }
 
 /// The chunks of a coordinator that are under way, with all that its thread works with.

@@ -60,7 +60,7 @@ impl Link {
             link.results().await
         };
         streams.await.map_err(|error| {
-            NatsError(format!("NATS at {address} can't make the streams of sweeps: {error}"))
+            NatsError::new(format!("NATS at {address} can't make the streams of sweeps: {error}"))
         })?;
         Ok(link)
     }
@@ -75,10 +75,10 @@ impl Link {
                 error.to_string()
             }
             Err(error) => {
-                return Err(NatsError(format!("NATS at {address} doesn't answer: {error}")));
+                return Err(NatsError::new(format!("NATS at {address} doesn't answer: {error}")));
             }
         };
-        Err(NatsError(format!(
+        Err(NatsError::lasting(format!(
             "NATS at {address} has no JetStream, which sweeps need: start it by \
              `nats-server -js`, or add `jetstream {{}}` to its configuration ({why})"
         )))

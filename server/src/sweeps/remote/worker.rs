@@ -38,10 +38,18 @@ const FRAME_BYTES: usize = 8 << 10;
 /// Interval at which chunks are looked for that are left to workers of other versions.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Works for the sweeps at NATS until told to end; `ready` is called when it begins.
+/// Pauses before a NATS that isn't there is looked for again, the first one and the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LAST_WAIT: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether to end.
+const STOP_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Works for the sweeps at NATS until told to end; `ready` is called when it begins. NATS is waited
+/// for, before that too: programs that are started together come up in any order.
 ///
 /// # Errors
-/// NATS can't be used from the beginning. Once it was there, it is waited for.
+/// NATS is there and can't be used, which waiting doesn't mend.
 pub(crate) fn work_for(
     address: &Address,
     threads: NonZeroUsize,
@@ -49,9 +57,9 @@ pub(crate) fn work_for(
     ready: impl FnOnce(),
 ) -> Result<(), NatsError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| NatsError(format!("no threads: {error}")))?;
+    let runtime = runtime.map_err(|error| NatsError::new(format!("no threads: {error}")))?;
     runtime.block_on(async {
-        let link = Link::open(address, "moescape worker").await?;
+        let Some(link) = opened(address, stop).await? else { return Ok(()) };
         let (closing, closed) = watch::channel(false);
         let worker = Arc::new(Worker {
             link,
@@ -66,9 +74,7 @@ pub(crate) fn work_for(
             (0..=threads.get()).map(|_| tokio::spawn(Arc::clone(&worker).work())).collect();
         tokio::spawn(Arc::clone(&worker).obey_stops());
         tokio::spawn(Arc::clone(&worker).warn_of_other_versions());
-        while !stop.load(Ordering::Relaxed) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        stopped(stop).await;
         let _ = closing.send(true);
         worker.at_work().iter().for_each(|(_, stop)| stop.store(true, Ordering::Relaxed));
         for task in tasks {
@@ -78,6 +84,36 @@ pub(crate) fn work_for(
         let _ = tokio::time::timeout(FETCH_TIMEOUT, worker.link.client.flush()).await;
         Ok(())
     })
+}
+
+/// The connection to NATS, looked for again and again; none when told to end before.
+async fn opened(address: &Address, stop: &AtomicBool) -> Result<Option<Link>, NatsError> {
+    let mut pause = FIRST_WAIT;
+    loop {
+        let error = tokio::select! {
+            link = Link::open(address, "moescape worker") => match link {
+                Ok(link) => return Ok(Some(link)),
+                Err(error) => error,
+            },
+            () = stopped(stop) => return Ok(None),
+        };
+        if error.is_lasting {
+            return Err(error);
+        }
+        tracing::warn!("{error}; it is tried again in {} s", pause.as_secs_f64());
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stopped(stop) => return Ok(None),
+        }
+        pause = (pause * 2).min(LAST_WAIT);
+    }
+}
+
+/// Waits until told to end.
+async fn stopped(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(STOP_INTERVAL).await;
+    }
 }
 
 struct Worker {
