@@ -509,3 +509,33 @@ fn a_killed_server_loses_and_repeats_nothing() {
     };
     assert_eq!(last["result"]["digest"], directly(&spec)["digest"]);
 }
+
+#[test]
+fn what_one_server_is_asked_for_reaches_the_one_that_computes() {
+    let data = tempfile::tempdir().unwrap();
+    let (here, there) = (process(&data), process(&data));
+    let sweep = answer(&here, "POST", "/api/v1/sweeps", &spec(2_000).to_string());
+    let path = sweep["status"].as_str().unwrap().to_owned();
+    let state = |server: &Process| answer(server, "GET", &path, "")["state"].clone();
+    let done = || answer(&here, "GET", &path, "")["progress"]["done"].as_u64().unwrap_or(0);
+    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait("it has begun", &|| done() > 0);
+    // The other server has no part in it, and is asked all the same.
+    assert_eq!(there.send("POST", &format!("{path}/pause"), "").0, 200);
+    wait("it is paused", &|| state(&here) == "paused" && state(&there) == "paused");
+    let before = done();
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!((done(), state(&there)), (before, "paused".into()), "nothing is computed");
+    assert_eq!(there.send("POST", &format!("{path}/resume"), "").0, 200);
+    wait("it goes on", &|| done() > before);
+    assert_eq!(there.send("DELETE", &path, "").0, 204);
+    wait("it is gone", &|| here.send("GET", &path, "").0 == 404);
+    let listed = answer(&here, "GET", "/api/v1/sweeps", "");
+    assert_eq!(listed["sweeps"], json!([]), "nothing came back");
+}

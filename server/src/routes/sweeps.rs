@@ -229,14 +229,14 @@ async fn set_running(
 ) -> Result<Response, Problem> {
     let changed = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
-        let Some(job) = engine.job(&id) else {
-            let known = engine.past(&id).map_err(broken)?.is_some();
-            return Err(if known { over() } else { unknown() });
-        };
-        if !engine.set_running(&job, running) {
+        let state = engine.set_running(&id, running).map_err(broken)?.ok_or_else(unknown)?;
+        if state.is_final() {
             return Err(over());
         }
-        Ok(ProgressUpdate::new(&job).data)
+        let job = engine.job(&id);
+        // Another server computes one that isn't at hand, and knows how far it is.
+        let alone = || Tree::map([("state", Tree::from(state.name()))]);
+        Ok(job.map_or_else(alone, |job| ProgressUpdate::new(&job).data))
     });
     Ok(json_response(&changed.await?))
 }

@@ -261,7 +261,8 @@ mod tests {
         let store = Store::open(directory.path()).unwrap();
         let added = store.call(|transaction| {
             transaction.execute(
-                "INSERT INTO sweep VALUES ('a', 'b', 1, '{}', '1', 1, 'running', NULL, NULL, NULL)",
+                "INSERT INTO sweep VALUES ('a', 'b', 1, '{}', '1', 1, 'running', NULL, NULL, NULL, \
+                 0)",
                 params![],
             )
         });

@@ -93,6 +93,28 @@ pub(super) const MIGRATIONS: &[&str] = &[
         json TEXT NOT NULL
     ) STRICT;
 ",
+    "
+    -- How often a sweep was paused or let go on: which of two states is the later one.
+    ALTER TABLE sweep ADD COLUMN orders INTEGER NOT NULL DEFAULT 0;
+    -- Who made what: a browser's key or a proxy's user, as a hash. The owners of designs are in
+    -- design_entry. What was made before, and what has no owner any more, isn't here.
+    CREATE TABLE owned (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        bytes INTEGER NOT NULL,
+        created_at_secs INTEGER NOT NULL,
+        PRIMARY KEY (kind, id, owner)
+    ) STRICT;
+    CREATE INDEX owned_owner ON owned (owner, kind);
+    -- When something was opened last, to the day.
+    CREATE TABLE opened (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        day INTEGER NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) STRICT;
+",
 ];
 
 /// The version of the tables that this program makes.

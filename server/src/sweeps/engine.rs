@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 
 use model::file::{Tree, json};
 use sweep::{Progress, Rounds, Space, Spec};
@@ -88,6 +89,8 @@ pub(crate) struct Engine {
     shared: Arc<Shared>,
     /// There until the engine ends.
     workers: Option<Workers>,
+    /// What follows the orders of other servers; there until the engine ends.
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Engine {
@@ -103,7 +106,8 @@ impl Engine {
                     tracing::error!(sweep = logged::key(&id), why, "a sweep can't go on");
                     let (state, keeping) = (State::Failed, Keeping::No);
                     let rows = Arc::default();
-                    let saved = Saved { state, progress: None, result: None, keeping, rows };
+                    let (progress, result, orders) = (None, None, 0);
+                    let saved = Saved { state, orders, progress, result, keeping, rows };
                     ledger::save(&store, &id, saved)?;
                 }
             }
@@ -124,7 +128,8 @@ impl Engine {
                 Workers::Remote(Coordinator::start(address, chunks, sweeps)?)
             }
         };
-        Ok(Self { shared, workers: Some(workers) })
+        let listener = shared.start_listening().map_err(StoreError::thread)?;
+        Ok(Self { shared, workers: Some(workers), listener: Some(listener) })
     }
 
     /// Threads that compute, here or elsewhere.
@@ -180,6 +185,7 @@ impl Engine {
             progress: None,
             result: None,
             keeping,
+            orders: 0,
         };
         ledger::add(&self.shared.store, stored)?;
         let origin = Origin {
@@ -188,6 +194,7 @@ impl Engine {
             created_at_secs,
             chunk: sample.chunk(&space),
             state: State::Running,
+            orders: 0,
             progress: Progress::new(&space),
             rounds: Rounds::new(&space),
             space,
@@ -271,14 +278,17 @@ impl Engine {
         }))
     }
 
-    /// Pauses a sweep or lets it go on; false when it is over.
-    pub(crate) fn set_running(&self, job: &Job, running: bool) -> bool {
-        let changed = job.set_running(running);
-        if changed {
+    /// Pauses a sweep or lets it go on, whichever server on this store computes it: the others
+    /// look what the store says. What comes back is where it stands then, or none without a sweep;
+    /// one that is over stays over.
+    pub(crate) fn set_running(&self, id: &str, running: bool) -> Result<Option<State>, StoreError> {
+        let Some(order) = ledger::order(&self.shared.store, id, running)? else { return Ok(None) };
+        let Some(job) = self.job(id) else { return Ok(Some(order.state)) };
+        if self.shared.follow(&job, Some(order)) {
             self.wake();
-            self.shared.save(job);
+            self.shared.save(&job);
         }
-        changed
+        Ok(Some(job.inner().state))
     }
 
     /// Removes a sweep, running or over; false when there is none.
@@ -341,14 +351,17 @@ fn clean_up(store: Store, sweeps: Vec<String>) {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let mut queue = self.shared.queue();
-        queue.closing = true;
+        self.shared.close_all();
+        let queue = self.shared.queue();
         // Threads give up the chunks that they are at; nobody asks for these jobs any more.
         queue.jobs.values().for_each(|job| job.stop().store(true, Ordering::Relaxed));
         let jobs: Vec<Arc<Job>> = queue.jobs.values().cloned().collect();
         drop(queue);
         self.wake();
         drop(self.workers.take());
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
+        }
         // The next server repeats nothing of what is there.
         let running = |job: &&Arc<Job>| !job.inner().state.is_final();
         jobs.iter().filter(running).for_each(|job| self.shared.save(job));
@@ -384,6 +397,7 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
         created_at_secs: stored.created_at_secs,
         chunk: stored.chunk,
         state: stored.state,
+        orders: stored.orders,
         progress,
         rounds,
         space,

@@ -51,6 +51,14 @@ impl State {
     }
 }
 
+/// What the store says that is to become of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) state: State,
+    /// How often it was paused or let go on: the higher number is the later order.
+    pub(super) number: u64,
+}
+
 /// A sweep that isn't finished, or was finished since the server started.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -73,6 +81,8 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) state: State,
+    /// The last order that it follows.
+    pub(super) orders: u64,
     /// What ended it.
     pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
@@ -102,6 +112,7 @@ pub(crate) struct Origin {
     pub(crate) space: Space,
     pub(crate) chunk: u64,
     pub(crate) state: State,
+    pub(super) orders: u64,
     pub(crate) progress: Progress,
     /// That of the progress.
     pub(crate) rounds: Rounds,
@@ -110,13 +121,14 @@ pub(crate) struct Origin {
 
 impl Job {
     pub(crate) fn new(origin: Origin) -> Self {
-        let Origin { id, client, created_at_secs, space, chunk, state, kept, .. } = origin;
+        let Origin { id, client, created_at_secs, space, chunk, state, orders, kept, .. } = origin;
         let Origin { mut progress, mut rounds, .. } = origin;
         // It may have been written down between two rounds.
         rounds.advance(&space, &mut progress);
         let open = open_ranges(&progress, rounds.known());
         let inner = Mutex::new(Inner {
             state,
+            orders,
             failure: None,
             progress,
             closing: None,
@@ -275,15 +287,20 @@ impl Job {
         if is_it && part.suits(&self.space) { Ok(()) } else { Err("a result is of another sweep") }
     }
 
-    /// Pauses or goes on. False when the sweep is over.
-    pub(crate) fn set_running(&self, running: bool) -> bool {
+    /// Follows an order, unless it followed a later one. False when nothing changes.
+    pub(super) fn follow(&self, order: Order) -> bool {
         let mut inner = self.inner();
-        if inner.state.is_final() {
+        let is_newer = order.number > inner.orders;
+        if inner.state.is_final() || order.state.is_final() || !is_newer {
             return false;
         }
-        inner.state = if running { State::Running } else { State::Paused };
+        inner.orders = order.number;
+        if inner.state == order.state {
+            return false;
+        }
+        inner.state = order.state;
         inner.since = None;
-        self.stop.store(!running, Ordering::Relaxed);
+        self.stop.store(order.state != State::Running, Ordering::Relaxed);
         drop(inner);
         self.changed();
         true

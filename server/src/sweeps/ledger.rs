@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::job::State;
+use super::job::{Order, State};
 use super::kept::Keeping;
-use crate::store::sql::{OptionalExtension, Row, params};
-use crate::store::{Store, StoreError};
+use crate::store::sql::{self, OptionalExtension, Row, params};
+use crate::store::{Store, StoreError, Transaction};
 
 /// A sweep as it is stored.
 #[derive(Clone, Debug)]
@@ -23,12 +23,16 @@ pub(super) struct Stored {
     pub(super) result: Option<String>,
     /// How far its rows are kept.
     pub(super) keeping: Keeping,
+    /// How often it was paused or let go on.
+    pub(super) orders: u64,
 }
 
 /// What changes of a sweep while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) state: State,
+    /// The last order that it follows.
+    pub(super) orders: u64,
     pub(super) progress: Option<String>,
     pub(super) result: Option<String>,
     pub(super) keeping: Keeping,
@@ -46,10 +50,10 @@ pub(crate) struct Entry {
     pub(crate) model_version: String,
 }
 
-const COLUMNS: &str =
-    "id, client, created_at_secs, spec, model_version, chunk, state, progress, result, kept_rows";
+const COLUMNS: &str = "id, client, created_at_secs, spec, model_version, chunk, state, progress, result, kept_rows, \
+     orders";
 
-fn stored(row: &Row) -> crate::store::sql::Result<Stored> {
+fn stored(row: &Row) -> sql::Result<Stored> {
     let state: String = row.get(6)?;
     Ok(Stored {
         id: row.get(0)?,
@@ -62,6 +66,7 @@ fn stored(row: &Row) -> crate::store::sql::Result<Stored> {
         progress: row.get(7)?,
         result: row.get(8)?,
         keeping: Keeping::from_code(row.get(9)?),
+        orders: row.get::<i64>(10)? as u64,
     })
 }
 
@@ -70,7 +75,8 @@ pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
     store.call(move |transaction| {
         transaction.execute(
             &format!(
-                "INSERT INTO sweep ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                "INSERT INTO sweep ({COLUMNS}) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
             ),
             params![
                 sweep.id,
@@ -83,32 +89,34 @@ pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
                 sweep.progress,
                 sweep.result,
                 sweep.keeping.code(),
+                sweep.orders as i64,
             ],
         )
     })?;
     Ok(())
 }
 
-/// Writes down how far a sweep is, with its rows in one step; false where it was removed
-/// meanwhile, also by another server: it stays so.
-pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<bool, StoreError> {
+/// Writes down how far a sweep is, with its rows in one step, and says what is to become of it:
+/// another server may have been asked to pause it. None where it was removed, which stays so.
+pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<Option<Order>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
-        let changed = transaction.execute(
+        let Some(mut order) = order_of(transaction, &id)? else { return Ok(None) };
+        if saved.state.is_final() || order.number <= saved.orders {
+            order.state = saved.state;
+        }
+        transaction.execute(
             "UPDATE sweep SET state = ?2, progress = ?3, result = ?4, model_version = ?5, \
              kept_rows = ?6 WHERE id = ?1",
             params![
                 id,
-                saved.state.name(),
+                order.state.name(),
                 saved.progress,
                 saved.result,
                 model::MODEL_VERSION,
                 saved.keeping.code()
             ],
         )?;
-        if changed == 0 {
-            return Ok(false);
-        }
         if saved.keeping == Keeping::TooMany {
             transaction.execute("DELETE FROM sweep_rows WHERE sweep = ?1", params![id])?;
         }
@@ -119,7 +127,43 @@ pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<bool, StoreE
         for (start, rows) in saved.rows.iter() {
             insert.execute(params![id, *start as i64, rows])?;
         }
-        Ok(true)
+        Ok(Some(order))
+    })
+}
+
+fn order_of(transaction: &Transaction<'_>, id: &str) -> sql::Result<Option<Order>> {
+    let select = "SELECT state, orders FROM sweep WHERE id = ?1";
+    let order = |row: &Row| {
+        let state: String = row.get(0)?;
+        let state = State::from_name(&state).unwrap_or(State::Failed);
+        Ok(Order { state, number: row.get::<i64>(1)? as u64 })
+    };
+    transaction.query_row(select, params![id], order).optional()
+}
+
+/// Orders that a sweep be paused or go on, whichever server computes it. What comes back is the
+/// order that holds: that of a sweep that is over isn't changed. None where there is none.
+pub(super) fn order(store: &Store, id: &str, running: bool) -> Result<Option<Order>, StoreError> {
+    let id = id.to_owned();
+    store.call(move |transaction| {
+        let state = if running { State::Running } else { State::Paused };
+        transaction.execute(
+            "UPDATE sweep SET state = ?2, orders = orders + 1 \
+             WHERE id = ?1 AND state IN ('running', 'paused')",
+            params![id, state.name()],
+        )?;
+        order_of(transaction, &id)
+    })
+}
+
+/// What is to become of these sweeps; none of those that were removed.
+pub(super) fn orders(
+    store: &Store,
+    ids: Vec<String>,
+) -> Result<Vec<(String, Option<Order>)>, StoreError> {
+    store.call(move |transaction| {
+        let of = |id: String| order_of(transaction, &id).map(|order| (id, order));
+        ids.into_iter().map(of).collect()
     })
 }
 

@@ -45,6 +45,11 @@ impl Queue {
         (of_client + reserved, all + self.reserved.values().sum::<usize>())
     }
 
+    /// The sweeps that aren't over.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = &Arc<Job>> {
+        self.of_client.values().flatten().filter_map(|id| self.jobs.get(id))
+    }
+
     /// Sweeps of which chunks are under way, and those of which none is: paused ones are neither.
     pub(super) fn standing(&self) -> (u64, u64) {
         let jobs = self.of_client.values().flatten().filter_map(|id| self.jobs.get(id));

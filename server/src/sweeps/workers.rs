@@ -3,12 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use model::file::json;
 use sweep::Progress;
 
 use super::chunk::{Chunks, Claim, Outcome};
-use super::job::{Job, State};
+use super::job::{Job, Order, State};
 use super::ledger;
 use super::queue::Queue;
 use super::remote::Coordinator;
@@ -16,20 +18,25 @@ use super::rows::Format;
 use crate::logged;
 use crate::store::Store;
 
+/// How often it is looked what other servers were asked to do with the sweeps at hand.
+const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
+
 /// What those who compute share with those who ask.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
     queue: Mutex<Queue>,
     pub(super) work: Condvar,
+    /// Told when the engine closes.
+    closing: Condvar,
     /// Designs that are done since the start, of all sweeps.
     pub(super) designs: AtomicU64,
 }
 
 impl Shared {
     pub(super) fn new(store: Store, queue: Queue) -> Self {
-        let (work, designs) = Default::default();
-        Self { store, queue: Mutex::new(queue), work, designs }
+        let (work, closing, designs) = Default::default();
+        Self { store, queue: Mutex::new(queue), work, closing, designs }
     }
 
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -106,28 +113,84 @@ impl Shared {
     /// Writes down how far a sweep is.
     pub(super) fn save(&self, job: &Job) {
         let _one = job.saving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (state, progress, closing, keeping, rows) = {
+        let (state, orders, progress, closing, keeping, rows) = {
             let mut inner = job.inner();
             if inner.state == State::Removed {
                 return;
             }
             let rows = inner.kept.take();
-            let closing = inner.closing.clone();
-            (inner.state, inner.progress.clone(), closing, inner.kept.keeping, Arc::new(rows))
+            let (closing, orders) = (inner.closing.clone(), inner.orders);
+            let (progress, keeping) = (inner.progress.clone(), inner.kept.keeping);
+            (inner.state, orders, progress, closing, keeping, Arc::new(rows))
         };
         let result = (state == State::Done)
             .then(|| json::print(&sweep::result(&job.space, &progress, closing.as_deref())));
         let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
-        let saved = ledger::Saved { state, progress, result, keeping, rows: Arc::clone(&rows) };
+        let kept = Arc::clone(&rows);
+        let saved = ledger::Saved { state, orders, progress, result, keeping, rows: kept };
         match ledger::save(&self.store, &job.id, saved) {
-            Ok(true) => {}
-            // Another server has removed it.
-            Ok(false) => job.abandon(),
+            Ok(order) => drop(self.follow(job, order)),
             Err(error) => {
                 tracing::error!(sweep = logged::key(&job.id), %error, "a sweep can't be saved");
                 job.inner().kept.restore(&rows);
             }
         }
+    }
+
+    /// Does what the store says of a sweep, which another server may have been asked for; true
+    /// where that changes anything.
+    pub(super) fn follow(&self, job: &Job, order: Option<Order>) -> bool {
+        match order {
+            Some(order) => job.follow(order),
+            // Removed. Chunks of it that are under way come back to nobody.
+            None => {
+                job.abandon();
+                self.queue().remove(&job.id).is_some()
+            }
+        }
+    }
+
+    /// Follows orders for the sweeps at hand until the engine closes, those of other servers on the
+    /// same store too. One that is computed hears of them whenever it is saved; a paused one, and
+    /// one whose chunks are elsewhere, has to ask.
+    fn listen(&self) {
+        let mut queue = self.queue();
+        while !queue.closing {
+            queue = self
+                .closing
+                .wait_timeout(queue, ORDERS_INTERVAL)
+                .map_or_else(|error| error.into_inner().0, |(queue, _)| queue);
+            let open: Vec<Arc<Job>> = queue.unfinished().cloned().collect();
+            if queue.closing || open.is_empty() {
+                continue;
+            }
+            drop(queue);
+            let ids = open.iter().map(|job| job.id.clone()).collect();
+            // A store that can't be read says so elsewhere.
+            let orders = ledger::orders(&self.store, ids).unwrap_or_default();
+            let mut changed = false;
+            for (job, (_, order)) in open.iter().zip(orders) {
+                changed |= self.follow(job, order);
+            }
+            if changed {
+                self.work.notify_all();
+            }
+            queue = self.queue();
+        }
+    }
+
+    /// Starts the thread that does that.
+    pub(super) fn start_listening(self: &Arc<Self>) -> std::io::Result<JoinHandle<()>> {
+        let shared = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("orders".to_owned());
+        thread.spawn(move || shared.listen())
+    }
+
+    /// Ends everything that waits.
+    pub(super) fn close_all(&self) {
+        self.queue().closing = true;
+        self.closing.notify_all();
+        self.work.notify_all();
     }
 }
 
