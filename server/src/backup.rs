@@ -18,4 +18,4 @@ pub(crate) use copy::backup;
 pub(crate) use error::BackupError;
 pub(crate) use migrate::migrate;
 pub(crate) use part::clean;
-pub(crate) use restore::restore;
+pub(crate) use restore::{restore, verify};

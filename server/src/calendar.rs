@@ -46,6 +46,22 @@ const fn date(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// Seconds since 1970 of a moment in UTC; a time before 1970 is 0.
+///
+/// Source: as [`date`], `days_from_civil`.
+pub(crate) const fn seconds(
+    (year, month, day): (u64, u64, u64),
+    (hour, minute, second): (u64, u64, u64),
+) -> u64 {
+    let year = if month <= 2 { year.saturating_sub(1) } else { year };
+    let (era, year_of_era) = (year / 400, year % 400);
+    let month_of_year = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * month_of_year + 2) / 5 + day.saturating_sub(1);
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era).saturating_sub(719_468);
+    days * 86_400 + hour * 3_600 + minute * 60 + second
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +82,7 @@ mod tests {
             (20_454, (2026, 1, 1)),
         ] {
             assert_eq!(date(days), expected);
+            assert_eq!(seconds(expected, (1, 2, 3)), days * 86_400 + 3_723);
         }
     }
 }

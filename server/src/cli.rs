@@ -3,6 +3,7 @@
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
 
+mod admin;
 mod backup;
 mod doctor;
 mod experts;
@@ -30,6 +31,7 @@ mod settings;
 mod solve;
 mod sweep;
 mod trace;
+mod upkeep;
 mod validate;
 mod worker;
 
@@ -88,6 +90,8 @@ enum Command {
     Mcp(mcp::Arguments),
     /// Check what a server needs: settings, data, store, NATS, clock, descriptors; say what to do
     Doctor(doctor::Arguments),
+    /// See who keeps how much on a server, and list, show, delete or export it
+    Admin(admin::Arguments),
     /// Print the licences of the software that this binary is made of
     Licences(licences::Arguments),
     /// Copy what a server keeps, also while it runs
@@ -168,6 +172,7 @@ pub fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(*arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Admin(arguments) => admin::run(arguments),
         Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),
         Command::Restore(arguments) => backup::restore(arguments),

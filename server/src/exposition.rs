@@ -47,6 +47,7 @@ fn text(state: &AppState) -> String {
     page.gauge("moescape_store_bytes", "Bytes that the store takes.", stored);
     let traced = files::size_of(&state.data.join(traces::DIRECTORY)).unwrap_or_default();
     page.gauge("moescape_traces_bytes", "Bytes of uploaded traces.", traced);
+    upkeep(&mut page, &state.telemetry);
     let up = state.telemetry.uptime().as_secs_f64();
     page.gauge("moescape_uptime_seconds", "Seconds since the server was started.", up);
     if let Some(bytes) = resident_bytes() {
@@ -104,6 +105,27 @@ fn sweeps(page: &mut Page, state: &AppState) {
     let name = "moescape_sweep_designs_total";
     page.head(name, "Designs that sweeps are done with; its rate is their speed.", "counter");
     page.sample(name, &[], designs);
+}
+
+/// What the server does by itself.
+fn upkeep(page: &mut Page, telemetry: &Telemetry) {
+    let (expired, failures) = telemetry.expiries();
+    let name = "moescape_expired_total";
+    page.head(name, "Things that went as nobody used them.", "counter");
+    for (kind, count) in expired {
+        page.sample(name, &[("kind", kind)], count);
+    }
+    let name = "moescape_expiry_failures_total";
+    page.head(name, "Times that what was due couldn't go.", "counter");
+    page.sample(name, &[], failures);
+    let (at, failures) = telemetry.copies();
+    let name = "moescape_backup_failures_total";
+    page.head(name, "Copies on schedule that weren't made, or weren't whole.", "counter");
+    page.sample(name, &[], failures);
+    if at > 0 {
+        let name = "moescape_backup_last_success_timestamp_seconds";
+        page.gauge(name, "When the last copy on schedule was made, seconds since 1970.", at);
+    }
 }
 
 /// What the process has in RAM, where Linux says so.

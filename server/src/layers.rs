@@ -27,8 +27,8 @@ use crate::hosts::Refused;
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{
-    choices, client, logged, not_found, origin, proxies, query, receiving, sending, telemetry,
-    translation,
+    choices, client, logged, not_found, noted, origin, proxies, query, receiving, sending,
+    telemetry, translation,
 };
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
@@ -57,6 +57,7 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
     let encoded = DefaultPredicate::new().and(sending::may_be_encoded);
     let routes = routes
         .layer(DefaultBodyLimit::max(receiving::BODY_LIMIT_BYTES))
+        .layer(middleware::from_fn_with_state(state.clone(), noted::noted))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
         .layer(middleware::from_fn_with_state(Arc::clone(&state.inbox), receiving::counted))
@@ -97,8 +98,8 @@ async fn cleaned(State(state): State<AppState>, mut request: Request) -> Request
         let headers = request.headers_mut();
         headers.remove(proxies::FORWARDED_FOR);
         headers.remove(proxies::FORWARDED_PROTO);
-        if let Some(user) = &state.user_header {
-            headers.remove(user);
+        for told in state.user_header.iter().chain(&state.groups.header) {
+            headers.remove(told);
         }
         None
     };

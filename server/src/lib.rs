@@ -8,6 +8,7 @@
 
 mod address_counts;
 mod calendar;
+mod deeds;
 mod files;
 mod language;
 mod logged;
@@ -18,6 +19,7 @@ mod telemetry;
 
 mod budget;
 mod choices;
+mod audit;
 mod client;
 mod in_use;
 mod query;
@@ -35,6 +37,9 @@ mod embed_from;
 mod hosts;
 mod origin;
 mod owner;
+
+mod holdings;
+mod quotas;
 
 mod card;
 mod designs;
@@ -55,8 +60,13 @@ mod receiving;
 mod sending;
 
 mod mcp;
+mod copies;
+mod groups;
 
 mod state;
+
+mod noted;
+mod retention;
 
 pub mod openapi;
 mod reading;

@@ -57,8 +57,11 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 }
 
 /// An owner who is about to store something, and the cookie that keeps them one.
+#[derive(Clone, Debug)]
 pub(crate) struct Storing {
     pub(crate) owner: Owner,
+    /// Did they come without a key?
+    pub(crate) is_new: bool,
     /// The value of the answer's `Set-Cookie`: a new key, or the old one for another while.
     pub(crate) cookie: HeaderValue,
 }
@@ -73,11 +76,13 @@ where
         let told = Option::<Arc<PublicUrl>>::from_ref(state);
         let url = public_url::of_request(told.as_deref(), &parts.headers);
         let is_secure = url.is_some_and(|url| url.is_secure());
-        let key = match key(&parts.headers) {
+        let own = key(&parts.headers);
+        let key = match own {
             Some(key) => key,
             None => random_key()?,
         };
-        Ok(Self { owner: Owner::of_key(&key), cookie: cookie(&key, is_secure)? })
+        let is_new = own.is_none();
+        Ok(Self { owner: Owner::of_key(&key), is_new, cookie: cookie(&key, is_secure)? })
     }
 }
 

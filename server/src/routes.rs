@@ -21,6 +21,7 @@ mod import_page;
 mod infer;
 mod measured;
 mod json;
+mod kept;
 mod knobs;
 mod learn;
 mod metrics;
@@ -113,7 +114,7 @@ pub fn router(state: AppState) -> Router {
         .route("/s/{id}/find/{index}", get(sweep_page::find_around))
         .route("/r", post(review_start::begin))
         .route("/r/new", get(review_start::form))
-        .route("/r/{id}", get(review::page))
+        .route("/r/{id}", get(review::page).delete(reviews::remove))
         .nest("/r/{id}", review_routes())
         .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
@@ -140,6 +141,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/designs", get(designs::list).post(designs::store))
         .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
         .route("/api/v1/reviews", post(reviews::begin))
+        .route("/api/v1/reviews/{id}", delete(reviews::remove))
         .nest("/api/v1/reviews/{id}", review_routes())
         .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
         .route("/api/v1/sweeps/cost", post(sweeps::cost))
@@ -152,7 +154,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/knobs", get(knobs::knobs))
         .route("/api/v1/metrics", get(metrics::metrics))
         .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MAX_BYTES)))
-        .route("/api/v1/traces/{hash}", get(trace::packed))
+        .route("/api/v1/traces/{hash}", get(trace::packed).delete(trace::remove))
         .route(app::page::trust::JSON_PATH, get(validation::json))
         .route(app::page::trust::CSV_PATH, get(validation::csv))
         .route(app::page::trust::SERVING_JSON_PATH, get(validation::serving))

@@ -7,19 +7,23 @@ use axum::extract::FromRef;
 use axum::http::HeaderName;
 use tokio::sync::watch;
 
+use crate::audit::Audit;
 use crate::budget::{Budget, Turns};
 use crate::embed_from::EmbedFrom;
+use crate::groups::Groups;
+use crate::holdings::OpenedNotes;
 use crate::hosts::{Host, Hosts};
 use crate::mcp::Agents;
 use crate::proxies::{Network, Proxies};
 use crate::public_url::PublicUrl;
+use crate::quotas::Quotas;
 use crate::reviews::Reviews;
 use crate::site::Site;
 use crate::store::Home;
 use crate::sweeps::{Engine, EngineError};
 use crate::telemetry::Telemetry;
 use crate::traces::Traces;
-use crate::{designs, nats, receiving, sending, store, sweeps, traces};
+use crate::{designs, nats, quotas, receiving, sending, store, sweeps, traces};
 
 /// Large files that are made at once, and those that one address may wait for.
 const MAX_MAKERS: usize = 2;
@@ -69,6 +73,14 @@ pub struct AppState {
     pub(crate) finders: Arc<Turns>,
     /// Who answers agents, where they are answered.
     pub(crate) agents: Option<Agents>,
+    /// What one owner may keep.
+    pub(crate) quotas: Arc<Quotas>,
+    /// Which groups may make what is kept.
+    pub(crate) groups: Arc<Groups>,
+    /// Where it is told who did what.
+    pub(crate) audit: Option<Arc<Audit>>,
+    /// What was opened today.
+    pub(crate) opened: Arc<OpenedNotes>,
     /// True once the server was told to end: answers without an end of their own end then.
     pub(crate) closing: watch::Sender<bool>,
 }
@@ -102,8 +114,35 @@ impl AppState {
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
             finders: Arc::new(Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
             agents: None,
+            quotas: Arc::default(),
+            groups: Arc::default(),
+            audit: None,
+            opened: Arc::default(),
             closing,
         }
+    }
+
+    /// The same with these limits of what one owner may keep.
+    #[must_use]
+    pub(crate) fn limited(mut self, limits: quotas::Limits) -> Self {
+        self.quotas = Arc::new(Quotas::new(limits));
+        self
+    }
+
+    /// The same in which these groups alone make what is kept.
+    #[must_use]
+    pub(crate) fn for_groups(mut self, groups: Groups) -> Self {
+        self.groups = Arc::new(groups);
+        self
+    }
+
+    /// The same that tells who did what. Decisions in sessions are told however they come.
+    #[must_use]
+    pub(crate) fn audited(mut self, audit: Audit) -> Self {
+        let audit = Arc::new(audit);
+        self.reviews.tell_decisions(Arc::clone(&audit));
+        self.audit = Some(audit);
+        self
     }
 
     /// The same at this address on the web.

@@ -25,6 +25,11 @@ pub(crate) struct Telemetry {
     routes: Mutex<BTreeMap<String, Route>>,
     refusals: Mutex<BTreeMap<&'static str, u64>>,
     connections: AtomicU64,
+    expired: Mutex<BTreeMap<&'static str, u64>>,
+    expiry_failures: AtomicU64,
+    /// When the last copy was made, seconds since 1970; 0 before the first one.
+    copied_at_secs: AtomicU64,
+    copy_failures: AtomicU64,
 }
 
 /// The requests of a route.
@@ -44,6 +49,10 @@ impl Default for Telemetry {
             routes: Mutex::default(),
             refusals: Mutex::default(),
             connections: AtomicU64::new(0),
+            expired: Mutex::default(),
+            expiry_failures: AtomicU64::new(0),
+            copied_at_secs: AtomicU64::new(0),
+            copy_failures: AtomicU64::new(0),
         }
     }
 }
@@ -76,6 +85,37 @@ impl Telemetry {
     pub(crate) fn connected(self: &Arc<Self>) -> Connected {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Connected(Arc::clone(self))
+    }
+
+    /// So many things went as nobody used them.
+    pub(crate) fn expired(&self, kind: &'static str, count: u64) {
+        *held(&self.expired).entry(kind).or_default() += count;
+    }
+
+    /// Some couldn't go.
+    pub(crate) fn expiry_failed(&self) {
+        self.expiry_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A copy was made, and read to its end.
+    pub(crate) fn copied(&self, now_secs: u64) {
+        self.copied_at_secs.store(now_secs, Ordering::Relaxed);
+    }
+
+    /// None was made.
+    pub(crate) fn copy_failed(&self) {
+        self.copy_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What went by kind, and how often something couldn't.
+    pub(crate) fn expiries(&self) -> (BTreeMap<&'static str, u64>, u64) {
+        (held(&self.expired).clone(), self.expiry_failures.load(Ordering::Relaxed))
+    }
+
+    /// When the last copy was made, 0 before the first one, and how often none was.
+    pub(crate) fn copies(&self) -> (u64, u64) {
+        let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        (load(&self.copied_at_secs), load(&self.copy_failures))
     }
 
     pub(crate) fn uptime(&self) -> Duration {

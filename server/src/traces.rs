@@ -7,7 +7,7 @@ mod thrift;
 
 pub(crate) use store::{Store, StoreError, is_stored};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
 use model::pattern::{self, Patterns};
@@ -40,6 +40,12 @@ impl Traces {
             readers: Turns::new(MAX_READERS, MAX_READERS_PER_ADDRESS),
         }
     }
+}
+
+/// Where the trace of this hash is below a data directory, if it is there. What is no hash is a
+/// name that no trace has.
+pub(crate) fn file(data: &Path, hash: &str) -> PathBuf {
+    store::path(&data.join(DIRECTORY), hash)
 }
 
 /// The trace of a file: Parquet, JSON or CSV, told apart by how it begins.

@@ -21,6 +21,21 @@ pub(crate) struct Restored {
     pub(crate) made_at: Option<String>,
 }
 
+/// Reads a copy to its end: every file is what its manifest says, and the database is whole.
+pub(crate) fn verify(from: &Path) -> Result<(), BackupError> {
+    let copy = Copy::find(from)?;
+    for (name, entry) in &copy.files {
+        let path = from.join(name);
+        let read = Entry::new(name.clone(), files::hash(&path).map_err(disk(&path))?);
+        if entry.as_ref().is_some_and(|entry| *entry != read) {
+            let path = path.display();
+            let detail = format!("{path} isn't what its manifest says: other bytes are in it");
+            return Err(BackupError::Broken(detail));
+        }
+    }
+    check(&from.join(store::FILE)).map(drop)
+}
+
 /// Puts a copy where a server finds it. A directory that holds something is replaced only where
 /// that was asked for; traces that were there stay. After an error, and wherever it is cut off,
 /// the directory holds what it held before.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
-use super::{Failure, log, output};
+use super::{Failure, log, output, upkeep};
 use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
 use crate::nats::Address;
@@ -125,6 +125,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     pub(super) print_config: bool,
     #[command(flatten)]
+    pub(super) upkeep: upkeep::Arguments,
+    #[command(flatten)]
     log: log::Arguments,
 }
 
@@ -164,6 +166,8 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     if arguments.mcp {
         state = state.with_agents();
     }
+    state = arguments.upkeep.tell(state)?;
+    arguments.upkeep.start(&state)?;
     state.reviews.allow_sockets(arguments.sockets_per_address);
     let per_address = arguments.max_connections_per_address;
     let limits = Limits::new(arguments.max_connections, per_address, arguments.sockets_per_address);

@@ -148,11 +148,15 @@ pub(crate) fn remove(store: &Store, id: &str, owner: &Owner) -> Result<Removed, 
             let is_there = is_there(transaction, &id)?;
             return Ok(if is_there { Removed::NotTheirs } else { Removed::Unknown });
         }
-        transaction.execute(
+        let gone = transaction.execute(
             "DELETE FROM design WHERE id = ?1 AND NOT EXISTS \
              (SELECT 1 FROM design_entry WHERE design = ?1)",
             params![id],
         )?;
+        if gone > 0 {
+            let delete = "DELETE FROM opened WHERE kind = 'design' AND id = ?1";
+            transaction.execute(delete, params![id])?;
+        }
         Ok(Removed::Yes)
     })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
 use review::wire::{At, Presence, Start, Tell};
-use review::{Room, Seq};
+use review::{Change, Room, Seq};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::{Instant, interval_at, sleep_until};
 
@@ -21,6 +21,7 @@ use super::message::{Again, Cast, Full, Joined, Joining, Message, Showing, text}
 use super::notice::NoticeKind;
 use super::participant::Participant;
 use super::shared::Shared;
+use crate::audit::Line;
 use crate::logged;
 
 /// Changes that are written down together, at most.
@@ -194,11 +195,25 @@ impl Keeper {
             let event_message = Tell::Event { event: Box::new(event.as_ref().clone()) };
             let _ = self.casts.send(Cast::Event(event.seq, text(&event_message)));
         }
+        self.tell_decisions(&outcomes);
         if outcomes.iter().any(|outcome| matches!(outcome, Outcome::New(_))) {
             self.notify(NoticeKind::Seq { seq: self.published.unwrap_or_default() });
         }
         ended.into_iter().for_each(|link| self.cut(link));
         outcomes
+    }
+
+    /// Tells the audit log who decided.
+    fn tell_decisions(&self, outcomes: &[Outcome]) {
+        let Some(audit) = self.shared.audit.get() else { return };
+        for outcome in outcomes {
+            let Outcome::New(event) = outcome else { continue };
+            if matches!(event.change, Change::Decide { .. }) {
+                let user = event.by.is_vouched.then(|| event.by.name.clone());
+                let (act, of) = ("session.decide".to_owned(), logged::key(&self.review));
+                audit.record(Line { act, of: Some(of), user, ..Line::default() });
+            }
+        }
     }
 
     /// Keeps the room where that hasn't been done for so many events.

@@ -1,6 +1,7 @@
 //! The review sessions of a server: who may come in, and the way to each session's keeper.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,7 +17,10 @@ use super::rate::Buckets;
 use super::secret::{self, NoRandomness};
 use super::shared::Shared;
 use crate::address_counts::{AddressCounts, Place};
+use crate::audit::Audit;
 use crate::calendar::now_millis;
+use crate::deeds::Kind;
+use crate::holdings;
 use crate::nats::Address;
 use crate::store::{self, Store, StoreError};
 
@@ -220,6 +224,27 @@ impl Reviews {
             self.send(review, Message::Cut(link.to_owned())).await?;
         }
         Ok(found)
+    }
+
+    /// Deletes a session; whoever is in it is out at once. False when there is none.
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        review: &str,
+        data: PathBuf,
+    ) -> Result<bool, Trouble> {
+        let (links, id) = (self.links(review).await?, review.to_owned());
+        let shared = Arc::clone(&self.shared);
+        let work = move || holdings::delete(&data, &shared.store, Kind::Session, &id);
+        let done = tokio::task::spawn_blocking(work).await.map_err(|_| Trouble::Ending)??;
+        for link in links {
+            self.send(review, Message::Cut(link.id)).await?;
+        }
+        Ok(done)
+    }
+
+    /// Tells the audit log of decisions from now on.
+    pub(crate) fn tell_decisions(&self, audit: Arc<Audit>) {
+        let _ = self.shared.audit.set(audit);
     }
 
     /// The room after its last event, or after that one; none where it hasn't got so far.

@@ -2,12 +2,13 @@
 //! which session.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::mpsc;
 
 use super::message::Message;
 use super::notice::{NoticeKind, Notices};
+use crate::audit::Audit;
 use crate::nats::Address;
 use crate::store::{self, Store, StoreError};
 
@@ -16,12 +17,15 @@ use crate::store::{self, Store, StoreError};
 pub(super) struct Shared {
     pub(super) store: Arc<store::Lazy>,
     pub(super) notices: Notices,
+    /// Where decisions are told.
+    pub(super) audit: OnceLock<Arc<Audit>>,
     mailboxes: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
 }
 
 impl Shared {
     pub(super) fn new(store: Arc<store::Lazy>, nats: Option<Address>) -> Self {
-        Self { store, notices: Notices::new(nats), mailboxes: Mutex::default() }
+        let (audit, mailboxes) = Default::default();
+        Self { store, notices: Notices::new(nats), audit, mailboxes }
     }
 
     pub(super) fn store(&self) -> Result<Store, StoreError> {

@@ -10,9 +10,11 @@ use model::file::{self, Extent, Tree, json};
 use model::{MODEL_VERSION, link};
 
 use super::json::json_response;
+use super::kept;
 use super::page::off_thread;
 use crate::calendar;
 use crate::client::Client;
+use crate::deeds::Kind;
 use crate::designs::{self, Entry, Refusal, Removed, StoredDesign, StoringOutcome, Words};
 use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
@@ -37,7 +39,8 @@ pub(super) async fn store(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let (design, words) = read(body)?;
-    let Storing { owner, cookie } = storing;
+    let storing = kept::check(&state, Kind::Design, storing, &client).await?;
+    let Storing { owner, cookie, .. } = storing;
     let kept = keep(&state, &client, owner, design, words).await?;
     let status = if kept.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let location = format!("/api/v1/designs/{}", kept.stored.id);

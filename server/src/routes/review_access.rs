@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use review::{Cause, Role};
 use serde::{Deserialize, Serialize};
 
+use crate::groups;
 use crate::problem::Problem;
 use crate::reviews::{Grant, Trouble};
 use crate::state::AppState;
@@ -120,8 +121,5 @@ pub(super) fn read<T: for<'a> Deserialize<'a>>(
 
 /// The user that a proxy in front vouches for, where the server was told to believe one.
 pub(super) fn user(state: &AppState, headers: &HeaderMap) -> Option<String> {
-    let name = state.user_header.as_ref()?;
-    let value = headers.get(name)?;
-    let value = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
-    (!value.is_empty()).then_some(value)
+    groups::user(state.user_header.as_ref(), headers)
 }

@@ -14,9 +14,12 @@ use leptos::prelude::provide_context;
 use model::link;
 use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 
+use super::kept;
 use super::page::render;
 use super::review_access::{broken, user};
 use crate::client::Client;
+use crate::deeds::Kind;
+use crate::owner::Storing;
 use crate::problem::Problem;
 use crate::query;
 use crate::reviews::{self, Grant};
@@ -47,6 +50,7 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
 pub(super) async fn begin(
     State(state): State<AppState>,
     Client(client): Client,
+    storing: Storing,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
@@ -55,6 +59,7 @@ pub(super) async fn begin(
         let detail = "that are more sessions than can be begun at once; try again later";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10));
     }
+    let storing = kept::check(&state, Kind::Session, storing, &client).await?;
     let id = reviews::new_id().map_err(broken)?;
     let key = typed.key.clone().filter(|key| !key.is_empty());
     let key = key.map_or_else(reviews::new_id, Ok).map_err(broken)?;
@@ -70,13 +75,14 @@ pub(super) async fn begin(
     };
     let link = link::encode(&link::salvage(&typed.link).0);
     let made = state.reviews.create(name, link, by, id.clone()).await.map_err(broken)?;
+    kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let own = made.into_iter().find(|made| made.link.role == Role::Own);
     let key = own.map(|own| own.token).unwrap_or_default();
     let led = [
         (header::LOCATION, format!("/r/{id}?key={key}")),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ];
-    Ok((StatusCode::SEE_OTHER, led).into_response())
+    Ok(kept::with_cookie((StatusCode::SEE_OTHER, led).into_response(), storing.cookie))
 }
 
 fn read(body: &str) -> Result<Typed, Problem> {

@@ -10,8 +10,11 @@ use axum::response::{IntoResponse, Response};
 use review::{Refusal, Role, clean_name};
 use serde::{Deserialize, Serialize};
 
-use super::review_access::{Holder, broken, private, read, refused, user};
+use super::kept;
+use super::review_access::{Holder, broken, private, read, refused, unknown, user};
 use crate::client::Client;
+use crate::deeds::Kind;
+use crate::owner::Storing;
 use crate::problem::Problem;
 use crate::reviews::{self, Link, NewLink};
 use crate::state::AppState;
@@ -74,6 +77,7 @@ impl Shown {
 pub(super) async fn begin(
     State(state): State<AppState>,
     Client(client): Client,
+    storing: Storing,
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
@@ -90,6 +94,7 @@ pub(super) async fn begin(
         let detail = "that are more sessions than can be begun at once; try again later";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10));
     }
+    let storing = kept::check(&state, Kind::Session, storing, &client).await?;
     let id = reviews::new_id().map_err(broken)?;
     let key = match key {
         Some(key) => key,
@@ -100,12 +105,28 @@ pub(super) async fn begin(
     let by = by.and_then(|by| reviews::check_name(&by).map(|()| by)).map_err(refused)?;
     let link = model::link::encode(&design);
     let links = state.reviews.create(name, link, by, id.clone()).await.map_err(broken)?;
+    kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let path = format!("/r/{id}");
     let page = format!("{}{path}", origin.as_ref().map_or("", |url| url.as_str()));
     let links = links.into_iter().map(|made| Shown::of_new(made, &page)).collect();
     let location = [(header::LOCATION, format!("/api/v1/reviews/{id}/state"))];
     let begun = Begun { id, page, links };
-    Ok((location, private(StatusCode::CREATED, &begun)).into_response())
+    let response = (location, private(StatusCode::CREATED, &begun)).into_response();
+    Ok(kept::with_cookie(response, storing.cookie))
+}
+
+/// `DELETE /api/v1/reviews/{id}`: deletes a session with all that was said in it; whoever is there
+/// is out at once.
+pub(super) async fn remove(
+    State(state): State<AppState>,
+    holder: Holder,
+) -> Result<StatusCode, Problem> {
+    holder.at_least(Role::Own)?;
+    let data = state.data.as_ref().clone();
+    if !state.reviews.delete(&holder.grant.review, data).await.map_err(broken)? {
+        return Err(unknown());
+    }
+    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Serialize)]

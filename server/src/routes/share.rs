@@ -16,9 +16,10 @@ use axum::response::{IntoResponse, Response};
 use model::design::Design;
 use model::{MODEL_VERSION, link};
 
-use super::designs;
 use super::page::off_thread;
+use super::{designs, kept};
 use crate::client::Client;
+use crate::deeds::Kind;
 use crate::designs::{Entry, StoredDesign, Words, id};
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
@@ -75,14 +76,18 @@ pub(super) async fn act(
     let field = |name: &str| form.get(name).map(String::as_str);
     let design = link::decode(field("link").unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
-    let Storing { owner, cookie } = storing;
+    let checked = match field("action") {
+        Some("store") => kept::check(&state, Kind::Design, storing.clone(), &client).await,
+        _ => Ok(storing.clone()),
+    };
+    let Storing { owner, cookie, .. } = storing;
     let done = match field("action") {
         Some("store") => {
             let words = Words::new(field("name"), field("note")).map_err(|(field, why)| {
                 let detail = format!("The {field} can't be kept: {why}.");
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
             });
-            match words {
+            match checked.and(words) {
                 Ok(words) => {
                     let (owner, design) = (owner.clone(), design.clone());
                     designs::keep(&state, &client, owner, design, words).await.map(|_| ())

@@ -14,8 +14,10 @@ use leptos::prelude::provide_context;
 use maud::{Markup, html};
 use model::{MODEL_VERSION, link};
 
+use super::kept;
 use super::{designs, page};
 use crate::client::Client;
+use crate::deeds::Kind;
 use crate::designs::{Change, Entry, StoredDesign, Words, changes};
 use crate::not_found;
 use crate::owner::{Storing, Visitor};
@@ -99,7 +101,8 @@ pub(super) async fn recompute(
     Client(client): Client,
     storing: Storing,
 ) -> Result<Response, Problem> {
-    let Storing { owner, cookie } = storing;
+    let storing = kept::check(&state, Kind::Design, storing, &client).await?;
+    let Storing { owner, cookie, .. } = storing;
     let (stored, entry) = designs::find(&state, &id, Some(owner.clone()), None)
         .await?
         .ok_or_else(designs::unknown)?;

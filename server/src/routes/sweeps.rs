@@ -18,8 +18,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::json::json_response;
+use super::kept;
 use super::page::off_thread;
 use crate::client::Client;
+use crate::deeds::Kind;
+use crate::owner::Storing;
 use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
@@ -46,6 +49,7 @@ const RETRY_SECONDS: u64 = 30;
 pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
+    storing: Storing,
     RawQuery(asked): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -53,6 +57,8 @@ pub(super) async fn submit(
     let [rows] = query::parameters(&asked, ["rows"])?;
     let choices = [("none", Keeping::No), ("all", Keeping::Yes(0))];
     let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices)?;
+    let storing = kept::check(&state, Kind::Sweep, storing, &client).await?;
+    let of = state.clone();
     let done = blocking(move || {
         let space = read(body)?;
         let engine = state.sweeps().map_err(broken)?;
@@ -63,6 +69,7 @@ pub(super) async fn submit(
         Ok((job, cost))
     });
     let (job, cost) = done.await?;
+    kept::own(&of, Kind::Sweep, &job.id, storing.owner, 0).await?;
     let address = format!("/api/v1/sweeps/{}", job.id);
     let tree = Tree::map([
         ("id", Tree::from(job.id.as_str())),
@@ -73,7 +80,8 @@ pub(super) async fn submit(
         ("cost", cost),
     ]);
     let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], json_response(&tree)).into_response())
+    let headers = [(header::LOCATION, location), (header::SET_COOKIE, storing.cookie)];
+    Ok((StatusCode::CREATED, headers, json_response(&tree)).into_response())
 }
 
 /// `GET /api/v1/sweeps`: the asker's sweeps, newest first.

@@ -13,7 +13,12 @@ use model::routing::{Trace, measure};
 use tokio::task;
 
 use super::json::json_response;
+use super::kept;
+use super::page::off_thread;
 use crate::client::Client;
+use crate::deeds::Kind;
+use crate::holdings;
+use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
@@ -29,10 +34,12 @@ const MAX_PACKED: u64 = 1 << 30;
 pub(super) async fn add(
     State(state): State<AppState>,
     Client(client): Client,
+    storing: Storing,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     // Whoever is slow to send it keeps nobody from having theirs read.
     let body = body.map_err(|error| unread(&error))?;
+    let storing = kept::check(&state, Kind::Trace, storing, &client).await?;
     let traces = Arc::clone(&state.traces);
     let turn = traces.readers.turn(&client).await?;
     let answer = task::spawn_blocking(move || {
@@ -41,7 +48,9 @@ pub(super) async fn add(
         keep(&traces, &body)
     });
     let (hash, summary) = answer.await.map_err(|_| mistake())??;
-    let mut response = json_response(&summary);
+    let bytes = state.traces.store.bytes(&hash);
+    kept::own(&state, Kind::Trace, &hash, storing.owner, bytes).await?;
+    let mut response = kept::with_cookie(json_response(&summary), storing.cookie);
     *response.status_mut() = StatusCode::CREATED;
     if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/traces/{hash}")) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -70,6 +79,42 @@ pub(super) async fn packed(
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     headers.insert(header::CACHE_CONTROL, forever);
     Ok(response)
+}
+
+/// Deletes a trace of the asker: for them, and with the last who have it for all.
+pub(super) async fn remove(
+    State(state): State<AppState>,
+    Path(hash): Path<String>,
+    Visitor(owner): Visitor,
+) -> Result<StatusCode, Problem> {
+    let unknown =
+        || Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server");
+    let removed = off_thread(move || {
+        let not_kept = |error: StoreError| not_kept(&error);
+        if state.traces.store.open(&hash).map_err(|error| not_kept(error.into()))?.is_none() {
+            return Err(unknown());
+        }
+        let done = owner.map(|owner| holdings::disown_trace(&state.store, &hash, &owner));
+        let gone = match done.transpose().map_err(unusable)?.flatten() {
+            Some(gone) => gone,
+            None => {
+                let detail = "only who uploaded a trace can delete it, in the browser that did";
+                return Err(Problem::new(StatusCode::FORBIDDEN, detail));
+            }
+        };
+        if gone {
+            state.traces.store.remove(&hash).map_err(|error| not_kept(error.into()))?;
+        }
+        Ok(StatusCode::NO_CONTENT)
+    });
+    removed.await?
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn unusable(error: crate::store::StoreError) -> Problem {
+    tracing::error!(%error, "whose a trace is can't be read");
+    let detail = "the server can't use its store now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
 }
 
 /// Reads and stores a trace.

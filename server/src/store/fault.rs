@@ -130,7 +130,7 @@ impl StoreError {
     }
 
     /// The disk refuses.
-    pub(super) fn disk(file: &Path, error: &io::Error) -> Self {
+    pub(crate) fn disk(file: &Path, error: &io::Error) -> Self {
         Self::new(Cause::of_disk(error), format!("{}: {error}", file.display()))
     }
 

@@ -21,6 +21,9 @@ use crate::store::Store;
 /// How often it is looked what other servers were asked to do with the sweeps at hand.
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
+/// After so many looks those that are over are looked for as well.
+const ALL_AFTER: u64 = 10;
+
 /// What those who compute share with those who ask.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -155,12 +158,19 @@ impl Shared {
     /// one whose chunks are elsewhere, has to ask.
     fn listen(&self) {
         let mut queue = self.queue();
-        while !queue.closing {
+        for turn in 0_u64.. {
+            if queue.closing {
+                return;
+            }
             queue = self
                 .closing
                 .wait_timeout(queue, ORDERS_INTERVAL)
                 .map_or_else(|error| error.into_inner().0, |(queue, _)| queue);
-            let open: Vec<Arc<Job>> = queue.unfinished().cloned().collect();
+            let mut open: Vec<Arc<Job>> = queue.unfinished().cloned().collect();
+            if turn.is_multiple_of(ALL_AFTER) {
+                // Of those that are over it is to be heard that they were removed.
+                open = queue.jobs.values().cloned().collect();
+            }
             if queue.closing || open.is_empty() {
                 continue;
             }

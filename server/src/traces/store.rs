@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -59,6 +60,7 @@ impl Store {
         let bytes = packed::write(trace);
         if let Some(stored) = self.open(&hash)? {
             // The hash is no secret's: two traces that share it can be made on purpose.
+            self.touch(&hash);
             return if unpacks_to(stored, &bytes)? { Ok(hash) } else { Err(StoreError::Taken) };
         }
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -98,9 +100,36 @@ impl Store {
         }
     }
 
-    fn path(&self, hash: &str) -> PathBuf {
-        self.directory.join(hash).with_extension(EXTENSION)
+    /// Notes that a trace was opened now, by its file's time.
+    pub(crate) fn touch(&self, hash: &str) {
+        if let Ok(file) = File::options().append(true).open(self.path(hash)) {
+            // What can't be noted makes it look older.
+            let _ = file.set_modified(SystemTime::now());
+        }
     }
+
+    /// Removes a trace, where it is there.
+    pub(crate) fn remove(&self, hash: &str) -> io::Result<bool> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        // The next one that is kept counts anew.
+        *used = None;
+        files::remove(&self.path(hash))
+    }
+
+    /// Bytes of a trace's file.
+    pub(crate) fn bytes(&self, hash: &str) -> u64 {
+        fs::metadata(self.path(hash)).map_or(0, |metadata| metadata.len())
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        path(&self.directory, hash)
+    }
+}
+
+/// The file of a hash; what is none stays in the directory, and is nobody's.
+pub(super) fn path(directory: &Path, hash: &str) -> PathBuf {
+    let name = if is_hash(hash) { hash } else { "none" };
+    directory.join(name).with_extension(EXTENSION)
 }
 
 /// Is that the name of a stored file?

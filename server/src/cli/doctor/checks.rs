@@ -10,7 +10,7 @@ use super::State::{Broken, Warning};
 use super::{Check, reach, serve};
 use crate::listen::{self, Limits};
 use crate::nats::{self, Address, MAX_ANSWER_TIME};
-use crate::{Site, files, store, traces};
+use crate::{Site, calendar, copies, files, store, traces};
 
 /// Room below which the data directory is soon full, and below which it is.
 const LITTLE_MIB: u64 = 1_024;
@@ -69,6 +69,10 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     checks.extend(reach::all(settings));
     if let Some(address) = &settings.store {
         checks.extend(super::database::all(address));
+    }
+    if let Some(to) = &settings.upkeep.backup_to {
+        let newest = copies::newest(to);
+        checks.push(of_copies(to, settings.upkeep.backup_every, newest, calendar::now_secs()));
     }
     checks.push(descriptors(settings));
     if let Some(address) = &settings.engine {
@@ -265,6 +269,24 @@ fn of_clock(now: SystemTime, stored: Option<SystemTime>) -> Check {
     Check::fine(name, "later than all that is stored")
 }
 
+/// Is the newest copy that the server made by itself as new as it has to be?
+fn of_copies(to: &Path, every: Duration, newest: Option<u64>, now_secs: u64) -> Check {
+    let (name, shown) = ("backups", to.display());
+    let todo = "see the server's log for why none is made, and the room and rights of that \
+                directory";
+    let Some(at) = newest else {
+        let found = format!("{shown} has no copy yet");
+        return Check::new(name, Warning, found, todo);
+    };
+    let hours = now_secs.saturating_sub(at) / 3_600;
+    let found = format!("the newest copy in {shown} is {hours} h old");
+    // One that is missing is a fault only once its turn and another one are over.
+    if now_secs.saturating_sub(at) > every.as_secs().saturating_mul(2) {
+        return Check::new(name, Broken, found, todo);
+    }
+    Check::fine(name, found)
+}
+
 fn descriptors(settings: &serve::Arguments) -> Check {
     let wanted = settings.max_connections;
     let limits = Limits::new(wanted, None, 0);
@@ -333,6 +355,14 @@ mod tests {
         assert_eq!(of_clock(now, Some(now + AHEAD)).state, State::Fine);
         assert_eq!(of_clock(now, Some(now + AHEAD * 2)).state, State::Broken);
         assert_eq!(of_clock(SystemTime::UNIX_EPOCH, None).state, State::Broken);
+    }
+
+    #[test]
+    fn a_copy_that_is_too_old_is_broken() {
+        let of = |newest| of_copies(Path::new("/b"), Duration::from_hours(1), newest, 100_000);
+        assert_eq!(of(None).state, State::Warning);
+        assert_eq!(of(Some(100_000 - 7_200)).state, State::Fine);
+        assert_eq!(of(Some(100_000 - 7_201)).state, State::Broken);
     }
 
     #[test]

@@ -1,0 +1,57 @@
+//! What an owner keeps: whether there is room for more, and whose it is then.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use super::page::off_thread;
+use crate::deeds::Kind;
+use crate::owner::{Owner, Storing};
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::store::StoreError;
+use crate::{calendar, holdings};
+
+/// Is there room for one thing more?
+pub(super) async fn check(
+    state: &AppState,
+    kind: Kind,
+    storing: Storing,
+    client: &str,
+) -> Result<Storing, Problem> {
+    if !state.quotas.is_there(kind) {
+        return Ok(storing);
+    }
+    let (state, client) = (state.clone(), client.to_owned());
+    let checked = off_thread(move || {
+        let store = state.store.open().map_err(broken)?;
+        state.quotas.check(&store, kind, &storing, &client, calendar::now_secs())?;
+        Ok(storing)
+    });
+    checked.await?
+}
+
+/// Notes whose something new is.
+pub(super) async fn own(
+    state: &AppState,
+    kind: Kind,
+    id: &str,
+    owner: Owner,
+    bytes: u64,
+) -> Result<(), Problem> {
+    let (state, id) = (state.clone(), id.to_owned());
+    let noted = off_thread(move || holdings::own(&state.store.open()?, kind, &id, &owner, bytes));
+    noted.await?.map_err(broken)
+}
+
+/// An answer that makes whoever asked an owner.
+pub(super) fn with_cookie(mut response: Response, cookie: HeaderValue) -> Response {
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+    response
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn broken(error: StoreError) -> Problem {
+    tracing::error!(%error, "whose something is can't be read or written");
+    let detail = "the server can't use its store now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+}
