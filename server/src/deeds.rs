@@ -43,6 +43,8 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Create,
+    /// Store or delete a design on the sheet, whose form says which.
+    Share,
     /// Come into a session: by its link, or by a socket.
     Join,
     /// Ask for a change of a session.
@@ -60,6 +62,7 @@ impl Act {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
+            Self::Share => "share",
             Self::Join => "join",
             Self::Change => "change",
             Self::Open => "open",
@@ -87,7 +90,8 @@ pub(crate) fn deed(method: &Method, template: &str, query: bool) -> Option<Deed>
     let (post, delete) = (is(&Method::POST), is(&Method::DELETE));
     let of = |kind, act| Some(Deed { kind, act });
     match template {
-        "/api/v1/designs" | "/share" | "/d/{id}/recompute" if post => of(Kind::Design, Act::Create),
+        "/share" if post => of(Kind::Design, Act::Share),
+        "/api/v1/designs" | "/d/{id}/recompute" if post => of(Kind::Design, Act::Create),
         "/api/v1/sweeps" if post => of(Kind::Sweep, Act::Create),
         "/api/v1/traces" if post => of(Kind::Trace, Act::Create),
         "/api/v1/reviews" | "/r" if post => of(Kind::Session, Act::Create),
@@ -132,6 +136,7 @@ mod tests {
         };
         for (method, template, query, name) in [
             (Method::POST, "/api/v1/designs", false, Some("design.create")),
+            (Method::POST, "/share", false, Some("design.share")),
             (Method::GET, "/api/v1/designs", true, None),
             (Method::GET, "/d/{id}/card.png", false, Some("design.open")),
             (Method::DELETE, "/api/v1/sweeps/{id}", false, Some("sweep.delete")),

@@ -74,6 +74,7 @@ fn is_told(found: Deed, status: StatusCode) -> bool {
         // Its own log has every change of a session, with who asked for it.
         Act::Change => !status.is_success(),
         Act::Create
+        | Act::Share
         | Act::Join
         | Act::Pause
         | Act::Resume

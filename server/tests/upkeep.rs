@@ -410,6 +410,11 @@ fn others_than_the_groups_look_and_compute_and_make_nothing() {
         ask(&server, "POST", path, &[], &body).is(403);
         ask(&server, "POST", path, &of("guests,infra"), &body).is(201);
     }
+    // On the sheet they are told so, and may still delete what is theirs.
+    let form = [of("guests")[0], ("content-type", "application/x-www-form-urlencoded")];
+    let body = "action=store&link=preset%3Dpangu-ultra-moe-6k";
+    let refused = ask(&server, "POST", "/share", &form, body).is(403);
+    assert!(refused.body.contains("design, infra"), "{}", refused.body);
     for page in ["/", "/learn", "/sweep"] {
         ask(&server, "GET", page, &of("guests"), "").is(200);
     }

@@ -77,7 +77,10 @@ pub(super) async fn act(
     let design = link::decode(field("link").unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
     let checked = match field("action") {
-        Some("store") => kept::check(&state, Kind::Design, storing.clone(), &client).await,
+        Some("store") => match state.groups.check(Kind::Design, &headers) {
+            Ok(()) => kept::check(&state, Kind::Design, storing.clone(), &client).await,
+            Err(problem) => Err(problem),
+        },
         _ => Ok(storing.clone()),
     };
     let Storing { owner, cookie, .. } = storing;

@@ -36,7 +36,7 @@ fn the_reference_of_the_command_line_is_what_the_program_understands() {
     }
     let _ = write!(text, "\n{}", table(&rows));
     for command in commands {
-        describe(&mut text, command);
+        describe(&mut text, command, "##", "moescape");
     }
     keep("docs/cli.md", |_| text);
 }
@@ -45,11 +45,11 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-fn describe(text: &mut String, command: &Command) {
-    let name = command.get_name();
+fn describe(text: &mut String, command: &Command, level: &str, above: &str) {
+    let name = format!("{above} {}", command.get_name());
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
-    let _ = write!(text, "\n## moescape {name}\n\n{}.\n\n```text\n{usage}\n```\n", about(command));
+    let _ = write!(text, "\n{level} {name}\n\n{}.\n\n```text\n{usage}\n```\n", about(command));
     let mut rows = vec![row(["Argument", "Is", "Default"])];
     let shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
     for argument in command.get_arguments().filter(shown) {
@@ -57,6 +57,9 @@ fn describe(text: &mut String, command: &Command) {
     }
     if rows.len() > 1 {
         let _ = write!(text, "\n{}", table(&rows));
+    }
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        describe(text, command, "###", &name);
     }
 }
 
