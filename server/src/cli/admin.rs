@@ -1,5 +1,5 @@
-//! `moescape admin`: what a server keeps, for whoever runs it. It works on the data directory, while
-//! a server runs on it too.
+//! `moescape admin`: what a server keeps, for whoever runs it. It works on the data directory, and
+//! a server may run on that meanwhile.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

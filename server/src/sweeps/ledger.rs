@@ -50,8 +50,8 @@ pub(crate) struct Entry {
     pub(crate) model_version: String,
 }
 
-const COLUMNS: &str = "id, client, created_at_secs, spec, model_version, chunk, state, progress, result, kept_rows, \
-     orders";
+const COLUMNS: &str = "id, client, created_at_secs, spec, model_version, chunk, state, progress, \
+                       result, kept_rows, orders";
 
 fn stored(row: &Row) -> sql::Result<Stored> {
     let state: String = row.get(6)?;
