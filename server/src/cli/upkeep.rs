@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(long, env = "MOESCAPE_MAX_MIB_PER_OWNER", value_name = "MIB")]
     max_mib_per_owner: Option<u64>,
     /// Directory of copies that the server makes by itself, each in a directory of its own
-    #[arg(long, env = "MOESCAPE_BACKUP_TO", value_name = "DIR")]
+    #[arg(long, env = "MOESCAPE_BACKUP_TO", value_name = "DIR", conflicts_with = "store")]
     pub(super) backup_to: Option<PathBuf>,
     /// How often: 30m, 24h, 7d
     #[arg(

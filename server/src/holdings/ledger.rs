@@ -137,7 +137,8 @@ pub(crate) fn used_by(store: &Store, owner: &Owner) -> Result<Vec<(Kind, Sum)>, 
             Kind::Design,
             format!(
                 "SELECT count(*), CAST(coalesce(sum({DESIGN_BYTES}), 0) AS BIGINT) \
-                 FROM design_entry JOIN design ON design.id = design_entry.design WHERE design_entry.owner = ?1"
+                 FROM design_entry JOIN design ON design.id = design_entry.design \
+                 WHERE design_entry.owner = ?1"
             ),
         ),
         (Kind::Session, owned(Kind::Session, "review", SESSION_BYTES)),
