@@ -3,8 +3,8 @@
 //!
 //! A tool takes what a command takes and answers with the same object, typed: each number with its
 //! unit, its range and what that rests on, each broken rule with the nearest legal values, and the
-//! absolute link of every design. [`Agents`] answers; `tools` has a file for each tool. All of it is
-//! read-only, and bounded in bytes, in designs and in time.
+//! absolute link of every design. [`Agents`] answers; `tools` has a file for each tool. All of it
+//! is read-only, and bounded in bytes, in designs and in time.
 
 mod said;
 

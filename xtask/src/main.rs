@@ -1,8 +1,8 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
 //! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `test`, `bench`, `soak`,
-//! `calibrate`); what they share is the site's pipeline (`site`), the places of things (`workspace`)
-//! and how other programs are run (`command`, `tool`).
+//! `calibrate`); what they share is the site's pipeline (`site`), the places of things
+//! (`workspace`) and how other programs are run (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
 mod bench;

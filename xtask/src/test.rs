@@ -136,7 +136,8 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
 fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
     for line in [
         "test --package server --lib -- reviews::commit",
-        "test --package server --test routes -- api_v1_designs a_server_with_its_data review settings",
+        "test --package server --test routes -- \
+         api_v1_designs a_server_with_its_data review settings",
         "test --package server --test reviews -- converge servers talk doors report shared_store",
     ] {
         let mut tests = workspace.cargo(line.split_whitespace());

@@ -5,8 +5,8 @@
 //! metrics null and its violations listed. No formula lives here, and no clock, file or socket.
 //!
 //! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`laid_out`] how
-//! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`] what
-//! can be opened, set and measured.
+//! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`]
+//! what can be opened, set and measured.
 
 mod cores;
 pub mod predicted;

@@ -130,8 +130,8 @@ const HIDDEN: f64 = 0.7;
 const MODULES: f64 = 0.6;
 
 impl Screened {
-    /// A place by its plainest design with the time of its kernels alone, and by what that is with everything saved where it doesn't
-    /// fit.
+    /// A place by its plainest design with the time of its kernels alone, and by what that is with
+    /// everything saved where it doesn't fit.
     fn new(
         space: &Space,
         place: Place,

@@ -38,7 +38,8 @@ async fn client_of<H: ClientHandler>(handler: H) -> RunningService<RoleClient, H
 }
 
 fn map(value: Value) -> JsonObject {
-    value.as_object().unwrap().clone()
+    let Value::Object(map) = value else { panic!("{value} is no object") };
+    map
 }
 
 async fn called(client: &Client, tool: &str, arguments: Value) -> CallToolResult {
@@ -76,11 +77,11 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
         let any = ways.iter().any(|way| fits(way, value, root).is_ok());
         return if any { Ok(()) } else { Err(format!("{value} is none of {ways:?}")) };
     }
-    let types = match &schema["type"] {
-        Value::Null => return Ok(()),
-        Value::Array(all) => all.clone(),
-        one => vec![one.clone()],
-    };
+    let types = &schema["type"];
+    if types.is_null() {
+        return Ok(());
+    }
+    let types = types.as_array().cloned().unwrap_or_else(|| vec![types.clone()]);
     let is = |name: &Value| match name.as_str().unwrap_or_default() {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
@@ -103,8 +104,8 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
             fits(part, inner, root).map_err(|why| format!("{name}: {why}"))?;
         }
     }
-    let items = value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object());
-    items.map(|item| fits(&schema["items"], item, root)).collect()
+    let mut items = value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object());
+    items.try_for_each(|item| fits(&schema["items"], item, root))
 }
 
 /// A call of every tool that is answered.
