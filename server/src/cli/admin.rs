@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Failure, output, serve};
 use crate::deeds::Kind;
 use crate::holdings::{self, Sum, Thing};
-use crate::store::{self, Lazy, StoreError};
+use crate::store::{self, Address, Home, Lazy, StoreError};
 use crate::{calendar, logged};
 
 /// Digits of an owner's hash that are shown, and the fewest that name one.
@@ -45,6 +45,15 @@ struct Place {
     /// Directory of the server's data [default: the XDG data directory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Database of PostgreSQL that the server keeps its store in, where `serve` has a `--store`;
+    /// traces are in the data directory
+    #[arg(
+        long,
+        env = "MOESCAPE_STORE",
+        hide_env_values = true,
+        value_name = "postgres://USER@HOST/DATABASE"
+    )]
+    store: Option<Address>,
 }
 
 /// Whose.
@@ -139,6 +148,9 @@ impl Data {
         if !directory.is_dir() {
             let shown = directory.display();
             return Err(Failure::user(format!("{shown} isn't a directory; name one by --data")));
+        }
+        if let Some(address) = place.store {
+            return Ok(Self { store: Lazy::at(Home::Postgres(address)), directory });
         }
         store::check(&directory).map_err(|unfit| Failure::Internal(unfit.to_string()))?;
         Ok(Self { store: Lazy::new(&directory), directory })
