@@ -2,6 +2,8 @@
 //! the command that looks into all of it. Every server here is a process of its own.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+#[path = "process/postgres.rs"]
+mod postgres;
 #[path = "process/server.rs"]
 mod process;
 
@@ -60,7 +62,10 @@ fn ask(server: &Process, method: &str, path: &str, headers: &[(&str, &str)], bod
 }
 
 fn serve(data: &Path, more: &[&str]) -> Process {
-    Process::start(data, more, Stdio::null())
+    let store = postgres::of(data).map(|address| ["--store".to_owned(), address]);
+    let store = store.iter().flatten().map(String::as_str);
+    let all: Vec<&str> = store.chain(more.iter().copied()).collect();
+    Process::start(data, &all, Stdio::null())
 }
 
 fn design(batch: u32) -> String {
@@ -93,6 +98,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 fn admin(data: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
     command.arg("admin").args(arguments).arg("--data").arg(data);
+    command.args(postgres::of(data).map(|address| format!("--store={address}")));
     let done = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
