@@ -37,8 +37,11 @@ test("a knob is solved for, and what can't be says what comes nearest", async ({
   await gotoHydrated(page);
   const solve = await study(page, "solve");
   await expect(solve).toContainText("the largest");
-  await solve.getByLabel("so that it").selectOption("mfu");
   const box = solve.getByRole("spinbutton");
+  await expect(async () => {
+    await solve.getByLabel("so that it").selectOption("mfu");
+    await expect(box).toBeVisible({ timeout: 2_000 });
+  }).toPass();
   await box.fill("99");
   await box.blur();
   await expect(solve).toContainText("reaches it; the best is");
