@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fmt, fs, io};
 
 use app::document::{ModuleFiles, SiteFiles};
@@ -25,12 +26,24 @@ pub struct Site {
 /// One file as it is sent.
 #[derive(Debug)]
 pub(crate) struct File {
-    /// The bytes as they are.
-    pub(crate) plain: Bytes,
+    /// The bytes as they are: from the start, or once somebody asks for them.
+    plain: OnceLock<Bytes>,
     /// The same, compressed with brotli.
     pub(crate) brotli: Option<Bytes>,
     /// What they are.
     pub(crate) content_type: String,
+}
+
+impl File {
+    /// The bytes as they are, for those who take no brotli.
+    pub(crate) fn plain(&self) -> &Bytes {
+        self.plain.get_or_init(|| {
+            let (mut packed, mut plain) = (self.brotli.as_deref().unwrap_or_default(), vec![]);
+            let unpacked = brotli_decompressor::BrotliDecompress(&mut packed, &mut plain);
+            debug_assert!(unpacked.is_ok(), "the site's build compressed it");
+            plain.into()
+        })
+    }
 }
 
 /// Why a site can't be used.
@@ -111,14 +124,18 @@ impl Site {
             compressed.insert(of.to_owned(), std::mem::take(bytes));
             false
         });
-        let files: BTreeMap<String, File> = raw
-            .into_iter()
-            .map(|(path, plain)| {
-                let (plain, brotli) = (shared(plain), compressed.remove(&path).map(shared));
-                let content_type = content_type(&path);
-                (path, File { plain, brotli, content_type })
-            })
-            .collect();
+        let mut files: BTreeMap<String, File> = BTreeMap::new();
+        for (path, plain) in raw {
+            let (plain, brotli) = (shared(plain).into(), compressed.remove(&path).map(shared));
+            let content_type = content_type(&path);
+            files.insert(path, File { plain, brotli, content_type });
+        }
+        // A binary has the compressed ones alone.
+        for (path, packed) in compressed {
+            let (plain, brotli) = (OnceLock::new(), Some(shared(packed)));
+            let content_type = content_type(&path);
+            files.insert(path, File { plain, brotli, content_type });
+        }
         let names = read_names(&names, &files)?;
         Ok(Self { files, names: Some(names) })
     }
@@ -201,7 +218,7 @@ mod embedded {
 mod tests {
     use super::*;
 
-    fn site(names: &str) -> Result<Site, SiteError> {
+    fn raw(names: &str) -> BTreeMap<String, Cow<'static, [u8]>> {
         let files = [
             (NAMES, names),
             ("pkg/app.1.js", "js"),
@@ -228,7 +245,11 @@ mod tests {
             ("pkg/inter.1.woff2", "font"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
-        Site::from_files(files.into_iter().collect())
+        files.into_iter().collect()
+    }
+
+    fn site(names: &str) -> Result<Site, SiteError> {
+        Site::from_files(raw(names))
     }
 
     const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
@@ -252,6 +273,21 @@ mod tests {
         assert_eq!((wasm.brotli.is_none(), wasm.content_type.as_str()), (true, "application/wasm"));
         assert!(site.file("pkg/app.1.js.br").is_none());
         assert!(site.file(NAMES).is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_there_compressed_alone_is_unpacked_for_those_who_ask() {
+        let mut packed = Vec::new();
+        let text = "(module)".repeat(9_000);
+        brotli::BrotliCompress(&mut text.as_bytes(), &mut packed, &Default::default()).unwrap();
+        let mut files = raw(GOOD);
+        files.remove("pkg/app_bg.1.wasm");
+        files.insert("pkg/app_bg.1.wasm.br".to_owned(), packed.clone().into());
+        let site = Site::from_files(files).unwrap();
+        let wasm = site.file("pkg/app_bg.1.wasm").unwrap();
+        assert_eq!(wasm.brotli.as_deref(), Some(&packed[..]));
+        assert_eq!(wasm.plain(), text.as_bytes());
+        assert_eq!(wasm.content_type, "application/wasm");
     }
 
     #[test]

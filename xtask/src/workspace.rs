@@ -1,8 +1,8 @@
 //! Where things are: the repository, cargo's target directory, and the site built into it.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use anyhow::{Context, Result};
 
@@ -80,8 +80,32 @@ impl Workspace {
             let suffix = if target.contains("windows") { ".exe" } else { "" };
             built = self.target.join(target).join("release").join(format!("moescape{suffix}"));
         }
-        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))?;
+        command::run(build.env("MOESCAPE_SITE_DIR", self.packed_site()?))?;
         Ok(built)
+    }
+
+    /// The site as a binary has it: of what is there compressed, too, only that.
+    fn packed_site(&self) -> Result<PathBuf> {
+        let (site, packed) = (self.site(), self.target.join("site.packed"));
+        if packed.exists() {
+            fs::remove_dir_all(&packed)?;
+        }
+        let mut rest = vec![site.clone()];
+        while let Some(directory) = rest.pop() {
+            let to = packed.join(directory.strip_prefix(&site)?);
+            fs::create_dir_all(&to)?;
+            for entry in fs::read_dir(&directory)? {
+                let path = entry?.path();
+                let mut compressed = path.clone().into_os_string();
+                compressed.push(".br");
+                if path.is_dir() {
+                    rest.push(path);
+                } else if !Path::new(&compressed).exists() {
+                    fs::copy(&path, packed.join(path.strip_prefix(&site)?))?;
+                }
+            }
+        }
+        Ok(packed)
     }
 
     /// Builds the binary to work with, which reads the site from its directory.

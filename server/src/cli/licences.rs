@@ -31,5 +31,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
              one by --site, such as target/site",
         )
     })?;
-    output::bytes(&file.plain)
+    output::bytes(file.plain())
 }

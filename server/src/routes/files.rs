@@ -49,7 +49,7 @@ fn send(file: &File, brotli: bool, cache: &'static str) -> Response {
             put(header::CONTENT_ENCODING, "br");
             compressed
         }
-        Some(_) | None => &file.plain,
+        Some(_) | None => file.plain(),
     };
     if let Ok(content_type) = HeaderValue::from_str(&file.content_type) {
         headers.insert(header::CONTENT_TYPE, content_type);
