@@ -59,13 +59,13 @@ pub(crate) fn start(data: PathBuf, schedule: Schedule, told: Arc<Telemetry>) -> 
                 std::thread::sleep(left);
             }
             let pause = match make(&data, &schedule) {
-                Ok(made) => {
-                    if let Some(name) = made {
-                        told.copied(calendar::now_secs());
-                        tracing::info!(name, "a copy is made and whole");
-                    }
+                Ok(Some(name)) => {
+                    told.copied(calendar::now_secs());
+                    tracing::info!(name, "a copy is made and whole");
                     schedule.every
                 }
+                // Nothing is kept yet.
+                Ok(None) => schedule.every.min(MAX_RETRY),
                 Err(error) => {
                     told.copy_failed();
                     let seconds = schedule.every.min(MAX_RETRY).as_secs();
