@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// Leave out what needs a program that isn't there
     #[arg(long, value_enum)]
     skip: Vec<Part>,
+    /// Also try what a server keeps once more, with PostgreSQL in the place of SQLite
+    #[arg(long)]
+    on_postgres: bool,
     /// Fail where a program is missing, and say how to install it
     #[arg(long)]
     no_install: bool,
@@ -51,9 +54,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         wants_node.then(|| tool::node(workspace, install)).transpose()
     });
     sources(workspace, nats, postgres, &mut steps);
-    if postgres {
+    if postgres && arguments.on_postgres {
         steps.run("tests, with PostgreSQL", || shared_store(workspace, nats));
-    } else {
+    } else if !postgres {
         steps.leave_out("a store in PostgreSQL that servers share (--skip postgres)");
     }
     steps.run("licences, bans, advisories", || deny(workspace, install));
