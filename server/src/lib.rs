@@ -19,6 +19,7 @@ mod telemetry;
 
 mod budget;
 mod choices;
+mod names;
 mod audit;
 mod client;
 mod in_use;

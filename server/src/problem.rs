@@ -1,5 +1,7 @@
 //! Errors over HTTP: problem details as RFC 9457 asks, with one entry per thing that is wrong.
 
+use std::fmt;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
@@ -50,6 +52,13 @@ impl Problem {
     pub(crate) fn with_retry(mut self, seconds: u64) -> Self {
         self.retry_secs = Some(seconds);
         self
+    }
+
+    /// The store can't be read or written: the log says what for, and why.
+    pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
+        tracing::error!(%error, "the store can't be used for {what_for}");
+        let detail = "the server can't use its store now; its log says why";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
 
     /// What it says, for people.

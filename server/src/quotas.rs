@@ -76,11 +76,8 @@ impl Quotas {
         if storing.is_new {
             return most.map_or(Ok(()), |most| self.count_keyless(kind, most, client, now_secs));
         }
-        let used = holdings::used_by(store, &storing.owner).map_err(|error| {
-            tracing::error!(%error, "what an owner has can't be counted");
-            let detail = "the server can't use its store now; its log says why";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
-        })?;
+        let used = holdings::used_by(store, &storing.owner)
+            .map_err(|error| Problem::unusable_store(&error, "what an owner has"))?;
         let count = used.iter().find(|(of, _)| *of == kind).map_or(0, |(_, sum)| sum.count);
         if let Some(most) = most.filter(|most| count >= *most) {
             let detail = format!(

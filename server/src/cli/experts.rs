@@ -14,7 +14,8 @@ use model::serving::{ServingPlan, infer};
 
 use super::input::Source;
 use super::trace::read_bytes;
-use super::{Failure, input, output};
+use super::{Failure, output};
+use crate::names::Names;
 use crate::{experts, traces};
 
 /// How experts are shared out over layers.
@@ -56,7 +57,7 @@ pub(super) struct Arguments {
 
 /// Prints the experts of a design.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let design = arguments.source.design_by(input::Names::Serving)?;
+    let design = arguments.source.design_by(Names::Serving)?;
     let plan = ServingPlan::new(&design)
         .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
     let of_design = Experts::new(&plan).ok_or_else(|| Failure::user("the model has no experts"))?;

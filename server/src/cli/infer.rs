@@ -12,10 +12,11 @@ use model::serving::{
 use model::units::Bytes;
 use model::{MODEL_VERSION, link};
 
+use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
-use super::{Failure, input};
+use crate::names::Names;
 use crate::{inferred, laid_out, report};
 
 /// What to serve and how to say it.
@@ -47,8 +48,8 @@ fn metric(text: &str) -> Result<ServingMetric, String> {
 
 /// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let design = arguments.source.design_by(input::Names::Serving)?;
-    let set: Vec<_> = arguments.source.knobs_by(input::Names::Serving).collect();
+    let design = arguments.source.design_by(Names::Serving)?;
+    let set: Vec<_> = arguments.source.knobs_by(Names::Serving).collect();
     if arguments.layouts {
         return output::result(&match arguments.json {
             true => json::print(&laid_out::laid_out(&design)),

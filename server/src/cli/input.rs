@@ -10,9 +10,9 @@ use model::file::{self, Tree, json};
 use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
-use model::serving;
 
 use super::Failure;
+use crate::names::Names;
 
 /// Bytes of a design file, at most.
 const MAX_FILE_LEN: u64 = 1 << 20;
@@ -30,22 +30,6 @@ pub(super) struct Source {
     /// Set a knob, as `section.name=value` or by a short name such as `tp=8`; the last one wins
     #[arg(long = "set", value_name = "KNOB=VALUE")]
     settings: Vec<String>,
-}
-
-/// What short names of knobs mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
-    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
-    Training,
-    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
-    Serving,
-}
-
-impl Names {
-    fn find(self, name: &str) -> Result<KnobId, KnobError> {
-        let of_serving = (self == Self::Serving).then(|| serving::alias(name)).flatten();
-        of_serving.map_or_else(|| KnobId::find(name), Ok)
-    }
 }
 
 /// A design that a command begins with.

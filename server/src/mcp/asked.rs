@@ -3,12 +3,13 @@
 use model::design::{Design, KnobId};
 use model::file::json;
 use model::knob::KnobError;
-use model::{link, serving};
+use model::link;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::said::Refusal;
+use crate::names::Names;
 
 /// Settings of one design, at most.
 const MAX_SETTINGS: usize = 1_000;
@@ -27,15 +28,6 @@ pub(super) struct DesignAsked {
     pub(super) design: Option<Map<String, Value>>,
     /// The link of a design in place of a preset: `https://.../?v=1&preset=...`.
     pub(super) link: Option<String>,
-}
-
-/// What short names of knobs mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
-    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
-    Training,
-    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
-    Serving,
 }
 
 impl DesignAsked {
@@ -93,9 +85,7 @@ fn put(design: &mut Design, setting: &str, names: Names) -> Result<KnobId, KnobE
         detail: "a setting is knob=value, such as tp=8".to_owned(),
         nearest: vec![],
     })?;
-    let name = name.trim();
-    let of_serving = (names == Names::Serving).then(|| serving::alias(name)).flatten();
-    let knob = of_serving.map_or_else(|| KnobId::find(name), Ok)?;
+    let knob = names.find(name.trim())?;
     design.set_text(knob, value)?;
     Ok(knob)
 }

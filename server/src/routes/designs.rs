@@ -263,7 +263,5 @@ pub(super) fn unknown() -> Problem {
 }
 
 fn broken(error: &dyn std::fmt::Display) -> Problem {
-    tracing::error!(%error, "stored designs can't be used");
-    let detail = "the server can't use its store now; its log says why";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    Problem::unusable_store(error, "stored designs")
 }

@@ -1,6 +1,6 @@
 //! What an owner keeps: whether there is room for more, and whose it is then.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 
 use super::page::off_thread;
@@ -51,7 +51,5 @@ pub(super) fn with_cookie(mut response: Response, cookie: HeaderValue) -> Respon
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 fn broken(error: StoreError) -> Problem {
-    tracing::error!(%error, "whose something is can't be read or written");
-    let detail = "the server can't use its store now; its log says why";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    Problem::unusable_store(&error, "whose something is")
 }

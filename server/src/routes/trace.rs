@@ -112,9 +112,7 @@ pub(super) async fn remove(
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 fn unusable(error: crate::store::StoreError) -> Problem {
-    tracing::error!(%error, "whose a trace is can't be read");
-    let detail = "the server can't use its store now; its log says why";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    Problem::unusable_store(&error, "whose a trace is")
 }
 
 /// Reads and stores a trace.

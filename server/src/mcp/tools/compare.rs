@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Broken, Number, Refusal};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 
 pub(in crate::mcp) struct Compare;
 

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experts;
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 
 pub(in crate::mcp) struct Experts;
 

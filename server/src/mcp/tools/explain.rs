@@ -7,9 +7,10 @@ use model::{MODEL_VERSION, Plan, explain_at, link};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal, Source};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 use crate::report;
 
 /// Levels of terms that are answered unless more are asked for, and at most.

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::predict::HEADLINE;
 use crate::find::Found;
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number};
 use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
+use crate::names::Names;
 
 /// Estimates of one search, at most.
 const MAX_ESTIMATES: u64 = 20_000_000;

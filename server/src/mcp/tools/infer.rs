@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::inferred::inferred;
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Broken, Number};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 
 pub(in crate::mcp) struct Infer;
 

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Broken, Number};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 use crate::report::{self, Asked};
 
 /// The numbers that a summary names.

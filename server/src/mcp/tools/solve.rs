@@ -4,9 +4,10 @@ use model::{Plan, link};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::asked::{DesignAsked, Names};
+use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal};
 use crate::mcp::tool::{Answer, Call, Tool};
+use crate::names::Names;
 use crate::solved::{Question, solved};
 
 pub(in crate::mcp) struct Solve;

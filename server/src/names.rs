@@ -1,0 +1,25 @@
+//! What short names of knobs mean, by what a design is asked about.
+
+use model::design::KnobId;
+use model::knob::KnobError;
+use model::serving;
+
+/// Whose short names are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
+    Training,
+    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
+    Serving,
+}
+
+impl Names {
+    /// The knob of a name, short or whole.
+    ///
+    /// # Errors
+    /// A name that no knob has, with the nearest that one has.
+    pub(crate) fn find(self, name: &str) -> Result<KnobId, KnobError> {
+        let of_serving = (self == Self::Serving).then(|| serving::alias(name)).flatten();
+        of_serving.map_or_else(|| KnobId::find(name), Ok)
+    }
+}
