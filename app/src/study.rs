@@ -94,6 +94,32 @@ impl Study {
         Self::ALL.into_iter().filter(|study| study.pace() != Pace::Asked)
     }
 
+    /// Whether it is drawn for the width of its place: what has no chart flows by itself, and need
+    /// not be made anew for another width.
+    #[must_use]
+    pub fn has_chart(self) -> bool {
+        match self {
+            Self::Memory
+            | Self::Step
+            | Self::Communication
+            | Self::Bubble
+            | Self::Composition
+            | Self::Tradeoff
+            | Self::Balance
+            | Self::Loads
+            | Self::Roofline => true,
+            Self::Advice
+            | Self::Nearest
+            | Self::Schedules
+            | Self::Sensitivity
+            | Self::Map
+            | Self::Solve
+            | Self::Transfer
+            | Self::Explanation
+            | Self::Conventions => false,
+        }
+    }
+
     /// The study of that name.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {
@@ -138,5 +164,14 @@ mod tests {
             assert_eq!(Study::of_id(study.id()), Some(study));
         }
         assert_eq!(Study::of_id("x"), None);
+    }
+
+    #[test]
+    fn a_study_depends_on_its_width_where_it_has_a_chart_alone() {
+        for study in Study::views() {
+            let [narrow, wide] =
+                [400, 900].map(|width| answer::of_link(study.id(), "", width, "", "").unwrap());
+            assert_eq!(narrow != wide, study.has_chart(), "{}", study.id());
+        }
     }
 }

@@ -13,6 +13,8 @@ async function study(page: Page, name: string): Promise<Locator> {
     await place.scrollIntoViewIfNeeded();
     await expect(place.locator(".waiting")).toHaveCount(0, { timeout: 2_000 });
   }).toPass();
+  // What is made once more is dimmed meanwhile.
+  await expect(place).not.toHaveAttribute("aria-busy");
   await expect(place.locator("table, ul").first()).toBeAttached();
   return place;
 }

@@ -39,6 +39,8 @@ export function looks(...more: (keyof typeof MORE)[]): Look[] {
 
 /** What axe would mend, as readable lines: on the whole page, or in some parts of it. */
 export async function findings(page: Page, ...parts: string[]): Promise<string[]> {
+  // What is made once more is dimmed meanwhile.
+  await expect(page.locator("[data-study][aria-busy]")).toHaveCount(0);
   const axe = parts.reduce((axe, part) => axe.include(part), new AxeBuilder({ page }));
   return lines(await axe.analyze());
 }

@@ -476,7 +476,8 @@ impl State {
     fn due(&self) -> Option<(usize, Goal)> {
         let goal = |place: &Place| {
             let (query, options) = (self.query.clone(), place.options.clone());
-            Goal { query, width: place.width, options, pins: self.pins.clone() }
+            let width = if place.study.has_chart() { place.width } else { BOUNDS.0 };
+            Goal { query, width, options, pins: self.pins.clone() }
         };
         let due = |pace: Pace| {
             self.places.iter().enumerate().filter(move |(_, place)| {
