@@ -129,11 +129,27 @@ pub(super) struct Fitting<'a> {
     pub(super) savers: &'a [Saver],
     /// Estimates so far.
     pub(super) evaluated: u64,
+    /// Tokens per second that a design has to exceed: what saves memory only costs time, so one
+    /// that is slower already is given up.
+    pub(super) worth: f64,
+    /// Whether designs are alike enough for the order of savers of one to be that of the next.
+    alike: bool,
+    /// That order, the cheapest first, once it is known.
+    order: Option<Vec<Saver>>,
 }
 
 impl<'a> Fitting<'a> {
     pub(super) fn new(space: &'a Space, savers: &'a [Saver]) -> Self {
-        Self { space, savers, evaluated: 0 }
+        Self { space, savers, evaluated: 0, worth: 0.0, alike: false, order: None }
+    }
+
+    /// The same for designs that differ in their schedule alone, where little time is to be spent.
+    pub(super) fn alike(space: &'a Space, savers: &'a [Saver]) -> Self {
+        Self { alike: true, ..Self::new(space, savers) }
+    }
+
+    fn is_worth(&self, closed: &Closed) -> bool {
+        closed.metrics.tokens_per_second > self.worth
     }
 
     pub(super) fn closed(&mut self, estimator: &mut Estimator, design: Design) -> Option<Closed> {
@@ -164,10 +180,41 @@ impl<'a> Fitting<'a> {
         from: &Closed,
         room: Room,
     ) -> Closed {
-        let whole = from.design.memory.recompute_granularity == RecomputeGranularity::Full;
+        let is_light = from.design.memory.recompute_granularity != RecomputeGranularity::Full;
+        let known = self.order.clone().filter(|_| is_light);
+        let order = known.unwrap_or_else(|| {
+            let order = self.ranked(estimator, from, is_light);
+            if self.alike && is_light {
+                self.order = Some(order.clone());
+            }
+            order
+        });
+        let mut best = from.clone();
+        let mut taken: Vec<Saver> = Vec::new();
+        for saver in order {
+            if room.holds(&best.metrics) || !self.is_worth(&best) {
+                break;
+            }
+            let mut design = best.design.clone();
+            saver.apply(&mut design);
+            let Some(more) = self.closed(estimator, design) else { continue };
+            let frees = more.metrics.memory_peak < best.metrics.memory_peak;
+            if frees && !overflows_host(&more.metrics) {
+                best = more;
+                taken.push(saver);
+            }
+        }
+        if room.holds(&best.metrics) && taken.len() > 1 {
+            best = self.without_idle(estimator, light, from, best, &taken, room);
+        }
+        best
+    }
+
+    /// The savers that free something of a design, those that free most for their time first.
+    fn ranked(&mut self, estimator: &mut Estimator, from: &Closed, is_light: bool) -> Vec<Saver> {
         let mut ranked: Vec<(f64, Saver)> = Vec::new();
         for saver in self.savers {
-            if whole && matches!(saver, Saver::Recompute(_) | Saver::ZeroMemory(_)) {
+            if !is_light && matches!(saver, Saver::Recompute(_) | Saver::ZeroMemory(_)) {
                 continue;
             }
             let mut design = from.design.clone();
@@ -188,25 +235,7 @@ impl<'a> Fitting<'a> {
             }
         }
         rank::sort(&mut ranked, |(cost, _)| [*cost, 0.0]);
-        let mut best = from.clone();
-        let mut taken: Vec<Saver> = Vec::new();
-        for (_, saver) in ranked {
-            if room.holds(&best.metrics) {
-                break;
-            }
-            let mut design = best.design.clone();
-            saver.apply(&mut design);
-            let Some(more) = self.closed(estimator, design) else { continue };
-            let frees = more.metrics.memory_peak < best.metrics.memory_peak;
-            if frees && !overflows_host(&more.metrics) {
-                best = more;
-                taken.push(saver);
-            }
-        }
-        if room.holds(&best.metrics) && taken.len() > 1 {
-            best = self.without_idle(estimator, light, from, best, &taken, room);
-        }
-        best
+        ranked.into_iter().map(|(_, saver)| saver).collect()
     }
 
     /// The same without savers that turned out not to be needed, the dearest first.
@@ -249,6 +278,9 @@ impl<'a> Fitting<'a> {
             return None;
         }
         let all = self.layers(estimator, light, None)?;
+        if !self.is_worth(&all) && !room.holds(&all.metrics) {
+            return None;
+        }
         if !room.holds(&all.metrics) {
             let more = self.with_parts(estimator, light, &all, room);
             return Some(more);
@@ -262,8 +294,10 @@ impl<'a> Fitting<'a> {
             let some = self.layers(estimator, light, Some(middle))?;
             if room.holds(&some.metrics) {
                 (high, best) = (middle, some);
-            } else {
+            } else if self.is_worth(&some) {
                 low = middle;
+            } else {
+                return None;
             }
         }
         Some(best)

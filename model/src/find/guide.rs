@@ -10,12 +10,14 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::fitting::Fitting;
 use super::pool::Pool;
 use super::query::Query;
 use super::rank;
 use super::reach::Reach;
-use super::search::{Stage, Walk};
-use super::space::Place;
+use super::screening::Screened;
+use super::search::{LESS_PROMISING, Stage, Walk};
+use super::space::{Place, Space};
 use super::unmendable;
 use crate::design::Design;
 use crate::estimate::Metrics;
@@ -37,12 +39,20 @@ const STARTS: usize = 4;
 const MAX_STARTS: usize = 24;
 
 /// Places that a search looks at, at most.
-const MAX_PLACES: usize = 960;
+const MAX_PLACES: usize = 2_000;
+
+/// Of these the ones that it looks at before it looks closer at any.
+const FIRST_PLACES: usize = 480;
+
+/// Places that are bounded at once behind these.
+const BOUNDED_AT_ONCE: usize = 16;
 
 /// How much of everything a search looks at.
 const REACH: Reach = Reach {
     at_once: 2,
     expanded: 16,
+    enough: 10_000,
+    thrifty: true,
     refined: 8,
     balanced: 1,
     rounds: 4,
@@ -113,7 +123,7 @@ impl Guide {
     /// # Errors
     /// What no layout can mend: rules that read no knob that is freed.
     pub fn near(&self, query: &Query, pool: &impl Pool) -> Result<Near, Vec<Violation>> {
-        let mut walk = Walk::guided(query, &self.places, &self.starts, REACH, pool);
+        let mut walk = Walk::guided(query, &self.places, FIRST_PLACES, &self.starts, REACH, pool);
         let fixed = unmendable(query, &walk);
         if !fixed.is_empty() {
             return Err(fixed);
@@ -122,10 +132,89 @@ impl Guide {
             walk.step(pool);
         }
         let best = walk.found.first().map(|it| (it.design.clone(), it.metrics));
-        let cut = walk.ruled_out.iter().filter(|(reason, _)| **reason != "less_promising");
-        let cut = cut.map(|(_, designs)| designs).sum();
+        let cut = walk.discarded();
         Ok(Near { best, evaluated: walk.evaluated, simulated: walk.simulated, cut })
     }
+}
+
+impl Walk {
+    /// A walk through the first of these places in place of the whole grid, the others
+    /// where these aren't enough; it begins with strategies that were found for models alike.
+    fn guided(
+        query: &Query,
+        places: &[(Place, f64)],
+        first: usize,
+        starts: &[(f64, Design)],
+        reach: Reach,
+        pool: &impl Pool,
+    ) -> Self {
+        let mut space = Space::new(query);
+        let mut places: Vec<Place> =
+            places.iter().map(|(place, _)| *place).filter(|place| space.has(*place)).collect();
+        // One plan knows how long the parts are; even layouts serve until there is one.
+        let plan = places.iter().find_map(|place| {
+            space.lay_out_stages(None, &[*place]);
+            space.any_plan(&[*place])
+        });
+        if let Some(plan) = plan {
+            space.lay_out_stages(Some(&plan), &places);
+        }
+        let mut walk = Self::through(space, query, reach);
+        let (space, savers, room) = (&walk.space, &walk.savers, walk.room);
+        let begun = pool.map(starts, |estimator, (_, start)| {
+            let mut fitting = Fitting::new(space, savers);
+            let closed = fitting.closed(estimator, space.transplanted(start));
+            let closed = closed.map(|closed| {
+                if room.holds(&closed.metrics) {
+                    return closed;
+                }
+                let mut light = closed.design.clone();
+                space.save_nothing(&mut light);
+                match fitting.closed(estimator, light) {
+                    Some(light) => fitting.fit(estimator, &light, room),
+                    None => closed,
+                }
+            });
+            (closed.filter(|it| room.holds(&it.metrics)), fitting.evaluated)
+        });
+        for (closed, evaluated) in begun {
+            walk.evaluated += evaluated;
+            walk.closed.extend(closed);
+        }
+        walk.settle_closed();
+        walk.later = places.split_off(first.min(places.len()));
+        walk.bound(&places, pool);
+        // The guide's order stays: it knows what came of places, not only what they promised.
+        put_unfit_last(&mut walk.screened);
+        walk.stage = Stage::Expand;
+        walk
+    }
+
+    /// Bounds more places until enough was looked at, and says whether it was.
+    pub(super) fn look_further(&mut self, pool: &impl Pool) -> bool {
+        let enough = self.reach.enough;
+        let left = self.left().into_iter().filter(|(reason, _)| *reason != LESS_PROMISING);
+        let mut left: u64 = left.map(|(_, designs)| designs).sum();
+        while self.evaluated + self.discarded() + left < enough && !self.later.is_empty() {
+            let batch = BOUNDED_AT_ONCE.min(self.later.len());
+            let (places, known) =
+                (self.later.drain(..batch).collect::<Vec<_>>(), self.screened.len());
+            self.bound(&places, pool);
+            let unfit = self.screened[known..].iter().filter(|one| one.least > 1.0);
+            left += unfit
+                .map(|one| self.space.variants(one.place.degrees.pp).len() as u64)
+                .sum::<u64>();
+        }
+        let mut behind = self.screened.split_off(self.next.min(self.screened.len()));
+        put_unfit_last(&mut behind);
+        self.screened.extend(behind);
+        self.evaluated + self.discarded() + left >= enough
+    }
+}
+
+/// Puts places that can't fit behind those that may; else their order stays.
+fn put_unfit_last(places: &mut Vec<Screened>) {
+    rank::sort(places, |it| [f64::from(u8::from(it.least > 1.0)), 0.0]);
 }
 
 /// What came of a search for one strategy.

@@ -7,6 +7,11 @@ pub(super) struct Reach {
     pub(super) at_once: usize,
     /// Places that are expanded.
     pub(super) expanded: usize,
+    /// Estimates, and combinations that are discarded without one, before which a walk goes on to
+    /// places that promise less.
+    pub(super) enough: u64,
+    /// Whether the variants of a place share an order of what saves memory.
+    pub(super) thrifty: bool,
     /// Designs by closed forms that are refined.
     pub(super) refined: usize,
     /// Of these the ones whose layout is chosen anew.
@@ -26,6 +31,8 @@ impl Reach {
     pub(super) const WHOLE: Self = Self {
         at_once: 48,
         expanded: 240,
+        enough: 0,
+        thrifty: false,
         refined: 56,
         balanced: 6,
         rounds: 6,

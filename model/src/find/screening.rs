@@ -174,11 +174,13 @@ pub(super) fn expanded(
     savers: &[Saver],
     room: Room,
     threshold: f64,
+    thrifty: bool,
     estimator: &mut Estimator,
     place: Place,
 ) -> Expanded {
     let variants = space.variants(place.degrees.pp);
-    let mut fitting = Fitting::new(space, savers);
+    let mut fitting =
+        if thrifty { Fitting::alike(space, savers) } else { Fitting::new(space, savers) };
     let mut all =
         Expanded { closed: Vec::new(), unfitting: Vec::new(), ruled_out: Vec::new(), evaluated: 0 };
     let (legal, broken) = space.legal_variants(place, &variants, usize::MAX);
@@ -198,10 +200,13 @@ pub(super) fn expanded(
             left += 1;
             continue;
         }
+        fitting.worth = if thrifty { least } else { 0.0 };
         let fitted = fitting.fit(estimator, light, room);
         if room.holds(&fitted.metrics) {
             least = least.max(speed(&fitted) * (1.0 - SLACK));
             all.closed.push(fitted);
+        } else if speed(&fitted) <= fitting.worth {
+            slower += 1;
         } else {
             unfit += 1;
         }

@@ -21,6 +21,9 @@ use crate::estimator::Estimator;
 /// Degrees that are screened at once.
 const SCREENED_AT_ONCE: usize = 256;
 
+/// Why a place isn't looked at closer that might be faster than what is found.
+pub(super) const LESS_PROMISING: &str = "less_promising";
+
 /// The same where it is only asked if anything works.
 const MAX_EXPANDED_TO_ASK: usize = 96;
 
@@ -65,13 +68,15 @@ pub(super) struct Walk {
     pub(super) savers: Vec<Saver>,
     pub(super) room: Room,
     targets: Vec<Target>,
-    reach: Reach,
+    pub(super) reach: Reach,
     /// Whether it is only asked if anything works.
     pub(super) only_asks: bool,
     pub(super) stage: Stage,
     degrees: Vec<Degrees>,
-    next: usize,
+    pub(super) next: usize,
     pub(super) screened: Vec<Screened>,
+    /// Places that are bounded where those in front of them weren't enough.
+    pub(super) later: Vec<Place>,
     /// Designs that fit by closed forms, the fastest first.
     pub(super) closed: Vec<Closed>,
     /// Designs that fit and reach the targets by simulation, the fastest first.
@@ -101,61 +106,18 @@ impl Walk {
         walk
     }
 
-    /// A walk through these places in place of the whole grid, which begins with strategies that
-    /// were found for models alike.
-    pub(super) fn guided(
-        query: &Query,
-        places: &[(Place, f64)],
-        starts: &[(f64, Design)],
-        reach: Reach,
-        pool: &impl Pool,
-    ) -> Self {
-        let mut space = Space::new(query);
-        let places: Vec<Place> =
-            places.iter().map(|(place, _)| *place).filter(|place| space.has(*place)).collect();
-        space.lay_out_stages(None, &places);
-        if let Some(plan) = space.any_plan(&places) {
-            space.lay_out_stages(Some(&plan), &places);
-        }
-        let mut walk = Self::through(space, query, reach);
-        let (space, savers, room) = (&walk.space, &walk.savers, walk.room);
-        let begun = pool.map(starts, |estimator, (_, start)| {
-            let mut fitting = Fitting::new(space, savers);
-            let closed = fitting.closed(estimator, space.transplanted(start));
-            let closed = closed.map(|closed| {
-                if room.holds(&closed.metrics) {
-                    return closed;
-                }
-                let mut light = closed.design.clone();
-                space.save_nothing(&mut light);
-                match fitting.closed(estimator, light) {
-                    Some(light) => fitting.fit(estimator, &light, room),
-                    None => closed,
-                }
-            });
-            (closed.filter(|it| room.holds(&it.metrics)), fitting.evaluated)
-        });
-        for (closed, evaluated) in begun {
-            walk.evaluated += evaluated;
-            walk.closed.extend(closed);
-        }
-        walk.settle_closed();
-        let threshold = walk.threshold();
-        let (space, savers) = (&walk.space, &walk.savers);
-        let seen = pool.map(&places, |estimator, place| {
+    /// Discards those of these places that can't be as fast as what is known, and keeps the rest.
+    pub(super) fn bound(&mut self, places: &[Place], pool: &impl Pool) {
+        let threshold = self.threshold();
+        let (space, savers, room) = (&self.space, &self.savers, self.room);
+        let seen = pool.map(places, |estimator, place| {
             screened_place(space, savers, room, threshold, estimator, *place)
         });
-        for one in seen {
-            walk.take_seen(one);
-        }
-        // The guide's order stays: it knows what came of places, not only what they promised.
-        rank::sort(&mut walk.screened, |it| [f64::from(u8::from(it.least > 1.0)), 0.0]);
-        walk.stage = Stage::Expand;
-        walk
+        seen.into_iter().for_each(|one| self.take_seen(one));
     }
 
     /// A walk of which nothing is done.
-    fn through(space: Space, query: &Query, reach: Reach) -> Self {
+    pub(super) fn through(space: Space, query: &Query, reach: Reach) -> Self {
         Self {
             savers: savers(&space),
             room: Room(1.0 - query.spare()),
@@ -166,6 +128,7 @@ impl Walk {
             degrees: Vec::new(),
             next: 0,
             screened: Vec::new(),
+            later: Vec::new(),
             closed: Vec::new(),
             found: Vec::new(),
             missed: Vec::new(),
@@ -237,7 +200,7 @@ impl Walk {
         }
     }
 
-    fn take_seen(&mut self, seen: Seen) {
+    pub(super) fn take_seen(&mut self, seen: Seen) {
         self.combinations += seen.combinations;
         self.evaluated += seen.evaluated;
         for (reason, designs) in seen.ruled_out {
@@ -267,8 +230,9 @@ impl Walk {
         let hopeful = |one: &&Screened| one.bound > threshold && one.least <= 1.0;
         let places: Vec<Place> = batch.iter().filter(hopeful).map(|one| one.place).collect();
         let (space, savers, room) = (&self.space, &self.savers, self.room);
+        let thrifty = self.reach.thrifty;
         let seen = pool.map(&places, |estimator, place| {
-            expanded(space, savers, room, threshold, estimator, *place)
+            expanded(space, savers, room, threshold, thrifty, estimator, *place)
         });
         let mut cut = [0, 0];
         for one in batch.iter().filter(|one| !hopeful(one)) {
@@ -289,20 +253,13 @@ impl Walk {
             self.closed.extend(one.closed);
         }
         self.settle_closed();
-        let may_fit = self.screened.get(self.next).is_some_and(|one| one.least <= 1.0);
         let most = if self.only_asks { MAX_EXPANDED_TO_ASK } else { self.reach.expanded };
-        let is_last = !may_fit || self.next >= most;
+        let is_due = self.next >= most.min(self.screened.len());
+        let is_enough = is_due && self.look_further(pool);
+        let may_fit = self.screened.get(self.next).is_some_and(|one| one.least <= 1.0);
+        let is_last = !may_fit || is_enough;
         if is_last {
-            let left = self.screened[self.next.min(self.screened.len())..].to_vec();
-            for one in left {
-                let designs = self.space.variants(one.place.degrees.pp).len() as u64;
-                let reason = if one.least > 1.0 {
-                    "memory"
-                } else if one.bound <= self.threshold() {
-                    "slower_than_found"
-                } else {
-                    "less_promising"
-                };
+            for (reason, designs) in self.left() {
                 self.rule_out(reason, designs);
             }
             self.stage = Stage::Refine(0);
@@ -314,6 +271,29 @@ impl Walk {
                 self.stage = if may { Stage::Simulate } else { Stage::Done };
             }
         }
+    }
+
+    /// Why the places behind those that were expanded aren't, with the designs of each.
+    pub(super) fn left(&self) -> Vec<(&'static str, u64)> {
+        let threshold = self.threshold();
+        let left = self.screened.iter().skip(self.next);
+        let why = left.map(|one| {
+            let designs = self.space.variants(one.place.degrees.pp).len() as u64;
+            if one.least > 1.0 {
+                ("memory", designs)
+            } else if one.bound <= threshold {
+                ("slower_than_found", designs)
+            } else {
+                (LESS_PROMISING, designs)
+            }
+        });
+        why.collect()
+    }
+
+    /// Combinations that were discarded by a bound or a rule.
+    pub(super) fn discarded(&self) -> u64 {
+        let cut = self.ruled_out.iter().filter(|(reason, _)| **reason != LESS_PROMISING);
+        cut.map(|(_, designs)| designs).sum()
     }
 
     /// What comes nearest to fitting, where nothing does: the places that need least.
@@ -352,7 +332,7 @@ impl Walk {
     }
 
     /// Sorts what fits by closed forms, and keeps a few of each set of degrees.
-    fn settle_closed(&mut self) {
+    pub(super) fn settle_closed(&mut self) {
         let room = self.room;
         rank::sort(&mut self.closed, |it| rank_of(&it.metrics, room));
         let mut kept: Vec<Closed> = Vec::new();

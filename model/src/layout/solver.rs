@@ -192,7 +192,7 @@ pub(crate) fn solve(problem: &Problem) -> Option<Solution> {
 /// then how much the layers of neighbouring chunks differ, then their lengths.
 fn roughness(problem: &Problem, chunks: &[Chunk]) -> f64 {
     let split: usize = chunks.iter().map(|chunk| chunk.mtp - chunk.whole_mtp()).sum();
-    let layers: usize = chunks.windows(2).map(|pair| pair[0].layers.abs_diff(pair[1].layers)).sum();
+    let layers = steps_of(chunks);
     let of = &problem.lengths;
     let length = |chunk: &Chunk| {
         chunk.layers as f64 * of.rest
@@ -215,6 +215,8 @@ fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chun
         return chunks;
     }
     let mut best = roughness(problem, &chunks);
+    let split: usize = chunks.iter().map(|chunk| chunk.mtp - chunk.whole_mtp()).sum();
+    let mut steps = steps_of(&chunks);
     // Each round lowers the roughness; a few suffice.
     for _ in 0..2 * chunks.len() {
         let mut moved = None;
@@ -224,9 +226,13 @@ fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chun
             if from == to || chunks[from].layers <= least {
                 continue;
             }
+            let before = steps_beside(&chunks, from, to);
             chunks[from].layers -= 1;
             chunks[to].layers += 1;
-            let rough = roughness(problem, &chunks);
+            let after = steps_beside(&chunks, from, to);
+            // What lengths add is never below nothing: most moves need no more than this.
+            let least = split as f64 * 1e6 + (steps - before + after) as f64;
+            let rough = if least < best { roughness(problem, &chunks) } else { least };
             if rough < best && problem.bin_lengths(&chunks).iter().all(|bin| *bin <= longest) {
                 (best, moved) = (rough, Some((from, to)));
             }
@@ -236,8 +242,25 @@ fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chun
         let Some((from, to)) = moved else { break };
         chunks[from].layers -= 1;
         chunks[to].layers += 1;
+        steps = steps_of(&chunks);
     }
     chunks
+}
+
+/// How much the layers of neighbouring chunks differ.
+fn steps_of(chunks: &[Chunk]) -> usize {
+    chunks.windows(2).map(|pair| pair[0].layers.abs_diff(pair[1].layers)).sum()
+}
+
+/// The same of the pairs that two chunks are part of.
+fn steps_beside(chunks: &[Chunk], one: usize, other: usize) -> usize {
+    let step = |left: usize| match chunks.get(left..left + 2) {
+        Some(pair) => pair[0].layers.abs_diff(pair[1].layers),
+        None => 0,
+    };
+    let (low, high) = (one.min(other), one.max(other));
+    let between = if high > low + 1 { step(low) } else { 0 };
+    low.checked_sub(1).map_or(0, step) + between + step(high - 1) + step(high)
 }
 
 /// Where everything but the layers is, and between which chunks lead and MoE layers change.
@@ -410,6 +433,11 @@ impl Frame {
     }
 
     fn fits(&self, problem: &Problem, longest: f64) -> bool {
+        if problem.lead == 0 {
+            let mut rooms = (0..problem.bins).map(|bin| self.room(problem, bin, 0, longest));
+            let room = rooms.try_fold(0, |sum, room| Some(sum + room?));
+            return room.is_some_and(|room| room >= problem.rest);
+        }
         self.share_lead(problem, longest).is_some_and(|(_, room)| room >= problem.rest)
     }
 
