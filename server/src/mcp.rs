@@ -16,9 +16,13 @@ mod tools;
 
 mod resources;
 
+mod prompts;
+
 mod agents;
 
 mod http;
+
+mod stdio;
 
 #[cfg(test)]
 mod tests;
@@ -26,3 +30,4 @@ mod tests;
 pub(crate) use agents::Agents;
 pub(crate) use http::{PATH, service};
 pub(crate) use resources::SKILL;
+pub(crate) use stdio::{Lines, MAX_LINE_BYTES};

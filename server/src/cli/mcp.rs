@@ -8,7 +8,7 @@ use rmcp::transport::stdio_pipes;
 
 use super::{Failure, log, output, serve};
 use crate::listen::{self, Door, Limits, MAX_CONNECTIONS, Served};
-use crate::mcp::{self, Agents, SKILL};
+use crate::mcp::{self, Agents, Lines, MAX_LINE_BYTES, SKILL};
 use crate::state::AppState;
 use crate::{Host, PublicUrl, Site, layers, reviews};
 
@@ -55,7 +55,9 @@ fn over_stdio(agents: Agents) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;
     let outcome = runtime.block_on(async {
-        let running = agents.serve(stdio_pipes()).await.map_err(|error| failed(&error))?;
+        let (read, write) = stdio_pipes();
+        let lines = Lines::new(read, write, MAX_LINE_BYTES);
+        let running = agents.serve(lines).await.map_err(|error| failed(&error))?;
         running.waiting().await.map(|_| ()).map_err(|error| failed(&error))
     });
     // Reading stdin can't be given up: nobody waits for it.

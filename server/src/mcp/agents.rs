@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::resources;
 use super::said::Refusal;
 use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
 use super::tools::TOOLS;
+use super::{prompts, resources};
 use crate::budget::Turns;
 use crate::public_url::{self, PublicUrl};
 
@@ -132,7 +134,12 @@ impl Agents {
 
 impl ServerHandler for Agents {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("moescape", model::MODEL_VERSION).with_title("Moescape"),
@@ -199,6 +206,39 @@ impl ServerHandler for Agents {
             ErrorData::resource_not_found(detail, None)
         })?;
         Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::listed()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let given = request.arguments.unwrap_or_default();
+        let (about, message) = prompts::filled(&request.name, &given)?;
+        Ok(GetPromptResult::new(vec![message]).with_description(about).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let argument = &request.argument;
+        let completion = match &request.r#ref {
+            Reference::Prompt(prompt) => {
+                prompts::completed(&prompt.name, &argument.name, &argument.value)
+            }
+            _ => CompletionInfo::default(),
+        };
+        Ok(CompleteResult::new(completion))
     }
 }
 

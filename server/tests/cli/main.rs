@@ -11,6 +11,7 @@ mod experts;
 mod infer;
 mod ledger;
 mod lists;
+mod mcp;
 mod metrics;
 mod predict;
 mod schedule;
