@@ -99,13 +99,17 @@ impl<'a> Collector<'a> {
         for ((cells, axis), digit) in self.axes.iter_mut().zip(self.space.axes()).zip(digits) {
             cells.add(&axis.values[*digit]);
         }
-        if !self.ties.is_empty() || self.space.spec().find.is_some() {
+        let has_link = self.space.spec().find.is_some();
+        if !self.ties.is_empty() || has_link {
             let own = found.is_none().then(|| self.space.design(index));
             let Some(design) = found.or(own.as_ref()) else { return };
             for (knob, cells) in &mut self.ties {
                 cells.add(&design.get(*knob));
             }
-            self.link.append_value(format!("/?{}", link::encode(design)));
+            // A link takes longer than all other cells of a row.
+            if has_link {
+                self.link.append_value(format!("/?{}", link::encode(design)));
+            }
         }
         for (column, value) in self.metrics.iter_mut().zip(values) {
             column.push(*value);
