@@ -1,18 +1,23 @@
 //! The description of the API for programs, OpenAPI 3.1.
 //!
 //! `openapi/api.json` is written by hand; what the program knows better is filled in: its limits,
-//! its version, and what a design is made of. Tests compare it with the routes and with what they
-//! answer.
+//! its version, what a design is made of, and the schemas of the answers that are types. Tests
+//! compare it with the routes and with what they answer.
 
 use std::sync::OnceLock;
 
 use model::design::KnobId;
 use model::file::{Tree, json};
 use model::knob::Section;
+use reports::budgeted::Budgeted;
+use reports::found::Found;
+use reports::inferred::Inferred;
+use reports::laid_out::Layouts;
+use schemars::generate::SchemaSettings;
 
 use crate::receiving::BODY_LIMIT_BYTES;
 use crate::registry::Takes;
-use crate::report::MAX_DESIGNS;
+use crate::report::{MAX_DESIGNS, Predictions};
 use crate::sweeps::{MAX_PLACES, MAX_ROWS};
 
 /// The document as JSON.
@@ -36,9 +41,30 @@ pub fn document() -> &'static str {
         let mut document = json::parse(&text).unwrap_or(Tree::Null);
         if let Some(schemas) = below(&mut document, &["components", "schemas"]) {
             schemas.push(("Design".to_owned(), design()));
+            schemas.extend(answers());
         }
         json::print(&document)
     })
+}
+
+/// The schemas of answers, from the types that are written.
+fn answers() -> Vec<(String, Tree)> {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Predictions>();
+    generator.subschema_for::<Inferred>();
+    generator.subschema_for::<Layouts>();
+    generator.subschema_for::<Found>();
+    generator.subschema_for::<Budgeted>();
+    let schemas = generator.take_definitions(true);
+    let schema = |(name, schema): (String, serde_json::Value)| {
+        (name, json::parse(&schema.to_string()).unwrap_or(Tree::Null))
+    };
+    schemas.into_iter().map(schema).collect()
 }
 
 /// The entries of a map inside.

@@ -4,226 +4,348 @@
 //! illegal design gives the same object with every metric null and its violations listed.
 
 use model::budget::{
-    Assessment, Budget, BudgetMetric, Costed, Gain, Judged, Outcomes, budget_range,
-    published_failures, published_storage,
+    Assessment, Budget, BudgetMetric, Costed, Judged, Outcomes, budget_range, published_failures,
+    published_storage,
 };
 use model::design::Design;
-use model::file::{self, Extent, Tree};
-use model::quality::{CAVEAT, Comparison, Spread};
+use model::file::Tree;
+use model::quality::{CAVEAT, Comparison};
 use model::violation::Violation;
 use model::{MODEL_VERSION, link};
 
-use crate::report::{source, violation};
+use crate::report::{BrokenRule, Published, broken, published as source};
+use crate::typed::{DesignFile, May, Named, Said, answers};
+
+answers! {
+    /// The object of `moescape budget --json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Budget"))]
+    struct Budgeted {
+        design: DesignFile,
+        /// Every metric of a budget by its id: a number, or null where something isn't known.
+        metrics: Named<Option<f64>>,
+        /// By metric that follows the step's time where half and nine of ten runs lie, and what
+        /// that rests on.
+        ranges: Named<BudgetRange>,
+        /// What the numbers rest on: times of checkpoints, intervals, spare nodes.
+        run: Option<RunBehind>,
+        /// How equal runs end that are played failure by failure; null where failures or
+        /// checkpoints aren't known.
+        spread: Option<SpreadOfRuns>,
+        /// Goodput over failures and storage.
+        surface: Option<GoodputSurface>,
+        /// What changes are worth over the run.
+        gains: Vec<Gain>,
+        /// Published failures and storage that unknown inputs may be taken from.
+        published: Option<PublishedInputs>,
+        /// What published laws of loss say beside the baseline, with the caveat that stands beside
+        /// every value; null without a baseline or without tokens.
+        quality: Option<Quality>,
+        /// What was taken where nothing was said.
+        assumed: Vec<String>,
+        violations: Vec<BrokenRule>,
+        warnings: Vec<String>,
+        model_version: &'static str,
+    }
+
+    /// Where true values lie, and what that rests on.
+    struct BudgetRange {
+        range_50: [f64; 2],
+        range_90: [f64; 2],
+        /// Published runs that it rests on.
+        rows: u32,
+        /// Sources of these.
+        sources: u32,
+    }
+
+    /// What the numbers of a run rest on; null where it isn't known.
+    struct RunBehind {
+        tokens_per_second: f64,
+        device_watts: Option<f64>,
+        seconds_between_failures: Option<f64>,
+        checkpoint_writers: f64,
+        snapshot_seconds: f64,
+        stall_seconds: Option<f64>,
+        write_behind_seconds: Option<f64>,
+        checkpoint_interval_seconds: Option<f64>,
+        young_interval_seconds: Option<f64>,
+        daly_interval_seconds: Option<f64>,
+        checkpoint_gb_per_sec_for_99_percent: Option<f64>,
+        spares: Option<SpareNodes>,
+    }
+
+    /// Spare nodes and what they bear.
+    struct SpareNodes {
+        nodes: f64,
+        days_without_repair: f64,
+        longest_repair_hours: f64,
+    }
+
+    /// How equal runs end that are played failure by failure.
+    struct SpreadOfRuns {
+        /// How many were played.
+        runs: u64,
+        days_10: f64,
+        days_50: f64,
+        days_90: f64,
+        days_mean: f64,
+        failures_mean: f64,
+        /// Null without a deadline.
+        share_within_deadline: Option<f64>,
+    }
+
+    /// Goodput: a row for each of the device-hours between failures, a column for each rate.
+    struct GoodputSurface {
+        mtbf_device_hours: Vec<f64>,
+        checkpoint_gb_per_sec: Vec<f64>,
+        goodput_ratio: Vec<Vec<f64>>,
+    }
+
+    /// What a change is worth over the run.
+    struct Gain {
+        name: &'static str,
+        title: &'static str,
+        days: f64,
+        device_hours: f64,
+        cost: Option<f64>,
+    }
+
+    /// Published figures that unknown inputs may be taken from.
+    struct PublishedInputs {
+        failures: Vec<PublishedFailures>,
+        storage: Vec<PublishedStorage>,
+    }
+
+    /// How often devices of a cluster fail.
+    struct PublishedFailures {
+        name: &'static str,
+        title: &'static str,
+        mtbf_device_hours: f64,
+        source: Published,
+    }
+
+    /// How fast a cluster writes checkpoints.
+    struct PublishedStorage {
+        title: &'static str,
+        checkpoint_gb_per_sec: f64,
+        source: Published,
+    }
+
+    /// What published laws of loss say of a design beside its baseline.
+    struct Quality {
+        /// The query of the baseline's link.
+        baseline: String,
+        /// In nats; null where it is refused.
+        loss_difference: Option<Spread>,
+        /// By law, in nats.
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
+        loss_difference_by_law: May<Named<f64>>,
+        /// Tokens with which it is as good as the baseline; null where none are.
+        tokens_to_equal_loss: Option<Spread>,
+        /// Whether the laws don't tell them apart.
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
+        tie: May<bool>,
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
+        ranked: May<bool>,
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
+        flags: May<Vec<Flag>>,
+        /// Why the laws can't say.
+        refused: Vec<Refusal>,
+        relative_time_to_equal_loss: Option<f64>,
+        days_less_baseline: Option<f64>,
+        /// Low, middle and high.
+        efficiency_leverage: [f64; 3],
+        /// By law.
+        batch_tokens_advised: Named<f64>,
+        caveat: &'static str,
+    }
+
+    /// Over the laws.
+    struct Spread {
+        median: f64,
+        min: f64,
+        max: f64,
+    }
+
+    /// What to know of a comparison.
+    struct Flag {
+        name: &'static str,
+        message: String,
+    }
+
+    /// Why the laws can't say.
+    struct Refusal {
+        rule: &'static str,
+        message: String,
+    }
+}
 
 /// The budget of a design, legal or not, beside a baseline.
 #[must_use]
 pub fn budgeted(design: &Design, baseline: Option<&Design>) -> Tree {
     match Assessment::new(design, baseline) {
-        Ok(assessment) => legal(&assessment),
-        Err(violations) => refused(design, &violations),
+        Ok(assessment) => legal(&assessment).said(),
+        Err(violations) => refused(design, &violations).said(),
     }
 }
 
-fn refused(design: &Design, violations: &[Violation]) -> Tree {
-    let nothing = BudgetMetric::ALL.iter().map(|id| (id.metric().name, Tree::Null));
-    Tree::map([
-        ("design", file::write(design, Extent::Full)),
-        ("metrics", Tree::map(nothing)),
-        ("ranges", Tree::Map(vec![])),
-        ("run", Tree::Null),
-        ("spread", Tree::Null),
-        ("surface", Tree::Null),
-        ("gains", Tree::List(vec![])),
-        ("published", Tree::Null),
-        ("quality", Tree::Null),
-        ("assumed", Tree::List(vec![])),
-        ("violations", Tree::List(violations.iter().map(violation).collect())),
-        ("warnings", Tree::List(vec![])),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
+    Budgeted {
+        design: DesignFile::of(design),
+        metrics: Named::of(BudgetMetric::ALL.iter().map(|id| (id.metric().name, None))),
+        ranges: Named::none(),
+        run: None,
+        spread: None,
+        surface: None,
+        gains: vec![],
+        published: None,
+        quality: None,
+        assumed: vec![],
+        violations: violations.iter().map(broken).collect(),
+        warnings: vec![],
+        model_version: MODEL_VERSION,
+    }
 }
 
-fn legal(assessment: &Assessment) -> Tree {
+fn legal(assessment: &Assessment) -> Budgeted {
     let own = &assessment.own;
-    let metrics = BudgetMetric::ALL.iter().map(|id| (id.metric().name, open(own.budget.get(*id))));
-    Tree::map([
-        ("design", file::write(own.plan.design(), Extent::Full)),
-        ("metrics", Tree::map(metrics)),
-        ("ranges", ranges(own)),
-        ("run", run(own)),
-        ("spread", own.budget.outcomes.map_or(Tree::Null, |it| spread(own, &it))),
-        ("surface", surface(assessment)),
-        ("gains", Tree::List(own.budget.gains.iter().map(gain).collect())),
-        ("published", published()),
-        ("quality", quality(assessment)),
-        ("assumed", Tree::list(own.budget.assumed.iter().map(String::as_str))),
-        ("violations", Tree::List(vec![])),
-        ("warnings", Tree::list(own.budget.warnings.iter().map(String::as_str))),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+    let metrics = BudgetMetric::ALL.iter().map(|id| (id.metric().name, own.budget.get(*id)));
+    Budgeted {
+        design: DesignFile::of(own.plan.design()),
+        metrics: Named::of(metrics),
+        ranges: ranges(own),
+        run: Some(run(own)),
+        spread: own.budget.outcomes.map(|it| spread(own, &it)),
+        surface: Some(surface(assessment)),
+        gains: own.budget.gains.iter().map(gain).collect(),
+        published: Some(published()),
+        quality: quality(assessment),
+        assumed: own.budget.assumed.clone(),
+        violations: vec![],
+        warnings: own.budget.warnings.clone(),
+        model_version: MODEL_VERSION,
+    }
 }
 
-/// A number, or null where it isn't known.
-fn open(value: Option<f64>) -> Tree {
-    value.map_or(Tree::Null, Tree::number)
-}
-
-fn ranges(own: &Costed) -> Tree {
+fn ranges(own: &Costed) -> Named<BudgetRange> {
     let range = |id: &BudgetMetric| {
         let (range, value) = (budget_range(&own.plan, *id)?, own.budget.get(*id)?);
-        let ends =
-            |factors: [f64; 2]| Tree::List(factors.map(|it| Tree::number(value * it)).to_vec());
-        let entries = Tree::map([
-            ("range_50", ends(range.half)),
-            ("range_90", ends(range.most)),
-            ("rows", Tree::Unsigned(range.basis.rows.into())),
-            ("sources", Tree::Unsigned(range.basis.sources.into())),
-        ]);
-        Some((id.metric().name, entries))
+        let ends = |factors: [f64; 2]| factors.map(|it| value * it);
+        let range = BudgetRange {
+            range_50: ends(range.half),
+            range_90: ends(range.most),
+            rows: range.basis.rows,
+            sources: range.basis.sources,
+        };
+        Some((id.metric().name, range))
     };
-    Tree::map(BudgetMetric::ALL.iter().filter_map(range))
+    Named::of(BudgetMetric::ALL.iter().filter_map(range))
 }
 
 /// What the numbers rest on, step by step.
-fn run(own: &Costed) -> Tree {
+fn run(own: &Costed) -> RunBehind {
     let Budget { checkpoint, recovery, interval, spares, .. } = &own.budget;
-    let spares = spares.map_or(Tree::Null, |it| {
-        Tree::map([
-            ("nodes", Tree::number(it.nodes)),
-            ("days_without_repair", Tree::number(it.days)),
-            ("longest_repair_hours", Tree::number(it.repair_hours)),
-        ])
-    });
-    Tree::map([
-        ("tokens_per_second", Tree::number(own.budget.tokens_per_second)),
-        ("device_watts", open(own.budget.watts)),
-        ("seconds_between_failures", open(recovery.map(|it| it.between_failures))),
-        ("checkpoint_writers", Tree::number(checkpoint.writers)),
-        ("snapshot_seconds", Tree::number(checkpoint.snapshot_seconds)),
-        ("stall_seconds", open(recovery.map(|it| it.stall))),
-        ("write_behind_seconds", open(recovery.map(|it| it.behind))),
-        ("checkpoint_interval_seconds", open(*interval)),
-        ("young_interval_seconds", open(recovery.map(|it| it.young_interval()))),
-        ("daly_interval_seconds", open(recovery.map(|it| it.daly_interval()))),
-        ("checkpoint_gb_per_sec_for_99_percent", open(own.budget.rate_for_99)),
-        ("spares", spares),
-    ])
+    RunBehind {
+        tokens_per_second: own.budget.tokens_per_second,
+        device_watts: own.budget.watts,
+        seconds_between_failures: recovery.map(|it| it.between_failures),
+        checkpoint_writers: checkpoint.writers,
+        snapshot_seconds: checkpoint.snapshot_seconds,
+        stall_seconds: recovery.map(|it| it.stall),
+        write_behind_seconds: recovery.map(|it| it.behind),
+        checkpoint_interval_seconds: *interval,
+        young_interval_seconds: recovery.map(|it| it.young_interval()),
+        daly_interval_seconds: recovery.map(|it| it.daly_interval()),
+        checkpoint_gb_per_sec_for_99_percent: own.budget.rate_for_99,
+        spares: spares.map(|it| SpareNodes {
+            nodes: it.nodes,
+            days_without_repair: it.days,
+            longest_repair_hours: it.repair_hours,
+        }),
+    }
 }
 
-fn spread(own: &Costed, outcomes: &Outcomes) -> Tree {
-    let days = |seconds: f64| Tree::number(seconds / 86_400.0);
+fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
+    let days = |seconds: f64| seconds / 86_400.0;
     let deadline = own.plan.design().run.deadline_days;
-    Tree::map([
-        ("runs", Tree::Unsigned(model::budget::RUNS)),
-        ("days_10", days(outcomes.early)),
-        ("days_50", days(outcomes.median)),
-        ("days_90", days(outcomes.late)),
-        ("days_mean", days(outcomes.mean)),
-        ("failures_mean", Tree::number(outcomes.failures)),
-        ("share_within_deadline", open(deadline.map(|_| outcomes.in_time))),
-    ])
+    SpreadOfRuns {
+        runs: model::budget::RUNS,
+        days_10: days(outcomes.early),
+        days_50: days(outcomes.median),
+        days_90: days(outcomes.late),
+        days_mean: days(outcomes.mean),
+        failures_mean: outcomes.failures,
+        share_within_deadline: deadline.map(|_| outcomes.in_time),
+    }
 }
 
-fn surface(assessment: &Assessment) -> Tree {
+fn surface(assessment: &Assessment) -> GoodputSurface {
     let surface = &assessment.surface;
-    let numbers = |all: &[f64]| Tree::List(all.iter().copied().map(Tree::number).collect());
     let rows = surface.cells.chunks(surface.rates.len());
-    let goodput =
-        rows.map(|row| Tree::List(row.iter().map(|cell| Tree::number(cell.goodput)).collect()));
-    Tree::map([
-        ("mtbf_device_hours", numbers(surface.mtbf)),
-        ("checkpoint_gb_per_sec", numbers(surface.rates)),
-        ("goodput_ratio", Tree::List(goodput.collect())),
-    ])
+    GoodputSurface {
+        mtbf_device_hours: surface.mtbf.to_vec(),
+        checkpoint_gb_per_sec: surface.rates.to_vec(),
+        goodput_ratio: rows.map(|row| row.iter().map(|cell| cell.goodput).collect()).collect(),
+    }
 }
 
-fn gain(gain: &Gain) -> Tree {
-    Tree::map([
-        ("name", gain.name.into()),
-        ("title", gain.title.into()),
-        ("days", Tree::number(gain.days)),
-        ("device_hours", Tree::number(gain.device_hours)),
-        ("cost", open(gain.cost)),
-    ])
+fn gain(gain: &model::budget::Gain) -> Gain {
+    Gain {
+        name: gain.name,
+        title: gain.title,
+        days: gain.days,
+        device_hours: gain.device_hours,
+        cost: gain.cost,
+    }
 }
 
 /// Published figures that unknown inputs may be taken from.
-fn published() -> Tree {
-    let failures = published_failures().iter().map(|it| {
-        Tree::map([
-            ("name", it.name.into()),
-            ("title", it.title.into()),
-            ("mtbf_device_hours", Tree::number(it.device_hours)),
-            ("source", source(it.source)),
-        ])
+fn published() -> PublishedInputs {
+    let failures = published_failures().iter().map(|it| PublishedFailures {
+        name: it.name,
+        title: it.title,
+        mtbf_device_hours: it.device_hours,
+        source: source(it.source),
     });
-    let storage = published_storage().iter().map(|it| {
-        Tree::map([
-            ("title", it.title.into()),
-            ("checkpoint_gb_per_sec", Tree::number(it.gb_per_sec)),
-            ("source", source(it.source)),
-        ])
+    let storage = published_storage().iter().map(|it| PublishedStorage {
+        title: it.title,
+        checkpoint_gb_per_sec: it.gb_per_sec,
+        source: source(it.source),
     });
-    Tree::map([
-        ("failures", Tree::List(failures.collect())),
-        ("storage", Tree::List(storage.collect())),
-    ])
+    PublishedInputs { failures: failures.collect(), storage: storage.collect() }
 }
 
-fn quality(assessment: &Assessment) -> Tree {
-    let (Some(baseline), Some(judged)) = (&assessment.baseline, &assessment.judged) else {
-        return Tree::Null;
-    };
-    let mut entries = vec![("baseline".to_owned(), link::encode(baseline.plan.design()).into())];
+fn quality(assessment: &Assessment) -> Option<Quality> {
+    let (baseline, judged) = (assessment.baseline.as_ref()?, assessment.judged.as_ref()?);
     let Judged { comparison, leverage, advice, relative_time, days_difference } = judged;
-    entries.extend(match comparison {
-        Ok(comparison) => compared(comparison),
-        Err(refusals) => {
-            let said = refusals
-                .iter()
-                .map(|it| Tree::map([("rule", it.name().into()), ("message", it.words().into())]));
-            vec![
-                ("loss_difference".to_owned(), Tree::Null),
-                ("tokens_to_equal_loss".to_owned(), Tree::Null),
-                ("refused".to_owned(), Tree::List(said.collect())),
-            ]
-        }
-    });
-    let band = [leverage.low, leverage.middle, leverage.high];
-    let batches = advice.all().map(|(name, tokens)| (name, Tree::number(tokens)));
-    entries.extend([
-        ("relative_time_to_equal_loss".to_owned(), open(*relative_time)),
-        ("days_less_baseline".to_owned(), open(*days_difference)),
-        ("efficiency_leverage".to_owned(), Tree::List(band.map(Tree::number).to_vec())),
-        ("batch_tokens_advised".to_owned(), Tree::map(batches)),
-        ("caveat".to_owned(), CAVEAT.into()),
-    ]);
-    Tree::Map(entries)
+    let refused = comparison.as_ref().err().into_iter().flatten();
+    let refused = refused.map(|it| Refusal { rule: it.name(), message: it.words().to_string() });
+    let told = comparison.as_ref().ok();
+    Some(Quality {
+        baseline: link::encode(baseline.plan.design()),
+        loss_difference: told.map(|it| over(&it.loss_difference)),
+        loss_difference_by_law: May(told.map(by_law)),
+        tokens_to_equal_loss: told.and_then(|it| it.tokens_to_equal_loss.as_ref()).map(over),
+        tie: May(told.map(|it| it.is_tie)),
+        ranked: May(told.map(Comparison::is_ranked)),
+        flags: May(told.map(flags)),
+        refused: refused.collect(),
+        relative_time_to_equal_loss: *relative_time,
+        days_less_baseline: *days_difference,
+        efficiency_leverage: [leverage.low, leverage.middle, leverage.high],
+        batch_tokens_advised: Named::of(advice.all()),
+        caveat: CAVEAT,
+    })
 }
 
-fn compared(comparison: &Comparison) -> Vec<(String, Tree)> {
-    let spread = |it: &Spread| {
-        Tree::map([
-            ("median", Tree::number(it.median)),
-            ("min", Tree::number(it.min)),
-            ("max", Tree::number(it.max)),
-        ])
-    };
-    let members = comparison.by_member.iter().map(|(it, nats)| (it.name(), Tree::number(*nats)));
-    let flags = comparison
-        .flags
-        .iter()
-        .map(|it| Tree::map([("name", it.name().into()), ("message", it.words().into())]));
-    vec![
-        ("loss_difference".to_owned(), spread(&comparison.loss_difference)),
-        ("loss_difference_by_law".to_owned(), Tree::map(members)),
-        (
-            "tokens_to_equal_loss".to_owned(),
-            comparison.tokens_to_equal_loss.as_ref().map_or(Tree::Null, spread),
-        ),
-        ("tie".to_owned(), Tree::Flag(comparison.is_tie)),
-        ("ranked".to_owned(), Tree::Flag(comparison.is_ranked())),
-        ("flags".to_owned(), Tree::List(flags.collect())),
-        ("refused".to_owned(), Tree::List(vec![])),
-    ]
+fn over(spread: &model::quality::Spread) -> Spread {
+    Spread { median: spread.median, min: spread.min, max: spread.max }
+}
+
+fn by_law(comparison: &Comparison) -> Named<f64> {
+    Named::of(comparison.by_member.iter().map(|(it, nats)| (it.name(), *nats)))
+}
+
+fn flags(comparison: &Comparison) -> Vec<Flag> {
+    let flags = comparison.flags.iter();
+    flags.map(|it| Flag { name: it.name(), message: it.words().to_string() }).collect()
 }

@@ -10,6 +10,65 @@ use model::serving::fits::{Fit, fits};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
 
+use crate::typed::{Said, answers};
+
+answers! {
+    /// The experts of a model that serves.
+    struct OfExperts {
+        /// Routed experts of a layer.
+        routed: u64,
+        /// Of these kept.
+        kept: u64,
+        /// Of these on the host.
+        on_host: u64,
+        /// Layers with experts.
+        layers: u64,
+        visited_per_token: f64,
+        /// Of one.
+        expert_bytes: f64,
+        model_bytes: f64,
+        model_bytes_with_mtp: f64,
+        /// Experts that a step of decode touches in a layer.
+        touched_per_layer: f64,
+        imbalance: f64,
+        /// The share of visits to experts on devices.
+        hit_rate: f64,
+        host_bytes: f64,
+        host_memory_gb_per_sec: f64,
+        host_tflops: f64,
+        host_gb_per_sec: f64,
+        /// Published accuracies with a share of the experts.
+        published: Vec<Accuracy>,
+        /// What fits on which machine.
+        fits: Vec<FitOn>,
+    }
+
+    /// A published accuracy with a share of the experts.
+    struct Accuracy {
+        model: &'static str,
+        kept: u64,
+        topk: u64,
+        benchmark: &'static str,
+        accuracy: f64,
+        source: &'static str,
+    }
+
+    /// Whether a model's experts fit on a machine.
+    struct FitOn {
+        machine: &'static str,
+        devices: u64,
+        weight_dtype: &'static str,
+        /// Experts of a layer that fit, at most; null where none do.
+        most_kept: Option<u64>,
+        kept: u64,
+        fits: bool,
+        weights_bytes: f64,
+        limit_bytes: f64,
+        /// Requests that there is room for beside them.
+        requests: f64,
+    }
+}
+
 /// The object of `moescape experts --json`: the experts of a design, and what a router trace says
 /// of them, null without one.
 ///
@@ -18,63 +77,57 @@ use model::serving::{Inference, ServingPlan, infer};
 pub fn answer(plan: &ServingPlan, patterns: Option<&Patterns>, goal: Goal) -> Result<Tree, String> {
     let said = |patterns| Traced::new(plan, patterns, goal).map(|it| traced::json(&it, patterns));
     let trace = patterns.map(said).transpose()?.unwrap_or(Tree::Null);
-    Ok(Tree::map([("experts", section(plan, &infer(plan))), ("trace", trace)]))
+    let experts = of_experts(plan, &infer(plan)).said();
+    Ok(Tree::map([("experts", experts), ("trace", trace)]))
 }
 
-/// The section `experts` of an inference; null of a model without experts.
-#[must_use]
-pub fn section(plan: &ServingPlan, inference: &Inference) -> Tree {
-    let Some(experts) = Experts::new(plan) else { return Tree::Null };
-    let numbers = [
-        ("visited_per_token", experts.topk),
-        ("expert_bytes", experts.expert_bytes),
-        ("model_bytes", experts.model_bytes),
-        ("model_bytes_with_mtp", experts.model_bytes_with_mtp),
-        ("touched_per_layer", experts.touched(plan, inference)),
-        ("imbalance", experts.imbalance),
-        ("hit_rate", experts.hit_rate),
-        ("host_bytes", experts.host_bytes),
-        ("host_memory_gb_per_sec", experts.host.memory_gb_per_sec),
-        ("host_tflops", experts.host.tflops),
-        ("host_gb_per_sec", experts.host.link_gb_per_sec),
-    ];
-    let counts = [
-        ("routed", experts.routed),
-        ("kept", experts.kept),
-        ("on_host", experts.on_host),
-        ("layers", experts.layers),
-    ];
+/// The section `experts` of an inference; none of a model without experts.
+pub(crate) fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts> {
+    let experts = Experts::new(plan)?;
     let design = plan.design();
-    let mut entries: Vec<(String, Tree)> =
-        counts.map(|(name, count)| (name.to_owned(), Tree::Unsigned(count))).to_vec();
-    entries.extend(numbers.map(|(name, number)| (name.to_owned(), Tree::number(number))));
-    entries.push(("published".to_owned(), Tree::List(published(design).map(accuracy).collect())));
-    entries.push(("fits".to_owned(), Tree::List(fits(design).iter().map(fit).collect())));
-    Tree::Map(entries)
+    Some(OfExperts {
+        routed: experts.routed,
+        kept: experts.kept,
+        on_host: experts.on_host,
+        layers: experts.layers,
+        visited_per_token: experts.topk,
+        expert_bytes: experts.expert_bytes,
+        model_bytes: experts.model_bytes,
+        model_bytes_with_mtp: experts.model_bytes_with_mtp,
+        touched_per_layer: experts.touched(plan, inference),
+        imbalance: experts.imbalance,
+        hit_rate: experts.hit_rate,
+        host_bytes: experts.host_bytes,
+        host_memory_gb_per_sec: experts.host.memory_gb_per_sec,
+        host_tflops: experts.host.tflops,
+        host_gb_per_sec: experts.host.link_gb_per_sec,
+        published: published(design).map(accuracy).collect(),
+        fits: fits(design).iter().map(fit).collect(),
+    })
 }
 
-fn accuracy(row: &Published) -> Tree {
-    Tree::map([
-        ("model", row.model.into()),
-        ("kept", Tree::Unsigned(row.kept)),
-        ("topk", Tree::Unsigned(row.topk)),
-        ("benchmark", row.benchmark.into()),
-        ("accuracy", Tree::number(row.accuracy)),
-        ("source", row.source.title.into()),
-    ])
+fn accuracy(row: &Published) -> Accuracy {
+    Accuracy {
+        model: row.model,
+        kept: row.kept,
+        topk: row.topk,
+        benchmark: row.benchmark,
+        accuracy: row.accuracy,
+        source: row.source.title,
+    }
 }
 
-fn fit(fit: &Fit) -> Tree {
+fn fit(fit: &Fit) -> FitOn {
     let [weights, limit] = fit.weights;
-    Tree::map([
-        ("machine", fit.machine.title.into()),
-        ("devices", Tree::Unsigned(fit.machine.devices)),
-        ("weight_dtype", fit.format().into()),
-        ("most_kept", fit.most_kept.map_or(Tree::Null, Tree::Unsigned)),
-        ("kept", Tree::Unsigned(fit.kept)),
-        ("fits", fit.is_fitting.into()),
-        ("weights_bytes", Tree::number(weights)),
-        ("limit_bytes", Tree::number(limit)),
-        ("requests", Tree::number(fit.requests.min(1e9))),
-    ])
+    FitOn {
+        machine: fit.machine.title,
+        devices: fit.machine.devices,
+        weight_dtype: fit.format(),
+        most_kept: fit.most_kept,
+        kept: fit.kept,
+        fits: fit.is_fitting,
+        weights_bytes: weights,
+        limit_bytes: limit,
+        requests: fit.requests.min(1e9),
+    }
 }

@@ -11,7 +11,8 @@ use model::file::Tree;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, Target};
 use model::{MODEL_VERSION, Plan, link};
 
-use crate::predicted;
+use crate::predicted::{self, Range};
+use crate::typed::{KnobValue, MetricSaid, Named, Said, answers};
 
 pub use terms::Terms;
 
@@ -30,97 +31,164 @@ pub fn differences(one: &Design, other: &Design) -> impl Iterator<Item = KnobId>
     KnobId::ALL.iter().copied().filter(|id| one.get(*id) != other.get(*id))
 }
 
+answers! {
+    /// The object of `moescape find --json`, but the seconds that it took.
+    struct Found {
+        /// Up to four, each best at something.
+        designs: Vec<Recommended>,
+        /// The design that misses least, where none keeps everything.
+        miss: Option<Missed>,
+        /// The design that was asked about; null where it breaks rules.
+        at_hand: Option<Numbers>,
+        /// What the question asks for: fewest devices, largest batch, longest sequence.
+        size: Option<Size>,
+        /// What would have to be better for more.
+        for_more: Vec<String>,
+        /// What ruled out how many designs, the most first.
+        ruled_out: Vec<RuledOutBy>,
+        /// Designs of the space.
+        space: u64,
+        evaluated: u64,
+        simulated: u64,
+        goal: &'static str,
+        question: &'static str,
+        targets: Vec<String>,
+        keep: Vec<String>,
+        any_schedule: bool,
+        model_version: &'static str,
+    }
+
+    /// A design that is recommended.
+    struct Recommended {
+        /// What it is best at; null where it is only near.
+        label: Option<&'static str>,
+        /// The address that opens it.
+        link: String,
+        /// The knobs that differ from the design at hand, with their values.
+        knobs: Named<KnobValue>,
+        metrics: Named<MetricSaid>,
+        ranges: Named<Range>,
+        /// The numbers of the run that targets ask for; null where something isn't known.
+        run: Named<Option<f64>>,
+        why: Vec<String>,
+        /// What keeps it from being faster.
+        binds: String,
+        /// The share of device memory to spare.
+        margin: f64,
+        /// How far it is behind the fastest, as a share of its step time.
+        behind: f64,
+    }
+
+    /// The design that misses least.
+    struct Missed {
+        link: String,
+        knobs: Named<KnobValue>,
+        metrics: Named<MetricSaid>,
+        ranges: Named<Range>,
+        run: Named<Option<f64>>,
+        misses: Vec<String>,
+        /// On how many devices something fits; null where none was found.
+        fewest_devices: Option<u64>,
+    }
+
+    /// What is said of any design.
+    struct Numbers {
+        link: String,
+        metrics: Named<MetricSaid>,
+        ranges: Named<Range>,
+    }
+
+    /// A size that was asked for.
+    struct Size {
+        knob: String,
+        value: u64,
+    }
+
+    /// A reason that rules designs out.
+    struct RuledOutBy {
+        reason: String,
+        designs: u64,
+    }
+}
+
 /// An answer: what `moescape find --json` prints and `POST /api/v1/find` answers, but the seconds.
 #[must_use]
 pub fn tree(query: &Query, answer: &Answer) -> Tree {
     let at_hand = &query.design;
-    let designs = answer.designs.iter().map(|found| recommendation(query, found));
-    let miss = answer.miss.as_ref().map_or(Tree::Null, |miss| missed(query, miss));
-    let own = answer.at_hand.as_ref();
-    let own = own.map_or(Tree::Null, |metrics| Tree::map(numbers(at_hand, metrics)));
-    let size = answer.size.map_or(Tree::Null, |(knob, value)| {
-        Tree::map([("knob", Tree::from(knob.id())), ("value", value.into())])
-    });
-    let ruled_out = answer.ruled_out.iter().map(|ruled_out| {
-        let reason = Tree::from(ruled_out.reason.as_str());
-        Tree::map([("reason", reason), ("designs", ruled_out.designs.into())])
-    });
-    Tree::map([
-        ("designs", Tree::List(designs.collect())),
-        ("miss", miss),
-        ("at_hand", own),
-        ("size", size),
-        ("for_more", Tree::list(answer.for_more.iter().map(String::as_str))),
-        ("ruled_out", Tree::List(ruled_out.collect())),
-        ("space", answer.space.into()),
-        ("evaluated", answer.evaluated.into()),
-        ("simulated", answer.simulated.into()),
-        ("goal", query.goal.name().into()),
-        ("question", query.question.name().into()),
-        ("targets", Tree::list(query.targets.iter().map(ToString::to_string))),
-        ("keep", Tree::list(query.keep.iter().map(KnobId::id))),
-        ("any_schedule", query.any_schedule.into()),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+    let ruled_out = answer.ruled_out.iter();
+    let found = Found {
+        designs: answer.designs.iter().map(|found| recommendation(query, found)).collect(),
+        miss: answer.miss.as_ref().map(|miss| missed(query, miss)),
+        at_hand: answer.at_hand.as_ref().map(|metrics| numbers(at_hand, metrics)),
+        size: answer.size.map(|(knob, value)| Size { knob: knob.id(), value }),
+        for_more: answer.for_more.clone(),
+        ruled_out: ruled_out
+            .map(|it| RuledOutBy { reason: it.reason.clone(), designs: it.designs })
+            .collect(),
+        space: answer.space,
+        evaluated: answer.evaluated,
+        simulated: answer.simulated,
+        goal: query.goal.name(),
+        question: query.question.name(),
+        targets: query.targets.iter().map(ToString::to_string).collect(),
+        keep: query.keep.iter().map(KnobId::id).collect(),
+        any_schedule: query.any_schedule,
+        model_version: MODEL_VERSION,
+    };
+    found.said()
 }
 
-fn recommendation(query: &Query, found: &Recommendation) -> Tree {
-    let at_hand = &query.design;
-    let [link, metrics, ranges] = numbers(&found.design, &found.metrics);
-    Tree::map([
-        ("label", Tree::from(found.label.map(Goal::name))),
+fn recommendation(query: &Query, found: &Recommendation) -> Recommended {
+    let Numbers { link, metrics, ranges } = numbers(&found.design, &found.metrics);
+    Recommended {
+        label: found.label.map(Goal::name),
         link,
-        ("knobs", knobs(at_hand, &found.design)),
+        knobs: knobs(&query.design, &found.design),
         metrics,
         ranges,
-        ("run", run(query, &found.design, &found.metrics)),
-        ("why", Tree::list(found.why.iter().map(String::as_str))),
-        ("binds", found.binds.as_str().into()),
-        ("margin", Tree::number(found.margin)),
-        ("behind", Tree::number(found.behind)),
-    ])
+        run: run(query, &found.design, &found.metrics),
+        why: found.why.clone(),
+        binds: found.binds.clone(),
+        margin: found.margin,
+        behind: found.behind,
+    }
 }
 
-fn missed(query: &Query, miss: &Miss) -> Tree {
-    let at_hand = &query.design;
-    let [link, metrics, ranges] = numbers(&miss.design, &miss.metrics);
-    Tree::map([
+fn missed(query: &Query, miss: &Miss) -> Missed {
+    let Numbers { link, metrics, ranges } = numbers(&miss.design, &miss.metrics);
+    Missed {
         link,
-        ("knobs", knobs(at_hand, &miss.design)),
+        knobs: knobs(&query.design, &miss.design),
         metrics,
         ranges,
-        ("run", run(query, &miss.design, &miss.metrics)),
-        ("misses", Tree::list(miss.misses.iter().map(String::as_str))),
-        ("fewest_devices", miss.fewest_devices.into()),
-    ])
+        run: run(query, &miss.design, &miss.metrics),
+        misses: miss.misses.clone(),
+        fewest_devices: miss.fewest_devices,
+    }
 }
 
 /// The numbers of the run that targets ask for.
-fn run(query: &Query, design: &Design, metrics: &Metrics) -> Tree {
+fn run(query: &Query, design: &Design, metrics: &Metrics) -> Named<Option<f64>> {
     let targets = query.targets.iter().filter_map(|target| match target {
         Target::Run(target) => Some(target),
         Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Devices(_) => None,
     });
-    Tree::map(targets.map(|target| {
-        let number = target.number(design, metrics);
-        (target.metric.metric().name, number.map_or(Tree::Null, Tree::number))
-    }))
+    Named::of(targets.map(|target| (target.metric.metric().name, target.number(design, metrics))))
 }
 
 /// What is said of any design: its link, its metrics and their ranges.
-fn numbers(design: &Design, metrics: &Metrics) -> [(&'static str, Tree); 3] {
-    let ranges = Plan::new(design).ok();
-    let ranges = ranges.map_or(Tree::Map(vec![]), |plan| predicted::ranges(&plan, metrics));
-    [
-        ("link", format!("/?{}", link::encode(design)).into()),
-        ("metrics", predicted::metrics(metrics)),
-        ("ranges", ranges),
-    ]
+fn numbers(design: &Design, metrics: &Metrics) -> Numbers {
+    let plan = Plan::new(design).ok();
+    Numbers {
+        link: format!("/?{}", link::encode(design)),
+        metrics: predicted::metrics(metrics),
+        ranges: plan.map_or(Named::none(), |plan| predicted::ranges(&plan, metrics)),
+    }
 }
 
 /// The knobs that differ from the current design, with their values.
-fn knobs(at_hand: &Design, design: &Design) -> Tree {
-    Tree::map(differences(at_hand, design).map(|id| (id.id(), Tree::from(&design.get(id)))))
+fn knobs(at_hand: &Design, design: &Design) -> Named<KnobValue> {
+    Named::of(differences(at_hand, design).map(|id| (id.id(), KnobValue::of(design, id))))
 }
 
 #[cfg(test)]

@@ -5,23 +5,83 @@
 
 use model::MODEL_VERSION;
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree};
+use model::file::Tree;
 use model::knob::Section;
 use model::serving::{
     Inference, Part, ServingMemory, ServingMetric, ServingPlan, infer, serving_range,
 };
 use model::violation::Violation;
 
-use crate::experts;
-use crate::laid_out::layout;
-use crate::report::violation;
+use crate::experts::{self, OfExperts};
+use crate::laid_out::{Layout, layout};
+use crate::report::{BrokenRule, broken};
+use crate::typed::{DesignFile, May, Named, Said, answers};
+
+answers! {
+    /// The object of `moescape infer --json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Inference"))]
+    struct Inferred {
+        design: DesignFile,
+        /// Every metric of serving by its id; null where the design breaks rules.
+        metrics: Named<Option<f64>>,
+        /// By metric where half and nine of ten runs lie, and what that rests on.
+        ranges: Named<ServingRange>,
+        /// What keeps more tokens from being answered.
+        binds: Option<&'static str>,
+        layout: Option<Pools>,
+        /// A step of decode and a prompt by part.
+        timeline: Option<Timeline>,
+        /// Of a device.
+        memory: Option<Named<f64>>,
+        /// Of a model with experts: those kept and on the host, their bytes, what a step touches,
+        /// what is published of accuracy with a share of them, and what fits on which machine.
+        experts: Option<OfExperts>,
+        violations: Vec<BrokenRule>,
+        warnings: Vec<String>,
+        model_version: &'static str,
+    }
+
+    /// Where true values lie, and what that rests on.
+    struct ServingRange {
+        range_50: [f64; 2],
+        range_90: [f64; 2],
+        /// Published runs that it rests on.
+        rows: u32,
+        /// Sources of these.
+        sources: u32,
+        /// Of the time of the first token: the soonest and the latest of the requests at once.
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
+        band_of_requests: May<[f64; 2]>,
+    }
+
+    /// The instances that decode, and those that prefill apart.
+    struct Pools {
+        decode: Layout,
+        /// Null where instances prefill and decode.
+        prefill: Option<Layout>,
+    }
+
+    /// What time is made of.
+    struct Timeline {
+        /// Of a prompt.
+        prefill: Vec<TimePart>,
+        /// Of a step.
+        decode: Vec<TimePart>,
+    }
+
+    /// A part of a time.
+    struct TimePart {
+        part: &'static str,
+        seconds: f64,
+    }
+}
 
 /// The inference of a design, legal or not; what was set and isn't read is warned of.
 #[must_use]
 pub fn inferred(design: &Design, set: &[KnobId]) -> Tree {
     match ServingPlan::new(design) {
-        Ok(plan) => legal(&plan, &infer(&plan), &unread(set)),
-        Err(violations) => refused(design, &violations),
+        Ok(plan) => legal(&plan, &infer(&plan), &unread(set)).said(),
+        Err(violations) => refused(design, &violations).said(),
     }
 }
 
@@ -41,92 +101,76 @@ pub fn unread(set: &[KnobId]) -> Vec<String> {
     unread.map(|id| format!("{} is of training; serving does not read it", id.id())).collect()
 }
 
-fn refused(design: &Design, violations: &[Violation]) -> Tree {
-    let nothing = ServingMetric::ALL.iter().map(|id| (id.metric().name, Tree::Null));
-    Tree::map([
-        ("design", file::write(design, Extent::Full)),
-        ("metrics", Tree::map(nothing)),
-        ("ranges", Tree::Map(vec![])),
-        ("binds", Tree::Null),
-        ("layout", Tree::Null),
-        ("timeline", Tree::Null),
-        ("memory", Tree::Null),
-        ("experts", Tree::Null),
-        ("violations", Tree::List(violations.iter().map(violation).collect())),
-        ("warnings", Tree::List(vec![])),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+fn refused(design: &Design, violations: &[Violation]) -> Inferred {
+    Inferred {
+        design: DesignFile::of(design),
+        metrics: Named::of(ServingMetric::ALL.iter().map(|id| (id.metric().name, None))),
+        ranges: Named::none(),
+        binds: None,
+        layout: None,
+        timeline: None,
+        memory: None,
+        experts: None,
+        violations: violations.iter().map(broken).collect(),
+        warnings: vec![],
+        model_version: MODEL_VERSION,
+    }
 }
 
-fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Tree {
-    let metrics =
-        ServingMetric::ALL.iter().map(|id| (id.metric().name, Tree::number(inference.get(*id))));
-    let warnings = inference.warnings.iter().chain(unread).map(String::as_str);
-    Tree::map([
-        ("design", file::write(plan.design(), Extent::Full)),
-        ("metrics", Tree::map(metrics)),
-        ("ranges", ranges(plan, inference)),
-        ("binds", inference.binds.name().into()),
-        ("layout", layouts(plan)),
-        (
-            "timeline",
-            Tree::map([
-                ("prefill", parts(&inference.prefill)),
-                ("decode", parts(&inference.decode)),
-            ]),
-        ),
-        ("memory", memory(&inference.memory)),
-        ("experts", experts::section(plan, inference)),
-        ("violations", Tree::List(vec![])),
-        ("warnings", Tree::list(warnings)),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferred {
+    let metrics = ServingMetric::ALL.iter();
+    let metrics = metrics.map(|id| (id.metric().name, Some(inference.get(*id))));
+    Inferred {
+        design: DesignFile::of(plan.design()),
+        metrics: Named::of(metrics),
+        ranges: ranges(plan, inference),
+        binds: Some(inference.binds.name()),
+        layout: Some(pools(plan)),
+        timeline: Some(Timeline {
+            prefill: parts(&inference.prefill),
+            decode: parts(&inference.decode),
+        }),
+        memory: Some(memory(&inference.memory)),
+        experts: experts::of_experts(plan, inference),
+        violations: vec![],
+        warnings: inference.warnings.iter().chain(unread).cloned().collect(),
+        model_version: MODEL_VERSION,
+    }
 }
 
 /// The ranges of metrics in their own units, and the band of the first token's time.
-fn ranges(plan: &ServingPlan, inference: &Inference) -> Tree {
+fn ranges(plan: &ServingPlan, inference: &Inference) -> Named<ServingRange> {
     let range = |id: &ServingMetric| {
         let range = serving_range(plan, *id)?;
         let value = inference.get(*id);
-        let ends =
-            |factors: [f64; 2]| Tree::List(factors.map(|it| Tree::number(value * it)).to_vec());
-        let mut entries = vec![
-            ("range_50".to_owned(), ends(range.half)),
-            ("range_90".to_owned(), ends(range.most)),
-            ("rows".to_owned(), Tree::Unsigned(range.basis.rows.into())),
-            ("sources".to_owned(), Tree::Unsigned(range.basis.sources.into())),
-        ];
-        if *id == ServingMetric::ttft_seconds {
-            let band = inference.ttft_band.map(Tree::number).to_vec();
-            entries.push(("band_of_requests".to_owned(), Tree::List(band)));
-        }
-        Some((id.metric().name, Tree::Map(entries)))
+        let ends = |factors: [f64; 2]| factors.map(|it| value * it);
+        let is_first = *id == ServingMetric::ttft_seconds;
+        let range = ServingRange {
+            range_50: ends(range.half),
+            range_90: ends(range.most),
+            rows: range.basis.rows,
+            sources: range.basis.sources,
+            band_of_requests: May(is_first.then_some(inference.ttft_band)),
+        };
+        Some((id.metric().name, range))
     };
-    Tree::map(ServingMetric::ALL.iter().filter_map(range))
+    Named::of(ServingMetric::ALL.iter().filter_map(range))
 }
 
-fn layouts(plan: &ServingPlan) -> Tree {
+fn pools(plan: &ServingPlan) -> Pools {
     let [prefill, decode] = plan.replicas();
-    let of_prefill = plan.prefill_layout().map(|it| layout(it, prefill));
-    Tree::map([
-        ("decode", layout(plan.layout(), decode)),
-        ("prefill", of_prefill.unwrap_or(Tree::Null)),
-    ])
+    Pools {
+        decode: layout(plan.layout(), decode),
+        prefill: plan.prefill_layout().map(|it| layout(it, prefill)),
+    }
 }
 
-fn parts(parts: &[Part]) -> Tree {
-    Tree::List(
-        parts
-            .iter()
-            .map(|part| {
-                Tree::map([("part", part.name.into()), ("seconds", Tree::number(part.seconds))])
-            })
-            .collect(),
-    )
+fn parts(parts: &[Part]) -> Vec<TimePart> {
+    parts.iter().map(|part| TimePart { part: part.name, seconds: part.seconds }).collect()
 }
 
-fn memory(memory: &ServingMemory) -> Tree {
-    let bytes = [
+fn memory(memory: &ServingMemory) -> Named<f64> {
+    Named::of([
         ("weights_bytes", memory.weights),
         ("activations_bytes", memory.activations),
         ("reserve_bytes", memory.reserve),
@@ -134,6 +178,5 @@ fn memory(memory: &ServingMemory) -> Tree {
         ("limit_bytes", memory.limit),
         ("cache_bytes_per_request", memory.sequence),
         ("cache_bytes_per_token", memory.token),
-    ];
-    Tree::map(bytes.map(|(name, bytes)| (name, Tree::number(bytes))))
+    ])
 }

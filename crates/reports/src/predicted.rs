@@ -2,16 +2,37 @@
 
 use model::Plan;
 use model::estimate::Metrics;
-use model::file::Tree;
 use model::metric::{MetricId, MetricValue};
+
+use crate::typed::{MetricSaid, Named, Real, answers};
+
+answers! {
+    /// Where true values lie, and what that rests on.
+    struct Range {
+        /// With 50 % it is between these, in the metric's unit.
+        range_50: [Real; 2],
+        /// With 90 % it is between these.
+        range_90: [Real; 2],
+        /// Shares of held-out runs that were in each.
+        coverage: [Real; 2],
+        /// Published runs that it rests on.
+        rows: u32,
+        /// Sources of these.
+        sources: u32,
+        /// The family of accelerators that they ran on, or `all`.
+        family: &'static str,
+        /// Whether they are of other families, as there are too few of this one.
+        is_borrowed: bool,
+    }
+}
 
 /// Every metric by its public name.
 #[must_use]
-pub fn metrics(metrics: &Metrics) -> Tree {
-    Tree::map(MetricId::ALL.iter().map(|id| {
+pub fn metrics(metrics: &Metrics) -> Named<MetricSaid> {
+    Named::of(MetricId::ALL.iter().map(|id| {
         let value = match metrics.get(*id) {
-            MetricValue::Number(value) => Tree::number(value),
-            MetricValue::Flag(flag) => Tree::Flag(flag),
+            MetricValue::Number(value) => MetricSaid::Number(value),
+            MetricValue::Flag(flag) => MetricSaid::Flag(flag),
         };
         (id.metric().name, value)
     }))
@@ -21,23 +42,21 @@ pub fn metrics(metrics: &Metrics) -> Tree {
 ///
 /// A metric that isn't there is an exact count, or no published run has been compared on it.
 #[must_use]
-pub fn ranges(plan: &Plan, metrics: &Metrics) -> Tree {
-    Tree::map(MetricId::ALL.iter().filter_map(|id| {
+pub fn ranges(plan: &Plan, metrics: &Metrics) -> Named<Range> {
+    Named::of(MetricId::ALL.iter().filter_map(|id| {
         let range = model::range(plan, *id)?;
         let MetricValue::Number(value) = metrics.get(*id) else { return None };
         let basis = range.basis;
-        let family = if basis.family.is_empty() { "all" } else { basis.family };
-        let ends =
-            |factors: [f64; 2]| Tree::List(factors.map(|it| Tree::Real(value * it)).to_vec());
-        let entry = Tree::map([
-            ("range_50", ends(range.half)),
-            ("range_90", ends(range.most)),
-            ("coverage", Tree::List(basis.coverage.map(Tree::Real).to_vec())),
-            ("rows", Tree::Unsigned(basis.rows.into())),
-            ("sources", Tree::Unsigned(basis.sources.into())),
-            ("family", family.into()),
-            ("is_borrowed", Tree::Flag(range.is_borrowed())),
-        ]);
+        let ends = |factors: [f64; 2]| factors.map(|it| Real(value * it));
+        let entry = Range {
+            range_50: ends(range.half),
+            range_90: ends(range.most),
+            coverage: basis.coverage.map(Real),
+            rows: basis.rows,
+            sources: basis.sources,
+            family: if basis.family.is_empty() { "all" } else { basis.family },
+            is_borrowed: range.is_borrowed(),
+        };
         Some((id.metric().name, entry))
     }))
 }

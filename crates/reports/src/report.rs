@@ -10,7 +10,7 @@ use model::design::{Design, KnobId};
 use model::estimate::{
     Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
 };
-use model::file::{self, Extent, Tree};
+use model::file::Tree;
 use model::find::Pool;
 use model::metric::MetricId;
 use model::routing::Trace;
@@ -20,7 +20,217 @@ use model::violation::Violation;
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
 use crate::cores::Cores;
-use crate::predicted;
+use crate::predicted::{self, Range};
+use crate::typed::{Count, DesignFile, KnobValue, MetricSaid, Named, Real, Said, answers};
+
+answers! {
+    /// The object of `moescape predict --json`.
+    struct Prediction {
+        design: DesignFile,
+        /// Sizes that follow from the design's; none where it breaks rules.
+        derived: Named<u64>,
+        /// Every metric by its id; `/api/v1/metrics` has their units and definitions.
+        metrics: Named<MetricSaid>,
+        /// By metric where true values lie. One that isn't there is an exact count, or no
+        /// published run tells of it.
+        expected_error: Named<Range>,
+        /// The measured run that is nearest; null where none is near.
+        nearest_run: Option<NearestRun>,
+        /// The ways to count utilisation; the first is the design's own.
+        conventions: Vec<WayOfCounting>,
+        /// How the pipeline was timed: `simulated` or `closed_form`.
+        timing: Option<&'static str>,
+        /// What a step's time is made of, in seconds.
+        step: Named<f64>,
+        /// Communication that runs beside compute.
+        overlap: Vec<Overlap>,
+        /// Every pipeline stage.
+        stages: Vec<Stage>,
+        /// Every kind of exchange.
+        communication: Vec<Exchange>,
+        /// The rules that the design breaks.
+        violations: Vec<BrokenRule>,
+        warnings: Vec<String>,
+        model_version: &'static str,
+        /// What fills the memory, and what one change of a knob does; null where it wasn't asked.
+        verdict: Option<MemoryVerdict>,
+        /// Loads of experts.
+        routing: Option<Loads>,
+    }
+
+    /// Predictions for several designs, in their order.
+    struct Predictions {
+        predictions: Vec<Prediction>,
+        model_version: &'static str,
+    }
+
+    /// A published run, with the model's error there.
+    struct NearestRun {
+        id: &'static str,
+        model: &'static str,
+        accelerator: &'static str,
+        num_devices: u32,
+        /// Predicted speed over the published one, less 1.
+        speed_error: f64,
+        /// How far the design is from it; 0 is the same run.
+        distance: f64,
+        nearness: &'static str,
+    }
+
+    /// A way to count utilisation.
+    struct WayOfCounting {
+        name: &'static str,
+        used_by: &'static str,
+        attention_flops: &'static str,
+        count_mtp_flops: bool,
+        count_recompute_flops: bool,
+        flops_per_token: f64,
+        peak_tflops: f64,
+        utilisation: f64,
+    }
+
+    /// A pipeline stage, of one of its devices.
+    struct Stage {
+        /// Its position, from 0 on.
+        stage: u32,
+        num_layers: u32,
+        /// Parameters that a device holds.
+        params: Count,
+        memory_peak_bytes: f64,
+        /// What fills the peak, in bytes.
+        memory: Named<f64>,
+        host_memory_bytes: f64,
+        /// Micro-batches whose activations are held at once, at most.
+        peak_in_flight: f64,
+        /// The task at whose start memory is full; null where a formula gave the times.
+        fullest_at: Option<TaskAt>,
+        forward_seconds: f64,
+        backward_seconds: f64,
+        compute_seconds: f64,
+        exposed_seconds: f64,
+        idle_seconds: f64,
+    }
+
+    /// A task of the schedule.
+    struct TaskAt {
+        kind: &'static str,
+        chunk: u16,
+        micro_batch: u32,
+    }
+
+    /// Communication of an axis that runs beside compute.
+    struct Overlap {
+        axis: &'static str,
+        phase: &'static str,
+        seconds: f64,
+        exposed_seconds: f64,
+        /// The hidden share.
+        overlap_ratio: f64,
+    }
+
+    /// The exchanges of an axis over a link.
+    struct Exchange {
+        axis: &'static str,
+        link: &'static str,
+        collective: &'static str,
+        bytes_per_call: f64,
+        /// Of a step.
+        bytes: f64,
+        seconds: f64,
+        exposed_seconds: f64,
+    }
+
+    /// A rule that a design breaks.
+    struct BrokenRule {
+        rule: &'static str,
+        /// The knobs that it is about.
+        knobs: Vec<String>,
+        /// What is wrong, with the limit.
+        message: String,
+        /// The nearest values that keep it.
+        nearest: Vec<Setting>,
+    }
+
+    /// A knob with a value.
+    struct Setting {
+        knob: String,
+        value: KnobValue,
+    }
+
+    /// What fills a design's memory, and what one change of a knob does.
+    struct MemoryVerdict {
+        state: &'static str,
+        fits: bool,
+        fit_probability: f64,
+        place: &'static str,
+        /// The fullest stage, from 0 on.
+        stage: u32,
+        peak_bytes: f64,
+        limit_bytes: f64,
+        over_bytes: f64,
+        headroom_bytes: f64,
+        fullest_at: Option<TaskAt>,
+        in_flight: f64,
+        /// The largest first.
+        contents: Vec<Content>,
+        mfu: f64,
+        changes: Vec<OneChange>,
+    }
+
+    /// A part of the memory.
+    struct Content {
+        content: String,
+        bytes: f64,
+    }
+
+    /// A change of a knob, and what it does.
+    struct OneChange {
+        knob: String,
+        value: KnobValue,
+        /// What has to change along.
+        with: Vec<Setting>,
+        fits: bool,
+        fit_probability: f64,
+        mfu: f64,
+        memory_peak_bytes: f64,
+    }
+
+    /// Loads of experts before and after the planner.
+    struct Loads {
+        /// What the loads are from: a rule, or `trace`.
+        balance: &'static str,
+        trace: Option<TraceOf>,
+        /// Of steps.
+        steps: Imbalance,
+        /// With what micro-batches add.
+        all: Imbalance,
+        micro_batch_excess: Real,
+        token_drop_ratio: Real,
+    }
+
+    /// A measured trace of loads.
+    struct TraceOf {
+        hash: String,
+        steps: usize,
+        layers: usize,
+        experts: usize,
+    }
+
+    /// The busiest device's load over the mean.
+    struct Imbalance {
+        imbalance_before: Real,
+        imbalance_after: Real,
+        /// The share of the excess that the planner removes.
+        removed: Real,
+    }
+
+    /// Where something is published.
+    struct Published {
+        title: &'static str,
+        /// Null for a derivation of our own.
+        url: Option<&'static str>,
+    }
+}
 
 /// Is the verdict on a design's memory asked for? It tries many other designs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,186 +248,187 @@ pub const MAX_DESIGNS: usize = 100;
 
 /// The predictions for designs, legal or not, in their order, on all cores.
 #[must_use]
-pub fn predict_all(designs: &[Design], asked: Asked) -> Vec<Tree> {
-    Cores::all().map(designs, |estimator, design| predict(estimator, design, asked))
+pub fn predict_all(designs: &[Design], asked: Asked) -> Tree {
+    let one = |estimator: &mut Estimator, design: &Design| prediction(estimator, design, asked);
+    let predictions = Cores::all().map(designs, one);
+    Predictions { predictions, model_version: MODEL_VERSION }.said()
 }
 
 /// The prediction for a design, legal or not, with its expert loads.
 #[must_use]
 pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree {
+    prediction(estimator, design, asked).said()
+}
+
+fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
     match estimator.estimate(design) {
-        Ok((plan, estimate)) => with_loads(&plan, &estimate, None, asked),
-        Err(violations) => refused(design, &violations),
+        Ok((plan, estimate)) => legal(&plan, &estimate, None, asked),
+        Err(violations) => illegal(design, &violations),
     }
 }
 
 /// The prediction for a legal design, whose loads may be those of a trace, with its verdict.
 #[must_use]
 pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
-    with_loads(plan, &estimate(plan), trace, Asked::Verdict)
-}
-
-fn with_loads(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Tree {
-    let mut report = legal(plan, estimate);
-    if let Tree::Map(entries) = &mut report {
-        let verdict = match asked {
-            Asked::Verdict => verdict(&model::verdict(plan, estimate)),
-            Asked::Numbers => Tree::Null,
-        };
-        entries.push(("verdict".into(), verdict));
-        entries.push(("routing".into(), loads(plan, trace)));
-    }
-    report
+    legal(plan, &estimate(plan), trace, Asked::Verdict).said()
 }
 
 /// The same object for a design that breaks rules.
 #[must_use]
 pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
-    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, Tree::Null));
-    let (map, list) = (Tree::Map(vec![]), Tree::List(vec![]));
-    Tree::map([
-        ("design", file::write(design, Extent::Full)),
-        ("derived", map.clone()),
-        ("metrics", Tree::map(nothing)),
-        ("expected_error", map.clone()),
-        ("nearest_run", Tree::Null),
-        ("conventions", list.clone()),
-        ("timing", Tree::Null),
-        ("step", map),
-        ("overlap", list.clone()),
-        ("stages", list.clone()),
-        ("communication", list.clone()),
-        ("violations", Tree::List(violations.iter().map(violation).collect())),
-        ("warnings", list),
-        ("model_version", MODEL_VERSION.into()),
-        ("verdict", Tree::Null),
-        ("routing", Tree::Null),
-    ])
+    illegal(design, violations).said()
+}
+
+fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
+    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, MetricSaid::Unknown));
+    Prediction {
+        design: DesignFile::of(design),
+        derived: Named::none(),
+        metrics: Named::of(nothing),
+        expected_error: Named::none(),
+        nearest_run: None,
+        conventions: vec![],
+        timing: None,
+        step: Named::none(),
+        overlap: vec![],
+        stages: vec![],
+        communication: vec![],
+        violations: violations.iter().map(broken).collect(),
+        warnings: vec![],
+        model_version: MODEL_VERSION,
+        verdict: None,
+        routing: None,
+    }
 }
 
 /// The prediction for a legal design.
-fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
+fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Prediction {
     let derived = [
         ("data_parallel_size", plan.data_parallel_size()),
         ("expert_data_parallel_size", plan.expert_data_parallel_size()),
         ("num_microbatches", plan.num_microbatches()),
     ];
     let step = estimate.step.parts();
-    Tree::map([
-        ("design", file::write(plan.design(), Extent::Full)),
-        ("derived", Tree::map(derived.map(|(name, size)| (name, Tree::Unsigned(size))))),
-        ("metrics", predicted::metrics(&estimate.metrics)),
-        ("expected_error", predicted::ranges(plan, &estimate.metrics)),
-        ("nearest_run", nearest_run(plan)),
-        ("conventions", Tree::List(conventions(plan, estimate).iter().map(convention).collect())),
-        ("timing", estimate.timing.name().into()),
-        ("step", Tree::map(step.map(|(part, time)| (part_name(part), Tree::number(time.get()))))),
-        ("overlap", Tree::List(estimate.overlap.iter().map(overlap).collect())),
-        ("stages", Tree::List(estimate.stages.iter().map(stage).collect())),
-        ("communication", Tree::List(estimate.communication.iter().map(communication).collect())),
-        ("violations", Tree::List(vec![])),
-        ("warnings", Tree::list(estimate.warnings.iter().map(String::as_str))),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+    Prediction {
+        design: DesignFile::of(plan.design()),
+        derived: Named::of(derived),
+        metrics: predicted::metrics(&estimate.metrics),
+        expected_error: predicted::ranges(plan, &estimate.metrics),
+        nearest_run: nearest_run(plan),
+        conventions: conventions(plan, estimate).iter().map(convention).collect(),
+        timing: Some(estimate.timing.name()),
+        step: Named::of(step.map(|(part, time)| (part_name(part), time.get()))),
+        overlap: estimate.overlap.iter().map(overlap).collect(),
+        stages: estimate.stages.iter().map(stage).collect(),
+        communication: estimate.communication.iter().map(communication).collect(),
+        violations: vec![],
+        warnings: estimate.warnings.clone(),
+        model_version: MODEL_VERSION,
+        verdict: match asked {
+            Asked::Verdict => Some(verdict(&model::verdict(plan, estimate))),
+            Asked::Numbers => None,
+        },
+        routing: Some(loads_of(plan, trace)),
+    }
 }
 
 /// The verdict on a design's memory: what fills it, and what one change of a knob does.
-#[must_use]
-pub fn verdict(verdict: &Verdict) -> Tree {
-    let contents = verdict.contents.iter().map(|part| {
-        let content = part.content.label();
-        Tree::map([("content", content.into()), ("bytes", Tree::number(part.bytes.get()))])
-    });
-    Tree::map([
-        ("state", verdict.state().name().into()),
-        ("fits", Tree::Flag(verdict.fits)),
-        ("fit_probability", Tree::number(verdict.fit_probability)),
-        ("place", verdict.place.name().into()),
-        ("stage", Tree::Unsigned(verdict.stage.into())),
-        ("peak_bytes", Tree::number(verdict.peak.get())),
-        ("limit_bytes", Tree::number(verdict.limit.get())),
-        ("over_bytes", Tree::number(verdict.over().get())),
-        ("headroom_bytes", Tree::number(verdict.headroom().get())),
-        ("fullest_at", verdict.fullest.as_ref().map_or(Tree::Null, task)),
-        ("in_flight", Tree::number(verdict.in_flight)),
-        ("contents", Tree::List(contents.collect())),
-        ("mfu", Tree::number(verdict.mfu)),
-        ("changes", Tree::List(verdict.changes.iter().map(change).collect())),
-    ])
+fn verdict(verdict: &Verdict) -> MemoryVerdict {
+    let contents = verdict
+        .contents
+        .iter()
+        .map(|part| Content { content: part.content.label().to_string(), bytes: part.bytes.get() });
+    MemoryVerdict {
+        state: verdict.state().name(),
+        fits: verdict.fits,
+        fit_probability: verdict.fit_probability,
+        place: verdict.place.name(),
+        stage: verdict.stage,
+        peak_bytes: verdict.peak.get(),
+        limit_bytes: verdict.limit.get(),
+        over_bytes: verdict.over().get(),
+        headroom_bytes: verdict.headroom().get(),
+        fullest_at: verdict.fullest.as_ref().map(task),
+        in_flight: verdict.in_flight,
+        contents: contents.collect(),
+        mfu: verdict.mfu,
+        changes: verdict.changes.iter().map(change).collect(),
+    }
 }
 
-fn change(change: &Change) -> Tree {
-    let along = change.with.iter().map(|(knob, value)| {
-        Tree::map([("knob", Tree::from(knob.id())), ("value", Tree::from(value))])
-    });
-    Tree::map([
-        ("knob", Tree::from(change.knob.id())),
-        ("value", Tree::from(&change.value)),
-        ("with", Tree::List(along.collect())),
-        ("fits", Tree::Flag(change.fits)),
-        ("fit_probability", Tree::number(change.fit_probability)),
-        ("mfu", Tree::number(change.mfu)),
-        ("memory_peak_bytes", Tree::number(change.memory_peak.get())),
-    ])
+fn change(change: &Change) -> OneChange {
+    let along = change
+        .with
+        .iter()
+        .map(|(knob, value)| Setting { knob: knob.id(), value: KnobValue(Tree::from(value)) });
+    OneChange {
+        knob: change.knob.id(),
+        value: KnobValue(Tree::from(&change.value)),
+        with: along.collect(),
+        fits: change.fits,
+        fit_probability: change.fit_probability,
+        mfu: change.mfu,
+        memory_peak_bytes: change.memory_peak.get(),
+    }
 }
 
 /// Expert loads before and after the planner: of steps, and with what micro-batches add.
 #[must_use]
 pub fn loads(plan: &Plan, trace: Option<&Trace>) -> Tree {
+    loads_of(plan, trace).said()
+}
+
+fn loads_of(plan: &Plan, trace: Option<&Trace>) -> Loads {
     let effect = plan.effect();
-    let trace = trace.map_or(Tree::Null, |trace| {
-        Tree::map([
-            ("hash", trace.content_hash().as_str().into()),
-            ("steps", (trace.steps() as u64).into()),
-            ("layers", (trace.layers() as u64).into()),
-            ("experts", (trace.experts() as u64).into()),
-        ])
+    let trace = trace.map(|trace| TraceOf {
+        hash: trace.content_hash().as_str().to_owned(),
+        steps: trace.steps(),
+        layers: trace.layers(),
+        experts: trace.experts(),
     });
-    let of = |before: f64, after: f64, removed: f64| {
-        Tree::map([
-            ("imbalance_before", before.into()),
-            ("imbalance_after", after.into()),
-            ("removed", removed.into()),
-        ])
+    let of = |before: f64, after: f64, removed: f64| Imbalance {
+        imbalance_before: Real(before),
+        imbalance_after: Real(after),
+        removed: Real(removed),
     };
     let steps = &effect.steps;
-    Tree::map([
-        ("balance", plan.design().routing.balance.name().into()),
-        ("trace", trace),
-        ("steps", of(steps.imbalance_unplanned, steps.imbalance, steps.removed())),
-        ("all", of(effect.imbalance_unplanned, effect.imbalance, effect.removed())),
-        ("micro_batch_excess", effect.noise.into()),
-        ("token_drop_ratio", effect.drop_ratio.into()),
-    ])
+    Loads {
+        balance: plan.design().routing.balance.name(),
+        trace,
+        steps: of(steps.imbalance_unplanned, steps.imbalance, steps.removed()),
+        all: of(effect.imbalance_unplanned, effect.imbalance, effect.removed()),
+        micro_batch_excess: Real(effect.noise),
+        token_drop_ratio: Real(effect.drop_ratio),
+    }
 }
 
 /// The measured run that is nearest to the design, with the model's error there.
-fn nearest_run(plan: &Plan) -> Tree {
-    let Some(near) = anchor::nearest(plan) else { return Tree::Null };
+fn nearest_run(plan: &Plan) -> Option<NearestRun> {
+    let near = anchor::nearest(plan)?;
     let run = near.run;
-    Tree::map([
-        ("id", run.id.into()),
-        ("model", run.model.into()),
-        ("accelerator", run.accelerator.name().into()),
-        ("num_devices", Tree::Unsigned(run.devices.into())),
-        ("speed_error", Tree::number(run.speed_error())),
-        ("distance", Tree::number(near.distance)),
-        ("nearness", near.nearness().into()),
-    ])
+    Some(NearestRun {
+        id: run.id,
+        model: run.model,
+        accelerator: run.accelerator.name(),
+        num_devices: run.devices,
+        speed_error: run.speed_error(),
+        distance: near.distance,
+        nearness: near.nearness(),
+    })
 }
 
 /// A way to count utilisation; the first of a report is the design's own.
-fn convention(way: &Convention) -> Tree {
-    Tree::map([
-        ("name", way.name.into()),
-        ("used_by", way.used_by.into()),
-        ("attention_flops", way.attention.map_or("none", Choice::name).into()),
-        ("count_mtp_flops", Tree::Flag(way.counts_mtp)),
-        ("count_recompute_flops", Tree::Flag(way.counts_recompute)),
-        ("flops_per_token", Tree::number(way.flops_per_token.get())),
-        ("peak_tflops", Tree::number(way.peak.get() / 1e12)),
-        ("utilisation", Tree::number(way.utilisation)),
-    ])
+fn convention(way: &Convention) -> WayOfCounting {
+    WayOfCounting {
+        name: way.name,
+        used_by: way.used_by,
+        attention_flops: way.attention.map_or("none", Choice::name),
+        count_mtp_flops: way.counts_mtp,
+        count_recompute_flops: way.counts_recompute,
+        flops_per_token: way.flops_per_token.get(),
+        peak_tflops: way.peak.get() / 1e12,
+        utilisation: way.utilisation,
+    }
 }
 
 /// An explanation with its terms.
@@ -237,73 +448,78 @@ pub fn breakdown(node: &Breakdown) -> Tree {
 /// Where something is published; the address is null for a derivation of our own.
 #[must_use]
 pub fn source(source: model::source::Source) -> Tree {
-    let url = Some(source.url).filter(|url| !url.is_empty());
-    Tree::map([("title", source.title.into()), ("url", url.into())])
+    published(source).said()
 }
 
-fn stage(stage: &StageEstimate) -> Tree {
+/// The same as a part of an answer.
+pub(crate) fn published(source: model::source::Source) -> Published {
+    Published { title: source.title, url: Some(source.url).filter(|url| !url.is_empty()) }
+}
+
+fn stage(stage: &StageEstimate) -> Stage {
     let memory = StageMemory::LABELS.into_iter().zip(stage.memory.parts());
-    Tree::map([
-        ("stage", Tree::Unsigned(stage.stage.into())),
-        ("num_layers", Tree::Unsigned(stage.num_layers.into())),
-        ("params", count(stage.params)),
-        ("memory_peak_bytes", Tree::number(stage.memory.peak().get())),
-        ("memory", Tree::map(memory.map(|(name, bytes)| (name, Tree::number(bytes.get()))))),
-        ("host_memory_bytes", Tree::number(stage.host_memory.get())),
-        ("peak_in_flight", Tree::number(stage.peak_in_flight)),
-        ("fullest_at", stage.fullest.as_ref().map_or(Tree::Null, task)),
-        ("forward_seconds", Tree::number(stage.forward.get())),
-        ("backward_seconds", Tree::number(stage.backward.get())),
-        ("compute_seconds", Tree::number(stage.compute.get())),
-        ("exposed_seconds", Tree::number(stage.exposed.get())),
-        ("idle_seconds", Tree::number(stage.idle.get())),
-    ])
+    Stage {
+        stage: stage.stage,
+        num_layers: stage.num_layers,
+        params: Count(stage.params),
+        memory_peak_bytes: stage.memory.peak().get(),
+        memory: Named::of(memory.map(|(name, bytes)| (name, bytes.get()))),
+        host_memory_bytes: stage.host_memory.get(),
+        peak_in_flight: stage.peak_in_flight,
+        fullest_at: stage.fullest.as_ref().map(task),
+        forward_seconds: stage.forward.get(),
+        backward_seconds: stage.backward.get(),
+        compute_seconds: stage.compute.get(),
+        exposed_seconds: stage.exposed.get(),
+        idle_seconds: stage.idle.get(),
+    }
 }
 
 /// A task of the schedule.
-fn task(task: &Task) -> Tree {
-    Tree::map([
-        ("kind", task.kind.name().into()),
-        ("chunk", Tree::Unsigned(task.chunk.into())),
-        ("micro_batch", Tree::Unsigned(task.micro_batch.into())),
-    ])
+fn task(task: &Task) -> TaskAt {
+    TaskAt { kind: task.kind.name(), chunk: task.chunk, micro_batch: task.micro_batch }
 }
 
-fn overlap(part: &PhaseOverlap) -> Tree {
-    Tree::map([
-        ("axis", part.axis.name().into()),
-        ("phase", part.phase.name().into()),
-        ("seconds", Tree::number(part.time.get())),
-        ("exposed_seconds", Tree::number(part.exposed.get())),
-        ("overlap_ratio", Tree::number(part.ratio())),
-    ])
+fn overlap(part: &PhaseOverlap) -> Overlap {
+    Overlap {
+        axis: part.axis.name(),
+        phase: part.phase.name(),
+        seconds: part.time.get(),
+        exposed_seconds: part.exposed.get(),
+        overlap_ratio: part.ratio(),
+    }
 }
 
-fn communication(row: &Communication) -> Tree {
-    Tree::map([
-        ("axis", row.axis.name().into()),
-        ("link", row.link.name().into()),
-        ("collective", row.collective.name().into()),
-        ("bytes_per_call", Tree::number(row.bytes_per_call.get())),
-        ("bytes", Tree::number(row.bytes.get())),
-        ("seconds", Tree::number(row.time.get())),
-        ("exposed_seconds", Tree::number(row.exposed.get())),
-    ])
+fn communication(row: &Communication) -> Exchange {
+    Exchange {
+        axis: row.axis.name(),
+        link: row.link.name(),
+        collective: row.collective.name(),
+        bytes_per_call: row.bytes_per_call.get(),
+        bytes: row.bytes.get(),
+        seconds: row.time.get(),
+        exposed_seconds: row.exposed.get(),
+    }
 }
 
 /// A broken rule with the nearest values that keep it.
 #[must_use]
 pub fn violation(violation: &Violation) -> Tree {
-    let nearest = violation.nearest.iter().map(|nearest| {
-        let value = Tree::from(&nearest.value);
-        Tree::map([("knob", Tree::from(nearest.knob.id())), ("value", value)])
+    broken(violation).said()
+}
+
+/// The same as a part of an answer.
+pub(crate) fn broken(violation: &Violation) -> BrokenRule {
+    let nearest = violation.nearest.iter().map(|nearest| Setting {
+        knob: nearest.knob.id(),
+        value: KnobValue(Tree::from(&nearest.value)),
     });
-    Tree::map([
-        ("rule", violation.rule.into()),
-        ("knobs", Tree::list(violation.knobs.iter().copied().map(KnobId::id))),
-        ("message", violation.message.as_str().into()),
-        ("nearest", Tree::List(nearest.collect())),
-    ])
+    BrokenRule {
+        rule: violation.rule,
+        knobs: violation.knobs.iter().copied().map(KnobId::id).collect(),
+        message: violation.message.clone(),
+        nearest: nearest.collect(),
+    }
 }
 
 /// The public name of a part of the step.
@@ -327,8 +543,4 @@ const fn part_name(part: StepPart) -> &'static str {
         StepPart::Imbalance => "imbalance_seconds",
         StepPart::Migration => "migration_seconds",
     }
-}
-
-fn count(value: u128) -> Tree {
-    u64::try_from(value).map_or(Tree::Real(value as f64), Tree::Unsigned)
 }

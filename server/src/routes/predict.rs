@@ -30,13 +30,7 @@ pub(super) async fn predict(
     let tree = json::parse(&text).map_err(|error| Problem::unreadable_design(vec![error]))?;
     let answer = if tree.get("designs").is_some() {
         let designs = batch(&tree)?;
-        off_thread(move || {
-            Tree::map([
-                ("predictions", Tree::List(report::predict_all(&designs, asked))),
-                ("model_version", model::MODEL_VERSION.into()),
-            ])
-        })
-        .await?
+        off_thread(move || report::predict_all(&designs, asked)).await?
     } else {
         let design = file::read(&tree).map_err(Problem::unreadable_design)?;
         off_thread(move || report::predict(&mut Estimator::new(), &design, asked)).await?

@@ -178,6 +178,9 @@ impl Live {
             let name = reference.trim_start_matches("#/components/schemas/");
             return self.mismatch(&self.document["components"]["schemas"][name], value);
         }
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            self.mismatch(part, value)?;
+        }
         for key in ["oneOf", "anyOf"] {
             if let Some(choices) = schema[key].as_array() {
                 let wrong: Vec<String> =

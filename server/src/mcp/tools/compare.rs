@@ -6,6 +6,7 @@ use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use reports::predicted;
+use reports::typed::Said;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,8 +128,9 @@ impl Tool for Compare {
                 link: call.design(&column.link),
                 legal: numbers.is_some(),
                 numbers: numbers.map_or_else(Vec::new, |own| {
-                    let metrics = said::json(&predicted::metrics(&own.estimate.metrics));
-                    let ranges = said::json(&predicted::ranges(&own.plan, &own.estimate.metrics));
+                    let metrics = said::json(&predicted::metrics(&own.estimate.metrics).said());
+                    let ranges = predicted::ranges(&own.plan, &own.estimate.metrics).said();
+                    let ranges = said::json(&ranges);
                     said::numbers(&metrics, &ranges, &HEADLINE)
                 }),
                 violations: rules,

@@ -1,0 +1,280 @@
+//! What answers are made of: types that write themselves as data, and say of themselves which form
+//! that has.
+//!
+//! An answer is a struct of [`answers!`](crate::answers): its fields are the keys, in their order,
+//! and their comments the descriptions. With the feature `schema` it has a JSON schema, too, so
+//! that what is described and what is written are one thing.
+
+use model::design::{Design, KnobId};
+use model::file::{self, Extent, Tree};
+
+/// What writes itself as data.
+pub trait Said {
+    /// The value.
+    fn said(self) -> Tree;
+
+    /// The value under a key; none where the key isn't there either.
+    fn entry(self, key: &str) -> Option<(String, Tree)>
+    where
+        Self: Sized,
+    {
+        Some((key.to_owned(), self.said()))
+    }
+}
+
+impl Said for u64 {
+    fn said(self) -> Tree {
+        Tree::Unsigned(self)
+    }
+}
+
+impl Said for u16 {
+    fn said(self) -> Tree {
+        Tree::Unsigned(self.into())
+    }
+}
+
+impl Said for u32 {
+    fn said(self) -> Tree {
+        Tree::Unsigned(self.into())
+    }
+}
+
+impl Said for usize {
+    fn said(self) -> Tree {
+        Tree::Unsigned(self as u64)
+    }
+}
+
+/// Without a fraction where it has none.
+impl Said for f64 {
+    fn said(self) -> Tree {
+        Tree::number(self)
+    }
+}
+
+impl Said for bool {
+    fn said(self) -> Tree {
+        Tree::Flag(self)
+    }
+}
+
+impl Said for &str {
+    fn said(self) -> Tree {
+        self.into()
+    }
+}
+
+impl Said for String {
+    fn said(self) -> Tree {
+        self.into()
+    }
+}
+
+impl<T: Said> Said for Option<T> {
+    fn said(self) -> Tree {
+        self.map_or(Tree::Null, Said::said)
+    }
+}
+
+impl<T: Said> Said for Vec<T> {
+    fn said(self) -> Tree {
+        Tree::List(self.into_iter().map(Said::said).collect())
+    }
+}
+
+impl<T: Said, const N: usize> Said for [T; N] {
+    fn said(self) -> Tree {
+        Tree::List(self.into_iter().map(Said::said).collect())
+    }
+}
+
+/// A number that has a fraction even where it is whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Real(pub f64);
+
+impl Said for Real {
+    fn said(self) -> Tree {
+        Tree::Real(self.0)
+    }
+}
+
+/// A count that may be beyond 64 bits; then it is the nearest real number.
+#[derive(Clone, Copy, Debug)]
+pub struct Count(pub u128);
+
+impl Said for Count {
+    fn said(self) -> Tree {
+        u64::try_from(self.0).map_or(Tree::Real(self.0 as f64), Tree::Unsigned)
+    }
+}
+
+/// A value whose key isn't there where it is none.
+#[derive(Clone, Copy, Debug)]
+pub struct May<T>(pub Option<T>);
+
+impl<T: Said> Said for May<T> {
+    fn said(self) -> Tree {
+        self.0.said()
+    }
+
+    fn entry(self, key: &str) -> Option<(String, Tree)> {
+        Some((key.to_owned(), self.0?.said()))
+    }
+}
+
+/// Values by names that no type knows, such as metrics and knobs, in their order.
+#[derive(Clone, Debug)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T> Named<T> {
+    /// None at all.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Those of an iterator.
+    pub fn of<K: ToString>(entries: impl IntoIterator<Item = (K, T)>) -> Self {
+        Self(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+    }
+}
+
+impl<T: Said> Said for Named<T> {
+    fn said(self) -> Tree {
+        Tree::Map(self.0.into_iter().map(|(key, value)| (key, value.said())).collect())
+    }
+}
+
+/// The value of a metric: a number, a verdict, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum MetricSaid {
+    /// In the metric's unit.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// The design breaks rules.
+    Unknown,
+}
+
+impl Said for MetricSaid {
+    fn said(self) -> Tree {
+        match self {
+            Self::Number(value) => Tree::number(value),
+            Self::Flag(flag) => Tree::Flag(flag),
+            Self::Unknown => Tree::Null,
+        }
+    }
+}
+
+/// A value of a knob, as a design file has it.
+#[derive(Clone, Debug)]
+pub struct KnobValue(pub Tree);
+
+impl KnobValue {
+    /// The value that a design has of a knob.
+    #[must_use]
+    pub fn of(design: &Design, knob: KnobId) -> Self {
+        Self(Tree::from(&design.get(knob)))
+    }
+}
+
+impl Said for KnobValue {
+    fn said(self) -> Tree {
+        self.0
+    }
+}
+
+/// A whole design as its file.
+#[derive(Clone, Debug)]
+pub struct DesignFile(Tree);
+
+impl DesignFile {
+    /// The file of a design, with every knob.
+    #[must_use]
+    pub fn of(design: &Design) -> Self {
+        Self(file::write(design, Extent::Full))
+    }
+}
+
+impl Said for DesignFile {
+    fn said(self) -> Tree {
+        self.0
+    }
+}
+
+/// Structs that are written with their fields as keys.
+#[macro_export]
+macro_rules! said {
+    ($($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$of_field:meta])* $field:ident: $type:ty,)+
+    })+) => {$(
+        $(#[$meta])*
+        #[allow(missing_docs, reason = "keys whose names say what they hold")]
+        $vis struct $name { $($(#[$of_field])* $vis $field: $type,)+ }
+
+        impl $crate::typed::Said for $name {
+            fn said(self) -> model::file::Tree {
+                let entries = [$($crate::typed::Said::entry(self.$field, stringify!($field))),+];
+                model::file::Tree::Map(entries.into_iter().flatten().collect())
+            }
+        }
+    )+};
+}
+
+/// The structs of [`said!`](crate::said), with a schema where it is asked for.
+macro_rules! answers {
+    ($($(#[$meta:meta])* struct $name:ident $fields:tt)+) => {$(
+        $crate::said! {
+            #[derive(Clone, Debug)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            $(#[$meta])*
+            pub struct $name $fields
+        }
+    )+};
+}
+pub(crate) use answers;
+
+#[cfg(feature = "schema")]
+mod schema {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use super::{Count, DesignFile, KnobValue, May, MetricSaid, Named, Real};
+
+    /// The schema of a type, which stands where the type is used.
+    macro_rules! inline {
+        ($($name:ident$(<$part:ident>)?: |$generator:ident| $schema:expr;)+) => {$(
+            impl$(<$part: JsonSchema>)? JsonSchema for $name$(<$part>)? {
+                fn inline_schema() -> bool {
+                    true
+                }
+
+                fn schema_name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+
+                fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                    $schema
+                }
+            }
+        )+};
+    }
+
+    inline! {
+        Real: |_generator| json_schema!({"type": "number"});
+        Count: |_generator| json_schema!({"type": "number", "minimum": 0});
+        MetricSaid: |_generator| json_schema!({"type": ["number", "boolean", "null"]});
+        KnobValue: |_generator| json_schema!({
+            "type": ["number", "boolean", "string", "array"],
+            "description": "A value of the knob; an option that is unset is \"none\".",
+        });
+        DesignFile: |_generator| json_schema!({"$ref": "#/components/schemas/Design"});
+        May<T>: |generator| T::json_schema(generator);
+        Named<T>: |generator| json_schema!({
+            "type": "object",
+            "additionalProperties": generator.subschema_for::<T>(),
+        });
+    }
+}
