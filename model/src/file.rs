@@ -171,7 +171,8 @@ fn set(design: &mut Design, id: KnobId, tree: &Tree) -> Result<(), KnobError> {
         | Kind::PerStage(_)
         | Kind::Layout
         | Kind::LayerPattern(_)
-        | Kind::Hash => Some(Value::None),
+        | Kind::Hash
+        | Kind::Name => Some(Value::None),
         Kind::Integer(..) | Kind::Real(..) | Kind::Flag | Kind::Choice(_) | Kind::LayerFreq => None,
     };
     match (tree, empty) {

@@ -76,7 +76,12 @@ pub enum Kind {
     Layout,
     /// The hash of stored content, or `none`.
     Hash,
+    /// What people call something: a line of up to [`MAX_NAME`] characters, or `none`.
+    Name,
 }
+
+/// Characters of a name, at most.
+pub const MAX_NAME: usize = 100;
 
 /// What a text says of layers or documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -163,6 +163,14 @@ fn link_error(rule: &'static str, key: &str, detail: String, nearest: Option<Str
     KnobError { rule, knob: shorten(key), detail, nearest: nearest.into_iter().collect() }
 }
 
+/// A knob and its value as a link has them.
+#[must_use]
+pub fn pair(id: KnobId, value: &str) -> String {
+    let mut pair = id.id() + "=";
+    escape(value, &mut pair);
+    pair
+}
+
 /// Appends text, escaping what RFC 3986 doesn't allow in a query, and `+ & = #` as they have a use.
 fn escape(text: &str, link: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";

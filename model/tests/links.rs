@@ -275,6 +275,12 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
             or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
         }
         Kind::Hash => or_none("[0-9a-f]{64}".prop_map(Value::Text).boxed()),
+        Kind::Name => or_none(
+            "[0-9A-Za-zé昇][ -~é昇]{0,98}"
+                .prop_filter("a name", |name| name != "none")
+                .prop_map(|name| Value::Text(name.trim_end().into()))
+                .boxed(),
+        ),
     }
 }
 

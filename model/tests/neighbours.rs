@@ -70,6 +70,7 @@ fn value(random: &mut Random, design: &Design, knob: KnobId) -> String {
         Kind::PositionList(_) => random.of(&["none", "61,63", "3", "0,1,2"]).into(),
         Kind::LayerPattern(text) => random.of(&["none", text.example()]).into(),
         Kind::Layout | Kind::Hash => "none".into(),
+        Kind::Name => random.of(&["none", "ours, July"]).into(),
     }
 }
 

@@ -64,6 +64,7 @@ fn in_short(numbers: &Numbers) -> String {
     let tokens = training.global_batch_size as f64 * training.seq_length as f64;
     words.push(format!("{} tokens a step", format::count(tokens)));
     words.push(training.precision.name().to_owned());
+    words.extend(design.kernel.profile.as_ref().map(|name| format!("profile {name}")));
     words.join(" · ")
 }
 

@@ -115,6 +115,7 @@ impl Row {
                     | Kind::Layout
                     | Kind::LayerPattern(_)
                     | Kind::Hash
+                    | Kind::Name
             );
         let outcome = self.explorer.set_text(self.id, if unsets { "none" } else { text });
         let stayed = self.value.get_untracked();
@@ -180,7 +181,8 @@ impl Row {
             | Kind::PositionList(_)
             | Kind::Layout
             | Kind::LayerPattern(_)
-            | Kind::Hash => EitherOf4::A(self.number_box(Entry::Text)),
+            | Kind::Hash
+            | Kind::Name => EitherOf4::A(self.number_box(Entry::Text)),
         }
     }
 

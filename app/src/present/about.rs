@@ -2,7 +2,7 @@
 
 use maud::html;
 use model::design::KnobId;
-use model::knob::Kind;
+use model::knob::{Kind, MAX_NAME};
 
 use crate::present::format;
 use crate::present::html::source;
@@ -66,5 +66,6 @@ fn values_in_words(kind: Kind) -> String {
         Kind::LayerPattern(text) => format!("A pattern such as {}, or none", text.example()),
         Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
         Kind::Hash => "The hash of a stored trace, or none".to_owned(),
+        Kind::Name => format!("A name of up to {MAX_NAME} characters, or none"),
     }
 }

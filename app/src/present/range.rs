@@ -2,6 +2,7 @@
 
 use model::anchor::{self, Nearest};
 use model::calibration::ModelKind;
+use model::design::Design;
 use model::estimate::Metrics;
 use model::metric::{Basis, MetricId, MetricValue};
 use model::range::MIN_SOURCES;
@@ -143,6 +144,14 @@ pub fn basis(range: &Range) -> String {
         );
     }
     text
+}
+
+/// What is said of a design whose rates runs of one's own have told: its profile, and that the
+/// ranges are of designs without one.
+#[must_use]
+pub fn of_profile(design: &Design) -> Option<String> {
+    let name = design.kernel.profile.as_deref()?;
+    Some(format!("Profile: {name}. The ranges are of designs without one."))
 }
 
 /// The accelerators that errors are of.

@@ -6,7 +6,7 @@ use model::metric::MetricId;
 use super::options::Options;
 use crate::insight::numbers::Numbers;
 use crate::present::html::source;
-use crate::present::range::expected;
+use crate::present::range::{expected, of_profile};
 use crate::present::terms::terms;
 use crate::site::Page;
 
@@ -27,6 +27,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
             dt { "Expected error" }
             dd {
                 (error) " "
+                @if let Some(profile) = of_profile(numbers.plan.design()) { (profile) " " }
                 a href=(Page::Trust.path()) { "How predictions compare with published runs" }
             }
             dt { "Id" }

@@ -144,7 +144,8 @@ fn values(design: &Design, knob: KnobId) -> Vec<Value> {
         | Kind::PositionList(_)
         | Kind::Layout
         | Kind::LayerPattern(_)
-        | Kind::Hash => vec![present],
+        | Kind::Hash
+        | Kind::Name => vec![present],
     }
 }
 

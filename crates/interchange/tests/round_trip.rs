@@ -209,6 +209,10 @@ fn values(knob: KnobId) -> BoxedStrategy<String> {
             prop::sample::select(layouts.to_vec()).prop_map(str::to_owned).boxed()
         }
         Kind::Hash => Just("none".to_owned()).boxed(),
+        Kind::Name => {
+            let names = ["none", "ours", "1's \"own\", # $(x) `y` \\ 100 % \u{6607}"];
+            prop::sample::select(names.to_vec()).prop_map(str::to_owned).boxed()
+        }
     }
 }
 

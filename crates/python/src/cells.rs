@@ -168,7 +168,8 @@ impl Cells {
             | Kind::PositionList(_)
             | Kind::Layout
             | Kind::LayerPattern(_)
-            | Kind::Hash => Self::Text(StringBuilder::with_capacity(capacity, 0)),
+            | Kind::Hash
+            | Kind::Name => Self::Text(StringBuilder::with_capacity(capacity, 0)),
         }
     }
 

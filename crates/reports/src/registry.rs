@@ -122,6 +122,7 @@ impl Takes {
             Kind::LayerPattern(_) => plain("layer_pattern", true),
             Kind::Layout => plain("layout", true),
             Kind::Hash => plain("hash", true),
+            Kind::Name => plain("name", true),
         }
     }
 }

@@ -76,6 +76,14 @@ pub(super) const IN_RUN_RATE: Row = knob(
              sets are of steps already; none is the family's",
 )
 .source(DERIVED);
+pub(super) const PROFILE: Row = knob(
+    "Profile",
+    Name,
+    "What these rates are called where runs of one's own have told them, as moescape calibrate \
+             does; for those who read it, no number follows from it",
+)
+.source(DERIVED)
+.no_lever();
 pub(super) const SUSTAINED_CLOCK: Row = knob(
     "Sustained clock",
     Real(0.1, 1.0),

@@ -3,7 +3,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::setting::{Setting, read_list};
+use super::python_list::read_list;
+use super::setting::Setting;
 use crate::knob::Value;
 
 /// Tokens that one key of compressed attention stands for: 0 (a window alone), 4 or 128.

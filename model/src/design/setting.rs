@@ -9,11 +9,13 @@ use core::any::Any;
 
 use super::hybrid::HybridPattern;
 use super::lengths::LengthHistogram;
+use super::named::{known_name, named};
 use super::overrides::LayerOverrides;
+use super::python_list::read_list;
 use super::ratios::CompressRatios;
 use crate::choice::{Choice, Set};
 use crate::knob::{Kind, Knob, KnobError, LayerText, Value};
-use crate::text::{distance, shorten};
+use crate::text::shorten;
 
 /// A Rust type that a knob can have.
 pub(super) trait Setting: Sized {
@@ -137,29 +139,6 @@ pub enum LayerFreq {
     Every(u64),
     /// Runs of dense (`false`) and MoE (`true`) layers.
     Runs(Vec<(bool, u64)>),
-}
-
-/// Layers of the longest list.
-const MAX_LEN: u64 = 10_000;
-
-/// One number for each layer, of a Python list expression such as `([0]*3+[1]*58)` over these.
-pub(super) fn read_list(text: &str, numbers: &[&str]) -> Option<Vec<u64>> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
-    let mut all = Vec::new();
-    for term in inner.split('+') {
-        let (list, count) = match term.split_once('*') {
-            Some((list, count)) => (list, count.parse::<u64>().ok()?),
-            None => (term, 1),
-        };
-        let list = list.strip_prefix('[')?.strip_suffix(']')?;
-        let number = |item: &str| numbers.contains(&item).then(|| item.parse().ok())?;
-        let items: Vec<u64> = list.split(',').map(number).collect::<Option<_>>()?;
-        let added = count.checked_mul(items.len() as u64)?;
-        added.checked_add(all.len() as u64).filter(|all| added > 0 && *all <= MAX_LEN)?;
-        (0..count).for_each(|_| all.extend_from_slice(&items));
-    }
-    Some(all)
 }
 
 impl LayerFreq {
@@ -410,6 +389,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         Kind::OptionalInteger(..)
         | Kind::OptionalReal(..)
         | Kind::Hash
+        | Kind::Name
         | Kind::Layout
         | Kind::LayerPattern(_)
             if none =>
@@ -437,9 +417,12 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         Kind::PerStage(_) if text.contains(',') => integers(knob, text),
         Kind::PerStage(_) => integer(knob, text),
         Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(knob, text),
-        Kind::LayerFreq | Kind::Layout | Kind::LayerPattern(_) | Kind::Hash | Kind::Choice(_) => {
-            Ok(Value::Text(text.to_string()))
-        }
+        Kind::LayerFreq
+        | Kind::Layout
+        | Kind::LayerPattern(_)
+        | Kind::Hash
+        | Kind::Name
+        | Kind::Choice(_) => Ok(Value::Text(text.to_string())),
     }
 }
 
@@ -478,7 +461,8 @@ fn bounds(knob: &Knob) -> Option<(f64, f64)> {
         | Kind::Subset(_)
         | Kind::Layout
         | Kind::LayerPattern(_)
-        | Kind::Hash => None,
+        | Kind::Hash
+        | Kind::Name => None,
     }
 }
 
@@ -499,6 +483,7 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             Kind::OptionalInteger(..)
             | Kind::OptionalReal(..)
             | Kind::Hash
+            | Kind::Name
             | Kind::Layout
             | Kind::LayerPattern(_)
             | Kind::PerStage(_),
@@ -558,6 +543,8 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             Ok(())
         }
         (Kind::Hash, _) => wrong("the hash of a stored trace"),
+        (Kind::Name, Value::Text(text)) => named(knob, text),
+        (Kind::Name, _) => wrong("a name"),
     }
 }
 
@@ -586,15 +573,4 @@ fn real_in_bounds(knob: &Knob, number: f64, low: f64, high: f64) -> Result<(), K
     }
     let nearest = if number > high { high } else { low };
     Err(out_of_range(knob, &number.to_string(), &nearest.to_string()))
-}
-
-fn known_name(knob: &Knob, name: &str, names: &'static [&'static str]) -> Result<(), KnobError> {
-    if names.contains(&name) {
-        return Ok(());
-    }
-    let nearest = names.iter().min_by_key(|known| distance(name, known));
-    let detail =
-        format!("{} takes one of {}; not `{}`", knob.id(), names.join(", "), shorten(name));
-    let nearest = nearest.map(ToString::to_string).into_iter().collect();
-    Err(knob.error("unknown_name", detail, nearest))
 }

@@ -521,6 +521,7 @@ Kernel kernel {
     sync_microseconds: Option<f64> = None, kernel::SYNC_MICROSECONDS;
     syncs_per_layer: Option<f64> = None, kernel::SYNCS_PER_LAYER;
     in_run_rate: Option<f64> = None, kernel::IN_RUN_RATE;
+    profile: Option<String> = None, kernel::PROFILE;
     sustained_clock: f64 = 1.0, kernel::SUSTAINED_CLOCK;
     flash_attention: bool = true, kernel::FLASH_ATTENTION;
     mla_fa_without_pad: bool = true, kernel::MLA_FA_WITHOUT_PAD;

@@ -61,7 +61,8 @@ fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
         | Kind::PositionList(_)
         | Kind::Layout
         | Kind::LayerPattern(_)
-        | Kind::Hash => vec![design.get(id)],
+        | Kind::Hash
+        | Kind::Name => vec![design.get(id)],
     }
 }
 
@@ -164,7 +165,8 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             | Kind::OptionalReal(..)
             | Kind::PerStage(_)
             | Kind::LayerPattern(_)
-            | Kind::Hash,
+            | Kind::Hash
+            | Kind::Name,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
         (Kind::Subset(names), _) => core::iter::once(Value::List(vec![]))

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// `cluster.accelerator` where no preset gives it
     #[arg(long = "set", value_name = "KNOB=VALUE")]
     settings: Vec<String>,
-    /// Name of the profile
+    /// Name of the profile, which travels with its knobs; up to 100 characters
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Print JSON
@@ -116,9 +116,19 @@ fn text(found: &Calibration) -> String {
         text.push_str("\nThe runs agree with the family's constants: there is nothing to set.\n");
         return text;
     }
-    let set: Vec<String> = found.knobs.iter().map(|knob| format!("--set {knob}")).collect();
+    let set = found.knobs.iter().map(|knob| format!("--set {}", word(knob)));
+    let set: Vec<String> = set.collect();
     text.push_str(&format!("\nSet {}\nLink {}\n", set.join(" "), found.link));
     text
+}
+
+/// A word as a shell takes it.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.=-".contains(c);
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn constant(told: &Told) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::file::json;
-use model::knob::{Kind, Section};
+use model::knob::{Kind, MAX_NAME, Section};
 
 use super::Failure;
 use super::output;
@@ -58,5 +58,6 @@ fn takes(kind: Kind) -> String {
         Kind::LayerPattern(text) => format!("a pattern such as {}, or none", text.example()),
         Kind::Layout => "a layout such as Et*3|(tt|)*29mL, or none".into(),
         Kind::Hash => "the hash of a stored trace, or none".into(),
+        Kind::Name => format!("a name of up to {MAX_NAME} characters, or none"),
     }
 }

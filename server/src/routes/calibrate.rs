@@ -26,9 +26,6 @@ const MAX_UNPACKED: u64 = 256 << 20;
 /// Settings of one form, at most.
 const MAX_SETTINGS: usize = 200;
 
-/// Characters of a profile's name, at most.
-const MAX_NAME: usize = 100;
-
 /// What was sent.
 #[derive(Debug, Default)]
 pub(super) struct Form {
@@ -113,8 +110,8 @@ fn asked(form: &Form) -> Result<Asked, Vec<String>> {
         let knob = KnobId::find(knob.trim()).map_err(|error| one(&error))?;
         settings.push((knob, value.trim().to_owned()));
     }
-    let name: String = form.name.trim().chars().take(MAX_NAME).collect();
-    Ok(Asked { base, settings, name: Some(name).filter(|name| !name.is_empty()) })
+    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).map(ToOwned::to_owned);
+    Ok(Asked { base, settings, name })
 }
 
 /// Reads a form to its end; fields that it doesn't know are passed over.

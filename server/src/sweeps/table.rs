@@ -86,7 +86,8 @@ fn column(knob: KnobId) -> Column {
         | Kind::PositionList(_)
         | Kind::Layout
         | Kind::LayerPattern(_)
-        | Kind::Hash => Column::Text,
+        | Kind::Hash
+        | Kind::Name => Column::Text,
     }
 }
 

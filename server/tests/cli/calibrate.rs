@@ -22,7 +22,37 @@ fn a_profile_is_knobs_that_other_commands_take() {
         assert!(text.contains(&part), "{part}: {text}");
     }
     let toml = found["toml"].as_str().unwrap();
-    assert!(toml.starts_with("# ours\n[kernel]\nin_run_rate = "), "{toml}");
+    assert!(toml.starts_with("[kernel]\nin_run_rate = "), "{toml}");
+    assert!(toml.ends_with("profile = \"ours\"\n"), "{toml}");
+}
+
+/// The name goes with the knobs into links, files and summaries, and moves no number.
+#[test]
+fn a_profile_s_name_travels_with_its_knobs() {
+    let name = "ours & \"theirs\", it's July";
+    let json = succeeds(&["calibrate", LOG, "--set", ON, "--name", name, "--json"]);
+    let found: Value = serde_json::from_str(&json).unwrap();
+    let knobs: Vec<&str> =
+        found["knobs"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(knobs.last(), Some(&format!("kernel.profile={name}").as_str()));
+    let [link, query] = ["link", "query"].map(|part| found[part].as_str().unwrap());
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    let text = format!("schema = 1\npreset = \"llama-3-8b\"\n{}", found["toml"].as_str().unwrap());
+    std::fs::write(file.path(), text).unwrap();
+    let read = succeeds(&["predict", file.path().to_str().unwrap()]);
+    let of_file = read.lines().find_map(|line| line.trim().strip_prefix("link /?")).unwrap();
+    for place in [link.trim_start_matches("/?"), query, of_file] {
+        let design = model::link::decode(place).unwrap();
+        assert_eq!(design.kernel.profile.as_deref(), Some(name), "{place}");
+        assert!(design.kernel.in_run_rate.is_some(), "{place}");
+    }
+    let text = succeeds(&["calibrate", LOG, "--set", ON, "--name", name]);
+    assert!(text.contains(r#"--set 'kernel.profile=ours & "theirs", it'\''s July'"#), "{text}");
+    let set = |knob: &str| succeeds(&["predict", "--preset", "llama-3-8b", "--set", knob]);
+    let named = set("kernel.profile=ours");
+    assert!(named.contains("  Profile: ours. The ranges are of designs without one.\n"), "{named}");
+    let why = refused(&["calibrate", LOG, "--set", ON, "--name", &"a".repeat(101)]);
+    assert!(why.contains("up to 100 characters"), "{why}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
-use model::knob::{Kind, Section, Value};
+use model::knob::{Kind, MAX_NAME, Section, Value};
 use model::metric::MetricId;
 use model::rules::rules;
 use model::{Plan, estimate, legal_values};
@@ -139,6 +139,7 @@ fn takes(id: KnobId) -> String {
         Kind::LayerPattern(text) => format!("a pattern such as `{}`, or none", text.example()),
         Kind::Layout => "a layout such as `Et*3|(tt|)*29mL`, or none".to_owned(),
         Kind::Hash => "the hash of an uploaded trace, or none".to_owned(),
+        Kind::Name => format!("a name of up to {MAX_NAME} characters, or none"),
     }
 }
 
@@ -218,7 +219,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
             }
             _ => vec![],
         },
-        Kind::Hash => vec![],
+        Kind::Hash | Kind::Name => vec![],
         Kind::Integer(..) | Kind::OptionalInteger(..) | Kind::Flag | Kind::Choice(_) => {
             nearest(legal_values(design, id), &now)
         }

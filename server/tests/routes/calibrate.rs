@@ -31,7 +31,7 @@ async fn a_log_makes_a_profile_as_the_api_describes_it() {
     assert_eq!(found["name"], "ours");
     assert_eq!(found["runs"][0]["steps"], 3);
     let knobs = found["knobs"].as_array().unwrap();
-    assert_eq!(knobs.len(), 1, "{found}");
+    assert_eq!((knobs.len(), knobs[1].as_str()), (2, Some("kernel.profile=ours")), "{found}");
     assert!(found["link"].as_str().unwrap().contains(knobs[0].as_str().unwrap()));
     assert!(found["provenance"]["date"].is_string());
     let document = TestApp::new().get("/api/v1/openapi.json").await.json();

@@ -69,7 +69,8 @@ impl Form {
             | Kind::PositionList(_)
             | Kind::Layout
             | Kind::LayerPattern(_)
-            | Kind::Hash => (false, false),
+            | Kind::Hash
+            | Kind::Name => (false, false),
         };
         match self {
             Self::Values | Self::Other => true,

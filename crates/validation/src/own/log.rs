@@ -3,7 +3,8 @@
 //!
 //! Sources: NVIDIA/Megatron-LM `megatron/training/arguments.py:_print_args`,
 //! `megatron/training/training.py:training_log` and `megatron/training/utils.py:report_memory`,
-//! which MindSpeed-LLM calls too.
+//! which MindSpeed-LLM calls too. Forks print the same under other names: Megatron-DeepSpeed,
+//! Primus, ModelLink, Megatron-Bridge.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,18 +48,39 @@ pub(crate) struct Log {
     is_mindspeed: bool,
 }
 
+/// What an iteration line calls its time, in milliseconds; the second is Megatron-DeepSpeed's.
+const ELAPSED: [&str; 2] = ["elapsed time per iteration (ms)", "elapsed_time_per_iteration_ms"];
+
+/// What it calls the batch; the last is as ModelLink spells it.
+const BATCH: [&str; 3] = ["global batch size", "global_batch_size", "gloabl batch size"];
+
+/// What it calls steps that the optimizer left out.
+const SKIPPED: [&str; 2] = ["number of skipped iterations", "number_of_skipped_iterations"];
+
+/// The largest memory that a rank has had: the words, and MiB of one. The second is
+/// Megatron-Bridge's, in 10^9 bytes.
+const PEAKS: [(&str, &str, f64); 2] = [
+    ("(MB)", "max allocated", 1.0),
+    ("(GB)", "mem-max-allocated-gigabytes", 1e9 / (1_u64 << 20) as f64),
+];
+
 /// Is a text a log? One of the lines that only logs have tells.
 pub(crate) fn is_log(text: &str) -> bool {
-    ["elapsed time per iteration (ms):", " end of arguments "].iter().any(|it| text.contains(it))
-        || text.contains("--- arguments ---")
+    ELAPSED.iter().chain(&["--- arguments ---", " end of arguments "]).any(|it| text.contains(it))
 }
 
-/// The number behind `name:` in a line of `name: value | name: value`.
+/// The number behind `name:` or `name=` in a line of `name: value | name: value`; of `this/mean`
+/// the first, as Primus prints the mean of the last steps beside a step.
 fn field(line: &str, name: &str) -> Option<f64> {
     let (_, rest) = line.split_once(name)?;
-    let value = rest.trim_start_matches([':', ' ']);
-    let word = value.split([' ', '|', ',']).next()?;
+    let value = rest.trim_start_matches([':', '=', ' ']);
+    let word = value.split([' ', '|', ',', '/']).next()?;
     word.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+/// The number behind the first of these names that a line has.
+fn any_field(line: &str, names: &[&str]) -> Option<f64> {
+    names.iter().find_map(|name| field(line, name))
 }
 
 /// 151936 of ` > padded vocab (size: 151643) with 293 dummy tokens (new size: 151936)`.
@@ -86,16 +108,18 @@ impl Log {
             self.vocab = Some(size);
         }
         // A step that is skipped leaves out the optimizer.
-        let is_whole = field(line, "number of skipped iterations").is_none();
+        let is_whole = any_field(line, &SKIPPED).is_none();
         if self.steps.len() < MAX_STEPS
             && is_whole
-            && let Some(ms) = field(line, "elapsed time per iteration (ms)")
+            && let Some(ms) = any_field(line, &ELAPSED)
         {
-            let batch = field(line, "global batch size").map(|batch| batch as u64);
+            let batch = any_field(line, &BATCH).map(|batch| batch as u64);
             self.steps.push((ms / 1e3, batch));
         }
-        if let Some(mib) = field(line, "max allocated").filter(|_| line.contains("(MB)")) {
-            self.memory_mib = self.memory_mib.max(mib);
+        for (unit, name, mib) in PEAKS {
+            if let Some(peak) = field(line, name).filter(|_| line.contains(unit)) {
+                self.memory_mib = self.memory_mib.max(peak * mib);
+            }
         }
         let words = ["mindspeed", "MindSpeed", "torch_npu", "HCCL", "[INFO] NPU"];
         self.is_mindspeed |= words.iter().any(|word| line.contains(word));
@@ -370,6 +394,52 @@ mod tests {
             "'7'",
         ];
         assert_eq!(words, asked);
+    }
+
+    /// Lines as Megatron-DeepSpeed, Primus, ModelLink and a launcher with colours print them.
+    #[test]
+    fn lines_of_forks_are_steps_too() {
+        for (line, ms, batch) in [
+            (
+                "[2024-06-21 10:50:42][INFO][training:1251] -  iteration=       1/  317892 | \
+                 consumed_samples=         768 | elapsed_time_per_iteration_ms=108893.2 | \
+                 global_batch_size=  768 | loss_scale=1.0 | number_of_skipped_iterations=  0 |",
+                108_893.2,
+                768,
+            ),
+            (
+                "[default0]: iteration        3/      50 | consumed samples:          256 | elapsed \
+                 time per iteration (ms): 4647.8/4650.1 | throughput per GPU (TFLOP/s/GPU): \
+                 300.3/299.9 | global batch size:   128 |",
+                4_647.8,
+                128,
+            ),
+            (
+                " iteration  11/50000 | elapsed time per iteration (ms):  52728.1 | gloabl batch \
+                 size:  512 | number of skipped iterations: 0 |",
+                52_728.1,
+                512,
+            ),
+            (
+                "\u{1b}[32m[2025-05-27 15:23:07] iteration 7/ 24 | elapsed time per iteration \
+                 (ms): 271607.0 | mem usages: 0.8131 | global batch size:  1024 |\u{1b}[0m",
+                271_607.0,
+                1_024,
+            ),
+        ] {
+            assert!(is_log(line), "{line}");
+            assert_eq!(log(line).steps, [(ms / 1e3, Some(batch))], "{line}");
+        }
+        let skipped = "iteration=1/9 | elapsed_time_per_iteration_ms=8.0 | \
+                       number_of_skipped_iterations=  1 |";
+        assert!(log(skipped).steps.is_empty());
+    }
+
+    #[test]
+    fn a_peak_in_gigabytes_is_one_of_bytes() {
+        let line = "[Rank 2] (after 2 iterations) memory (GB) | mem-allocated-gigabytes: 63.66 | \
+                    mem-max-allocated-gigabytes: 153.4 | mem-max-reserved-gigabytes: 182.2";
+        assert!((log(line).memory_mib * f64::from(1 << 20) / 153.4e9 - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
     if is_table(&["id", "hardware"]) {
         return table(all);
     }
-    if text.trim_start().starts_with(['{', '[']) {
+    if is_json(text) {
         let profile = chrome::read(all).map_err(|why| vec![why])?;
         return Ok(Content(Said::Profile(Box::new(profile))));
     }
@@ -105,6 +105,13 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
     each_line(all, |line| log.take(line))?;
     let known = log::is_log(text) || log.says_something();
     if known { Ok(Content(Said::Log(Box::new(log)))) } else { Err(vec![UNKNOWN.to_owned()]) }
+}
+
+/// Is it an object or a list of objects? Lines of logs begin with `[default0]:` or `[INFO]`.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let listed = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || listed.is_some_and(|it| it.is_empty() || it.starts_with(['{', ']']))
 }
 
 /// What a file is that is none of those that are read.

@@ -40,7 +40,7 @@ pub struct Calibration {
     pub name: String,
     /// The accelerator of all runs, or of the profile, by its id.
     pub accelerator: String,
-    /// The knobs that are moved, as `section.name=value`.
+    /// The knobs that are moved, as `section.name=value`, and the profile's name behind them.
     pub knobs: Vec<String>,
     /// The same as a part of a link, to be added to any design's.
     pub query: String,
@@ -146,6 +146,12 @@ pub struct Agreement {
 /// Why there is no profile: a file that says nothing, runs that can't be predicted, or runs of
 /// several accelerators.
 pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
+    if let Some(name) = &asked.name {
+        // Before anything is computed: the name is to travel with the knobs.
+        let design = Design::from_preset(STAND_IN);
+        let set = design.and_then(|mut it| it.set_text(KnobId::profile, name));
+        set.map_err(|error| vec![error.to_string()])?;
+    }
     let Given { mut cases, unused, profile } = given(files, asked)?;
     let mut parts: Vec<&str> =
         cases.iter().map(|case| case.plan().design().cluster.accelerator.name()).collect();
@@ -290,18 +296,21 @@ impl Made<'_> {
             1 => format!("{part}, 1 run"),
             _ => format!("{part}, {count} runs"),
         });
-        let knobs: Vec<String> = CONSTANTS
-            .iter()
-            .zip(values)
-            .filter_map(|(constant, value)| Some(format!("{}={}", constant.knob.id(), value?)))
+        let constants = CONSTANTS.iter().zip(values);
+        let mut set: Vec<(KnobId, String)> = constants
+            .filter_map(|(constant, value)| Some((constant.knob, value?.to_string())))
             .collect();
+        if !set.is_empty() {
+            set.push((KnobId::profile, name.clone()));
+        }
+        let query: Vec<String> = set.iter().map(|(knob, value)| link::pair(*knob, value)).collect();
         Calibration {
-            toml: toml(&name, &values),
+            toml: toml(&set),
             name,
             accelerator: part.to_owned(),
-            query: knobs.join("&"),
-            knobs,
-            link: address(self.plan, &values),
+            query: query.join("&"),
+            knobs: set.iter().map(|(knob, value)| format!("{}={value}", knob.id())).collect(),
+            link: address(self.plan, &set),
             constants: (0..COUNT).map(|index| self.told(index)).collect(),
             agreement: (count > 0).then(|| agreement(&runs)),
             runs,
@@ -325,28 +334,33 @@ fn agreement(runs: &[Measured]) -> Agreement {
     }
 }
 
-/// The profile as a part of a design file.
-fn toml(name: &str, values: &Values) -> String {
-    // A name is one line, whatever it is made of.
-    let name: String = name.chars().filter(|c| !c.is_control()).collect();
-    let mut text = format!("# {name}\n[kernel]\n");
-    for (constant, value) in CONSTANTS.iter().zip(values) {
-        if let Some(value) = value {
-            let id = constant.knob.id();
-            let key = id.strip_prefix("kernel.").unwrap_or(&id);
-            text.push_str(&format!("{key} = {value:?}\n"));
-        }
+/// Knobs as a part of a design file.
+fn toml(set: &[(KnobId, String)]) -> String {
+    let mut text = String::from("[kernel]\n");
+    for (knob, value) in set {
+        let id = knob.id();
+        let key = id.strip_prefix("kernel.").unwrap_or(&id);
+        let value = match value.parse::<f64>() {
+            Ok(number) if *knob != KnobId::profile => format!("{number:?}"),
+            // A name has no controls.
+            _ => format!("\"{}\"", value.replace('\\', r"\\").replace('"', r#"\""#)),
+        };
+        text.push_str(&format!("{key} = {value}\n"));
     }
     text
 }
 
-/// A plan's design with these values, as a link.
-fn address(plan: &Plan, values: &Values) -> String {
-    format!("/?{}", link::encode(&Case::design(plan, values)))
+/// A plan's design with these knobs, as a link.
+fn address(plan: &Plan, set: &[(KnobId, String)]) -> String {
+    let mut design = plan.design().clone();
+    for (knob, value) in set {
+        // Each is within its knob's bounds.
+        let _ = design.set_text(*knob, value);
+    }
+    format!("/?{}", link::encode(&design))
 }
 
 fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
-    let none = [None; COUNT];
     let (before, estimate) = case.bare()?;
     let (after, _) = case.predicted(&fit.values)?;
     let Run { id, .. } = &case.run;
@@ -364,7 +378,7 @@ fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
         memory_measured_gib: convention::memory_gib(&case.run),
         memory_predicted_gib: estimate.metrics.memory_peak.get() / (1_u64 << 30) as f64,
         assumed: case.assumed.clone(),
-        link: address(case.plan(), &none),
+        link: address(case.plan(), &[]),
     })
 }
 

@@ -4,7 +4,7 @@ use app::insight::balance::balance;
 use app::insight::memory_state;
 use app::present::format;
 use app::present::name;
-use app::present::range::{Expected, basis, expected, nearest};
+use app::present::range::{Expected, basis, expected, nearest, of_profile};
 use app::study::conventions;
 use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
@@ -119,6 +119,9 @@ fn bases(plan: &Plan) -> String {
         [("Step time", MetricId::step_time_seconds), ("Peak memory", MetricId::memory_peak_bytes)]
             .map(line)
             .concat();
+    if let Some(profile) = of_profile(plan.design()) {
+        text += &format!("  {profile}\n");
+    }
     if let Some(run) = nearest(plan) {
         text += &format!("  Nearest measured run: {run}\n");
     }
