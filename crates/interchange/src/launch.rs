@@ -4,6 +4,7 @@
 //! a knob each, then those that only mean something together.
 
 mod layers;
+mod tokenizer;
 mod machine;
 mod named;
 mod open;
@@ -21,9 +22,19 @@ use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
 
 pub(crate) use model_shape::{pattern, rows};
+use tokenizer::Tokenizer;
 
 /// Arguments that mean something together, by name.
-pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>);
+pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>, Beside);
+
+/// What arguments tell that set nothing themselves.
+#[derive(Clone, Copy, Default)]
+struct Beside {
+    /// The tokenizer that they name.
+    tokenizer: Option<Tokenizer>,
+    /// Are they Megatron-DeepSpeed's?
+    is_deepspeed: bool,
+}
 
 impl Parts {
     /// Is the argument given?
@@ -123,7 +134,11 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     // Names of runs and files stand in any text.
     let says =
         draft.model.is_some() || arguments.iter().filter(|a| a.name != "run-name").any(knows);
-    let mut parts = Parts(BTreeMap::new());
+    let beside = Beside {
+        tokenizer: tokenizer::named(&arguments),
+        is_deepspeed: arguments.iter().any(|it| it.name == "deepspeed"),
+    };
+    let mut parts = Parts(BTreeMap::new(), beside);
     for argument in arguments {
         match flags::find(&argument.name) {
             Some(flag) => take(flag, argument, &mut parts, draft),

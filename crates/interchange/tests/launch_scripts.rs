@@ -388,6 +388,42 @@ fn a_layer_of_longcat_is_two_of_which_one_has_experts() {
     assert_eq!(design.transformer, Design::from_preset("longcat-flash").unwrap().transformer);
 }
 
+/// GPT-NeoX-20B's published 20.55B need its 50,432 rows; a vocabulary that no one names stays open.
+#[test]
+fn a_tokenizer_that_the_text_names_says_how_many_rows_there_are() {
+    let rows = |more: &str| {
+        let text = format!(
+            "python pretrain_gpt.py --num-layers 6 --hidden-size 1024 --num-attention-heads 8 \
+             --tensor-model-parallel-size 2 --seq-length 2048 --micro-batch-size 1 \
+             --global-batch-size 8 {more}"
+        );
+        let import = import(Format::Megatron, &text, None);
+        assert_eq!(import.errors, [], "{more}");
+        import.design.unwrap().transformer.vocab_size
+    };
+    assert_eq!(rows("--vocab-file /data/gpt2-vocab.json"), 50_432);
+    let first = "--vocab-file gpt2-vocab.json --make-vocab-size-divisible-by";
+    assert_eq!(rows(&format!("{first} 1024")), 51_200);
+    assert_eq!(rows("--tokenizer-name-or-path t5-small --pad-vocab-size-to 51200"), 51_200);
+    assert_eq!(rows("--vocab-file ./20B_checkpoints/20B_tokenizer.json"), 50_432);
+    assert_eq!(rows("--vocab-file gpt2-vocab.json --vocab-size 1024"), 1_024);
+}
+
+/// 1.3B with 128 experts in every second layer is published as 52B.
+#[test]
+fn megatron_deepspeed_has_experts_in_every_second_layer() {
+    let text = "deepspeed pretrain_gpt.py --num-layers 24 --hidden-size 2048 --seq-length 2048 \
+                --num-attention-heads 16 --vocab-file gpt2-vocab.json --num-experts 128 \
+                --micro-batch-size 4 --global-batch-size 512 --deepspeed --deepspeed_config a.json";
+    let read = |more: &str| import(Format::Megatron, &format!("{text} {more}"), None);
+    let design = read("").design.unwrap();
+    let layers: u64 =
+        (0..24).map(|it| u64::from(design.transformer.moe_layer_freq.is_moe(it))).sum();
+    assert_eq!((layers, design.transformer.moe_router_topk), (12, 1));
+    assert!(!design.transformer.moe_layer_freq.is_moe(0));
+    has(&read("--expert-interval 1 --topk 2").design.unwrap(), "moe_router_topk=2");
+}
+
 #[test]
 fn a_list_of_windows_says_of_each_layer_whether_it_has_one() {
     let read = |freq: &str| {

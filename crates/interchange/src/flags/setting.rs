@@ -111,6 +111,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("linear-num-key-heads", linear_num_key_heads),
     value("linear-num-value-heads", linear_num_value_heads),
     one("vocab-size"), one("padded-vocab-size"), one("make-vocab-size-divisible-by"),
+    one("pad-vocab-size-to"),
     on("untie-embeddings-and-output-weights", untie_embeddings_and_output_weights),
     // Experts.
     value("num-experts", num_moe_experts), value("moe-router-topk", moe_router_topk),
@@ -119,6 +120,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("moe-shared-expert-intermediate-size", moe_shared_expert_intermediate_size),
     on("moe-shared-expert-gate", moe_shared_expert_gate),
     one("n-shared-experts"), one("first-k-dense-replace"), one("moe-layer-freq"),
+    one("expert-interval"), one("topk"),
     one("moe-router-num-groups"), one("n-group"),
     one("moe-router-group-topk"), one("topk-group"),
     one("moe-router-load-balancing-type"), one("moe-aux-loss-coeff"), switch("seq-aux"),

@@ -141,27 +141,39 @@ fn width(parts: &Parts, draft: &mut Draft) {
 
 fn vocabulary(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::vocab_size;
-    if let Some(padded) = parts.number("padded-vocab-size", draft) {
+    // The second is Megatron-DeepSpeed's.
+    let said = parts.first_of(&["padded-vocab-size", "pad-vocab-size-to"]);
+    if let Some((name, padded)) = said.and_then(|it| Some((it, parts.number(it, draft)?))) {
+        let key = name;
         for name in ["vocab-size", "make-vocab-size-divisible-by"] {
             if parts.has(name) {
-                let reason = "--padded-vocab-size says how many rows there are";
-                parts.ignore(name, reason, draft);
+                let reason = format!("--{key} says how many rows there are");
+                parts.ignore(name, &reason, draft);
             }
         }
-        return parts.set(knob, &padded.to_string(), "padded-vocab-size", draft);
+        return parts.set(knob, &padded.to_string(), key, draft);
     }
+    let asked = parts.number("make-vocab-size-divisible-by", draft).unwrap_or(VOCABULARY_MULTIPLE);
+    let multiple = asked.saturating_mul(draft.design.parallel.tensor_model_parallel_size).max(1);
+    let padded = |size: u64| size.div_ceil(multiple).saturating_mul(multiple);
     let Some(size) = parts.number("vocab-size", draft) else {
-        let named = draft.model.is_some();
-        if !named && !parts.has("vocab-size") && !parts.has("padded-vocab-size") {
+        let is_open = draft.model.is_none() && !parts.has("vocab-size") && said.is_none();
+        if let Some(tokenizer) = parts.1.tokenizer.filter(|_| is_open) {
+            let (name, entries) = (tokenizer.name, tokenizer.entries);
+            draft.default(knob, &padded(entries).to_string());
+            let detail = format!(
+                "the tokenizer's name is that of {name}, whose {entries} entries are padded to a \
+                 multiple of {multiple}"
+            );
+            draft.assume(Some(knob), detail);
+        } else if is_open {
             let size = draft.design.transformer.vocab_size;
             let detail = format!("the tokenizer's vocabulary isn't in the text: {size}");
             draft.assume(Some(knob), detail);
         }
         return;
     };
-    let asked = parts.number("make-vocab-size-divisible-by", draft).unwrap_or(VOCABULARY_MULTIPLE);
-    let multiple = asked.saturating_mul(draft.design.parallel.tensor_model_parallel_size).max(1);
-    let padded = size.div_ceil(multiple).saturating_mul(multiple);
+    let padded = padded(size);
     if padded != size {
         let detail = format!("the vocabulary of {size} is padded to a multiple of {multiple}");
         draft.assume(Some(knob), detail);
@@ -176,6 +188,9 @@ fn experts(parts: &Parts, draft: &mut Draft) {
         let (knob, whole) =
             (KnobId::moe_shared_expert_intermediate_size, count.saturating_mul(width));
         parts.set(knob, &whole.to_string(), "n-shared-experts", draft);
+    }
+    if parts.1.is_deepspeed && !parts.has("moe-layer-freq") {
+        return of_deepspeed(parts, draft);
     }
     let layers = super::layer_count(parts, draft);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
@@ -252,6 +267,29 @@ pub(crate) fn rows(sizes: &[u64], size: u64) -> String {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
     rows.iter().map(row).collect::<Vec<_>>().join(",")
+}
+
+/// Experts in every n-th layer, counted from 1, and one expert a token where no more are asked.
+///
+/// Source: Megatron-DeepSpeed `megatron/arguments.py` and `get_num_experts_per_layer` of
+/// `megatron/model/transformer.py`.
+fn of_deepspeed(parts: &Parts, draft: &mut Draft) {
+    let name = "expert-interval";
+    let every = parts.number(name, draft).unwrap_or(2).max(1);
+    let layers = super::layer_count(parts, draft).min(10_000);
+    let value = pattern((1..=layers).map(|layer| layer.is_multiple_of(every)));
+    let knob = KnobId::moe_layer_freq;
+    if parts.has(name) {
+        parts.set(knob, &value, name, draft);
+    } else {
+        draft.default(knob, &value);
+        draft.assume(Some(knob), "no --expert-interval: every second layer has experts");
+    }
+    match parts.number("topk", draft) {
+        Some(count) => parts.set(KnobId::moe_router_topk, &count.to_string(), "topk", draft),
+        None if draft.is_set(KnobId::moe_router_topk) => {}
+        None => draft.default(KnobId::moe_router_topk, "1"),
+    }
 }
 
 fn router(parts: &Parts, draft: &mut Draft) {

@@ -131,7 +131,7 @@ pub(super) static ROWS: &[Row] = &[
          qk_layernorm=true vocab_size=154880 num_moe_experts=64 moe_router_topk=4 \
          moe_ffn_hidden_size=1536 moe_shared_expert_intermediate_size=1536 \
          moe_layer_freq=([0]*1+[1]*46)"),
-    row(&["glm-5.2"], "hub: zai-org/GLM-5.2",
+    row(&["glm-5.2", "glm52"], "hub: zai-org/GLM-5.2",
         "num_layers=78 hidden_size=6144 ffn_hidden_size=12288 num_attention_heads=64 \
          multi_latent_attention=true q_lora_rank=2048 qk_head_dim=192 v_head_dim=256 \
          qk_layernorm=true experimental_attention_variant=dsa dsa_indexer_n_heads=32 \

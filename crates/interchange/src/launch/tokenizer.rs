@@ -1,0 +1,37 @@
+//! The tokenizer that the arguments name, where they don't say how many entries it has.
+
+use crate::arguments::Argument;
+
+/// Arguments whose paths name a tokenizer.
+const FILES: [&str; 3] = ["vocab-file", "tokenizer-model", "tokenizer-name-or-path"];
+
+/// Tokenizers by a part of their files' names, with their entries.
+///
+/// Sources: openai/gpt-2 `encoder.json`, EleutherAI/gpt-neox `20B_tokenizer.json` (padded to 50,432
+/// with two tensor-parallel ranks), meta-llama/Llama-2 `tokenizer.model`.
+const KNOWN: [Tokenizer; 4] = [
+    Tokenizer { part: "gpt2-vocab", name: "GPT-2", entries: 50_257 },
+    Tokenizer { part: "20b_tokenizer", name: "GPT-NeoX-20B", entries: 50_277 },
+    Tokenizer { part: "llama-2-", name: "Llama 2", entries: 32_000 },
+    Tokenizer { part: "llama2-", name: "Llama 2", entries: 32_000 },
+];
+
+/// A tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tokenizer {
+    /// What the names of its files have in them.
+    part: &'static str,
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// How many entries it has.
+    pub(super) entries: u64,
+}
+
+/// The tokenizer of the first path that names one.
+pub(super) fn named(arguments: &[Argument]) -> Option<Tokenizer> {
+    let paths = arguments.iter().filter(|it| FILES.contains(&it.name.as_str()));
+    paths.flat_map(|it| &it.values).find_map(|path| {
+        let path = path.to_ascii_lowercase();
+        KNOWN.into_iter().find(|known| path.contains(known.part))
+    })
+}
