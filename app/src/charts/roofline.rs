@@ -339,13 +339,17 @@ fn names(
 ) {
     let mut labels = Labels::new(frame, points.iter().map(|point| point.boxed(plot)).collect());
     for roof in roofs {
+        labels.line(roof.line(range).map(|at| plot.map_coordinate(&at)));
+    }
+    for roof in roofs {
         let width = text_width(&roof.label, TEXT_SIZE);
         let places = roof.places(range).into_iter().flat_map(|at| {
             let (x, y) = plot.map_coordinate(&at);
             if roof.level.is_some() {
                 [(x - width, y - LINE / 2 - 2), (x - width, y + LINE)]
             } else {
-                [(x + TEXT_GAP, y + 4), (x - width - TEXT_GAP, y - 4)]
+                let off = LINE / 2 + 1;
+                [(x + TEXT_GAP, y + off), (x - width - TEXT_GAP, y - off)]
             }
         });
         let (least, most) = (frame.left + 2, (frame.right - width).max(frame.left + 2));

@@ -56,7 +56,7 @@ fn body() -> Markup {
             dd { a href="https://www.apache.org/licenses/LICENSE-2.0" { "Apache-2.0" } }
         }
         h2 { "Presets, numbers and knobs by their source" }
-        div.guide-table tabindex="0" { table {
+        div.guide-table.about-sources tabindex="0" { table {
             thead { tr { th scope="col" { "Source" } th scope="col" { "What depends on it" } } }
             tbody { @for (source, names) in &named { tr {
                 th scope="row" { (link(source)) }

@@ -9,8 +9,8 @@ use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics
 use super::server_html::{letter_mark, own};
 use super::serving::{self, served};
 use crate::panel::knob_note::unset;
-use crate::present::format;
 use crate::present::range::expected;
+use crate::present::{format, name};
 use crate::site::chosen::Chosen;
 
 /// What stands where there is nothing to say.
@@ -200,12 +200,12 @@ fn knob_row(id: KnobId, columns: &[Column], baseline: usize) -> Markup {
     }
 }
 
-/// A knob's value, numbers with their thousands grouped.
+/// A knob's value in words, numbers with their thousands grouped.
 fn shown(value: &Value) -> String {
     match value {
         Value::Integer(number) => format::whole(*number),
         Value::None | Value::Flag(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
-            format::spelled(value)
+            name::spelled(value)
         }
     }
 }

@@ -78,10 +78,19 @@ pub(super) fn ticks(scale: &Scale, data: &Data, dim: Dim, most: usize) -> Vec<(f
         }
         Dim::Metric(place) => {
             let (factor, _) = data.metrics.get(place).map_or((1.0, ""), |id| unit(*id));
-            scale.numbers(factor, most)
+            let largest = scale.from.abs().max(scale.to.abs()) / factor;
+            if largest < MANY {
+                return scale.numbers(factor, most);
+            }
+            // Seven digits are wider than the room beside an axis.
+            let ticks = scale.numbers(factor * MANY, most);
+            ticks.into_iter().map(|(at, text)| (at, format!("{text} M"))).collect()
         }
     }
 }
+
+/// From this number on those beside an axis are in millions.
+const MANY: f64 = 1e6;
 
 /// What stands beside an axis: its column, with the unit.
 #[must_use]

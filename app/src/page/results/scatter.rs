@@ -21,7 +21,7 @@ const MAX_DOTS: usize = 3_000;
 /// From the middle of a design on the front to its corners, in pixels.
 const RADIUS: f64 = 4.5;
 
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 68.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;

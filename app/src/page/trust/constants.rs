@@ -9,7 +9,7 @@ use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
 use validation::report::Row;
 
-use super::sheet::{Cell, card, table};
+use super::sheet::{Cell, folded, table};
 use super::words::NOTHING;
 use crate::present::format;
 
@@ -27,7 +27,7 @@ pub(super) fn html(rows: &[Row]) -> Markup {
         div.constants { (kernels::html(&scored)) (hosts::html(&scored)) }
         (table("Rates of one device", &ACCELERATOR_COLUMNS, accelerators))
     };
-    card("Constants", &intro, &content)
+    folded("Constants", &intro, &content)
 }
 
 const ACCELERATOR_COLUMNS: [&str; 9] = [

@@ -1,5 +1,6 @@
 //! The sheet itself, as HTML.
 
+use app::present::format::counted;
 use interchange::{Export as Made, Target, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
@@ -60,13 +61,12 @@ pub(super) fn html(design: &Design) -> Markup {
 
 /// A file in the words of what starts a run, what those can't say and why, and the file to read.
 fn words(export: Export, made: &Made, link: &str) -> Markup {
-    let about = if made.unsaid.is_empty() {
-        "Every knob that differs from the program's default has a word for it."
-    } else {
-        "What it can't say stands in comments, which an import reads."
+    let about = match made.unsaid.len() as u64 {
+        0 => "Every knob that differs from the program's default has a word for it.".to_owned(),
+        left => format!("Not expressible, kept as comments: {}", counted(left, "knob", "knobs")),
     };
     html! {
-        (row(export, link, about))
+        (row(export, link, &about))
         @if !made.unsaid.is_empty() {
             details.export-text {
                 summary { "Show what it can't say" }

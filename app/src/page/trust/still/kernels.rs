@@ -178,7 +178,7 @@ fn charts(measured: &[Measured]) -> Markup {
                 span { i class=(family_class(family)) {} span { (family.label()) } }
             }
         }
-        div.kernel-charts {
+        div.kernel-charts role="region" tabindex="0" aria-label="Kernels and collectives, charts" {
             @for kind in &KINDS {
                 @for (format, kernels) in by_format(kind) { (chart(kind.label, format, &kernels)) }
             }

@@ -10,6 +10,7 @@ use super::super::words;
 use super::{TARGET_COLUMNS, target_row};
 use crate::draw::text::sentence;
 use crate::present::format;
+use crate::present::name::value;
 use crate::site::Page;
 
 /// The seeds: Pangu Pro MoE and the dense models that it was compared with.
@@ -32,15 +33,17 @@ pub(super) fn html(report: &ServingValidation) -> Markup {
     );
     let content = html! {
         (table("Targets of serving", &TARGET_COLUMNS, report.targets.iter().map(target_row)))
-        h3 { "Pangu Pro MoE and its rivals" }
-        p.muted {
-            "The overhead of MindIE on 800I A2 is fitted on the rows of one request alone; all \
-             others are predictions. Speculative rows have no prediction: their drafts aren't \
-             printed."
+        details {
+            summary { "Pangu Pro MoE and its rivals" }
+            p.muted {
+                "The overhead of MindIE on 800I A2 is fitted on the rows of one request alone; all \
+                 others are predictions. Speculative rows have no prediction: their drafts aren't \
+                 printed."
+            }
+            (table("Pangu Pro MoE, served", &SEED_COLUMNS, seeds(report)))
         }
-        (table("Pangu Pro MoE, served", &SEED_COLUMNS, seeds(report)))
-        @for (by, title, is_open) in GROUPS {
-            details open[is_open] {
+        @for (by, title) in GROUPS {
+            details {
                 summary { (title) }
                 (table(title, &SCORE_COLUMNS, groups(report, by)))
             }
@@ -58,19 +61,44 @@ pub(super) fn html(report: &ServingValidation) -> Markup {
     card("Serving", &intro, &content)
 }
 
-const GROUPS: [(&str, &str, bool); 5] = [
-    ("metric", "By what is measured", true),
-    ("engine", "By engine", true),
-    ("accelerator", "By the accelerator's name", false),
-    ("model", "By the model's name", false),
-    ("source", "By source", false),
+const GROUPS: [(&str, &str); 5] = [
+    ("metric", "By what is measured"),
+    ("engine", "By engine"),
+    ("accelerator", "By the accelerator's name"),
+    ("model", "By the model's name"),
+    ("source", "By source"),
 ];
 
+/// What is measured, by its id, as engines' own reports call it.
+fn metric_label(id: &str) -> Option<&'static str> {
+    Some(match id {
+        "tpot" => "TPOT",
+        "itl" => "ITL",
+        "ttft" => "TTFT",
+        "prefill" => "TTFT, unloaded",
+        "latency" => "Request latency",
+        "output" => "Output tokens/s",
+        "input" => "Input tokens/s",
+        "total" => "Input and output tokens/s",
+        _ => return None,
+    })
+}
+
+/// The same of an engine, and any other name as it is.
+fn group_label(by: &str, name: &str) -> String {
+    let label = match by {
+        "metric" => metric_label(name).map(str::to_owned),
+        "engine" => value(name),
+        _ => None,
+    };
+    label.unwrap_or_else(|| if name.is_empty() { "not said" } else { name }.to_owned())
+}
+
 fn groups<'a>(report: &'a ServingValidation, by: &'a str) -> impl Iterator<Item = Vec<Cell>> + 'a {
-    let row = |Group { name, score, .. }: &Group| {
+    let row = move |Group { name, score, .. }: &Group| {
         let Score { rows, median, p90, bias, .. } = score;
         vec![
-            Cell::text(if name.is_empty() { "not said" } else { name }),
+            Cell::text(&group_label(by, name)),
             Cell::text(&format::whole(*rows as u64)),
             Cell::text(&words::share(*median)),
             Cell::text(&words::share(*p90)),
@@ -90,7 +118,7 @@ fn seeds(report: &ServingValidation) -> impl Iterator<Item = Vec<Cell>> + '_ {
         let link = row.design.as_ref().map(|query| format!("{}?{query}", Page::Serving.path()));
         Some(vec![
             Cell { link, ..Cell::text(&format!("{}, {}", row.model, row.accelerator)) },
-            Cell::text(&row.measured_field),
+            Cell::text(row.metric.as_deref().and_then(metric_label).unwrap_or(&row.measured_field)),
             Cell::text(&shown(measured)),
             Cell::text(&shown(predicted)),
             Cell::text(&row.time_error.map_or_else(String::new, words::error)),
