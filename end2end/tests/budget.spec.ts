@@ -53,6 +53,8 @@ test("the brief is one sheet of paper", async ({ page }) => {
   await page.emulateMedia({ media: "print" });
   await expect(page.locator(".budget-brief")).toBeVisible();
   await expect(page.locator(".schedule-form")).toBeHidden();
+  const sheets = (await page.pdf({ format: "A4", preferCSSPageSize: true })).toString("latin1");
+  expect(sheets.match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
   const download = page.waitForEvent("download");
   await page.emulateMedia({ media: "screen" });
   await page.getByRole("link", { name: "Brief, Markdown" }).click();

@@ -257,3 +257,32 @@ for (const width of [1440, 1280, 390]) {
     }
   });
 }
+
+const PHONE = { viewport: { width: 390, height: 844 } };
+const COMPARED =
+  "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pangu-ultra-moe-6k";
+
+for (const [path, part] of [
+  ["/about", ".about-sources"],
+  ["/serving", "#numbers"],
+  ["/budget", "#numbers"],
+  ["/budget", "#brief"],
+  [COMPARED, ".scroll-x:has(.compare-table)"],
+] as const) {
+  test(`a phone has the whole width of ${part} at ${path.split("?")[0]}`, async ({ visit }) => {
+    const page = await visit({ ...PHONE, javaScriptEnabled: false });
+    await page.goto(path);
+    const beyond = await page.locator(part).evaluate((it) => {
+      const boxes = [it, ...it.querySelectorAll(".scroll-x")];
+      return Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth));
+    });
+    expect(beyond).toBeLessThanOrEqual(0);
+  });
+}
+
+test("the page of published runs is at most twenty screens of a phone", async ({ visit }) => {
+  const page = await visit({ ...PHONE, javaScriptEnabled: false });
+  await page.goto("/trust");
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  expect(height / PHONE.viewport.height).toBeLessThan(20);
+});

@@ -28,6 +28,7 @@ test("the form filters without JavaScript", async ({ visit }) => {
 test("constants stand in one line each and say what they are fitted on", async ({ visit }) => {
   const page = await visit({ javaScriptEnabled: false });
   await page.goto("/trust");
+  await page.getByRole("heading", { name: "Constants", exact: true }).click();
   const kernels = page.getByRole("region", { name: /^Share of the peak that kernels reach/ });
   const row = (name: string) =>
     kernels.locator("tbody tr", { has: page.locator(".named > span", { hasText: name }) });

@@ -70,3 +70,27 @@ fn is_clear(own: Boxed, others: &[Boxed]) -> bool {
         .iter()
         .all(|other| own.2 <= other.0 || other.2 <= own.0 || own.3 <= other.1 || other.3 <= own.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::axis::Axis;
+    use crate::draw::canvas::svg;
+
+    #[test]
+    fn a_name_is_off_a_line_where_there_is_room_and_on_it_else() {
+        let axis = || Axis::linear(0.0, 1.0, 2, "");
+        let frame = Frame { left: 0, right: 200, top: 0, bottom: 200, x: axis(), y: axis() };
+        let drawn = |places: &[(i32, i32)]| {
+            svg(200, 200, "", &|canvas| {
+                let mut labels = Labels::new(&frame, Vec::new());
+                labels.line([(0, 200), (200, 0)]);
+                labels.write(canvas, "Roof", Ink::Text, places.iter().copied());
+            })
+        };
+        let (on, off) = ((90, 100), (10, 20));
+        assert_eq!(drawn(&[on, off]), drawn(&[off]));
+        assert_ne!(drawn(&[on]), drawn(&[]));
+        assert_ne!(drawn(&[on]), drawn(&[off]));
+    }
+}

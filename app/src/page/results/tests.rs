@@ -307,6 +307,10 @@ fn axes_have_round_numbers_and_places_that_come_back() {
     }
     let alone = scale(memory, (5.0, 5.0), true);
     assert!(alone.place(5.0).is_finite());
+    let wide = scale(Dim::Metric(0), (20_000.0, 60_000.0), false);
+    let millions = ticks(&wide, &data, Dim::Metric(0), 5);
+    assert!(!millions.is_empty());
+    assert!(millions.iter().all(|(_, it)| it.ends_with(" M") && it.len() <= 7), "{millions:?}");
 }
 
 #[test]
