@@ -67,7 +67,7 @@ fn body() -> Markup {
             } } }
         } }
         h2 { "Sources of formulas, rates and data sheets" }
-        ul { @for (source, _) in &others { li { (link(source)) } } }
+        ul.about-others { @for (source, _) in &others { li { (link(source)) } } }
     }
 }
 
