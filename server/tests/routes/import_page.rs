@@ -160,7 +160,12 @@ async fn questions_are_fields_and_their_answers_make_the_design() {
                    --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
     let open = posted(&[("text", None, script)]).await;
     assert_eq!(open.status, StatusCode::OK);
-    for part in ["name=\"answer arg 1\"", "name=\"answer env SEQ\"", "2 questions open"] {
+    for part in [
+        "name=\"answer arg 1\"",
+        "name=\"answer env SEQ\"",
+        "2 questions open",
+        "Argument 1 of the script",
+    ] {
         assert!(open.text().contains(part), "{part}: {}", open.text());
     }
     let answers = [

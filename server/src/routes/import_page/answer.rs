@@ -172,6 +172,21 @@ fn list(id: &str, title: &str, about: &str, header: &[&str], rows: Vec<Vec<Strin
     }
 }
 
+/// What a question asks for: a word behind the script, a variable of its environment, or a knob.
+fn asked_for(name: &str) -> Markup {
+    let words = |words: String, name: &str| html! { (words) " " code { (name) } };
+    match name.split_once(' ') {
+        Some(("arg", place)) => {
+            words(format!("Argument {place} of the script"), &format!("${place}"))
+        }
+        Some(("env", variable)) => words("Variable".to_owned(), variable),
+        _ => match KnobId::find(name) {
+            Ok(knob) => words(knob.knob().label.to_owned(), name),
+            Err(_) => html! { code { (name) } },
+        },
+    }
+}
+
 /// What the text leaves open, as fields of the form below; answers that were given go along.
 fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
     let is_asked = |name: &str| import.questions.iter().any(|question| question.name == name);
@@ -190,7 +205,7 @@ fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
                 @for (place, question) in import.questions.iter().enumerate() {
                     @let id = format!("import-answer-{place}");
                     div.import-field {
-                        label for=(id) { code { (question.name) } }
+                        label for=(id) { (asked_for(&question.name)) }
                         input id=(id) form="import-form" type="text" autocomplete="off"
                             name={ "answer " (question.name) }
                             placeholder=(question.guess.as_deref().unwrap_or(""))
