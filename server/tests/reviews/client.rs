@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -104,20 +105,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).await.unwrap();
-        let length = body.len();
-        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
-        for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
-        }
-        request.push_str(&format!("connection: close\r\ncontent-length: {length}\r\n\r\n{body}"));
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        send(&self.address, method, path, headers, body).await
     }
 
     /// Sends a request with a token.
@@ -181,6 +169,30 @@ impl Server {
         let body = json!({"op": op, "change": change, "name": "Bob", "key": "bob"});
         self.ask("POST", &session.api("do"), token, &body).await
     }
+}
+
+/// Sends a request to a server, or to what stands before it.
+pub(crate) async fn send(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let length = body.len();
+    let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str(&format!("connection: close\r\ncontent-length: {length}\r\n\r\n{body}"));
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
 pub(crate) struct Answer {
@@ -273,7 +285,37 @@ impl Client {
         name: &str,
         after: Option<u64>,
     ) -> Result<(Self, Start), Cut> {
-        let mut client = Self::open(address, session, token).await.map_err(|_| Cut(None))?;
+        let stream = TcpStream::connect(address).await.map_err(|_| Cut(None))?;
+        Self::enter_by(stream, address, session, (token, name), after).await
+    }
+
+    /// The same from an address of this machine that is this client's own, as far as the system
+    /// has several: who stands before the servers tells clients apart by it.
+    pub(crate) async fn enter_from(
+        number: u64,
+        address: &str,
+        session: &Session,
+        who: (&str, &str),
+        after: Option<u64>,
+    ) -> Result<(Self, Start), Cut> {
+        let socket = TcpSocket::new_v4().unwrap();
+        let own = Ipv4Addr::new(127, 0, 1, u8::try_from(number).unwrap_or(u8::MAX));
+        let _ = socket.bind((own, 0).into());
+        let stream = socket.connect(address.parse().unwrap()).await.map_err(|_| Cut(None))?;
+        Self::enter_by(stream, address, session, who, after).await
+    }
+
+    async fn enter_by(
+        stream: TcpStream,
+        address: &str,
+        session: &Session,
+        (token, name): (&str, &str),
+        after: Option<u64>,
+    ) -> Result<(Self, Start), Cut> {
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str())];
+        let opened = connect_by(stream, address, &session.api("socket"), &headers).await;
+        let mut client = opened.map_err(|_| Cut(None))?;
         let (key, name) = (format!("key of {name}"), Some(name.to_owned()));
         client.say(&Ask::Hello { protocol: PROTOCOL, after, last: None, name, key }).await?;
         let Tell::Welcome { start, .. } = client.hear().await? else { return Err(Cut(None)) };

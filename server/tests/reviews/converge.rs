@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use review::wire::{Start, Tell};
 use review::{Change, Event, Replica, Room, Taken};
+use tempfile::TempDir;
 use tokio::sync::Barrier;
 
 use crate::client::{Client, Cut, Server, Session, data, set};
 
 /// A client that edits, loses its connection, and comes back with what wasn't confirmed.
 struct Editor {
+    number: u64,
     name: String,
     replica: Option<Replica>,
     seed: u64,
@@ -29,7 +31,7 @@ impl Editor {
         let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let (acknowledged, sent, took) = Default::default();
         let name = format!("editor-{number}");
-        Self { name, replica: None, seed, acknowledged, sent, took }
+        Self { number, name, replica: None, seed, acknowledged, sent, took }
     }
 
     fn random(&mut self, below: u64) -> u64 {
@@ -61,7 +63,8 @@ impl Editor {
     ) -> Result<(), Cut> {
         let after = self.replica.as_ref().map(Replica::seq);
         let (mut client, start) =
-            Client::enter(at, session, &session.edit, &self.name, after).await?;
+            Client::enter_from(self.number, at, session, (&session.edit, &self.name), after)
+                .await?;
         self.begin(start);
         let again: Vec<(String, Change)> = self
             .replica
@@ -166,7 +169,8 @@ async fn edit(
     loop {
         let seq = editor.replica.as_ref().map_or(0, Replica::seq);
         let at = &addresses[editor.random(addresses.len() as u64) as usize];
-        let entered = Client::enter(at, &session, &session.view, &editor.name, Some(seq)).await;
+        let who = (session.view.as_str(), editor.name.as_str());
+        let entered = Client::enter_from(number, at, &session, who, Some(seq)).await;
         if let Ok((_, start)) = entered {
             editor.begin(start);
             break;
@@ -197,33 +201,97 @@ async fn check(server: &Server, session: &Session, ended: Vec<Ended>) {
     }
 }
 
-/// Clients edit at one or two servers while these are killed; everything converges.
-pub(crate) async fn run(servers: usize, clients: u64, time: Duration, kills: u32, more: &[&str]) {
-    let data = data();
-    let mut running = vec![];
-    for _ in 0..servers {
-        running.push(Some(Server::start_with(data.path(), "127.0.0.1:0", more)));
+/// Servers on one store, each at an address that it keeps.
+pub(crate) struct Servers {
+    data: TempDir,
+    running: Vec<Option<Server>>,
+    pub(crate) addresses: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl Servers {
+    pub(crate) fn start(number: usize, flags: &[&str]) -> Self {
+        let data = data();
+        let start = |_| Some(Server::start_with(data.path(), "127.0.0.1:0", flags));
+        let running: Vec<_> = (0..number).map(start).collect();
+        let addresses = running.iter().flatten().map(|it| it.address.clone()).collect();
+        Self { running, addresses, flags: flags.iter().map(|&it| it.to_owned()).collect(), data }
     }
-    let addresses: Vec<String> = running.iter().flatten().map(|it| it.address.clone()).collect();
-    let session = running[0].as_ref().unwrap().begin().await;
-    let memory = |running: &[Option<Server>]| {
-        let each = running.iter().flatten().filter_map(Server::resident_kib);
-        each.map(|kib| (kib >> 10).to_string()).collect::<Vec<_>>().join(" and ")
-    };
-    let before = memory(&running);
+
+    /// One of them.
+    pub(crate) fn first(&self) -> &Server {
+        self.running[0].as_ref().unwrap()
+    }
+
+    /// Kills one, and starts it again at its address.
+    fn kill(&mut self, place: usize) {
+        self.running[place].take().unwrap().kill();
+        let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
+        let server = Server::start_with(self.data.path(), &self.addresses[place], &flags);
+        self.running[place] = Some(server);
+    }
+
+    /// Memory that each takes, MiB.
+    pub(crate) fn memory(&self) -> Vec<u64> {
+        let each = self.running.iter().flatten().filter_map(Server::resident_kib);
+        each.map(|kib| kib >> 10).collect()
+    }
+}
+
+/// What clients saw.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Events that they were told of as done; each of them is in the log.
+    pub(crate) acknowledged: usize,
+    /// How long each took from when it was first asked for.
+    pub(crate) took: Vec<Duration>,
+}
+
+impl Seen {
+    /// Puts what was seen since behind this.
+    #[allow(dead_code, reason = "the soak does, the bench doesn't")]
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.acknowledged += later.acknowledged;
+        self.took.append(&mut later.took);
+    }
+
+    /// One line of it.
+    pub(crate) fn line(&self, kills: u32, servers: &Servers) -> String {
+        let mut took = self.took.clone();
+        took.sort();
+        let part = |percent| took.get(took.len() * percent / 100).copied().unwrap_or_default();
+        format!(
+            "{} events acknowledged, 0 lost, {kills} kills; an edit took p50 {:?}, p95 {:?}; \
+             servers have {:?} MiB",
+            self.acknowledged,
+            part(50),
+            part(95),
+            servers.memory()
+        )
+    }
+}
+
+/// Clients edit a new session at these addresses while servers are killed in turn; everything
+/// converges.
+pub(crate) async fn trial(
+    servers: &mut Servers,
+    at: &[String],
+    clients: u64,
+    time: Duration,
+    kills: u32,
+) -> Seen {
+    let session = servers.first().begin().await;
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(Barrier::new(clients as usize));
     let editors: Vec<_> = (1..=clients)
         .map(|number| {
             let (stop, done) = (Arc::clone(&stop), Arc::clone(&done));
-            tokio::spawn(edit(number, addresses.clone(), session.clone(), stop, done))
+            tokio::spawn(edit(number, at.to_vec(), session.clone(), stop, done))
         })
         .collect();
     for kill in 0..kills as usize {
         tokio::time::sleep(time / (kills + 1)).await;
-        let place = kill % servers;
-        running[place].take().unwrap().kill();
-        running[place] = Some(Server::start_with(data.path(), &addresses[place], more));
+        servers.kill(kill % servers.addresses.len());
     }
     tokio::time::sleep(time / (kills + 1)).await;
     stop.store(true, Ordering::Relaxed);
@@ -231,19 +299,20 @@ pub(crate) async fn run(servers: usize, clients: u64, time: Duration, kills: u32
     for editor in editors {
         ended.push(editor.await.unwrap());
     }
-    let count: usize = ended.iter().map(|ended| ended.acknowledged.len()).sum();
-    assert!(count > clients as usize, "{count} changes");
-    let mut took: Vec<Duration> = ended.iter().flat_map(|ended| ended.took.clone()).collect();
-    took.sort();
-    let part = |percent: usize| took.get(took.len() * percent / 100).copied().unwrap_or_default();
-    check(running[0].as_ref().unwrap(), &session, ended).await;
-    println!(
-        "{count} events acknowledged, 0 lost, {kills} kills; an edit took p50 {:?}, p95 {:?}; \
-         servers had {before} MiB at first, {} in the end",
-        part(50),
-        part(95),
-        memory(&running)
-    );
+    let acknowledged: usize = ended.iter().map(|ended| ended.acknowledged.len()).sum();
+    assert!(acknowledged > clients as usize, "{acknowledged} changes");
+    let took = ended.iter().flat_map(|ended| ended.took.clone()).collect();
+    check(servers.first(), &session, ended).await;
+    Seen { acknowledged, took }
+}
+
+/// Clients edit at one or two servers while these are killed.
+pub(crate) async fn run(servers: usize, clients: u64, time: Duration, kills: u32, more: &[&str]) {
+    let mut servers = Servers::start(servers, more);
+    let at = servers.addresses.clone();
+    let before = servers.memory();
+    let seen = trial(&mut servers, &at, clients, time, kills).await;
+    println!("{}, had {before:?} at first", seen.line(kills, &servers));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,9 +8,14 @@ mod client;
 mod converge;
 mod disk;
 mod doors;
+#[path = "../process/nats.rs"]
+mod nats;
+#[path = "../process/nginx.rs"]
+mod nginx;
 #[path = "../process/postgres.rs"]
 mod postgres;
 mod report;
 mod servers;
 mod shared_store;
+mod soak;
 mod talk;

@@ -1,7 +1,5 @@
 //! Several servers on one store.
 
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use review::wire::{Ask, Tell};
@@ -9,55 +7,11 @@ use serde_json::Value;
 
 use crate::client::{Client, Server, data, set};
 use crate::converge;
+use crate::nats::Nats;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_on_one_store_keep_one_order() {
     converge::run(2, 8, Duration::from_secs(4), 1, &[]).await;
-}
-
-/// A NATS server that ends with the test.
-struct Nats {
-    child: Child,
-    port: u16,
-    _home: tempfile::TempDir,
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Nats {
-    /// Starts one; none where tests with NATS are left out.
-    fn start() -> Option<Self> {
-        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
-            return None;
-        }
-        // Free a moment ago.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Some(Self::start_at(port))
-    }
-
-    fn start_at(port: u16) -> Self {
-        let home = data();
-        let child = Command::new("nats-server")
-            .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
-            .arg(home.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("nats-server: install it, or leave it out by `cargo xtask test --skip nats`");
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Self { child, port, _home: home }
-    }
-
-    fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -25,19 +25,11 @@ async fn ready(server: &Server) -> u16 {
     server.send("GET", "/readyz", &[], "").await.status
 }
 
-/// Minutes that the soak lasts; `cargo xtask soak --minutes N` sets them.
-const SOAK: &str = "MOESCAPE_SOAK_MINUTES";
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_on_one_database_are_killed_and_lose_nothing() {
     let Some(postgres) = postgres::shared() else { return };
     let store = format!("--store={}", postgres.database("two"));
-    let minutes = std::env::var(SOAK).ok().and_then(|minutes| minutes.parse::<u64>().ok());
-    let (time, kills) = match minutes {
-        Some(minutes) => (Duration::from_mins(minutes), minutes as u32 * 6),
-        None => (Duration::from_secs(6), 2),
-    };
-    converge::run(2, 12, time, kills, &[&store]).await;
+    converge::run(2, 12, Duration::from_secs(6), 2, &[&store]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
