@@ -125,8 +125,9 @@ fn one_of_each(server: &Process) -> (String, [String; 4]) {
 #[test]
 fn an_owner_hears_the_limit_and_what_is_used_and_others_go_on() {
     let data = tempfile::tempdir().unwrap();
-    let limits = ["--max-designs-per-owner", "2", "--max-traces-per-owner", "1"];
-    let server = serve(data.path(), &limits);
+    let limits = "--max-designs-per-owner 2 --max-traces-per-owner 1 --max-sessions-per-owner 1 \
+                  --max-sweeps-per-owner 1";
+    let server = serve(data.path(), &limits.split(' ').collect::<Vec<_>>());
     let store = |number, headers: &[(&str, &str)]| {
         ask(&server, "POST", "/api/v1/designs", headers, &design(number))
     };
@@ -135,6 +136,17 @@ fn an_owner_hears_the_limit_and_what_is_used_and_others_go_on() {
     store(2, &by).is(201);
     let refused = store(3, &by).is(507).json()["detail"].as_str().unwrap().to_owned();
     assert!(refused.contains("keep 2 designs") && refused.contains("at most 2"), "{refused}");
+    for (path, body, what) in [
+        ("/api/v1/reviews", session(), "1 review session"),
+        ("/api/v1/sweeps", sweep(), "1 sweep"),
+        ("/api/v1/traces", TRACE.to_owned(), "1 trace"),
+    ] {
+        ask(&server, "POST", path, &by, &body).is(201);
+        let body = body.replace("Review", "Another").replace("[4,8]", "[8]") + "\n0,1,1,2";
+        let body = if what.contains("trace") { body } else { body.replace("\n0,1,1,2", "") };
+        let refused = ask(&server, "POST", path, &by, &body).is(507).body;
+        assert!(refused.contains(&format!("at most {}", &what[..1])), "{what}: {refused}");
+    }
     // Whoever sends no key is a new owner each time, and one address.
     store(4, &[]).is(201);
     let refused = store(5, &[]).is(507).json()["detail"].as_str().unwrap().to_owned();
@@ -178,21 +190,25 @@ fn what_is_uploaded_or_begun_is_deleted_by_its_owner_alone() {
     assert_eq!((by("own", "GET", "/state"), by("view", "GET", "/log")), (404, 404));
 }
 
-/// Makes everything in a data directory so many days older.
+/// Makes everything that is kept so many days older.
 fn age(data: &Path, days: u64) {
-    let store = rusqlite::Connection::open(data.join("moescape.sqlite")).unwrap();
-    store.busy_timeout(Duration::from_secs(10)).unwrap();
     let secs = days * 86_400;
-    store
-        .execute_batch(&format!(
-            "UPDATE sweep SET created_at_secs = created_at_secs - {secs};
-             UPDATE design SET created_at_secs = created_at_secs - {secs};
-             UPDATE design_entry SET created_at_secs = created_at_secs - {secs};
-             UPDATE review SET created_at_millis = created_at_millis - {secs} * 1000;
-             UPDATE review_event SET at_millis = at_millis - {secs} * 1000;
-             UPDATE opened SET day = day - {days};"
-        ))
-        .unwrap();
+    let millis = secs * 1_000;
+    let older = format!(
+        "UPDATE sweep SET created_at_secs = created_at_secs - {secs};
+         UPDATE design SET created_at_secs = created_at_secs - {secs};
+         UPDATE design_entry SET created_at_secs = created_at_secs - {secs};
+         UPDATE review SET created_at_millis = created_at_millis - {millis};
+         UPDATE review_event SET at_millis = at_millis - {millis};
+         UPDATE opened SET day = day - {days};"
+    );
+    if let Some((postgres, name)) = postgres::beside(data) {
+        assert!(postgres.psql(&name, &older));
+    } else {
+        let store = rusqlite::Connection::open(data.join("moescape.sqlite")).unwrap();
+        store.busy_timeout(Duration::from_secs(10)).unwrap();
+        store.execute_batch(&older).unwrap();
+    }
     for entry in std::fs::read_dir(data.join("traces")).unwrap() {
         let file = std::fs::File::options().append(true).open(entry.unwrap().path()).unwrap();
         file.set_modified(std::time::SystemTime::now() - Duration::from_secs(secs)).unwrap();
@@ -315,6 +331,10 @@ fn an_operator_sees_exports_and_deletes_what_an_owner_keeps() {
 
 #[test]
 fn copies_are_made_again_and_again_and_the_newest_stay() {
+    if std::env::var_os("MOESCAPE_TEST_STORE").is_some() {
+        // They are of files: PostgreSQL has its own.
+        return;
+    }
     let home = TempDir::new().unwrap();
     let (data, to) = (home.path().join("data"), home.path().join("copies"));
     let to_text = to.to_str().unwrap();

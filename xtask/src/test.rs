@@ -142,8 +142,7 @@ fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
         "test --package server --test routes -- \
          api_v1_designs a_server_with_its_data review settings",
         "test --package server --test reviews -- converge servers talk doors report shared_store",
-        "test --package server --test upkeep -- \
-         an_owner what_is_uploaded an_operator the_audit others",
+        "test --package server --test upkeep",
     ] {
         let mut tests = workspace.cargo(line.split_whitespace());
         tests.env("MOESCAPE_TEST_STORE", "postgres");

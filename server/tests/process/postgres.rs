@@ -125,10 +125,16 @@ pub(crate) fn shared() -> Option<&'static Postgres> {
 /// that tests are to use PostgreSQL.
 #[allow(dead_code, reason = "some tests have their own")]
 pub(crate) fn of(data: &Path) -> Option<String> {
+    let (postgres, name) = beside(data)?;
+    Some(postgres.database(&name))
+}
+
+/// That store's server, and the name of its database.
+#[allow(dead_code, reason = "some tests have their own")]
+pub(crate) fn beside(data: &Path) -> Option<(&'static Postgres, String)> {
     std::env::var_os("MOESCAPE_TEST_STORE").filter(|store| store == "postgres")?;
-    let name: String =
-        data.display().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-    Some(shared()?.database(&name))
+    let path = data.display().to_string();
+    Some((shared()?, path.chars().filter(char::is_ascii_alphanumeric).collect()))
 }
 
 fn programs() -> PathBuf {
