@@ -24,6 +24,8 @@ pub(crate) struct ChangeRequest {
     pub(crate) link: Arc<str>,
     pub(crate) role: Role,
     pub(crate) by: Person,
+    /// The address that they came from, for the audit log; a session's own log has none.
+    pub(crate) address: Arc<str>,
     pub(crate) op: String,
     pub(crate) change: Change,
     /// Where the answer goes.
@@ -185,6 +187,7 @@ mod tests {
             link: "link".into(),
             role: Role::Comment,
             by: Person::default(),
+            address: "local".into(),
             op: format!("op-{number}"),
             change: Change::Comment {
                 anchor: Anchor::Design,

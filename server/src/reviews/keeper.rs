@@ -153,8 +153,10 @@ impl Keeper {
     /// Commits changes, and takes whatever happened through other servers.
     async fn commit(&mut self, requests: Vec<ChangeRequest>) {
         let shared = Arc::clone(&self.shared);
-        let answers: Vec<_> =
-            requests.iter().map(|request| (request.op.clone(), request.answer.clone())).collect();
+        let asked = |request: &ChangeRequest| {
+            (request.op.clone(), request.answer.clone(), Arc::clone(&request.address))
+        };
+        let answers: Vec<_> = requests.iter().map(asked).collect();
         let batch = Batch {
             review: Arc::clone(&self.review),
             room: self.room.take(),
@@ -176,7 +178,8 @@ impl Keeper {
             }
         };
         let outcomes = outcomes.into_iter().chain(std::iter::repeat(Outcome::Broken));
-        for ((op, answer), outcome) in answers.into_iter().zip(outcomes) {
+        for ((op, answer, address), outcome) in answers.into_iter().zip(outcomes) {
+            self.tell_decision(&outcome, &address);
             // Whoever requested it may be gone.
             let _ = answer.send(Answer { op, outcome });
         }
@@ -195,7 +198,6 @@ impl Keeper {
             let event_message = Tell::Event { event: Box::new(event.as_ref().clone()) };
             let _ = self.casts.send(Cast::Event(event.seq, text(&event_message)));
         }
-        self.tell_decisions(&outcomes);
         if outcomes.iter().any(|outcome| matches!(outcome, Outcome::New(_))) {
             self.notify(NoticeKind::Seq { seq: self.published.unwrap_or_default() });
         }
@@ -203,16 +205,14 @@ impl Keeper {
         outcomes
     }
 
-    /// Tells the audit log who decided.
-    fn tell_decisions(&self, outcomes: &[Outcome]) {
-        let Some(audit) = self.shared.audit.get() else { return };
-        for outcome in outcomes {
-            let Outcome::New(event) = outcome else { continue };
-            if matches!(event.change, Change::Decide { .. }) {
-                let user = event.by.is_vouched.then(|| event.by.name.clone());
-                let (act, of) = ("session.decide".to_owned(), logged::key(&self.review));
-                audit.record(Line { act, of: Some(of), user, ..Line::default() });
-            }
+    /// Tells the audit log who decided, and from where.
+    fn tell_decision(&self, outcome: &Outcome, address: &str) {
+        let (Some(audit), Outcome::New(event)) = (self.shared.audit.get(), outcome) else { return };
+        if matches!(event.change, Change::Decide { .. }) {
+            let user = event.by.is_vouched.then(|| event.by.name.clone());
+            let (act, of) = ("session.decide".to_owned(), logged::key(&self.review));
+            let address = Some(address.to_owned());
+            audit.record(Line { act, of: Some(of), user, address, ..Line::default() });
         }
     }
 

@@ -286,16 +286,18 @@ impl Reviews {
     pub(crate) async fn change(
         self: &Arc<Self>,
         grant: &Grant,
-        by: Person,
+        (by, address): (Person, &str),
         op: String,
         change: Change,
     ) -> Result<Outcome, Trouble> {
+        let address: Arc<str> = address.into();
         // A keeper that is just leaving answers nothing; the next one does.
         for _ in 0..3 {
             let (answer, mut answered) = mpsc::unbounded_channel();
             let (by, op, change) = (by.clone(), op.clone(), change.clone());
             let (link, role) = (Arc::clone(&grant.link), grant.role);
-            let request = ChangeRequest { link, role, by, op, change, answer };
+            let address = Arc::clone(&address);
+            let request = ChangeRequest { link, role, by, address, op, change, answer };
             self.send(&grant.review, Message::Do(Box::new(request))).await?;
             if let Some(answer) = answered.recv().await {
                 return Ok(answer.outcome);

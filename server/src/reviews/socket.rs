@@ -59,6 +59,8 @@ pub(crate) struct Visitor {
     pub(crate) token: String,
     /// The user that a proxy vouches for.
     pub(crate) user: Option<String>,
+    /// The address that they come from.
+    pub(crate) address: Arc<str>,
 }
 
 /// Why a conversation ends, as it is said.
@@ -183,6 +185,7 @@ async fn begin(
         reviews: Arc::clone(reviews),
         grant: grant.clone(),
         person,
+        address: Arc::clone(&visitor.address),
         connection,
         seq,
         known,
@@ -260,6 +263,7 @@ struct Talk {
     reviews: Arc<Reviews>,
     grant: Grant,
     person: Person,
+    address: Arc<str>,
     connection: u64,
     /// The last event that the client was told.
     seq: Seq,
@@ -362,7 +366,8 @@ impl Talk {
                 }
                 self.under_way += 1;
                 let (link, answer) = (Arc::clone(&self.grant.link), self.answers.clone());
-                let request = ChangeRequest { link, role, by, op, change, answer };
+                let address = Arc::clone(&self.address);
+                let request = ChangeRequest { link, role, by, address, op, change, answer };
                 self.send(Message::Do(Box::new(request))).await
             }
             Ask::Name { name } => {

@@ -200,6 +200,7 @@ struct Done<'a> {
 pub(super) async fn act(
     State(state): State<AppState>,
     holder: Holder,
+    Client(client): Client,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -213,7 +214,8 @@ pub(super) async fn act(
     let by = reviews::person(&holder.grant.review, user.as_deref(), &key, name.as_deref());
     let by = by.and_then(|by| reviews::check_name(&by).map(|()| by));
     let by = by.and_then(|by| reviews::check_op(&op).map(|()| by)).map_err(refused)?;
-    let outcome = state.reviews.change(&holder.grant, by, op, change).await.map_err(broken)?;
+    let asked = state.reviews.change(&holder.grant, (by, &client), op, change);
+    let outcome = asked.await.map_err(broken)?;
     match outcome {
         Outcome::New(event) | Outcome::Known(event) => {
             Ok(private(StatusCode::OK, &Done { event: &event }))
@@ -243,7 +245,8 @@ pub(super) async fn socket(
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
     })?;
     let user = user(&state, &headers);
-    let visitor = Visitor { grant: holder.grant, token: holder.token, user };
+    let address = client.as_str().into();
+    let visitor = Visitor { grant: holder.grant, token: holder.token, user, address };
     let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());
     let upgrade = upgrade.max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     let Some(place) = state.reviews.place(&client) else {

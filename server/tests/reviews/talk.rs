@@ -7,7 +7,7 @@ use review::{Cause, Change};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::client::{Client, Server, begun, connect, data, set};
+use crate::client::{Client, Server, TIMEOUT, begun, connect, data, set};
 
 #[tokio::test]
 async fn what_one_does_the_other_hears_and_the_store_has() {
@@ -232,6 +232,35 @@ async fn a_proxy_that_is_believed_gives_names() {
     assert_eq!(answer.json()["event"]["by"]["name"], "B", "{}", answer.body);
     assert_eq!(answer.json()["event"]["by"]["is_vouched"], Value::Bool(false));
     assert!(client.hear_within(Duration::from_millis(10)).await.is_none_or(|it| it.is_err()));
+}
+
+#[tokio::test]
+async fn a_decision_over_a_socket_is_in_the_audit_log_with_the_address() {
+    let data = data();
+    let log = data.path().join("audit.jsonl");
+    let audit = format!("--audit-log={}", log.display());
+    let server = Server::start_with(data.path(), "127.0.0.1:0", &[&audit]);
+    let session = server.begin().await;
+    let bearer = format!("Bearer {}", session.own);
+    let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", "198.51.100.7")];
+    let mut client = connect(&server.address, &session.api("socket"), &headers).await.unwrap();
+    let (name, key) = (Some("Ann".to_owned()), "a key".to_owned());
+    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
+    client.say(&hello).await.unwrap();
+    let decide = json!({"kind": "decide", "outcome": "approve", "reason": "So"});
+    client.act("d-1", serde_json::from_value(decide).unwrap()).await.unwrap();
+    client.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
+    let decided = async {
+        loop {
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            if let Some(line) = text.lines().find(|line| line.contains("session.decide")) {
+                return serde_json::from_str::<Value>(line).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let decided = tokio::time::timeout(TIMEOUT, decided).await.unwrap();
+    assert_eq!(decided["address"], "198.51.100.7", "{decided}");
 }
 
 #[tokio::test]
