@@ -7,7 +7,7 @@
 mod ledger;
 mod thing;
 
-pub(crate) use ledger::{OpenedNotes, Sum, due, note, own, used_by};
+pub(crate) use ledger::{Left, OpenedNotes, Sum, due, forget, makers, note, own, sign, used_by};
 pub(crate) use thing::{DAY, Thing};
 
 use std::fs;
@@ -108,18 +108,19 @@ pub(crate) fn take(
 ) -> Result<(), StoreError> {
     if let (Some(owner), Kind::Design | Kind::Trace) = (owner, kind)
         && store.exists()
-        && ledger::take(&store.open()?, kind, id, owner)?
+        && ledger::take(&store.open()?, kind, id, owner)? != Some(Left::Nobody)
     {
         return Ok(());
     }
     delete(data, store, kind, id).map(drop)
 }
 
-/// Takes a trace from one of its owners. None where it isn't theirs; true where nobody has it then.
-pub(crate) fn disown_trace(
+/// Takes a trace from one of its owners. None where it isn't theirs.
+pub(crate) fn take_trace(
     store: &Lazy,
     hash: &str,
     owner: &Owner,
-) -> Result<Option<bool>, StoreError> {
-    if store.exists() { ledger::disown(&store.open()?, Kind::Trace, hash, owner) } else { Ok(None) }
+) -> Result<Option<Left>, StoreError> {
+    let take = |store| ledger::take(store, Kind::Trace, hash, owner.as_str());
+    if store.exists() { take(&store.open()?) } else { Ok(None) }
 }

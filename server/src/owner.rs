@@ -24,6 +24,7 @@ const AGE_SECONDS: u32 = 34_560_000;
 
 /// What a key's hash is for, so that no other hash of the same bytes is one.
 const CONTEXT: &str = "moescape 2026-11 owner key";
+const CONTEXT_OF_USER: &str = "moescape 2026-11 owner user of a proxy";
 
 /// Who owns what is stored: the hash of a key, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,11 @@ impl Owner {
 
     fn of_key(key: &[u8; KEY_BYTES]) -> Self {
         Self(hex(&blake3::derive_key(CONTEXT, key)))
+    }
+
+    /// The user for whom a proxy vouches.
+    pub(crate) fn of_user(name: &str) -> Self {
+        Self(hex(&blake3::derive_key(CONTEXT_OF_USER, name.as_bytes())))
     }
 
     /// As the store has it.

@@ -412,10 +412,47 @@ fn the_audit_log_says_who_did_what_and_who_was_kept_out() {
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(id) && !text.contains(&own[7..]), "no way in stands in it");
     assert_eq!(lines[1]["user"], "Ann");
-    assert_eq!(lines[1]["address"], "198.51.100.7");
+    for line in [&lines[1], &lines[3]] {
+        assert_eq!(line["address"], "198.51.100.7", "{line}");
+    }
     assert_eq!(lines[1]["owner"].as_str().map(str::len), Some(8));
     let refused: Vec<bool> = lines.iter().map(|line| line["refused"] == true).collect();
     assert_eq!(refused, [false, false, false, false, true, false]);
+}
+
+#[test]
+fn where_users_are_known_a_sweep_is_paused_and_removed_by_who_began_it() {
+    let data = tempfile::tempdir().unwrap();
+    let server = serve(data.path(), &["--user-header", "x-user"]);
+    let begin = |headers: &[(&str, &str)]| {
+        let made = ask(&server, "POST", "/api/v1/sweeps", headers, &sweep()).is(201);
+        (made.owner(), format!("/api/v1/sweeps/{}", made.json()["id"].as_str().unwrap()))
+    };
+    let (ann, bob) = (("x-user", "Ann"), ("x-user", "Bob"));
+    let delete = |path: &str, headers: &[(&str, &str)]| ask(&server, "DELETE", path, headers, "");
+    let (owner, path) = begin(&[ann]);
+    for (method, rest) in [("DELETE", ""), ("POST", "/pause"), ("POST", "/resume")] {
+        let refused = ask(&server, method, &format!("{path}{rest}"), &[bob], "").is(403);
+        assert!(refused.body.contains("somebody else's"), "{}", refused.body);
+    }
+    delete(&path, &[]).is(403);
+    delete(&path, &[bob, ("cookie", "owner=00000000000000000000000000000000")]).is(403);
+    // Anybody may look; whoever began it may remove it, in another browser, too.
+    ask(&server, "GET", &path, &[bob], "").is(200);
+    delete(&path, &[ann]).is(204);
+    ask(&server, "GET", &path, &[ann], "").is(404);
+    let (_, path) = begin(&[ann]);
+    delete(&path, &[ann]).is(204);
+    // And the browser that began it, whoever signs in there.
+    let (other, path) = begin(&[ann, ("cookie", &owner)]);
+    assert_eq!(other, owner);
+    delete(&path, &[("cookie", &owner)]).is(204);
+    drop(server);
+    // Where nobody is known an id is all that it takes, as before.
+    let server = serve(data.path(), &[]);
+    let made = ask(&server, "POST", "/api/v1/sweeps", &[], &sweep()).is(201).json();
+    let path = format!("/api/v1/sweeps/{}", made["id"].as_str().unwrap());
+    ask(&server, "DELETE", &path, &[], "").is(204);
 }
 
 #[test]

@@ -75,43 +75,74 @@ pub(crate) fn own(
     })
 }
 
-/// Takes something from an owner. None where it isn't theirs; true where nobody has it then.
-pub(super) fn disown(
-    store: &Store,
-    kind: Kind,
-    id: &str,
-    owner: &Owner,
-) -> Result<Option<bool>, StoreError> {
-    let (id, owner) = (id.to_owned(), owner.as_str().to_owned());
+/// Notes the user for whom a proxy vouched when something was made: it is theirs in any browser,
+/// and counts as their browser's alone.
+pub(crate) fn sign(store: &Store, kind: Kind, id: &str, user: &Owner) -> Result<(), StoreError> {
+    let (id, user, kind) = (id.to_owned(), user.as_str().to_owned(), signed(kind));
+    let now = calendar::now_secs() as i64;
     store.call(move |transaction| {
-        let delete = "DELETE FROM owned WHERE kind = ?1 AND id = ?2 AND owner = ?3";
-        if transaction.execute(delete, params![kind.name(), id, owner])? == 0 {
-            return Ok(None);
-        }
-        let select = "SELECT count(*) FROM owned WHERE kind = ?1 AND id = ?2";
-        let left: i64 =
-            transaction.query_row(select, params![kind.name(), id], |row| row.get(0))?;
-        Ok(Some(left == 0))
+        transaction.execute(
+            "INSERT INTO owned (kind, id, owner, bytes, created_at_secs) \
+             VALUES (?1, ?2, ?3, 0, ?4) ON CONFLICT (kind, id, owner) DO NOTHING",
+            params![kind, id, user, now],
+        )?;
+        Ok(())
     })
 }
 
-/// Takes a design or a trace from one owner; true where others have it still.
-pub(super) fn take(store: &Store, kind: Kind, id: &str, owner: &str) -> Result<bool, StoreError> {
+/// How the table calls that a user made something of a kind.
+fn signed(kind: Kind) -> String {
+    format!("user of {}", kind.name())
+}
+
+/// Who made something: browsers, and users for whom a proxy vouched.
+pub(crate) fn makers(store: &Store, kind: Kind, id: &str) -> Result<Vec<String>, StoreError> {
+    let id = id.to_owned();
+    store.call(move |transaction| {
+        let select = "SELECT owner FROM owned WHERE id = ?1 AND (kind = ?2 OR kind = ?3)";
+        let values = params![id, kind.name(), signed(kind)];
+        transaction.prepare(select)?.query_map(values, |row| row.get(0))?.collect()
+    })
+}
+
+/// Forgets whose something is, and when it was opened: it goes.
+pub(crate) fn forget(transaction: &Transaction<'_>, kind: Kind, id: &str) -> SqlResult<()> {
+    let delete = "DELETE FROM owned WHERE id = ?1 AND (kind = ?2 OR kind = ?3)";
+    transaction.execute(delete, params![id, kind.name(), signed(kind)])?;
+    let delete = "DELETE FROM opened WHERE id = ?1 AND kind = ?2";
+    transaction.execute(delete, params![id, kind.name()])?;
+    Ok(())
+}
+
+/// Who has something once it was taken from one of its owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    Others,
+    Nobody,
+}
+
+/// Takes something from an owner. None where it isn't theirs.
+pub(super) fn take(
+    store: &Store,
+    kind: Kind,
+    id: &str,
+    owner: &str,
+) -> Result<Option<Left>, StoreError> {
     let (id, owner) = (id.to_owned(), owner.to_owned());
-    let (delete, count) = match kind {
-        Kind::Design => (
-            "DELETE FROM design_entry WHERE design = ?1 AND owner = ?2",
-            "SELECT count(*) FROM design_entry WHERE design = ?1",
-        ),
-        Kind::Session | Kind::Sweep | Kind::Trace => (
-            "DELETE FROM owned WHERE kind = 'trace' AND id = ?1 AND owner = ?2",
-            "SELECT count(*) FROM owned WHERE kind = 'trace' AND id = ?1",
-        ),
+    let of = match kind {
+        Kind::Design => "design_entry WHERE design = ?1".to_owned(),
+        Kind::Session | Kind::Sweep | Kind::Trace => {
+            format!("owned WHERE id = ?1 AND kind = '{}'", kind.name())
+        }
     };
     store.call(move |transaction| {
-        transaction.execute(delete, params![id, owner])?;
-        let left: i64 = transaction.query_row(count, params![id], |row| row.get(0))?;
-        Ok(left > 0)
+        let delete = format!("DELETE FROM {of} AND owner = ?2");
+        if transaction.execute(&delete, params![id, owner])? == 0 {
+            return Ok(None);
+        }
+        let count = format!("SELECT count(*) FROM {of}");
+        let left: i64 = transaction.query_row(&count, params![id], |row| row.get(0))?;
+        Ok(Some(if left == 0 { Left::Nobody } else { Left::Others }))
     })
 }
 
@@ -374,10 +405,6 @@ pub(super) fn delete(store: &Store, kind: Kind, id: &str) -> Result<bool, StoreE
         Kind::Trace => 0,
     };
     let id = id.to_owned();
-    store.call(move |transaction| {
-        let values = params![kind.name(), id];
-        transaction.execute("DELETE FROM owned WHERE kind = ?1 AND id = ?2", values)?;
-        transaction.execute("DELETE FROM opened WHERE kind = ?1 AND id = ?2", values)
-    })?;
+    store.call(move |transaction| forget(transaction, kind, &id))?;
     Ok(found > 0)
 }

@@ -1,6 +1,6 @@
 //! What an owner keeps: whether there is room for more, and whose it is then.
 
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 use super::page::off_thread;
@@ -9,7 +9,7 @@ use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::store::StoreError;
-use crate::{calendar, holdings};
+use crate::{calendar, groups, holdings};
 
 /// Is there room for one thing more?
 pub(super) async fn check(
@@ -41,6 +41,50 @@ pub(super) async fn own(
     let (state, id) = (state.clone(), id.to_owned());
     let noted = off_thread(move || holdings::own(&state.store.open()?, kind, &id, &owner, bytes));
     noted.await?.map_err(broken)
+}
+
+/// Notes the user who made something, where a proxy vouches for one.
+pub(super) async fn sign(
+    state: &AppState,
+    kind: Kind,
+    id: &str,
+    headers: &HeaderMap,
+) -> Result<(), Problem> {
+    let Some(user) = groups::user(state.user_header.as_ref(), headers) else { return Ok(()) };
+    let (state, id) = (state.clone(), id.to_owned());
+    let sign = move || {
+        let user = Owner::of_user(&user);
+        holdings::sign(&state.store.open()?, kind, &id, &user)
+    };
+    off_thread(sign).await?.map_err(broken)
+}
+
+/// Is something that has an owner theirs who ask? Only where the server knows its users; elsewhere
+/// its id is all that it takes.
+pub(super) async fn check_maker(
+    state: &AppState,
+    kind: Kind,
+    id: &str,
+    headers: &HeaderMap,
+) -> Result<(), Problem> {
+    if state.user_header.is_none() || !state.store.exists() {
+        return Ok(());
+    }
+    let user = groups::user(state.user_header.as_ref(), headers);
+    let user = user.map(|user| Owner::of_user(&user));
+    let asking: Vec<Owner> = Owner::from_headers(headers).into_iter().chain(user).collect();
+    let (state, id) = (state.clone(), id.to_owned());
+    let find = off_thread(move || holdings::makers(&state.store.open()?, kind, &id));
+    let makers = find.await?.map_err(broken)?;
+    if makers.is_empty() || asking.iter().any(|one| makers.iter().any(|it| it == one.as_str())) {
+        return Ok(());
+    }
+    let detail = format!(
+        "this {0} is somebody else's: only who began it can pause, resume or remove it, or whoever \
+         runs the server, by `moescape admin`",
+        kind.name()
+    );
+    Err(Problem::new(StatusCode::FORBIDDEN, detail))
 }
 
 /// An answer that makes whoever asked an owner.

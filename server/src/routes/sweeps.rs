@@ -50,6 +50,7 @@ pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
     storing: Storing,
+    headers: HeaderMap,
     RawQuery(asked): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -70,6 +71,7 @@ pub(super) async fn submit(
     });
     let (job, cost) = done.await?;
     kept::own(&of, Kind::Sweep, &job.id, storing.owner, 0).await?;
+    kept::sign(&of, Kind::Sweep, &job.id, &headers).await?;
     let address = format!("/api/v1/sweeps/{}", job.id);
     let tree = Tree::map([
         ("id", Tree::from(job.id.as_str())),
@@ -86,7 +88,8 @@ pub(super) async fn submit(
 
 /// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
 ///
-/// Those of others aren't in it: whoever has a sweep's id can pause and remove it.
+/// Those of others aren't in it: where the server doesn't know its users, whoever has a sweep's id
+/// can pause and remove it.
 pub(super) async fn list(
     State(state): State<AppState>,
     Client(client): Client,
@@ -221,20 +224,30 @@ fn beats(
 }
 
 /// `POST /api/v1/sweeps/{id}/pause`.
-pub(super) async fn pause(state: State<AppState>, id: Path<String>) -> Result<Response, Problem> {
-    set_running(state, id, false).await
+pub(super) async fn pause(
+    state: State<AppState>,
+    id: Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    set_running(state, id, &headers, false).await
 }
 
 /// `POST /api/v1/sweeps/{id}/resume`.
-pub(super) async fn resume(state: State<AppState>, id: Path<String>) -> Result<Response, Problem> {
-    set_running(state, id, true).await
+pub(super) async fn resume(
+    state: State<AppState>,
+    id: Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    set_running(state, id, &headers, true).await
 }
 
 async fn set_running(
     State(state): State<AppState>,
     Path(id): Path<String>,
+    headers: &HeaderMap,
     running: bool,
 ) -> Result<Response, Problem> {
+    kept::check_maker(&state, Kind::Sweep, &id, headers).await?;
     let changed = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         let state = engine.set_running(&id, running).map_err(broken)?.ok_or_else(unknown)?;
@@ -253,7 +266,9 @@ async fn set_running(
 pub(super) async fn remove(
     State(state): State<AppState>,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
+    kept::check_maker(&state, Kind::Sweep, &id, &headers).await?;
     let removed = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         engine.remove(&id).map_err(broken)

@@ -17,7 +17,7 @@ use super::kept;
 use super::page::off_thread;
 use crate::client::Client;
 use crate::deeds::Kind;
-use crate::holdings;
+use crate::holdings::{self, Left};
 use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
 use crate::sending::{self, Packed};
@@ -94,15 +94,12 @@ pub(super) async fn remove(
         if state.traces.store.open(&hash).map_err(|error| not_kept(error.into()))?.is_none() {
             return Err(unknown());
         }
-        let done = owner.map(|owner| holdings::disown_trace(&state.store, &hash, &owner));
-        let gone = match done.transpose().map_err(unusable)?.flatten() {
-            Some(gone) => gone,
-            None => {
-                let detail = "only who uploaded a trace can delete it, in the browser that did";
-                return Err(Problem::new(StatusCode::FORBIDDEN, detail));
-            }
+        let done = owner.map(|owner| holdings::take_trace(&state.store, &hash, &owner));
+        let Some(left) = done.transpose().map_err(unusable)?.flatten() else {
+            let detail = "only who uploaded a trace can delete it, in the browser that did";
+            return Err(Problem::new(StatusCode::FORBIDDEN, detail));
         };
-        if gone {
+        if left == Left::Nobody {
             state.traces.store.remove(&hash).map_err(|error| not_kept(error.into()))?;
         }
         Ok(StatusCode::NO_CONTENT)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::job::{Order, State};
 use super::kept::Keeping;
+use crate::deeds::Kind;
+use crate::holdings;
 use crate::store::sql::{self, OptionalExtension, Row, params};
 use crate::store::{Store, StoreError, Transaction};
 
@@ -291,8 +293,7 @@ pub(super) fn unfinished(store: &Store) -> Result<Vec<Stored>, StoreError> {
 pub(super) fn remove(store: &Store, id: &str) -> Result<bool, StoreError> {
     let id = id.to_owned();
     let removed = store.call(move |transaction| {
-        transaction.execute("DELETE FROM owned WHERE kind = 'sweep' AND id = ?1", params![id])?;
-        transaction.execute("DELETE FROM opened WHERE kind = 'sweep' AND id = ?1", params![id])?;
+        holdings::forget(transaction, Kind::Sweep, &id)?;
         transaction.execute("DELETE FROM sweep WHERE id = ?1", params![id])
     })?;
     Ok(removed > 0)
