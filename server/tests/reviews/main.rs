@@ -17,5 +17,6 @@ mod postgres;
 mod report;
 mod servers;
 mod shared_store;
+mod signed_in;
 mod soak;
 mod talk;
