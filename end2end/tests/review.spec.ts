@@ -225,6 +225,34 @@ test.describe("lines that end", () => {
     expect(await findings(bob)).toEqual([]);
   });
 
+  test("an owner deletes a session after a warning, by the keyboard alone", async ({ visit }) => {
+    const ann = await named(visit, "Ann");
+    await begin(ann, "To be forgotten");
+    const url = ann.url();
+    const bob = await named(visit, "Bob");
+    await enter(bob, await invite(ann, "Can edit"));
+    await tab(bob, "Share");
+    await expect(bob.getByText("Delete this session…")).toHaveCount(0);
+
+    const remove = panel(ann).getByRole("button", { name: "Delete it for everyone" });
+    await expect(remove).toBeHidden();
+    await panel(ann).getByText("Delete this session…").focus();
+    await ann.keyboard.press("Enter");
+    await expect(panel(ann).getByText("This can't be undone")).toBeVisible();
+    expect(await findings(ann)).toEqual([]);
+    const [copy] = await Promise.all([
+      ann.waitForEvent("download"),
+      panel(ann).getByRole("link", { name: "Save a copy first" }).click(),
+    ]);
+    expect(copy.suggestedFilename()).toMatch(/\.md$/);
+    await remove.focus();
+    await ann.keyboard.press("Enter");
+    await ann.waitForURL((to) => to.pathname === "/");
+    await expect(bob.getByRole("heading", { name: "You are no longer in" })).toBeVisible();
+    const answer = await ann.request.get(url.replace("/r/", "/api/v1/reviews/") + "/state");
+    expect(answer.status()).toBe(404);
+  });
+
   test("edits without a line are kept and sent when it is back", async ({ visit }) => {
     const ann = await named(visit, "Ann");
     await begin(ann, "On a train");

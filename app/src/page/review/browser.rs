@@ -107,6 +107,12 @@ pub(super) fn absolute(path: &str) -> String {
     format!("{origin}{path}")
 }
 
+/// Goes to the explorer: there is nothing here any more.
+pub(super) fn leave() {
+    // A navigation that is refused leaves the page as it is.
+    let _ = window().location().assign("/");
+}
+
 /// Puts the focus on an element, once it is on the page.
 pub(super) fn focus(id: &'static str) {
     request_animation_frame(move || {

@@ -147,6 +147,41 @@ fn for_owner(session: Session) -> Part {
                 })}
             </ul>
         </section>
+        {end(session)}
+    }
+    .part()
+}
+
+/// Deletes the session, once its owner was told what is lost with it.
+fn end(session: Session) -> Part {
+    let delete = move || {
+        leptos::task::spawn_local(async move {
+            let address = session.address("");
+            match browser::fetch("DELETE", address.trim_end_matches('/'), None).await {
+                Some((200..=299 | 404, _)) => browser::leave(),
+                _ => session.say("The server didn't delete the session; try again."),
+            }
+        });
+    };
+    view! {
+        <section aria-labelledby="end-title">
+            <h3 id="end-title">"Delete the session"</h3>
+            <details class="reply">
+                <summary>"Delete this session…"</summary>
+                <p>
+                    "Its designs, comments, suggestions and decisions are deleted for everyone, "
+                    "and all its links end at once. This can't be undone."
+                </p>
+                <p class="acts">
+                    <a class="button" href=session.address("report.md") download="">
+                        "Save a copy first"
+                    </a>
+                    <button type="button" class="button danger" on:click=move |_| delete()>
+                        "Delete it for everyone"
+                    </button>
+                </p>
+            </details>
+        </section>
     }
     .part()
 }
