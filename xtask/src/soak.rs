@@ -4,6 +4,7 @@
 use anyhow::Result;
 
 use crate::command;
+use crate::tool::{self, Install, Tool};
 use crate::workspace::Workspace;
 
 /// How long.
@@ -17,6 +18,7 @@ pub(crate) struct Arguments {
 /// Runs it, and shows what it prints: events acknowledged and lost, times of edits, digests
 /// of sweeps, memory.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    tool::require(&[Tool::NatsServer, Tool::Postgres, Tool::Nginx], Install::Nothing)?;
     let line = "test --package server --test reviews -- --nocapture --exact \
                 soak::servers_behind_a_proxy_are_killed_and_lose_neither_an_event_nor_a_row";
     let mut soak = workspace.cargo(line.split_whitespace());

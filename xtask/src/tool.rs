@@ -38,6 +38,8 @@ pub(crate) enum Tool {
     /// For sweeps by workers.
     NatsServer,
     Postgres,
+    /// For the soak.
+    Nginx,
 }
 
 /// Where a tool comes from.
@@ -65,6 +67,7 @@ impl Tool {
             Self::Chromium => ("Chromium", Origin::Apt("chromium")),
             Self::NatsServer => ("nats-server", Origin::Apt("nats-server")),
             Self::Postgres => ("PostgreSQL", Origin::Apt("postgresql")),
+            Self::Nginx => ("nginx", Origin::Apt("nginx")),
         }
     }
 
@@ -90,6 +93,11 @@ impl Tool {
             Self::Postgres => {
                 std::path::Path::new("/usr/lib/postgresql").exists()
                     || command::succeeds("postgres", &["--version"])
+            }
+            // Debian has it beside the path of those who aren't root.
+            Self::Nginx => {
+                std::path::Path::new("/usr/sbin/nginx").exists()
+                    || command::succeeds("nginx", &["-v"])
             }
         }
     }
