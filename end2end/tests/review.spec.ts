@@ -239,7 +239,6 @@ test.describe("lines that end", () => {
     await panel(ann).getByText("Delete this session…").focus();
     await ann.keyboard.press("Enter");
     await expect(panel(ann).getByText("This can't be undone")).toBeVisible();
-    expect(await findings(ann)).toEqual([]);
     const [copy] = await Promise.all([
       ann.waitForEvent("download"),
       panel(ann).getByRole("link", { name: "Save a copy first" }).click(),
