@@ -2,8 +2,9 @@
 //!
 //! Every answer is a [`model::file::Tree`], the same for the same question whoever asks: the
 //! command line, the API, the page or a script. What an answer is made of stands in its types
-//! ([`typed`]), and the API's description follows from them. An illegal design gives the same object with its
-//! metrics null and its violations listed. No formula lives here, and no clock, file or socket.
+//! ([`typed`]), and the API's description follows from them. An illegal design gives the same
+//! object with its metrics null and its violations listed. No formula lives here, and no clock,
+//! file or socket.
 //!
 //! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`laid_out`] how
 //! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`]

@@ -236,7 +236,7 @@ impl ServerHandler for Agents {
             Reference::Prompt(prompt) => {
                 prompts::completed(&prompt.name, &argument.name, &argument.value)
             }
-            _ => CompletionInfo::default(),
+            Reference::Resource(_) | _ => CompletionInfo::default(),
         };
         Ok(CompleteResult::new(completion))
     }

@@ -368,10 +368,9 @@ async fn a_sweep_tells_its_progress_and_ends_when_it_is_cancelled() {
 async fn filled(client: &Client, name: &str, given: Value) -> Result<String, String> {
     let request = GetPromptRequestParams::new(name).with_arguments(map(given));
     let mut prompt = client.get_prompt(request).await.map_err(|error| error.to_string())?;
-    match prompt.messages.remove(0).content {
-        ContentBlock::Text(text) => Ok(text.text),
-        other => panic!("{name} is no text: {other:?}"),
-    }
+    let content = prompt.messages.remove(0).content;
+    let ContentBlock::Text(text) = content else { panic!("{name} is no text: {content:?}") };
+    Ok(text.text)
 }
 
 #[tokio::test]

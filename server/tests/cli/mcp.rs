@@ -52,9 +52,9 @@ fn a_line_that_cannot_be_read_is_answered_and_the_next_one_is_heard() {
     let call = |id: u64, text: &str| {
         let arguments = json!({"preset": text});
         // As some clients write it: the id stands behind all else.
-        format!(
-            r#"{{"method":"tools/call","params":{{"name":"predict","arguments":{arguments}}},"jsonrpc":"2.0","id":{id}}}"#
-        )
+        let params = format!(r#"{{"name":"predict","arguments":{arguments}}}"#);
+        let head = format!(r#""method":"tools/call","params":{params}"#);
+        format!(r#"{{{head},"jsonrpc":"2.0","id":{id}}}"#)
     };
     let deep =
         format!(r#"{{"id":2,"method":"ping","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));

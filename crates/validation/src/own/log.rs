@@ -408,8 +408,9 @@ mod tests {
                 768,
             ),
             (
-                "[default0]: iteration        3/      50 | consumed samples:          256 | elapsed \
-                 time per iteration (ms): 4647.8/4650.1 | throughput per GPU (TFLOP/s/GPU): \
+                "[default0]: iteration        3/      50 | consumed samples:          256 | \
+                 elapsed time per iteration (ms): \
+                 4647.8/4650.1 | throughput per GPU (TFLOP/s/GPU): \
                  300.3/299.9 | global batch size:   128 |",
                 4_647.8,
                 128,
