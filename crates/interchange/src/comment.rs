@@ -1,5 +1,7 @@
 //! `# moescape: section.knob=value`: what a design has and a script has no argument for.
 
+use std::borrow::Cow;
+
 use model::design::KnobId;
 use model::preset::Preset;
 
@@ -9,17 +11,42 @@ use crate::draft::Draft;
 pub(crate) use crate::card::MARK;
 
 /// What a line says for us. In JSON, which has no comments, it is a word in quotes.
-fn setting(line: &str) -> Option<&str> {
+fn setting(line: &str) -> Option<Cow<'_, str>> {
+    let said = |line: &str| -> Option<usize> {
+        let setting = line.strip_prefix('#')?.trim_start().strip_prefix(MARK)?;
+        Some(line.len() - setting.len())
+    };
     let line = line.trim();
-    let line = line.strip_prefix('"').map_or(line, |inner| inner.trim_end_matches(['"', ',']));
-    line.strip_prefix('#')?.trim_start().strip_prefix(MARK)
+    let Some(inner) = line.strip_prefix('"') else {
+        return Some(Cow::Borrowed(&line[said(line)?..]));
+    };
+    let start = said(inner)?;
+    let inner = inner.strip_suffix(',').unwrap_or(inner);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    let setting = inner.get(start..)?;
+    let mut plain = String::with_capacity(setting.len());
+    let mut letters = setting.chars();
+    while let Some(letter) = letters.next() {
+        // What is quoted in JSON has these two escaped; a name holds no other that has to be.
+        let escaped = letter == '\\';
+        plain.extend(if escaped { letters.next() } else { Some(letter) });
+    }
+    Some(Cow::Owned(plain))
+}
+
+/// A comment as a string of JSON holds it.
+pub(crate) fn in_json(line: &str) -> String {
+    line.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// The format that a text says it has.
 pub(crate) fn format(text: &str) -> Option<Format> {
     let mut settings = text.lines().filter_map(setting);
-    let name = settings.find_map(|setting| setting.trim().strip_prefix("format="))?;
-    Format::ALL.into_iter().find(|format| format.name() == name)
+    let named = settings.find_map(|setting| {
+        let name = setting.trim().strip_prefix("format=")?;
+        Some(Format::ALL.into_iter().find(|format| format.name() == name))
+    });
+    named.flatten()
 }
 
 /// Applies the comments of a text.

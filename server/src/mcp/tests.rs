@@ -385,9 +385,9 @@ async fn every_prompt_names_tools_and_words_that_there_are() {
     assert_eq!(prompts.len(), 6);
     for prompt in prompts {
         let arguments = prompt.arguments.unwrap();
-        let given = arguments.iter().map(|it| (it.name.clone(), json!("what I said")));
+        let given = arguments.iter().map(|it| (it.name.clone(), json!("as filled in")));
         let text = filled(&client, &prompt.name, Value::Object(given.collect())).await.unwrap();
-        assert_eq!(text.matches("what I said").count(), arguments.len(), "{text}");
+        assert_eq!(text.matches("as filled in").count(), arguments.len(), "{text}");
         for line in text.lines().filter(|line| line.starts_with(|it: char| it.is_numeric())) {
             let tool = line.split('`').nth(1).unwrap();
             assert!(tools.iter().any(|it| it.name == tool), "{line}");

@@ -74,8 +74,9 @@ async fn the_page_works_without_a_script_and_shows_what_the_api_says() {
     let (page, api) =
         (posted("/calibrate", &fields).await, posted("/api/v1/calibrate", &fields).await.json());
     assert_eq!(page.status, StatusCode::OK);
-    let link = api["link"].as_str().unwrap().replace('&', "&amp;");
-    for part in [&format!("href=\"{link}\""), api["query"].as_str().unwrap(), "&lt;b&gt;run"] {
+    let [link, query] =
+        ["link", "query"].map(|name| api[name].as_str().unwrap().replace('&', "&amp;"));
+    for part in [&format!("href=\"{link}\""), &query, "&lt;b&gt;run"] {
         assert!(page.text().contains(part), "{part}: {}", page.text());
     }
     assert!(!page.text().contains("<b>run"));

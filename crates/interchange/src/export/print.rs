@@ -5,6 +5,7 @@ use core::fmt::Write as _;
 use model::design::Design;
 
 use super::Target;
+use crate::comment::in_json;
 use crate::recipe::CONSTANTS;
 
 /// A value at its path.
@@ -128,7 +129,8 @@ fn tree(entries: &[Entry], under: &str, depth: usize, style: &Style) -> String {
 fn json_with(head: &[String], body: &str, tail: &[String]) -> String {
     let mut lines: Vec<String> = head.to_vec();
     lines.extend(tail.iter().cloned());
-    let lines: Vec<String> = lines.iter().map(|line| format!("    \"# {line}\"")).collect();
+    let lines: Vec<String> =
+        lines.iter().map(|line| format!("    \"# {}\"", in_json(line))).collect();
     format!("{{\n{},\n  \"moescape\": [\n{}\n  ]\n}}\n", body.trim_end(), lines.join(",\n"))
 }
 
