@@ -1,7 +1,7 @@
 //! What answers are made of: types that write themselves as data, and say of themselves which form
 //! that has.
 //!
-//! An answer is a struct of [`answers!`](crate::answers): its fields are the keys, in their order,
+//! An answer is a struct of `answers!`: its fields are the keys, in their order,
 //! and their comments the descriptions. With the feature `schema` it has a JSON schema, too, so
 //! that what is described and what is written are one thing.
 

@@ -38,7 +38,7 @@ pub(super) fn links(session: Session) -> Part {
         Some(
             view! {
                 <section aria-labelledby="open-title">
-                    <h3 id="open-title">"Working design"</h3>
+                    <h3 id="open-title">"A design of your own"</h3>
                     <p class="muted">
                         "A design of your own begins with this one; nothing that you do there "
                         "comes here."
