@@ -123,7 +123,7 @@ impl Guide {
     /// # Errors
     /// What no layout can mend: rules that read no knob that is freed.
     pub fn near(&self, query: &Query, pool: &impl Pool) -> Result<Near, Vec<Violation>> {
-        let mut walk = Walk::guided(query, &self.places, FIRST_PLACES, &self.starts, REACH, pool);
+        let mut walk = Walk::guided(query, self, pool);
         let fixed = unmendable(query, &walk);
         if !fixed.is_empty() {
             return Err(fixed);
@@ -140,17 +140,14 @@ impl Guide {
 impl Walk {
     /// A walk through the first of these places in place of the whole grid, the others
     /// where these aren't enough; it begins with strategies that were found for models alike.
-    fn guided(
-        query: &Query,
-        places: &[(Place, f64)],
-        first: usize,
-        starts: &[(f64, Design)],
-        reach: Reach,
-        pool: &impl Pool,
-    ) -> Self {
+    fn guided(query: &Query, guide: &Guide, pool: &impl Pool) -> Self {
         let mut space = Space::new(query);
-        let mut places: Vec<Place> =
-            places.iter().map(|(place, _)| *place).filter(|place| space.has(*place)).collect();
+        let mut places: Vec<Place> = guide
+            .places
+            .iter()
+            .map(|(place, _)| *place)
+            .filter(|place| space.has(*place))
+            .collect();
         // One plan knows how long the parts are; even layouts serve until there is one.
         let plan = places.iter().find_map(|place| {
             space.lay_out_stages(None, &[*place]);
@@ -159,9 +156,9 @@ impl Walk {
         if let Some(plan) = plan {
             space.lay_out_stages(Some(&plan), &places);
         }
-        let mut walk = Self::through(space, query, reach);
+        let mut walk = Self::through(space, query, REACH);
         let (space, savers, room) = (&walk.space, &walk.savers, walk.room);
-        let begun = pool.map(starts, |estimator, (_, start)| {
+        let begun = pool.map(&guide.starts, |estimator, (_, start)| {
             let mut fitting = Fitting::new(space, savers);
             let closed = fitting.closed(estimator, space.transplanted(start));
             let closed = closed.map(|closed| {
@@ -182,7 +179,7 @@ impl Walk {
             walk.closed.extend(closed);
         }
         walk.settle_closed();
-        walk.later = places.split_off(first.min(places.len()));
+        walk.later = places.split_off(FIRST_PLACES.min(places.len()));
         walk.bound(&places, pool);
         // The guide's order stays: it knows what came of places, not only what they promised.
         put_unfit_last(&mut walk.screened);

@@ -200,7 +200,7 @@ impl Walk {
         }
     }
 
-    pub(super) fn take_seen(&mut self, seen: Seen) {
+    fn take_seen(&mut self, seen: Seen) {
         self.combinations += seen.combinations;
         self.evaluated += seen.evaluated;
         for (reason, designs) in seen.ruled_out {
