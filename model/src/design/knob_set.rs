@@ -100,9 +100,8 @@ impl KnobSet {
         })
     }
 
-    /// Puts a knob in where something is so.
-    fn put(&mut self, knob: KnobId, is_so: bool) {
-        self.words[knob as usize / 64] |= u64::from(is_so) << (knob as usize % 64);
+    fn put(&mut self, knob: KnobId) {
+        self.words[knob as usize / 64] |= 1 << (knob as usize % 64);
     }
 }
 
@@ -110,7 +109,7 @@ impl Design {
     /// The knobs in which two designs differ.
     pub(crate) fn differences(&self, other: &Self) -> KnobSet {
         let mut knobs = KnobSet::EMPTY;
-        self.compare(other, |knob, differs| knobs.put(knob, differs));
+        self.compare(other, |knob| knobs.put(knob));
         knobs
     }
 

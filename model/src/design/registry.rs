@@ -61,12 +61,10 @@ macro_rules! registry {
             }
         }
 
-        /// Through the table of places: smaller than a comparison of every field of its own.
         impl PartialEq for Design {
             #[inline(never)]
             fn eq(&self, other: &Self) -> bool {
-                self.preset.id == other.preset.id
-                    && KnobId::ALL.iter().all(|id| !self.differs(other, *id))
+                self.preset.id == other.preset.id $(&& self.$section == other.$section)*
             }
         }
 
@@ -99,9 +97,14 @@ macro_rules! registry {
                 self.field_mut(id).put(value);
             }
 
-            /// Tells of each knob whether it differs between two designs.
-            pub(super) fn compare(&self, other: &Self, mut tell: impl FnMut(KnobId, bool)) {
-                KnobId::ALL.iter().for_each(|id| tell(*id, self.differs(other, *id)));
+            /// Tells of the knobs that differ between two designs. Most sections are the same in
+            /// designs alike, and are compared at once.
+            #[inline(never)]
+            pub(super) fn compare(&self, other: &Self, mut tell: impl FnMut(KnobId)) {
+                $(if self.$section != other.$section {
+                    let knobs: &[KnobId] = &[$(KnobId::$name),*];
+                    knobs.iter().filter(|id| self.differs(other, **id)).for_each(|id| tell(*id));
+                })*
             }
 
             /// Whether a knob differs between two designs.

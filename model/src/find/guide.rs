@@ -198,9 +198,7 @@ impl Walk {
                 (self.later.drain(..batch).collect::<Vec<_>>(), self.screened.len());
             self.bound(&places, pool);
             let unfit = self.screened[known..].iter().filter(|one| one.least > 1.0);
-            left += unfit
-                .map(|one| self.space.variants(one.place.degrees.pp).len() as u64)
-                .sum::<u64>();
+            left += unfit.map(|one| one.variants).sum::<u64>();
         }
         let mut behind = self.screened.split_off(self.next.min(self.screened.len()));
         put_unfit_last(&mut behind);

@@ -29,6 +29,8 @@ pub(super) struct Screened {
     pub(super) promise: f64,
     /// How full its memory is with everything saved, over what it may be.
     pub(super) least: f64,
+    /// Combinations of chunks, schedule and pairs there.
+    pub(super) variants: u64,
 }
 
 /// What was seen of some degrees.
@@ -157,6 +159,7 @@ impl Screened {
             bound: speed(kernels.get()),
             promise: speed(likely.max(kernels.get())),
             least: least / (room.0 * MIN_SLACK),
+            variants: space.variants(place.degrees.pp).len() as u64,
         }
     }
 }

@@ -236,8 +236,7 @@ impl Walk {
         });
         let mut cut = [0, 0];
         for one in batch.iter().filter(|one| !hopeful(one)) {
-            let designs = space.variants(one.place.degrees.pp).len() as u64;
-            cut[usize::from(one.least > 1.0)] += designs;
+            cut[usize::from(one.least > 1.0)] += one.variants;
         }
         self.next = end;
         self.rule_out("slower_than_found", cut[0]);
@@ -278,14 +277,14 @@ impl Walk {
         let threshold = self.threshold();
         let left = self.screened.iter().skip(self.next);
         let why = left.map(|one| {
-            let designs = self.space.variants(one.place.degrees.pp).len() as u64;
-            if one.least > 1.0 {
-                ("memory", designs)
+            let reason = if one.least > 1.0 {
+                "memory"
             } else if one.bound <= threshold {
-                ("slower_than_found", designs)
+                "slower_than_found"
             } else {
-                (LESS_PROMISING, designs)
-            }
+                LESS_PROMISING
+            };
+            (reason, one.variants)
         });
         why.collect()
     }

@@ -473,12 +473,15 @@ impl Space {
         most: usize,
     ) -> (Vec<Variant>, Vec<(&'static str, u64)>) {
         let mut design = self.base.clone();
-        let all = KnobSet::of(KnobId::ALL);
+        let mut moved = KnobSet::of(KnobId::ALL);
         let (mut legal, mut broken) = (Vec::new(), Vec::new());
         for (variant, left) in variants.iter().zip((1..=variants.len() as u64).rev()) {
             self.place(&mut design, place, *variant);
-            match rules::first_broken(&design, &all) {
-                None => legal.push(*variant),
+            match rules::first_broken(&design, &moved) {
+                None => {
+                    legal.push(*variant);
+                    moved = OF_VARIANTS;
+                }
                 Some(rule) if rule.reads.meets(&OF_VARIANTS) => broken.push((rule.name, 1)),
                 Some(rule) => {
                     // No other variant mends it.
