@@ -18,6 +18,19 @@ test("days follow tokens and failures, and the link brings them back", async ({ 
   expect(await page.locator("#results .cards").innerText()).toBe(seen);
 });
 
+test("the brief of a design is two presses away, and its tokens a third", async ({ page }) => {
+  await gotoHydrated(page, "/?v=1&preset=deepseek-v3-2k-h800");
+  await page.getByRole("link", { name: "Days, cost and brief" }).click();
+  await expect(page.locator("[data-hydrated]")).toBeAttached();
+  await page.getByRole("link", { name: "Brief", exact: true }).click();
+  const brief = page.locator("#brief");
+  await expect(brief).toBeInViewport();
+  await expect(brief).toContainText("DeepSeek-V3 on 2,048 x");
+  await page.getByRole("link", { name: "DeepSeek-V3: 14.8 T tokens" }).click();
+  await expect(page).toHaveURL(/preset=deepseek-v3-2k-h800&.*train_tokens=14800000000000/);
+  await expect(brief).toContainText("days");
+});
+
 test("without failures goodput is not known and days are a floor", async ({ page }) => {
   await gotoHydrated(page, "/budget");
   const failures = page.getByLabel(/^Device-hours between failures/);

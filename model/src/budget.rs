@@ -20,7 +20,8 @@ pub use assessment::{Assessment, Costed};
 pub use checkpoint::Checkpoint;
 pub use metric::BudgetMetric;
 pub use published::{
-    Failures, PUE_RANGE, Storage, published_failures, published_storage, rated_watts,
+    Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
+    published_tokens, rated_watts,
 };
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};

@@ -232,6 +232,9 @@ sources! {
     /// Failures of two research clusters.
     RESEARCH_CLUSTERS = "Revisiting Reliability in Large-Scale ML Research Clusters, arXiv \
         2410.21680", "https://arxiv.org/abs/2410.21680";
+    /// The model card of the openly published Pangu Ultra MoE.
+    OPENPANGU = "openPangu-Ultra-MoE-718B, model card",
+        "https://ai.gitcode.com/ascend-tribe/openpangu-ultra-moe-718b-model";
     /// `MegaScale`: finding and mending failures on more than 10,000 GPUs.
     MEGASCALE = "MegaScale, arXiv 2402.15627, section 4", "https://arxiv.org/abs/2402.15627";
     /// `ByteCheckpoint`: snapshots and uploads of checkpoints behind the training.

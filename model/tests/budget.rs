@@ -329,6 +329,17 @@ fn a_baseline_is_judged_by_loss_and_by_time_to_the_same_loss() {
     assert!(low > 2e7 && high < 7e7, "{low} {high}");
 }
 
+/// arXiv 2410.21680 projects 1.8 h between failures of a job on 16,384 GPUs of RSC-1, and 0.23 h on
+/// 131,072.
+#[test]
+fn failures_of_rsc_1_are_as_far_apart_as_its_paper_projects() {
+    let rate = published_failures().iter().find(|it| it.name == "rsc-1").unwrap();
+    for (devices, hours) in [(16_384.0, 1.8), (131_072.0, 0.23)] {
+        let own = rate.device_hours / devices;
+        assert!((own / hours - 1.0).abs() < 0.025, "{devices}: {own} of {hours}");
+    }
+}
+
 /// Llama 3 405B: 419 unexpected interruptions in 54 days on 16,384 H100, and an effective training
 /// time above 90 %, with storage of 2 TB/s and, as nothing is printed of restarts, `MegaScale`'s 15
 /// minutes.

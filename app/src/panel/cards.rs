@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use model::MemoryState;
 use model::choice::{AttentionFlops, Timing};
 use model::estimate::Metrics;
+use model::link;
 use model::margin::likely_peaks;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
@@ -16,6 +17,7 @@ use crate::insight::numbers::Numbers;
 use crate::present::format::{self, Quantity, number};
 use crate::present::published::published;
 use crate::present::range::{Expected, expected};
+use crate::site::Page;
 
 /// A headline card.
 struct Card {
@@ -134,7 +136,8 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
         None if is_memory => Either::Right(Either::Left(memory_meter(explorer))),
         None => {
-            Either::Right(Either::Right(view! { <p class="card-line">{move || line.get()}</p> }))
+            let line = view! { <p class="card-line">{move || line.get()}</p> };
+            Either::Right(Either::Right((line, budget_link(explorer))))
         }
     };
     let title_id = format!("card-{}", spec.metric.metric().name);
@@ -165,6 +168,12 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
             {explorer.beside(Topic::Metric(spec.metric))}
         </article>
     }
+}
+
+/// The way from a step's time to what a run of such steps takes and costs.
+fn budget_link(explorer: Explorer) -> impl IntoView {
+    let address = move || format!("{}?{}", Page::Budget.path(), explorer.with_design(link::encode));
+    view! { <p class="card-way"><a href=address>"Days, cost and brief"</a></p> }
 }
 
 /// Whether a number is MFU in other words, whose range would say one fact again.

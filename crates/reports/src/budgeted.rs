@@ -5,7 +5,7 @@
 
 use model::budget::{
     Assessment, Budget, BudgetMetric, Costed, Judged, Outcomes, budget_range, published_failures,
-    published_storage,
+    published_storage, published_tokens,
 };
 use model::design::Design;
 use model::file::Tree;
@@ -111,8 +111,17 @@ answers! {
 
     /// Published figures that unknown inputs may be taken from.
     struct PublishedInputs {
+        tokens: Vec<PublishedTokens>,
         failures: Vec<PublishedFailures>,
         storage: Vec<PublishedStorage>,
+    }
+
+    /// How many tokens a model was trained on.
+    struct PublishedTokens {
+        name: &'static str,
+        title: &'static str,
+        train_tokens: f64,
+        source: Published,
     }
 
     /// How often devices of a cluster fail.
@@ -300,6 +309,12 @@ fn gain(gain: &model::budget::Gain) -> Gain {
 
 /// Published figures that unknown inputs may be taken from.
 fn published() -> PublishedInputs {
+    let tokens = published_tokens().iter().map(|it| PublishedTokens {
+        name: it.name,
+        title: it.title,
+        train_tokens: it.tokens,
+        source: source(it.source),
+    });
     let failures = published_failures().iter().map(|it| PublishedFailures {
         name: it.name,
         title: it.title,
@@ -311,7 +326,11 @@ fn published() -> PublishedInputs {
         checkpoint_gb_per_sec: it.gb_per_sec,
         source: source(it.source),
     });
-    PublishedInputs { failures: failures.collect(), storage: storage.collect() }
+    PublishedInputs {
+        tokens: tokens.collect(),
+        failures: failures.collect(),
+        storage: storage.collect(),
+    }
 }
 
 fn quality(assessment: &Assessment) -> Option<Quality> {

@@ -1,7 +1,7 @@
 //! What the page says of a budget, as HTML text.
 
 use maud::{Markup, html};
-use model::budget::{BudgetMetric, budget_range};
+use model::budget::{BudgetMetric, budget_range, published_tokens};
 use model::metric::Basis;
 use model::violation::{Nearest, Violation};
 
@@ -40,6 +40,19 @@ pub(super) fn subject(of: &Shown) -> String {
             (format::token_rate(own.metrics.tokens_per_second)) ", MFU "
             (format::percent(own.metrics.mfu, 1)) ". "
             a href=(crate::present::html::design_address(design)) { "Open it in the explorer" }
+            " · "
+            a href="#brief" { "Brief" }
+        }
+        @if design.run.train_tokens.is_none() {
+            p { "Published tokens to take over:" }
+            p.ways {
+                @for known in published_tokens() {
+                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.tokens)) {
+                        (known.title)
+                    }
+                    " "
+                }
+            }
         }
         @if !own.budget.warnings.is_empty() || !own.budget.assumed.is_empty() {
             ul.serving-warnings {
@@ -50,6 +63,11 @@ pub(super) fn subject(of: &Shown) -> String {
         }
     };
     markup.into_string()
+}
+
+/// The address with so many tokens.
+fn taken(asked: &Asked, tokens: f64) -> String {
+    asked.with(|design| design.run.train_tokens = Some(tokens)).address()
 }
 
 /// The numbers that matter most.
