@@ -13,6 +13,7 @@ use crate::design::{Design, KnobId};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
 use crate::knob::Value;
+use crate::memory_state::MemoryState;
 use crate::metric::{Basis, MetricId};
 use crate::plan::Plan;
 use crate::range::{Range, range};
@@ -188,8 +189,15 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
     if ratios.is_some_and(|it| it.goodput < LEAST_GOODPUT) {
         warnings.push("failures come faster than the run can recover: it never ends".into());
     }
-    if !metrics.fits {
-        warnings.push("the design does not fit its memory".into());
+    let likely = 100.0 * metrics.fit_probability;
+    match metrics.memory_state() {
+        MemoryState::Fits => {}
+        MemoryState::Tight => {
+            warnings.push(format!("memory is tight: {likely:.0} % likely to fit"));
+        }
+        MemoryState::DoesNotFit => {
+            warnings.push(format!("the design does not fit its memory: {likely:.0} % likely to"));
+        }
     }
     let training = run.train_tokens.map(|tokens| {
         ramped(plan, run.ramp.unwrap_or(0.0).min(tokens), &mut warnings)

@@ -26,11 +26,17 @@ fn gib(bytes: crate::units::Bytes) -> String {
     format!("{:.1} GiB", bytes / crate::units::Bytes::gib(1.0))
 }
 
-/// How much faster or slower one is than another.
-fn against(one: &Metrics, other: &Metrics) -> String {
-    let gain = one.tokens_per_second_per_device / other.tokens_per_second_per_device - 1.0;
-    let (size, word) = if gain >= 0.0 { (gain, "faster") } else { (-gain, "slower") };
-    format!("{} {word}", percent(size))
+/// The share of a speed that nobody would call a difference.
+const NO_DIFFERENCE: f64 = 0.0005;
+
+/// How much faster or slower one is than the design that was asked about.
+fn against(one: &Metrics, at_hand: &Metrics) -> String {
+    let gain = one.tokens_per_second_per_device / at_hand.tokens_per_second_per_device - 1.0;
+    if gain.abs() < NO_DIFFERENCE {
+        return String::from("As fast as the current design");
+    }
+    let word = if gain > 0.0 { "faster" } else { "slower" };
+    format!("{} {word} than the current design", percent(gain.abs()))
 }
 
 /// Why a named design is in an answer.
@@ -45,7 +51,7 @@ pub(super) fn why(
     match goal {
         Goal::Fastest => {
             if let Some(now) = at_hand {
-                lines.push(format!("{} than the design at hand", against(&one.metrics, now)));
+                lines.push(against(&one.metrics, now));
             }
             if let Some(second) = second {
                 let gap = 1.0 - second.metrics.tokens_per_second / one.metrics.tokens_per_second;
@@ -77,7 +83,7 @@ pub(super) fn why(
     }
     if goal != Goal::Fastest {
         let gap = 1.0 - one.metrics.tokens_per_second / fastest.metrics.tokens_per_second;
-        lines.push(if gap > 0.0005 {
+        lines.push(if gap >= NO_DIFFERENCE {
             format!("{} slower than the fastest", percent(gap))
         } else {
             String::from("As fast as the fastest")
