@@ -71,6 +71,11 @@ pub(crate) fn follow_state(
     announcement
 }
 
+/// Is a page being taken over, so that what is made now stands in it as the server wrote it?
+pub(crate) fn takes_over() -> bool {
+    Owner::current_shared_context().is_some_and(|context| context.during_hydration())
+}
+
 /// Does something when what has been written is on the screen: for what needn't be there with it.
 pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
     // A frame's own tasks come before it is painted.

@@ -10,6 +10,7 @@ use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
 use model::violation::{Nearest, Violation};
 
+use crate::browser::takes_over;
 use crate::present::name;
 use crate::site::Page;
 
@@ -57,53 +58,107 @@ impl Default for Typed {
 }
 
 /// What comes of what is asked for, or the rules that it breaks.
-pub struct Outcome<T: Send + Sync + 'static> {
+///
+/// What the page was opened with stands in it as the server wrote it: the browser computes it only
+/// once it has to stay beside something that breaks rules.
+pub struct Outcome<A: Send + Sync + 'static, T: Send + Sync + 'static> {
+    /// Is what the page was opened with still asked for, and does it break no rule?
+    stands: RwSignal<bool>,
     found: Memo<Result<Arc<T>, Vec<Violation>>>,
     shown: Memo<Option<Arc<T>>>,
+    asked: RwSignal<A>,
 }
 
-impl<T: Send + Sync> Clone for Outcome<T> {
+impl<A: Send + Sync, T: Send + Sync> Clone for Outcome<A, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Send + Sync> Copy for Outcome<T> {}
+impl<A: Send + Sync, T: Send + Sync> Copy for Outcome<A, T> {}
 
-impl<T: PartialEq + Send + Sync> Outcome<T> {
-    /// What follows from signals.
-    pub fn new(found: impl Fn() -> Result<T, Vec<Violation>> + Send + Sync + 'static) -> Self {
-        let found = Memo::new(move |_| found().map(Arc::new));
+impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
+    /// What comes of what is asked for first, and of all that is asked for later; `is_legal` says
+    /// sooner whether it breaks no rule.
+    pub fn new(
+        first: A,
+        is_legal: fn(&A) -> bool,
+        find: fn(&A) -> Result<T, Vec<Violation>>,
+    ) -> Self {
+        let stands = RwSignal::new(takes_over() && is_legal(&first));
+        let stood = StoredValue::new(stands.get_untracked().then(|| first.clone()));
+        let asked = RwSignal::new(first);
+        let found = Memo::new(move |_| asked.with(find).map(Arc::new));
         let shown = Memo::new(move |before: Option<&Option<Arc<T>>>| match found.get() {
             Ok(now) => Some(now),
-            Err(_) => before.cloned().flatten(),
+            Err(_) => before.cloned().flatten().or_else(|| {
+                let first = stood.with_value(|first| first.as_ref().map(find));
+                first?.ok().map(Arc::new)
+            }),
         });
-        Self { found, shown }
+        Self { stands, found, shown, asked }
+    }
+
+    /// Something of what is asked for.
+    pub fn with_asked<R>(self, read: impl FnOnce(&A) -> R) -> R {
+        self.asked.with(read)
+    }
+
+    /// What is asked for, to be changed.
+    #[must_use]
+    pub fn asked_untracked(self) -> A {
+        self.asked.get_untracked()
+    }
+
+    /// Asks for something else.
+    pub fn ask(self, other: A) {
+        self.asked.set(other);
+        self.compute();
+    }
+
+    /// Computes even what stands in the page, since more is asked of it.
+    pub fn compute(self) {
+        if self.stands.get_untracked() {
+            self.stands.set(false);
+        }
     }
 
     /// The rules that what is asked for breaks.
     #[must_use]
     pub fn violations(self) -> Vec<Violation> {
-        self.found.with(|found| found.as_ref().err().cloned().unwrap_or_default())
+        self.read(|found| found.as_ref().err().cloned()).flatten().unwrap_or_default()
     }
 
     /// Are the numbers those of something else?
     #[must_use]
     pub fn is_stale(self) -> bool {
-        self.found.with(Result::is_err)
+        self.read(Result::is_err) == Some(true)
     }
 
-    /// Text of what is shown: what is asked for, or the last that broke no rule.
+    /// Text of what is shown: what is asked for, or the last that broke no rule; none where it
+    /// stands in the page.
     pub fn with_shown(self, text: impl FnOnce(&T) -> String) -> String {
+        if self.stands.get() {
+            return String::new();
+        }
         self.shown.with(|shown| shown.as_deref().map_or_else(String::new, text))
+    }
+
+    /// Something of what is shown, wherever it stands; nothing follows it.
+    pub fn now<R>(self, read: impl FnOnce(&T) -> R) -> Option<R> {
+        self.shown.with_untracked(|shown| shown.as_deref().map(read))
     }
 
     /// Does a broken rule name this knob?
     #[must_use]
     pub fn is_broken(self, id: KnobId) -> bool {
-        self.found.with(|found| {
-            found.as_ref().is_err_and(|all| all.iter().any(|it| it.knobs.contains(&id)))
-        })
+        let breaks = |all: &Vec<Violation>| all.iter().any(|it| it.knobs.contains(&id));
+        self.read(|found| found.as_ref().is_err_and(breaks)) == Some(true)
+    }
+
+    /// What comes of what is asked for; none where that stands in the page.
+    fn read<R>(self, read: impl FnOnce(&Result<Arc<T>, Vec<Violation>>) -> R) -> Option<R> {
+        (!self.stands.get()).then(|| self.found.with(read))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page's state and everything derived from it; no view code.
 
-use leptos::prelude::*;
+use model::Plan;
 use model::budget::Assessment;
 use model::design::KnobId;
 use model::knob::Value;
@@ -30,21 +30,22 @@ impl Shown {
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    asked: RwSignal<Asked>,
-    outcome: Outcome<Shown>,
+    outcome: Outcome<Asked, Shown>,
     typed: Typed,
 }
 
 impl State {
     pub(super) fn new(asked: Asked) -> Self {
-        let asked = RwSignal::new(asked);
-        let outcome = Outcome::new(move || asked.with(Shown::new));
-        Self { asked, outcome, typed: Typed::new() }
+        let is_legal = |asked: &Asked| {
+            let baseline = asked.baseline.iter();
+            baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
+        };
+        Self { outcome: Outcome::new(asked, is_legal, Shown::new), typed: Typed::new() }
     }
 
     /// Something of what is asked for.
     pub(super) fn with<T>(self, read: impl FnOnce(&Asked) -> T) -> T {
-        self.asked.with(read)
+        self.outcome.with_asked(read)
     }
 
     /// The rules that it breaks.
@@ -65,7 +66,7 @@ impl State {
     /// Asks for something else.
     pub(super) fn ask(self, asked: Asked) {
         self.typed.forget();
-        self.asked.set(asked);
+        self.outcome.ask(asked);
     }
 }
 
@@ -77,7 +78,7 @@ impl Asking for State {
     }
 
     fn write(self, id: KnobId, text: &str) {
-        let mut asked = self.asked.get_untracked();
+        let mut asked = self.outcome.asked_untracked();
         if self.typed.set(&mut asked.design, id, text) {
             self.ask(asked);
         }

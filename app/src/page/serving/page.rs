@@ -117,7 +117,8 @@ fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
     let line = move || state.with_shown(|ran| interchange::command(&ran.plan));
     let copy = move |_| {
-        copy_text(untrack(line), move |done| {
+        let line = state.plan().as_ref().map(interchange::command).unwrap_or_default();
+        copy_text(line, move |done| {
             // The page may be gone by then.
             let _ = copied.try_set(done);
             reset_soon(copied);

@@ -11,7 +11,7 @@ use model::serving::{Inference, ServingMetric, ServingPlan, infer};
 use model::violation::Violation;
 
 use super::measured::Measured;
-use crate::browser::Later;
+use crate::browser::{Later, takes_over};
 use crate::panel::asking::{Asking, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
@@ -27,9 +27,10 @@ pub(super) struct Ran {
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    design: RwSignal<Design>,
     resting: RwSignal<Design>,
-    outcome: Outcome<Ran>,
+    outcome: Outcome<Design, Ran>,
+    /// Are the layouts those that the page was opened with, as the server wrote them?
+    front_stands: RwSignal<bool>,
     front: Memo<Arc<Front>>,
     measured: RwSignal<Measured>,
     explained: RwSignal<ServingMetric>,
@@ -40,25 +41,24 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(design: Design) -> Self {
         let resting = RwSignal::new(design.clone());
-        let design = RwSignal::new(design);
-        let outcome = Outcome::new(move || {
-            design.with(|design| {
-                let plan = ServingPlan::new(design)?;
-                let inference = infer(&plan);
-                Ok(Ran { plan, inference })
-            })
+        let is_legal = |design: &Design| ServingPlan::new(design).is_ok();
+        let outcome = Outcome::new(design, is_legal, |design| {
+            let plan = ServingPlan::new(design)?;
+            let inference = infer(&plan);
+            Ok(Ran { plan, inference })
         });
         let front = Memo::new(move |_| Arc::new(resting.with(Front::new)));
+        let front_stands = RwSignal::new(takes_over());
         let typed = Typed::new();
         let measured = RwSignal::default();
         let explained = RwSignal::new(ServingMetric::tpot_seconds);
         let later = Later::new(REST);
-        Self { design, resting, outcome, front, measured, explained, typed, later }
+        Self { resting, outcome, front_stands, front, measured, explained, typed, later }
     }
 
     /// Something of the design.
     pub(super) fn with<T>(self, read: impl FnOnce(&Design) -> T) -> T {
-        self.design.with(read)
+        self.outcome.with_asked(read)
     }
 
     /// The rules that the design breaks.
@@ -76,12 +76,21 @@ impl State {
         self.outcome.with_shown(text)
     }
 
-    /// Text of the layouts, with the design that they are of and what was measured of it.
+    /// The plan of what is shown.
+    pub(super) fn plan(self) -> Option<ServingPlan> {
+        self.outcome.now(|ran| ran.plan.clone())
+    }
+
+    /// Text of the layouts, with the design that they are of and what was measured of it; none
+    /// where they stand in the page.
     pub(super) fn with_front(
         self,
         text: impl FnOnce(&Front, &Design, &Measured) -> String,
     ) -> String {
         self.measured.with(|measured| {
+            if self.front_stands.get() && *measured == Measured::default() {
+                return String::new();
+            }
             self.front.with(|front| self.resting.with(|design| text(front, design, measured)))
         })
     }
@@ -105,6 +114,7 @@ impl State {
     /// Shows the terms of the metric of that name.
     pub(super) fn explain(self, name: &str) {
         if let Some(metric) = ServingMetric::find(name) {
+            self.outcome.compute();
             self.explained.set(metric);
         }
     }
@@ -112,16 +122,17 @@ impl State {
     /// Asks for something else.
     pub(super) fn ask(self, design: Design) {
         self.typed.forget();
-        self.design.set(design.clone());
+        self.outcome.ask(design.clone());
         self.later.run(move || {
             // The page may be gone by now.
             let _ = self.resting.try_set(design);
+            let _ = self.front_stands.try_set(false);
         });
     }
 
     /// Takes over layout and load of another design of the same model.
     pub(super) fn lay_out(self, other: &Design) {
-        let mut design = self.design.get_untracked();
+        let mut design = self.outcome.asked_untracked();
         if design.preset.id != other.preset.id {
             return;
         }
@@ -140,7 +151,7 @@ impl Asking for State {
     }
 
     fn write(self, id: KnobId, text: &str) {
-        let mut design = self.design.get_untracked();
+        let mut design = self.outcome.asked_untracked();
         if self.typed.set(&mut design, id, text) {
             self.ask(design);
         }
