@@ -10,9 +10,10 @@ function runs(page: Page) {
   return page.getByRole("region", { name: "Table of runs" }).locator("tbody tr");
 }
 
-/** Opens the page and waits until its runs are there. */
+/** Opens the page, gives a sign of life, and waits until its runs are there. */
 async function gotoRuns(page: Page, url = "/trust"): Promise<void> {
   await gotoHydrated(page, url);
+  await page.keyboard.press("Shift");
   await page.locator("#runs[data-live=true]").waitFor();
 }
 
@@ -47,6 +48,16 @@ test("constants stand in one line each and say what they are fitted on", async (
     const clipped = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
     expect(clipped).toBeLessThanOrEqual(0);
   }
+});
+
+test("runs are fetched only when somebody is there", async ({ page }) => {
+  const fetched: string[] = [];
+  page.on("request", (request) => fetched.push(new URL(request.url()).pathname));
+  await gotoHydrated(page, "/trust");
+  await page.waitForLoadState("networkidle");
+  expect(fetched).not.toContain("/api/v1/validation");
+  await page.mouse.wheel(0, 200);
+  await expect.poll(() => fetched).toContain("/api/v1/validation");
 });
 
 test("filters as one types, and the address brings the same runs back", async ({ page }) => {

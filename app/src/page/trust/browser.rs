@@ -22,26 +22,43 @@ use crate::site::Page;
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// Fetches the runs and ties the filter to the address.
+/// What tells that somebody is there. Until then the runs stand as the server wrote them.
+const SIGNS: [&str; 5] = ["scroll", "pointermove", "pointerdown", "keydown", "focusin"];
+
+/// Fetches the runs as soon as somebody does anything, and ties the filter to the address.
 pub(super) fn install(runs: Runs) {
+    let asked = StoredValue::new(false);
     Effect::new(move || {
-        leptos::task::spawn_local(async move {
-            let rows = fetch().await;
-            // The page may be gone by now.
-            match rows {
-                Ok(rows) => {
-                    let _ = runs.rows.try_set(Some(Arc::new(rows)));
-                    let _ = runs.live.try_set(true);
+        let listeners = SIGNS.map(|sign| {
+            window_event_listener_untyped(sign, move |_| {
+                if asked.try_get_value() == Some(false) {
+                    asked.set_value(true);
+                    get(runs);
                 }
-                Err(_) => drop(runs.failed.try_set(true)),
-            }
+            })
         });
+        on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
     });
     let address = Later::new(ADDRESS_DELAY);
     Effect::new(move |is_first: Option<()>| {
         let to = runs.filter.with(Filter::address);
         if is_first.is_some() {
             address.run(move || replace_address(&to));
+        }
+    });
+}
+
+/// Gets the runs for the page.
+fn get(runs: Runs) {
+    leptos::task::spawn_local(async move {
+        let rows = fetch().await;
+        // The page may be gone by now.
+        match rows {
+            Ok(rows) => {
+                let _ = runs.rows.try_set(Some(Arc::new(rows)));
+                let _ = runs.live.try_set(true);
+            }
+            Err(_) => drop(runs.failed.try_set(true)),
         }
     });
 }
