@@ -23,6 +23,9 @@ const [REST, AWAY] = [400, 400];
 
 const GAP = 6;
 
+/** Labels are looked through for so long at a time, in milliseconds: the page stays quick. */
+const SLICE = 8;
+
 /** The terms by their names: `{name, about, pattern}`, the longest first. */
 let terms = [];
 
@@ -30,6 +33,9 @@ let terms = [];
 let shown;
 
 let timer;
+
+/** The terms of texts that were looked at before. */
+const found = new Map();
 
 const escaped = (name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -58,7 +64,8 @@ async function load() {
 function termOf(label) {
   const text = (label.textContent ?? "").trim();
   if (text.length === 0 || text.length > MAX_LENGTH) return undefined;
-  return terms.find(({ pattern }) => pattern.test(text));
+  if (!found.has(text)) found.set(text, terms.find(({ pattern }) => pattern.test(text)));
+  return found.get(text);
 }
 
 /** The label that an element is of, or beside. */
@@ -151,12 +158,22 @@ function press(event) {
 /** The labels that got the focus from here. */
 let marked = new Set();
 
+/** How often labels have been marked: what is marked again isn't marked to its end. */
+let turns = 0;
+
 /** Gives the focus to labels that have no button, the first of each term, and underlines them. */
-function mark() {
+async function mark() {
+  const turn = ++turns;
   const seen = new Set();
   const first = new Set();
   const ranges = [];
+  let since = performance.now();
   for (const label of document.querySelectorAll(ALONE)) {
+    if (performance.now() - since > SLICE) {
+      await new Promise((resume) => setTimeout(resume));
+      if (turn !== turns) return;
+      since = performance.now();
+    }
     const term = termOf(label);
     if (!term || label.closest("[hidden], .visually-hidden")) continue;
     if (seen.has(term.about) || label.querySelector(FOCUSABLE)) continue;
@@ -186,12 +203,12 @@ export function startGlossary() {
     document.addEventListener("focusout", hide);
     addEventListener("keydown", press, true);
     addEventListener("scroll", hide, true);
-    mark();
+    await mark();
     document.documentElement.dataset.glossary = "true";
     let waiting;
     const again = () => {
       clearTimeout(waiting);
-      waiting = setTimeout(mark, 500);
+      waiting = setTimeout(() => void mark(), 500);
     };
     const main = document.querySelector("main");
     if (main) new MutationObserver(again).observe(main, { childList: true, subtree: true });
