@@ -69,6 +69,8 @@ pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 pub struct Explorer {
     design: RwSignal<Design>,
     history: RwSignal<History>,
+    /// Has another design been shown since the page was opened?
+    moved: RwSignal<bool>,
     last_edited: RwSignal<Option<KnobId>>,
     /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
     held: StoredValue<bool>,
@@ -119,13 +121,19 @@ impl Explorer {
         let design = RwSignal::new(design);
         let preset_design = Memo::new(move |_| preset.get().design());
         let title = Memo::new(move |_| design.with(name::title));
-        let preset_numbers = Memo::new(move |_| {
-            preset_design.with(|design| Arc::new(Numbers::new(legal_plan(design))))
-        });
         let traced = RwSignal::new(None::<Arc<Plan>>);
         let estimator = StoredValue::new(Estimator::new());
         let checked = Memo::new(move |_| {
             traced.with(|traced| design.with(|design| check(design, estimator, traced.as_deref())))
+        });
+        let preset_numbers = Memo::new(move |_| {
+            preset_design.with(|preset| {
+                // Most pages are opened on a preset as it is.
+                let is_shown = || design.with_untracked(|design| design == preset);
+                let shown = || checked.get_untracked().ok().filter(|_| is_shown());
+                let shown = traced.with_untracked(Option::is_none).then(shown).flatten();
+                shown.unwrap_or_else(|| Arc::new(Numbers::new(legal_plan(preset))))
+            })
         });
         let violations = Memo::new(move |_| {
             checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
@@ -144,6 +152,7 @@ impl Explorer {
         let explorer = Self {
             design,
             history: RwSignal::default(),
+            moved: RwSignal::new(false),
             last_edited: RwSignal::new(None),
             held: StoredValue::new(false),
             typed: StoredValue::new(false),
@@ -176,6 +185,7 @@ impl Explorer {
     fn show(self, design: Design) {
         let preset = design.preset;
         self.design.set(design);
+        write(self.moved, true);
         write(self.preset, preset);
         self.tell_rows();
     }
@@ -196,6 +206,12 @@ impl Explorer {
         if self.design.with_untracked(|shown| *shown != design) {
             self.show(design);
         }
+    }
+
+    /// Has another design been shown since the page was opened?
+    #[must_use]
+    pub fn has_moved(self) -> bool {
+        self.moved.get()
     }
 
     /// Is a gesture on a knob going on, so that its value is on its way?

@@ -9,6 +9,7 @@ use model::violation::Nearest;
 use super::knob_note;
 use super::studies;
 use super::verdict::ways_out;
+use crate::browser::takes_over;
 use crate::explorer::{self, Explorer, Shown, Topic};
 use crate::present::format;
 use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
@@ -295,12 +296,22 @@ impl Row {
         if !knob.primary || !matches!(knob.kind, Kind::Integer(..)) {
             return None;
         }
-        // Which values are legal takes longer than an estimate: while a gesture on some knob goes
-        // on its own list stays anyway, and the others are made when it ends.
+        // Which values are legal takes longer than an estimate: none is sought before the slider is
+        // used or a knob has moved. While a gesture on some knob goes on its own list stays anyway,
+        // and the others are made when it ends.
+        let used = RwSignal::new(!takes_over());
         let positions = Memo::new(move |before: Option<&Vec<u64>>| match before {
-            Some(before) if self.explorer.in_gesture() => before.clone(),
+            _ if !used.get() && !self.explorer.has_moved() => Vec::new(),
+            Some(before) if self.explorer.in_gesture() && !(before.is_empty() && used.get()) => {
+                before.clone()
+            }
             _ => self.explorer.positions(self.id),
         });
+        let use_it = move || {
+            if !used.get_untracked() {
+                used.set(true);
+            }
+        };
         let current = move || {
             if let Value::Integer(number) = self.value.get() { number } else { 0 }
         };
@@ -313,6 +324,7 @@ impl Row {
             format!("{}{space}{}", format::whole(current()), knob.unit)
         };
         let on_move = move |position: usize| {
+            use_it();
             if let Some(number) = positions.with_untracked(|all| all.get(position).copied()) {
                 self.set(&Value::Integer(number));
             }
@@ -328,6 +340,7 @@ impl Row {
             text: Signal::derive(text),
             locked: self.explorer.locked.into(),
             on_move: Callback::new(on_move),
+            on_use: Callback::new(move |()| use_it()),
             on_hold: Callback::new(move |held| self.explorer.hold(held)),
         });
         Some(view! {

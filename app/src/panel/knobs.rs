@@ -1,6 +1,10 @@
 //! The knobs in three groups: those that matter most in view, the rest folded with their changes
 //! counted, and a search over all of them.
+//!
+//! The rows of a fold are most of the page's controls, and out of view: each fold takes its own
+//! over after the page has been, so that no task of the browser is long.
 
+use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
 use model::design::KnobId;
@@ -9,6 +13,7 @@ use model::knob::Section;
 use super::knob::knob;
 use super::presets::presets;
 use super::studies;
+use crate::browser::{after_paint, takes_over};
 use crate::explorer::Explorer;
 use crate::present::about::About;
 use crate::present::format;
@@ -153,7 +158,20 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
     if ids.is_empty() {
         return None;
     }
-    let rows: Vec<_> = ids.iter().map(|id| knob(explorer, *id, is_found(explorer, *id))).collect();
+    let place = NodeRef::<html::Div>::new();
+    let waits = StoredValue::new(takes_over());
+    let take = move || {
+        if let (Some(true), Some(node)) = (waits.try_get_value(), place.get_untracked()) {
+            waits.set_value(false);
+            take_over(explorer, section, node.into());
+        }
+    };
+    let rows = if waits.get_value() {
+        Effect::new(move || after_paint(Box::new(take)));
+        Either::Left(view! { <div class="fold-rows" node_ref=place inner_html=""></div> })
+    } else {
+        Either::Right(view! { <div class="fold-rows">{rows(explorer, section)}</div> })
+    };
     let any = any_found(explorer, ids.clone());
     let searching = Memo::new(move |_| !explorer.search.with(String::is_empty));
     let count = format::counted(ids.len() as u64, "knob", "knobs");
@@ -166,7 +184,12 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
         })
     };
     let view = view! {
-        <details class="fold" open=move || searching.get() hidden=move || !any.get()>
+        <details
+            class="fold"
+            open=move || searching.get()
+            hidden=move || !any.get()
+            on:toggle=move |_| take()
+        >
             <summary>
                 <span>{title}</span>
                 <span class="muted">{count}</span>
@@ -180,6 +203,31 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
     };
     Some(view)
 }
+
+/// The lesser knobs of a section.
+fn rows(explorer: Explorer, section: Section) -> Vec<impl IntoView> {
+    let ids = offered(section).filter(|id| !id.knob().primary);
+    ids.map(|id| knob(explorer, id, is_found(explorer, id))).collect()
+}
+
+/// Takes the rows of a fold over, or makes them anew where they aren't what the server wrote.
+#[cfg(feature = "hydrate")]
+fn take_over(explorer: Explorer, section: Section, place: web_sys::HtmlElement) {
+    use leptos::mount::{hydrate_from, mount_to};
+
+    let make = move || rows(explorer, section);
+    // They stay as long as the page.
+    if untrack(|| explorer.has_moved() || !explorer.search.with(String::is_empty)) {
+        place.set_inner_html("");
+        mount_to(place, make).forget();
+    } else {
+        hydrate_from(place, make).forget();
+    }
+}
+
+/// Nothing is taken over outside of a browser.
+#[cfg(not(feature = "hydrate"))]
+fn take_over(_: Explorer, _: Section, _: web_sys::HtmlElement) {}
 
 /// `n changed`, or nothing.
 fn changes(explorer: Explorer, ids: Vec<KnobId>) -> impl Fn() -> String + Send + Sync + 'static {

@@ -11,7 +11,8 @@ const STRIDE: usize = 10;
 pub struct Slider {
     /// Its accessible name.
     pub label: String,
-    /// How many positions there are.
+    /// How many positions there are; 0 while they aren't known, and the page has what the server
+    /// wrote.
     pub count: Signal<usize>,
     /// The current position.
     pub position: Signal<usize>,
@@ -19,6 +20,8 @@ pub struct Slider {
     pub text: Signal<String>,
     /// Is it only to be read?
     pub locked: Signal<bool>,
+    /// Called when it is about to be used.
+    pub on_use: Callback<()>,
     /// Called with the new position, again and again during a drag.
     pub on_move: Callback<usize>,
     /// Called when a pointer takes hold (true) and lets go (false).
@@ -27,12 +30,12 @@ pub struct Slider {
 
 /// Draws a slider.
 pub fn slider(spec: Slider) -> impl IntoView {
-    let Slider { label, count, position, text, locked, on_move, on_hold } = spec;
+    let Slider { label, count, position, text, locked, on_use, on_move, on_hold } = spec;
     let node = NodeRef::<html::Input>::new();
     // One effect and not three attributes: the browser clamps a value to the maximum of that time.
     Effect::new(move || {
         let (count, position, text) = (count.get(), position.get(), text.get());
-        if let Some(input) = node.get() {
+        if let Some(input) = node.get().filter(|_| count > 0) {
             input.set_max(&count.saturating_sub(1).to_string());
             input.set_value(&position.to_string());
             // An attribute of a fixed, valid name can always be set.
@@ -78,7 +81,12 @@ pub fn slider(spec: Slider) -> impl IntoView {
                 }
             }
             on:keydown=stride
-            on:pointerdown=move |_| on_hold.run(true)
+            on:focus=move |_| on_use.run(())
+            on:pointerenter=move |_| on_use.run(())
+            on:pointerdown=move |_| {
+                on_use.run(());
+                on_hold.run(true);
+            }
             on:change=move |_| let_go()
             on:pointerup=move |_| let_go()
             on:pointercancel=move |_| let_go()
