@@ -131,7 +131,7 @@ fn pace(data: &Data) -> String {
     }
 }
 
-/// The best design of each objective.
+/// The best design of each objective, and between two of them the one that gains most in both.
 #[must_use]
 pub fn best(data: &Data) -> String {
     let best = |objective: &Objective| {
@@ -145,8 +145,9 @@ pub fn best(data: &Data) -> String {
         )
     };
     let bests: Vec<Option<usize>> = data.objectives.iter().map(best).collect();
+    let between = between(data, &bests);
     let mut found: Vec<u64> = Vec::new();
-    for index in bests.iter().flatten().map(|row| data.rows.index[*row]) {
+    for index in bests.iter().chain([&between]).flatten().map(|row| data.rows.index[*row]) {
         if !found.contains(&index) && found.len() < MAX_PINS {
             found.push(index);
         }
@@ -155,12 +156,54 @@ pub fn best(data: &Data) -> String {
         @for (objective, row) in data.objectives.iter().zip(bests) {
             (best_card(data, objective, row))
         }
+        @if let Some(row) = between {
+            article.card.sweep-best {
+                h3 { "Trade-off" }
+                p.sweep-best-value {
+                    @for (place, objective) in data.objectives.iter().enumerate() {
+                        @if place > 0 { ", " }
+                        (data.text(Dim::Metric(objective.metric), row))
+                    }
+                }
+                (ways_on(data, row))
+            }
+        }
         @if found.len() > 1 {
             p.sweep-compare { a href=(data.comparison_address(&found)) { "Compare them" } }
         }
         (freed(data))
     };
     markup.into_string()
+}
+
+/// Of two objectives the design that is farthest from the worse end of both: shares of the way
+/// between the two bests, added up. None that is one of these, and none that adds up to no more.
+fn between(data: &Data, bests: &[Option<usize>]) -> Option<usize> {
+    let [Some(one), Some(other)] = *bests else { return None };
+    let share = |objective: &Objective, row, from, to| {
+        let number = |row| data.number(Dim::Metric(objective.metric), row);
+        (number(row) - number(from)) / (number(to) - number(from))
+    };
+    let [first, second] = data.objectives.as_slice() else { return None };
+    let sum = |row| share(first, row, other, one) + share(second, row, one, other);
+    let sums = (0..data.rows.len()).filter(|row| data.is_sure(*row)).map(|row| (row, sum(row)));
+    let better = sums.filter(|(_, sum)| *sum > 1.0);
+    let best = better.reduce(|best, row| if row.1 > best.1 { row } else { best });
+    best.map(|(row, _)| row).filter(|row| *row != one && *row != other)
+}
+
+/// The knobs of one of the best, and where to go from it.
+fn ways_on(data: &Data, row: usize) -> Markup {
+    let index = data.rows.index[row];
+    html! {
+        p.muted { (knobs_text(data, row)) }
+        p.sweep-best-ways {
+            a href=(data.design_address(index)) { (data.open_label()) } " "
+            @if !data.is_serving() {
+                a href=(data.find_address(index)) { "Find around it" }
+            }
+        }
+    }
 }
 
 fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
@@ -181,14 +224,9 @@ fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
         article.card.sweep-best {
             h3 { (word) " " (label) }
             @if let Some(row) = row {
-                @let index = data.rows.index[row];
                 p.sweep-best-value { (data.text(dim, row)) }
                 p.muted { (how_timed(data, dim, row)) }
-                p.muted { (knobs_text(data, row)) }
-                a href=(data.design_address(index)) { (data.open_label()) } " "
-                @if !data.is_serving() {
-                    a href=(data.find_address(index)) { "Find around it" }
-                }
+                (ways_on(data, row))
             } @else {
                 p.muted { (nothing) }
                 @if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
