@@ -48,7 +48,10 @@ pub fn ladder(rungs: &[Rung], width: u32) -> String {
     let bars: Vec<Vec<Vec<Bar>>> = (0..rungs.len()).map(|index| bars(rungs, index)).collect();
     let legend = Legend::new(width, keys(&bars));
     let top = legend.height() + LINE / 2;
-    let heights: Vec<i32> = bars.iter().map(|rows| height(rows.len())).collect();
+    let titles: Vec<Vec<String>> =
+        (0..rungs.len()).map(|index| lines(rungs, index, width)).collect();
+    let sizes = bars.iter().zip(&titles);
+    let heights: Vec<i32> = sizes.map(|(rows, lines)| height(rows.len(), lines.len())).collect();
     let bottom = top + heights.iter().sum::<i32>();
     let ends = bars.iter().flatten().flatten().map(|bar| bar.to.max(bar.from));
     let most = ends.fold(1.0_f64, f64::max);
@@ -65,7 +68,8 @@ pub fn ladder(rungs: &[Rung], width: u32) -> String {
         let plot = frame.draw(canvas, width);
         let mut y = top;
         for (index, (rows, height)) in bars.iter().zip(&heights).enumerate() {
-            draw_rung(canvas, &plot, rungs, index, rows, (y, width));
+            strong(canvas, &figure(rungs, index), (width, y + LINE / 2), Ink::Text, HPos::Right);
+            draw_rung(canvas, &plot, &titles[index], rows, y);
             y += height;
         }
     })
@@ -76,26 +80,19 @@ fn share(ratio: f64) -> f64 {
     finite(ratio).clamp(0.0, 2.0)
 }
 
-/// Room for a change with so many rows of bars below its title.
-fn height(rows: usize) -> i32 {
-    LINE + rows as i32 * (BAR + GAP) + LINE / 2
+/// Room for a change with so many rows of bars below the lines of its title.
+fn height(rows: usize, lines: usize) -> i32 {
+    lines as i32 * LINE + rows as i32 * (BAR + GAP) + LINE / 2
 }
 
-fn draw_rung(
-    canvas: &Canvas<'_>,
-    plot: &Plot<'_>,
-    rungs: &[Rung],
-    index: usize,
-    rows: &[Vec<Bar>],
-    (top, width): (i32, i32),
-) {
-    let middle = top + LINE / 2;
-    let figure = figure(rungs, index);
-    strong(canvas, &figure, (width, middle), Ink::Text, HPos::Right);
-    let room = width - bold_width(&figure, TEXT_SIZE) - TEXT_GAP;
-    text(canvas, &shortened(&rungs[index].title, room), (0, middle), Ink::Text, HPos::Left);
+fn draw_rung(canvas: &Canvas<'_>, plot: &Plot<'_>, title: &[String], rows: &[Vec<Bar>], top: i32) {
+    for (line, words) in (0..).zip(title) {
+        let middle = top + line * LINE + LINE / 2;
+        text(canvas, words, (0, middle), Ink::Text, HPos::Left);
+    }
+    let top = top + title.len() as i32 * LINE;
     for (row, bars) in rows.iter().enumerate() {
-        let head = top + LINE + row as i32 * (BAR + GAP);
+        let head = top + row as i32 * (BAR + GAP);
         for bar in bars {
             let at = |share: f64| plot.map_coordinate(&(share, 0.0)).0;
             let (left, right) = (at(bar.from.min(bar.to)), at(bar.from.max(bar.to)));
@@ -157,13 +154,24 @@ fn keys(bars: &[Vec<Vec<Bar>>]) -> Vec<Key> {
     used.map(key).collect()
 }
 
-/// As much of a title as there is room for, cut between words.
-fn shortened(title: &str, room: i32) -> String {
-    if text_width(title, TEXT_SIZE) <= room {
-        return title.to_owned();
+/// The title of a change in as many lines as it takes, between words; beside the first one stands
+/// where the change leads.
+fn lines(rungs: &[Rung], index: usize, width: i32) -> Vec<String> {
+    let mut room = width - bold_width(&figure(rungs, index), TEXT_SIZE) - TEXT_GAP;
+    let mut lines = vec![String::new()];
+    for word in rungs[index].title.split_whitespace() {
+        let last = lines.last_mut().map(std::mem::take).unwrap_or_default();
+        let longer = if last.is_empty() { word.to_owned() } else { format!("{last} {word}") };
+        let count = lines.len();
+        if last.is_empty() || text_width(&longer, TEXT_SIZE) <= room {
+            lines[count - 1] = longer;
+        } else {
+            lines[count - 1] = last;
+            lines.push(word.to_owned());
+            room = width;
+        }
     }
-    let ends = title.match_indices(' ').rev().map(|(end, _)| format!("{} …", &title[..end]));
-    ends.into_iter().find(|short| text_width(short, TEXT_SIZE) <= room).unwrap_or_default()
+    lines
 }
 
 fn label(rungs: &[Rung]) -> String {
