@@ -12,8 +12,9 @@ function filter() {
     card.hidden = !fits;
     if (fits) found += 1;
   }
-  for (const section of document.querySelectorAll(".gallery-group")) {
-    section.hidden = [...section.querySelectorAll("[data-words]")].every((card) => card.hidden);
+  for (const group of document.querySelectorAll(".gallery-group")) {
+    group.hidden = [...group.querySelectorAll("[data-words]")].every((card) => card.hidden);
+    group.open ||= words.length > 0;
   }
   document.getElementById("gallery-none").hidden = found > 0;
   count.textContent = found === 1 ? "1 preset" : `${found} presets`;

@@ -110,10 +110,12 @@ fn body(asked: &str) -> Markup {
             "No preset matches. " a href="/import" { "Import a config.json" }
             " of your own and find its layouts."
         }
-        @for (kind, title, about) in GROUPS {
+        @for (place, (kind, title, about)) in GROUPS.into_iter().enumerate() {
             @let of_kind = || cards().iter().filter(|card| card.preset.kind == kind);
-            section.gallery-group hidden[!of_kind().any(fits)] {
-                h2 { (title) }
+            // The first alone is long enough; a search opens what it finds.
+            details.gallery-group hidden[!of_kind().any(fits)]
+                open[place == 0 || !lower.is_empty()] {
+                summary { h2 { (title) " (" (of_kind().count()) ")" } }
                 p.muted { (about) }
                 div.gallery-cards {
                     @for card in of_kind() {
