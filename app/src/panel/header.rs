@@ -130,6 +130,11 @@ fn more_menu(items: impl IntoView, keys: impl IntoView) -> impl IntoView {
                 {item(Icon::Theme, "Switch between dark and light", "T")}
             </button>
         </li>
+        <li class="needs-script" translate="no">
+            <button type="button" data-switch-language="">
+                {item(Icon::Language, "中文 / English", "")}
+            </button>
+        </li>
         <li>
             <a href=Page::Settings.path()>{item(Icon::Settings, "Settings", "")}</a>
         </li>

@@ -136,6 +136,7 @@ function click(event) {
   if (!(event.target instanceof Element)) return;
   if (event.target.closest("[data-palette]")) return void palette();
   if (event.target.closest("[data-switch-theme]")) return page.switchTheme();
+  if (event.target.closest("[data-switch-language]")) return page.switchLanguage();
   if (event.target.closest("[data-act=copy-link]")) return void page.copyLink();
   if (event.target.closest("[data-act=print]")) return print();
   if (event.target.closest(".skip[href='#knobs']")) {

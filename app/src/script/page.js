@@ -237,6 +237,12 @@ export function switchTheme() {
   keep("theme", root.dataset.theme);
 }
 
+/** Turns English into Chinese and back. */
+export function switchLanguage() {
+  keep("language", document.documentElement.lang === "zh-CN" ? "en" : "zh");
+  location.reload();
+}
+
 /** Makes an element with text or with parts in it. */
 export function make(tag, attributes = {}, ...parts) {
   const element = document.createElement(tag);

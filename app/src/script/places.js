@@ -153,6 +153,7 @@ export function actions({ words } = NO_TABLE) {
     ...fitting,
     page.isExplorer() && action("sweep", "Sweep this design", "", () => openPage("/sweep")),
     action("theme", "Switch between dark and light", "t", page.switchTheme),
+    action("language", "中文 / English", "", page.switchLanguage),
     action("settings", "Settings: language, units, theme", "", openSettings),
     action("print", "Print this page", "", () => print()),
     action("letters", letters, "", switchKeys),

@@ -15,6 +15,8 @@ pub enum Icon {
     Share,
     /// Dark and light.
     Theme,
+    /// Another language.
+    Language,
     /// Keys.
     Keyboard,
     /// Close.
@@ -52,6 +54,10 @@ impl Icon {
             }
             Self::Share => "M8 10V2m-3 3 3-3 3 3M3 8v6h10V8",
             Self::Theme => "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
+            Self::Language => {
+                "M1.5 8h13M8 1.5a9 9 0 0 1 0 13 9 9 0 0 1 0-13M14.5 8a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 \
+                 1 13 0z"
+            }
             Self::Keyboard => {
                 "M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M4.5 9.5h7"
             }
