@@ -42,6 +42,19 @@ test("back takes an edit back and forward takes it again", async ({ page }) => {
   await expect(page).toHaveURL(/\/guide/);
 });
 
+test("edits in quick succession are a step each", async ({ page }) => {
+  await gotoHydrated(page);
+  const entries = await page.evaluate(() => history.length);
+  for (const value of ["1", "4"]) await type(page, VPP, value);
+  const schedule = page.getByRole("combobox", { name: "Schedule", exact: true });
+  for (const index of [0, 1]) await schedule.selectOption({ index });
+  await expect.poll(() => page.evaluate(() => history.length)).toBe(entries + 4);
+  await page.goBack();
+  await expect(page).toHaveURL(/schedule\.method=gpipe/);
+  for (const _ of [1, 2]) await page.goBack();
+  await expect(numberBox(page, VPP)).toHaveValue("1");
+});
+
 test("undo, redo and the browser's buttons walk the same way", async ({ page }) => {
   await gotoHydrated(page);
   await type(page, VPP, "1");
