@@ -10,6 +10,7 @@ mod named;
 mod open;
 mod model_shape;
 mod run;
+mod mixer;
 mod tuning;
 
 use std::collections::BTreeMap;
@@ -146,6 +147,7 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         }
     }
     named::ask(&parts, line, draft);
+    mixer::read(&parts, draft);
     model_shape::read(&parts, draft);
     layers::read(&parts, draft);
     run::read(&parts, draft);

@@ -173,6 +173,17 @@ fn presets() -> impl Iterator<Item = &'static Preset> {
     Preset::all().filter(|preset| preset.kind == PresetKind::Model && preset.refused.is_none())
 }
 
+/// The model that has as many layers, as wide, with as many heads and experts as a shape.
+pub(crate) fn of_shape(shape: &Transformer) -> Option<Known> {
+    let sizes = |it: &Transformer| {
+        let experts = (it.num_moe_experts, it.moe_ffn_hidden_size);
+        let heads = (it.num_attention_heads, it.num_query_groups, it.multi_latent_attention);
+        (it.num_layers, it.hidden_size, it.ffn_hidden_size, heads, experts)
+    };
+    let wanted = sizes(shape);
+    names().filter_map(find).find(|known| sizes(&known.transformer()) == wanted)
+}
+
 /// The known name that is spelled most like one.
 pub(crate) fn closest(name: &str) -> Option<String> {
     let part = name.rsplit('/').find(|part| !part.is_empty())?;

@@ -407,6 +407,55 @@ fn a_tokenizer_that_the_text_names_says_how_many_rows_there_are() {
     assert_eq!(rows("--tokenizer-name-or-path t5-small --pad-vocab-size-to 51200"), 51_200);
     assert_eq!(rows("--vocab-file ./20B_checkpoints/20B_tokenizer.json"), 50_432);
     assert_eq!(rows("--vocab-file gpt2-vocab.json --vocab-size 1024"), 1_024);
+    let own = "--tokenizer-model /src/llm-jp-tokenizer-100k.ver3.0b1.model";
+    assert_eq!(rows(own), 99_584);
+}
+
+/// Mixtral's published 46.7B need its 32,000 rows.
+#[test]
+fn a_vocabulary_that_no_one_names_is_that_of_the_model_of_this_shape() {
+    let text = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --swiglu \
+                --ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention \
+                --num-query-groups 8 --num-experts 8 --moe-router-topk 2 --seq-length 4096 \
+                --tokenizer-type Llama2Tokenizer --micro-batch-size 1 --global-batch-size 256";
+    let read = import(Format::Megatron, text, None);
+    has(read.design.as_ref().unwrap(), "vocab_size=32000");
+    let says = |part: &str| read.assumed.iter().any(|it| it.detail.contains(part));
+    assert!(says("32000, that of mixtral-8x7b"), "{:?}", read.assumed);
+}
+
+/// A specification of layers says what no argument of Megatron's does.
+#[test]
+fn gated_delta_nets_are_known_by_their_specification() {
+    let mindspeed = "torchrun pretrain_gpt.py --use-mcore-models \
+                     --spec mindspeed_llm.tasks.models.spec.qwen3_next_spec layer_spec \
+                     --full-attention-interval 4 --mamba-d-conv 4 --linear-key-head-dim 128 \
+                     --linear-num-key-heads 16 --linear-num-value-heads 32 --shared-expert-gate \
+                     --num-experts 8 --moe-router-topk 2 --n-shared-experts 1";
+    let read = import(Format::Mindspeed, &format!("{mindspeed} {SMALL} --seq-length 64"), None);
+    has(
+        read.design.as_ref().unwrap(),
+        "experimental_attention_variant=gdn linear_attention_freq=4 attention_output_gate=true \
+         moe_shared_expert_gate=true linear_conv_kernel_dim=4 linear_num_value_heads=32",
+    );
+    let slime = "python train.py --spec slime_plugins.models.qwen3_5 get_qwen3_5_spec \
+                 --hf-checkpoint /root/Qwen3.5-27B --rollout-batch-size 8 --attention-output-gate";
+    let read = import(Format::Megatron, &format!("{slime} {SMALL} --seq-length 64"), None);
+    has(
+        read.design.as_ref().unwrap(),
+        "experimental_attention_variant=gdn linear_attention_freq=4 linear_num_value_heads=48",
+    );
+}
+
+#[test]
+fn mindspeeds_sparse_attention_has_an_indexer() {
+    let latent = "--multi-latent-attention --q-lora-rank 64 --kv-lora-rank 64 \
+                  --enable-dsa-indexer --index-topk 1024 --use-sparse-flash-attn";
+    let text = format!("torchrun pretrain_gpt.py {latent} {SMALL} --seq-length 64");
+    let read = import(Format::Mindspeed, &text, None);
+    let values = "experimental_attention_variant=dsa dsa_indexer_topk=1024 kv_lora_rank=64";
+    has(read.design.as_ref().unwrap(), values);
+    assert_eq!(read.unknown, []);
 }
 
 /// 1.3B with 128 experts in every second layer is published as 52B.

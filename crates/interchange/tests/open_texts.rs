@@ -46,6 +46,44 @@ fn a_model_that_is_named_has_its_shape_and_the_text_overrides_it() {
     has(&read(&fewer), "num_layers=8 num_moe_experts=128");
 }
 
+/// A name that says more than a model's may be of another shape.
+#[test]
+fn a_smaller_model_of_a_known_name_is_asked_for() {
+    let named = |name: &str| {
+        read(&format!("megatron sft --model {name} --max_length 4096 --micro_batch_size 2"))
+    };
+    for name in ["kimi_k3_tiny", "deepseek_v3_proxy", "glm5_4layers"] {
+        let import = named(name);
+        assert_eq!(asked(&import)[0], "model", "{name}");
+        assert!(import.questions[0].purpose.contains(name), "{:?}", import.questions);
+    }
+    for name in ["deepseek_v3_671b_16nodes", "/data/test/DeepSeek-V3"] {
+        assert!(!asked(&named(name)).contains(&"model"), "{name}");
+    }
+    has(&named("kimi_k3_curve"), "num_layers=24 hidden_size=2048 moe_latent_size=1024");
+    let answers = Answers { model: Some("kimi-k3".to_owned()), ..Answers::default() };
+    let text = "megatron sft --model kimi_k3_tiny --max_length 4096 --micro_batch_size 2";
+    let import = import_with(Format::Megatron, text, None, &answers);
+    assert!(!asked(&import).contains(&"model"));
+    has(&import, "num_layers=93");
+}
+
+/// Primus keeps Megatron's switch of latent attention off, and names the mixers by the model.
+#[test]
+fn primus_names_kimis_mixers_by_the_kind_of_model() {
+    let text = "work_group: ${PRIMUS_TEAM:amd}\nmodel_type: kimi_k3\nnum_layers: 8\n\
+                hidden_size: 512\nnum_attention_heads: 8\nvocab_size: 1024\n\
+                multi_latent_attention: false\nmla_use_output_gate: true\nq_lora_rank: 64\n\
+                kv_lora_rank: 64\nlinear_attention_freq: \"([1]*3+[0])*2\"\nnum_experts: 8\n\
+                routed_expert_hidden_size: 256\nattn_res_block_size: 4\nseq_length: 256\n\
+                micro_batch_size: 1\n";
+    has(
+        &read(text),
+        "experimental_attention_variant=kda multi_latent_attention=true moe_latent_size=256 \
+         attention_output_gate=true attention_residual_block_size=4",
+    );
+}
+
 #[test]
 fn a_model_that_nobody_knows_is_asked_for() {
     let text = "megatron sft --model org/Own-Model-9000 --max_length 4096 --micro_batch_size 2";

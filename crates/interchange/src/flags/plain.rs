@@ -112,7 +112,7 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
         "norm-topk-prob moe-router-enable-expert-bias router-gating-in-fp32 \
          moe-router-pre-softmax moe-router-force-load-balancing fix-router \
          moe-router-padding-for-fp8 moe-router-padding-for-quantization moe-router-fusion \
-         moe-token-dropping moe-no-drop device-aux comm-aux shared-expert-gate \
+         moe-token-dropping moe-no-drop device-aux comm-aux \
          moe-apply-probs-on-input"),
     (One, ROPE,
         "rotary-base rotary-percent rotary-seq-len-interpolation-factor rotary-scaling-factor \
@@ -128,7 +128,8 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          coc-fused-kernel use-fusion-attn-v2 use-fused-ring-attention-update \
          enable-token-rearrange-opt te-rng-tracker moe-permutation-async-comm apply-rope-fusion \
          mla-down-proj-fusion bias-gelu-fusion use-triton-gmm moe-use-legacy-grouped-gemm \
-         gelu-tanh"),
+         use-fused-lightning-indexer use-fused-lightning-indexer-loss use-sparse-flash-attn \
+         use-triton-gdn gelu-tanh"),
     (One, FUSED, "cross-entropy-fusion-impl sparse-mode pre-tockens next-tockens"),
     (Switch, HOST,
         "manual-gc no-manual-gc-eval jit-compile use-deter-comp deterministic-mode \

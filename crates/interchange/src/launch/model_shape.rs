@@ -167,9 +167,7 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
             );
             draft.assume(Some(knob), detail);
         } else if is_open {
-            let size = draft.design.transformer.vocab_size;
-            let detail = format!("the tokenizer's vocabulary isn't in the text: {size}");
-            draft.assume(Some(knob), detail);
+            open_vocabulary(parts, draft);
         }
         return;
     };
@@ -179,6 +177,23 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
         draft.assume(Some(knob), detail);
     }
     parts.set(knob, &padded.to_string(), "vocab-size", draft);
+}
+
+/// Takes the vocabulary of the known model of this shape where nothing says how large it is.
+fn open_vocabulary(parts: &Parts, draft: &mut Draft) {
+    let knob = KnobId::vocab_size;
+    let mut shape = draft.design.transformer.clone();
+    shape.num_layers = super::layer_count(parts, draft);
+    let near = crate::models::of_shape(&shape);
+    if let Some(known) = near {
+        draft.default(knob, &known.transformer().vocab_size.to_string());
+    }
+    let size = draft.design.transformer.vocab_size;
+    let whose = near.map_or_else(String::new, |known| {
+        format!(", that of {}, which has these layers and widths", known.name)
+    });
+    let detail = format!("the tokenizer's vocabulary isn't in the text: {size}{whose}");
+    draft.assume(Some(knob), detail);
 }
 
 fn experts(parts: &Parts, draft: &mut Draft) {

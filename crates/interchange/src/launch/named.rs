@@ -30,6 +30,25 @@ const PATHS: [&str; 8] = [
     "save",
 ];
 
+/// What the name of a model decides.
+const FOLLOWS: &str = "layers, widths and experts: a known name, or the model's config.json";
+
+/// Words of names that mostly mean another shape than that of the model in the name.
+const OTHER: [&str; 10] =
+    ["proxy", "curve", "tiny", "mini", "toy", "test", "debug", "cut", "reduced", "slim"];
+
+/// The word of a name by which a model may have another shape than the one it is called by:
+/// `kimi_k3_tiny`, `glm5_4layers`.
+fn other_shape(written: &str) -> Option<&str> {
+    let mut words = written.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.find(|word| {
+        let word = word.to_ascii_lowercase();
+        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let is_layers = rest.len() < word.len() && matches!(rest, "l" | "layer" | "layers");
+        is_layers || OTHER.contains(&word.as_str())
+    })
+}
+
 /// Is a knob a degree of parallelism?
 pub(super) const fn is_degree(knob: KnobId) -> bool {
     matches!(
@@ -70,6 +89,22 @@ pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
         known.source
     );
     draft.assume(None, detail);
+    let is_whole = answer.is_some() || models::find(&written).is_some();
+    if let Some(word) = other_shape(&written).filter(|_| !is_whole) {
+        draft.ask(Question {
+            name: "model".to_owned(),
+            line,
+            file: None,
+            purpose: format!(
+                "`{}` may have another shape than {}: `{}` is in its name",
+                cut(&written),
+                known.name,
+                cut(word)
+            ),
+            guess: Some(known.name.to_owned()),
+            follows: FOLLOWS.to_owned(),
+        });
+    }
     line
 }
 
@@ -130,7 +165,6 @@ pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
         Some(name) => format!("the shape of `{}` isn't known", cut(name)),
         None => "the text names no model and no layers".to_owned(),
     };
-    let follows = "layers, widths and experts: a known name, or the model's config.json".to_owned();
     if let Some(known) = models::find(&near) {
         draft.design.transformer = known.transformer();
         draft.model = Some(known);
@@ -141,6 +175,6 @@ pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
         file: None,
         purpose,
         guess: Some(near),
-        follows,
+        follows: FOLLOWS.to_owned(),
     });
 }

@@ -8,12 +8,14 @@ const FILES: [&str; 3] = ["vocab-file", "tokenizer-model", "tokenizer-name-or-pa
 /// Tokenizers by a part of their files' names, with their entries.
 ///
 /// Sources: openai/gpt-2 `encoder.json`, EleutherAI/gpt-neox `20B_tokenizer.json` (padded to 50,432
-/// with two tensor-parallel ranks), meta-llama/Llama-2 `tokenizer.model`.
-const KNOWN: [Tokenizer; 4] = [
+/// with two tensor-parallel ranks), meta-llama/Llama-2 `tokenizer.model`, llm-jp/llm-jp-tokenizer
+/// `models/ver3.0`.
+const KNOWN: [Tokenizer; 5] = [
     Tokenizer { part: "gpt2-vocab", name: "GPT-2", entries: 50_257 },
     Tokenizer { part: "20b_tokenizer", name: "GPT-NeoX-20B", entries: 50_277 },
     Tokenizer { part: "llama-2-", name: "Llama 2", entries: 32_000 },
     Tokenizer { part: "llama2-", name: "Llama 2", entries: 32_000 },
+    Tokenizer { part: "llm-jp-tokenizer-100k.ver3", name: "LLM-jp 3", entries: 99_487 },
 ];
 
 /// A tokenizer.

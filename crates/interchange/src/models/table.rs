@@ -21,6 +21,7 @@ pub(super) static ROWS: &[Row] = &[
     // The same shape as a preset's.
     row(&["deepseek-r1", "deepseek-r1-zero", "dsv3", "deepseek3-671b", "deepseek-v3-671b"],
         "hub: deepseek-ai/DeepSeek-R1", "deepseek-v3"),
+    row(&["deepseek-v32"], "hub: deepseek-ai/DeepSeek-V3.2", "deepseek-v3.2"),
     row(&["llama-3.1-8b"],
         "hub: meta-llama/Llama-3.1-8B", "llama-3-8b"),
     row(&["llama-3.1-70b", "llama-3.3-70b"],
@@ -125,6 +126,15 @@ pub(super) static ROWS: &[Row] = &[
          multi_latent_attention=true qk_layernorm=true vocab_size=163840 num_moe_experts=64 \
          moe_router_topk=6 moe_ffn_hidden_size=1408 moe_shared_expert_intermediate_size=2816 \
          moe_layer_freq=([0]*1+[1]*26)"),
+    row(&["kimi-k3-curve"], "AMD-AGI/Primus: kimi_k3_curve.yaml",
+        "num_layers=24 hidden_size=2048 ffn_hidden_size=9728 num_attention_heads=16 \
+         multi_latent_attention=true q_lora_rank=512 kv_lora_rank=256 qk_head_dim=128 \
+         qk_pos_emb_head_dim=64 v_head_dim=128 qk_layernorm=true attention_output_gate=true \
+         position_embedding_type=none experimental_attention_variant=kda \
+         linear_attention_freq=4 linear_num_key_heads=16 linear_num_value_heads=16 \
+         attention_residual_block_size=8 vocab_size=151680 num_moe_experts=32 \
+         moe_router_topk=4 moe_ffn_hidden_size=1024 moe_latent_size=1024 \
+         moe_shared_expert_intermediate_size=2048 moe_layer_freq=([0]*1+[1]*23)"),
     row(&["glm-4.7-flash", "glm4.7-30b-a3b"], "hub: zai-org/GLM-4.7-Flash",
         "num_layers=47 hidden_size=2048 ffn_hidden_size=10240 num_attention_heads=20 \
          multi_latent_attention=true q_lora_rank=768 qk_head_dim=192 v_head_dim=256 \
