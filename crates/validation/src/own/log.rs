@@ -1,10 +1,12 @@
-//! Logs of Megatron-LM and MindSpeed-LLM: the design by the arguments that the run prints, its step
-//! time by its iteration lines.
+//! Logs of Megatron-LM, MindSpeed-LLM and others: the design by the arguments that the run prints,
+//! its step time by its iteration lines.
 //!
 //! Sources: NVIDIA/Megatron-LM `megatron/training/arguments.py:_print_args`,
 //! `megatron/training/training.py:training_log` and `megatron/training/utils.py:report_memory`,
-//! which MindSpeed-LLM calls too. Forks print the same under other names: Megatron-DeepSpeed,
-//! Primus, ModelLink, Megatron-Bridge.
+//! which MindSpeed-LLM calls too. Forks print the same under other names: Megatron-DeepSpeed, in
+//! seconds that of BigScience, Primus, ModelLink, Megatron-Bridge. NeMo, MindFormers
+//! (`mindformers/core/callback`), MaxText (`metric_logger.py`) and torchtitan
+//! (`torchtitan/components/metrics.py`) print a step's time in words of their own, and no arguments.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -41,6 +43,8 @@ pub(crate) struct Log {
     lines: usize,
     /// Seconds and global batch of each iteration line.
     steps: Vec<(f64, Option<u64>)>,
+    /// Tokens that a device has trained on in a second, where that is all that a line says.
+    rates: Vec<f64>,
     /// Entries of the vocabulary with what it is filled up to.
     vocab: Option<u64>,
     /// The largest `max allocated`, in MiB.
@@ -48,8 +52,19 @@ pub(crate) struct Log {
     is_mindspeed: bool,
 }
 
-/// What an iteration line calls its time, in milliseconds; the second is Megatron-DeepSpeed's.
-const ELAPSED: [&str; 2] = ["elapsed time per iteration (ms)", "elapsed_time_per_iteration_ms"];
+/// What an iteration line calls its time, seconds of one, and what else the line has: Megatron's,
+/// Megatron-DeepSpeed's two, NeMo's, MindFormers' and MaxText's.
+const ELAPSED: [(&str, f64, &str); 6] = [
+    ("elapsed time per iteration (ms)", 1e-3, ""),
+    ("elapsed_time_per_iteration_ms", 1e-3, ""),
+    ("elapsed time per iteration (s)", 1.0, ""),
+    ("train_step_timing in s", 1.0, ""),
+    ("per_step_time", 1e-3, "loss"),
+    (", seconds", 1.0, "completed step:"),
+];
+
+/// What torchtitan calls tokens that a device trains on in a second.
+const RATE: (&str, &str) = ("tps:", "step:");
 
 /// What it calls the batch; the last is as ModelLink spells it.
 const BATCH: [&str; 3] = ["global batch size", "global_batch_size", "gloabl batch size"];
@@ -66,7 +81,20 @@ const PEAKS: [(&str, &str, f64); 2] = [
 
 /// Is a text a log? One of the lines that only logs have tells.
 pub(crate) fn is_log(text: &str) -> bool {
-    ELAPSED.iter().chain(&["--- arguments ---", " end of arguments "]).any(|it| text.contains(it))
+    let has_step = |line: &str| elapsed(line).is_some() || rate(line).is_some();
+    ["--- arguments ---", " end of arguments "].iter().any(|it| text.contains(it))
+        || text.lines().any(has_step)
+}
+
+/// The seconds of a step that a line says.
+fn elapsed(line: &str) -> Option<f64> {
+    let mut own = ELAPSED.iter().filter(|(_, _, beside)| line.contains(beside));
+    own.find_map(|(name, unit, _)| Some(field(line, name)? * unit))
+}
+
+/// The tokens of a second and device that a line says.
+fn rate(line: &str) -> Option<f64> {
+    field(line, RATE.0).filter(|_| line.contains(RATE.1) && line.contains("loss:"))
 }
 
 /// The number behind `name:` or `name=` in a line of `name: value | name: value`; of `this/mean`
@@ -74,8 +102,19 @@ pub(crate) fn is_log(text: &str) -> bool {
 fn field(line: &str, name: &str) -> Option<f64> {
     let (_, rest) = line.split_once(name)?;
     let value = rest.trim_start_matches([':', '=', ' ']);
-    let word = value.split([' ', '|', ',', '/']).next()?;
-    word.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
+    let word = value.split([' ', '|', '/', ']']).next()?;
+    // A comma ends a number, but for those between three digits each.
+    let word: String = match word.split_once(',') {
+        Some((_, rest)) if rest.len() >= 3 && rest.starts_with(|it: char| it.is_ascii_digit()) => {
+            word.replace(',', "")
+        }
+        Some((first, _)) => first.to_owned(),
+        None => word.to_owned(),
+    };
+    word.trim_end_matches("ms")
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
 /// The number behind the first of these names that a line has.
@@ -107,15 +146,8 @@ impl Log {
         if let Some(size) = padded_vocab(line) {
             self.vocab = Some(size);
         }
-        // A step that is skipped leaves out the optimizer.
-        let is_whole = any_field(line, &SKIPPED).is_none();
-        if self.steps.len() < MAX_STEPS
-            && is_whole
-            && let Some(ms) = any_field(line, &ELAPSED)
-        {
-            let batch = any_field(line, &BATCH).map(|batch| batch as u64);
-            self.steps.push((ms / 1e3, batch));
-        }
+        // A bar of progress is written over again and again.
+        line.split('\r').for_each(|line| self.step(line));
         for (unit, name, mib) in PEAKS {
             if let Some(peak) = field(line, name).filter(|_| line.contains(unit)) {
                 self.memory_mib = self.memory_mib.max(peak * mib);
@@ -126,9 +158,23 @@ impl Log {
         self.lines < MAX_LINES
     }
 
+    /// Keeps the step that a line tells of.
+    fn step(&mut self, line: &str) {
+        // A step that is skipped leaves out the optimizer.
+        if self.steps.len() >= MAX_STEPS || any_field(line, &SKIPPED).is_some() {
+            return;
+        }
+        if let Some(seconds) = elapsed(line) {
+            let batch = any_field(line, &BATCH).map(|batch| batch as u64);
+            self.steps.push((seconds, batch));
+        } else if let Some(rate) = rate(line).filter(|_| self.rates.len() < MAX_STEPS) {
+            self.rates.push(rate);
+        }
+    }
+
     /// Does it hold anything of a run?
     pub(crate) fn says_something(&self) -> bool {
-        !self.steps.is_empty() || !self.arguments.is_empty()
+        !(self.steps.is_empty() && self.rates.is_empty() && self.arguments.is_empty())
     }
 
     /// `  micro_batch_size ................. 1`, whatever a launcher writes before it.
@@ -208,9 +254,7 @@ impl Log {
         let mut counts: BTreeMap<Option<u64>, usize> = BTreeMap::new();
         self.steps.iter().for_each(|step| *counts.entry(step.1).or_default() += 1);
         let batch = counts.into_iter().max_by_key(|(_, count)| *count).and_then(|it| it.0);
-        let [least, most] = WARM_UP;
-        let warm_up = (self.steps.len() / 10).clamp(least, most).min(self.steps.len() / 2);
-        let behind = self.steps.iter().skip(warm_up).filter(|it| it.1 == batch);
+        let behind = self.steps.iter().skip(warm_up(self.steps.len())).filter(|it| it.1 == batch);
         (behind.map(|it| it.0).collect(), batch)
     }
 
@@ -225,9 +269,12 @@ impl Log {
         settings: &[(KnobId, String)],
     ) -> Result<Case, String> {
         let (mut seconds, batch) = self.counted();
-        seconds.sort_by(f64::total_cmp);
-        if seconds.is_empty() {
-            return Err("there is no line with `elapsed time per iteration (ms):`".to_owned());
+        if seconds.is_empty() && self.rates.is_empty() {
+            return Err(
+                "there is no line with `elapsed time per iteration (ms):`, nor one with a \
+                        step's time as NeMo, MindFormers, MaxText or torchtitan print it"
+                    .to_owned(),
+            );
         }
         let says_part = settings.iter().any(|(knob, _)| *knob == KnobId::accelerator);
         if base.is_none() && !says_part {
@@ -251,6 +298,15 @@ impl Log {
             let set = design.set_text(KnobId::global_batch_size, &batch.to_string());
             set.map_err(|error| error.to_string())?;
         }
+        if seconds.is_empty() {
+            let devices = design.cluster.num_devices.max(1) as f64;
+            let tokens = design.training.global_batch_size * design.training.seq_length;
+            let own = tokens as f64 / devices;
+            let behind = self.rates.iter().skip(warm_up(self.rates.len()));
+            seconds = behind.map(|rate| own / rate).collect();
+            assumed.push("a step's time is its tokens by the design over those of a second".into());
+        }
+        seconds.sort_by(f64::total_cmp);
         let middle = median(&seconds);
         let mut distances: Vec<f64> = seconds.iter().map(|it| (it - middle).abs()).collect();
         distances.sort_by(f64::total_cmp);
@@ -312,6 +368,12 @@ const OF_MINDSPEED: [&str; 6] = [
     "use_fused_rmsnorm",
     "use_fused_ring_attention_update",
 ];
+
+/// How many of so many steps are left out at the start.
+fn warm_up(steps: usize) -> usize {
+    let [least, most] = WARM_UP;
+    (steps / 10).clamp(least, most).min(steps / 2)
+}
 
 /// The median of sorted numbers; zero of none.
 fn median(sorted: &[f64]) -> f64 {
@@ -427,6 +489,19 @@ mod tests {
                 271_607.0,
                 1_024,
             ),
+            (
+                "[default7]: iteration    12/  115 | consumed tokens:  201555 | elapsed time per \
+                 iteration (s): 105.22 | learning rate: 5.9E-05 | global batch size:  2048 | \
+                 samples per second: 19.463 | TFLOPs: 149.02 |",
+                105_220.0,
+                2_048,
+            ),
+            (
+                "Training epoch 0, iteration 120/149 | lr: 3e-05 | consumed_samples: 121 | \
+                 global_batch_size: 16 | global_step: 120 | train_step_timing in s: 0.25 | val: 4",
+                250.0,
+                16,
+            ),
         ] {
             assert!(is_log(line), "{line}");
             assert_eq!(log(line).steps, [(ms / 1e3, Some(batch))], "{line}");
@@ -434,6 +509,48 @@ mod tests {
         let skipped = "iteration=1/9 | elapsed_time_per_iteration_ms=8.0 | \
                        number_of_skipped_iterations=  1 |";
         assert!(log(skipped).steps.is_empty());
+    }
+
+    /// Lines of frameworks that print no batch, the first as a bar of progress.
+    #[test]
+    fn a_step_is_read_in_the_words_of_other_frameworks() {
+        for (line, ms) in [
+            (
+                "Epoch 0:  3%| 9/300 [1:42<55:37, train_step_timing in s=0.615, \
+                 val=7]\rEpoch 0:  3%| 10/300 [1:43<55:36, train_step_timing in s=0.615]",
+                [615.0].repeat(2),
+            ),
+            (
+                "2025-04-28 16:32:25 - INFO - { Epoch:[  1/  2], step:[   20/  500], loss: 10.6, \
+                 per_step_time: 3157ms, lr: 1e-05, overflow cond: False, loss_scale: 1.0",
+                vec![3_157.0],
+            ),
+            (
+                "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, loss: 10.374",
+                vec![5_667.0],
+            ),
+        ] {
+            assert!(is_log(line), "{line}");
+            let asked: Vec<_> = ms.iter().map(|ms| (ms / 1e3, None)).collect();
+            assert_eq!(log(line).steps, asked, "{line}");
+        }
+        let titan = "[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step:  4  loss:  \
+                     7.62585  memory: 66.91GiB(37.51%)  tps: 10,050  tflops: 314.71  mfu: 13.99%";
+        assert!(is_log(titan));
+        assert_eq!(log(titan).rates, [10_050.0]);
+    }
+
+    /// torchtitan says how many tokens a device takes in a second, and not how many a step has.
+    #[test]
+    fn a_rate_is_a_step_by_the_design() {
+        let line = "step:  4  loss:  7.6  memory: 66.9GiB(37.5%)  tps: 2,000  tflops: 314.7\n";
+        let mut design = Design::from_preset("llama-3-8b").unwrap();
+        design.cluster.num_devices = 8;
+        design.training.global_batch_size = 16;
+        design.training.seq_length = 4_096;
+        let part = [(KnobId::accelerator, "h100-sxm-80gb".to_owned())];
+        let case = log(&line.repeat(10)).case("titan", Some(&design), &part).unwrap();
+        assert_eq!((case.steps, case.run.step_time), (8, Some(4.096)));
     }
 
     #[test]

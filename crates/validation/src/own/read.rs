@@ -117,8 +117,9 @@ fn is_json(text: &str) -> bool {
 /// What a file is that is none of those that are read.
 const UNKNOWN: &str = "it is neither a CSV file of runs (with the columns id, model, hardware and \
                        n_devices), nor a log of Megatron-LM or MindSpeed-LLM (with lines of \
-                       `elapsed time per iteration (ms):`), nor operator times (a Chrome trace, or \
-                       a table with the columns Type and Duration(us))";
+                       `elapsed time per iteration (ms):`) or of NeMo, MindFormers, MaxText or \
+                       torchtitan, nor operator times (a Chrome trace, or a table with the \
+                       columns Type and Duration(us))";
 
 /// A table of kernels.
 fn kernels(file: impl Read, columns: Columns) -> Result<Content, Vec<String>> {
