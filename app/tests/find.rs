@@ -98,7 +98,7 @@ fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
 }
 
 #[test]
-fn each_card_opens_pins_compares_and_reviews_its_design_in_one_click() {
+fn each_card_opens_pins_compares_reviews_and_exports_its_design_in_one_click() {
     let (query, answer) = (query(), answer());
     let html = html(&query, &answer, true);
     let own = link::encode(&query.design).replace('&', "%26").replace('@', "%40");
@@ -109,6 +109,7 @@ fn each_card_opens_pins_compares_and_reviews_its_design_in_one_click() {
             format!("href=\"/?{link}\""),
             format!("data-pin=\"{link}\""),
             format!("href=\"/r/new?{link}\""),
+            format!("href=\"/export?{link}\""),
             format!("href=\"/compare?a={own}&amp;"),
         ] {
             assert!(card.contains(&part), "{part}: {card}");

@@ -91,6 +91,8 @@ test("a search ends its worker, and its designs are pinned where others look", a
   const fastest = page.getByRole("article", { name: "Fastest", exact: true });
   await fastest.getByRole("button", { name: "Pin" }).click();
   await expect(page.locator("#find-said")).toHaveText("Pinned as A");
+  const out = fastest.getByRole("link", { name: "Export", exact: true });
+  await expect(out).toHaveAttribute("href", /^\/export\?v=1&preset=/);
   await fastest.getByRole("link", { name: "Open in the explorer" }).click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   const tray = page.getByRole("region", { name: "Pinned designs" });

@@ -142,6 +142,8 @@ fn ways(design: &Design, title: &str, at_hand: &AtHand<'_>) -> Markup {
             button type="button" class="button" data-pin=(link) hidden { "Pin" }
             @if at_hand.is_legal { a.button href=(chosen.address()) { "Compare" } }
             a.button href={ "/r/new?" (link) } { "Review" }
+            // As a launch script or file of the framework that the user has.
+            a.button href={ "/export?" (link) } { "Export" }
         }
     }
 }
