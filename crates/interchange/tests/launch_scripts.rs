@@ -407,6 +407,7 @@ fn a_tokenizer_that_the_text_names_says_how_many_rows_there_are() {
     assert_eq!(rows("--tokenizer-name-or-path t5-small --pad-vocab-size-to 51200"), 51_200);
     assert_eq!(rows("--vocab-file ./20B_checkpoints/20B_tokenizer.json"), 50_432);
     assert_eq!(rows("--vocab-file gpt2-vocab.json --vocab-size 1024"), 1_024);
+    assert_eq!(rows("--tokenizer-type GPT2BPETokenizer --vocab-file a.json"), 50_432);
     let own = "--tokenizer-model /src/llm-jp-tokenizer-100k.ver3.0b1.model";
     assert_eq!(rows(own), 99_584);
 }
@@ -447,13 +448,31 @@ fn gated_delta_nets_are_known_by_their_specification() {
     );
 }
 
+/// Gemma 2's layers look back 4,096 tokens in turns, and its MLP is gated.
+#[test]
+fn words_of_mindspeed_and_of_the_years_before_mean_what_they_did() {
+    let text = format!(
+        "torchrun pretrain_gpt.py --gelu-tanh --interleave-sliding-window 4096 \
+         --checkpoint-activations --activations-checkpoint-method uniform {SMALL} --seq-length 64"
+    );
+    let read = import(Format::Mindspeed, &text, None);
+    has(
+        read.design.as_ref().unwrap(),
+        "gated_linear_unit=true window_size=4096 window_attn_skip_freq=2 \
+         recompute_granularity=full recompute_method=uniform",
+    );
+    assert_eq!(read.unknown, []);
+}
+
 #[test]
 fn mindspeeds_sparse_attention_has_an_indexer() {
     let latent = "--multi-latent-attention --q-lora-rank 64 --kv-lora-rank 64 \
                   --enable-dsa-indexer --index-topk 1024 --use-sparse-flash-attn";
-    let text = format!("torchrun pretrain_gpt.py {latent} {SMALL} --seq-length 64");
+    let ranks = "--context-parallel-size 2 --nproc-per-node 8 --nnodes 1";
+    let text = format!("torchrun pretrain_gpt.py {latent} {ranks} {SMALL} --seq-length 64");
     let read = import(Format::Mindspeed, &text, None);
-    let values = "experimental_attention_variant=dsa dsa_indexer_topk=1024 kv_lora_rank=64";
+    let values = "experimental_attention_variant=dsa dsa_indexer_topk=1024 kv_lora_rank=64 \
+                  context_parallel_size=2 context_parallel_algo=allgather";
     has(read.design.as_ref().unwrap(), values);
     assert_eq!(read.unknown, []);
 }

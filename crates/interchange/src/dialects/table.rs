@@ -215,6 +215,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("model.hf-assets-path", Is("tokenizer-name-or-path")),
             ("model.tokenizer-path", Is("tokenizer-name-or-path")),
             ("job.config-file", Is("model-name")), ("job.description", Is("run-name")),
+            // Primus hands its own file on.
+            ("pre-trainer.model", Is("model-name")), ("exp-name", Is("run-name")),
             ("nnodes", Is("nnodes")), ("nproc-per-node", Is("nproc-per-node")),
             ("training.local-batch-size", Is("micro-batch-size")),
             ("training.batch-size", Is("micro-batch-size")),
@@ -360,7 +362,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
                 ("swiglu", "swiglu", "true"), ("geglu", "geglu", "true"),
             ])),
         ],
-        defaults: &[],
+        defaults: &[("tokenizer-type", "GPT2BPETokenizer")],
     },
     // DeepSpeed's JSON. Source: deepspeed/runtime/config.py.
     Dialect {

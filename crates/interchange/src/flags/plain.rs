@@ -129,7 +129,7 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          enable-token-rearrange-opt te-rng-tracker moe-permutation-async-comm apply-rope-fusion \
          mla-down-proj-fusion bias-gelu-fusion use-triton-gmm moe-use-legacy-grouped-gemm \
          use-fused-lightning-indexer use-fused-lightning-indexer-loss use-sparse-flash-attn \
-         use-triton-gdn gelu-tanh"),
+         use-triton-gdn"),
     (One, FUSED, "cross-entropy-fusion-impl sparse-mode pre-tockens next-tockens"),
     (Switch, HOST,
         "manual-gc no-manual-gc-eval jit-compile use-deter-comp deterministic-mode \

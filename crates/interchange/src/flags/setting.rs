@@ -55,7 +55,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("hidden-size", hidden_size),
     one("ffn-hidden-size"),
     on("swiglu", gated_linear_unit), on("geglu", gated_linear_unit),
-    on("quick-geglu", gated_linear_unit), off("squared-relu", gated_linear_unit),
+    on("gelu-tanh", gated_linear_unit), on("quick-geglu", gated_linear_unit), off("squared-relu", gated_linear_unit),
     value("num-attention-heads", num_attention_heads),
     switch("group-query-attention"), one("num-query-groups"),
     value("kv-channels", kv_channels),
@@ -81,14 +81,15 @@ pub(super) static FLAGS: &[Flag] = &[
     presence("use-rotary-position-embeddings", position_embedding_type, "rope"),
     switch("no-position-embedding"),
     one("window-size"), value("sliding-window", window_size),
-    one("window-attn-skip-freq"),
+    one("window-attn-skip-freq"), one("interleave-sliding-window"),
     named("experimental-attention-variant", experimental_attention_variant, &[
         ("none", "none"), ("gdn", "gdn"), ("gated_delta_net", "gdn"), ("gdn2", "gdn2"),
         ("dsa", "dsa"), ("dsv4_hybrid", "none"), ("kda", "kda"), ("lightning", "lightning"),
     ]),
     presence("enable-dsa-indexer", experimental_attention_variant, "dsa"),
     value("index-n-heads", dsa_indexer_n_heads), value("index-head-dim", dsa_indexer_head_dim),
-    value("index-topk", dsa_indexer_topk),
+    value("index-topk", dsa_indexer_topk), value("index-topk-freq", dsa_indexer_topk_freq),
+    value("index-skip-topk-offset", dsa_indexer_skip_topk_offset),
     value("dsa-indexer-n-heads", dsa_indexer_n_heads),
     value("dsa-indexer-head-dim", dsa_indexer_head_dim),
     value("dsa-indexer-topk", dsa_indexer_topk),
@@ -198,6 +199,11 @@ pub(super) static FLAGS: &[Flag] = &[
     one("tuner-type"), one("train-type"), one("peft-scheme"), many("freeze-parameters"),
     // Memory.
     one("recompute-granularity"), switch("recompute-activations"), many("recompute-modules"),
+    // As Megatron called it until 2022.
+    presence("checkpoint-activations", recompute_granularity, "full"),
+    named("activations-checkpoint-method", recompute_method, &[
+        ("uniform", "uniform"), ("block", "block"),
+    ]),
     named("recompute-method", recompute_method, &[("uniform", "uniform"), ("block", "block")]),
     one("recompute-num-layers"), one("selective-ac-option"),
     switch("recompute-activation-function"), switch("recompute-norm"),

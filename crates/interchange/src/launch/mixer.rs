@@ -21,6 +21,13 @@ const KIMI: [&str; 2] = ["kimi_k3", "kimi_linear"];
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     gated_delta_nets(parts, draft);
+    let is_sparse =
+        draft.design.transformer.experimental_attention_variant == AttentionVariant::Dsa;
+    let cp = KnobId::context_parallel_algo;
+    if is_sparse && draft.design.parallel.context_parallel_size > 1 && !draft.is_set(cp) {
+        draft.default(cp, "allgather");
+        draft.assume(Some(cp), "sparse attention gathers its keys over the ranks of CP");
+    }
     let kind = "model-type";
     if parts.text(kind).is_some_and(|text| KIMI.contains(&text)) {
         parts.set(KnobId::experimental_attention_variant, "kda", kind, draft);

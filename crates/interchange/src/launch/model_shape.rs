@@ -66,6 +66,13 @@ fn attention(parts: &Parts, draft: &mut Draft) {
     }
     window(parts, draft);
     windows(parts, draft);
+    let name = "interleave-sliding-window";
+    if let Some(tokens) = parts.number(name, draft) {
+        // MindSpeed-LLM's `tasks/models/transformer/transformer_layer.py`: the first, and each
+        // second behind it.
+        parts.set(KnobId::window_size, &tokens.to_string(), name, draft);
+        parts.set(KnobId::window_attn_skip_freq, "2", name, draft);
+    }
 }
 
 /// Tokens that a query looks back.
@@ -162,7 +169,7 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
             let (name, entries) = (tokenizer.name, tokenizer.entries);
             draft.default(knob, &padded(entries).to_string());
             let detail = format!(
-                "the tokenizer's name is that of {name}, whose {entries} entries are padded to a \
+                "the tokenizer is that of {name}, whose {entries} entries are padded to a \
                  multiple of {multiple}"
             );
             draft.assume(Some(knob), detail);

@@ -18,6 +18,9 @@ const KNOWN: [Tokenizer; 5] = [
     Tokenizer { part: "llm-jp-tokenizer-100k.ver3", name: "LLM-jp 3", entries: 99_487 },
 ];
 
+/// Kinds of tokenizers that are one, whatever their files are called.
+const KINDS: [(&str, Tokenizer); 1] = [("gpt2bpetokenizer", KNOWN[0])];
+
 /// A tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tokenizer {
@@ -29,11 +32,17 @@ pub(super) struct Tokenizer {
     pub(super) entries: u64,
 }
 
-/// The tokenizer of the first path that names one.
+/// The tokenizer of the first path that names one, or of its kind.
 pub(super) fn named(arguments: &[Argument]) -> Option<Tokenizer> {
     let paths = arguments.iter().filter(|it| FILES.contains(&it.name.as_str()));
-    paths.flat_map(|it| &it.values).find_map(|path| {
+    let known = paths.flat_map(|it| &it.values).find_map(|path| {
         let path = path.to_ascii_lowercase();
         KNOWN.into_iter().find(|known| path.contains(known.part))
-    })
+    });
+    let kind = || {
+        let kinds = arguments.iter().filter(|it| it.name == "tokenizer-type");
+        let kind = kinds.flat_map(|it| &it.values).next()?.to_ascii_lowercase();
+        KINDS.into_iter().find(|(name, _)| *name == kind).map(|(_, tokenizer)| tokenizer)
+    };
+    known.or_else(kind)
 }
