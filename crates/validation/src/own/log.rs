@@ -53,14 +53,16 @@ pub(crate) struct Log {
 }
 
 /// What an iteration line calls its time, seconds of one, and what else the line has: Megatron's,
-/// Megatron-DeepSpeed's two, NeMo's, MindFormers' and MaxText's.
-const ELAPSED: [(&str, f64, &str); 6] = [
+/// Megatron-DeepSpeed's two, NeMo's, MindFormers', MaxText's, and ms-swift's, the mean of all steps
+/// so far.
+const ELAPSED: [(&str, f64, &str); 7] = [
     ("elapsed time per iteration (ms)", 1e-3, ""),
     ("elapsed_time_per_iteration_ms", 1e-3, ""),
     ("elapsed time per iteration (s)", 1.0, ""),
     ("train_step_timing in s", 1.0, ""),
     ("per_step_time", 1e-3, "loss"),
     (", seconds", 1.0, "completed step:"),
+    ("train_speed(s/it)", 1.0, "loss"),
 ];
 
 /// What torchtitan calls tokens that a device trains on in a second.
@@ -101,8 +103,8 @@ fn rate(line: &str) -> Option<f64> {
 /// the first, as Primus prints the mean of the last steps beside a step.
 fn field(line: &str, name: &str) -> Option<f64> {
     let (_, rest) = line.split_once(name)?;
-    let value = rest.trim_start_matches([':', '=', ' ']);
-    let word = value.split([' ', '|', '/', ']']).next()?;
+    let value = rest.trim_start_matches(['\'', '"', ':', '=', ' ']);
+    let word = value.split([' ', '|', '/', ']', '}', '\'', '"']).next()?;
     // A comma ends a number, but for those between three digits each.
     let word: String = match word.split_once(',') {
         Some((_, rest)) if rest.len() >= 3 && rest.starts_with(|it: char| it.is_ascii_digit()) => {
@@ -529,6 +531,11 @@ mod tests {
                 "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, loss: 10.374",
                 vec![5_667.0],
             ),
+            (
+                "{'loss': 1.07, 'iteration': '10/50', 'memory(GiB)': '57.2', 'train_speed(s/it)': '2.9'}",
+                vec![2_900.0],
+            ),
+            ("{\"loss\": 1.07, \"train_speed(s/it)\": 2.9, \"memory(GiB)\": 7.2}", vec![2_900.0]),
         ] {
             assert!(is_log(line), "{line}");
             let asked: Vec<_> = ms.iter().map(|ms| (ms / 1e3, None)).collect();

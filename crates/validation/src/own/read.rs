@@ -94,7 +94,8 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
     if is_table(&["id", "hardware"]) {
         return table(all);
     }
-    if is_json(text) {
+    // ms-swift writes a line of JSON for each step.
+    if is_json(text) && !log::is_log(text) {
         let profile = chrome::read(all).map_err(|why| vec![why])?;
         return Ok(Content(Said::Profile(Box::new(profile))));
     }
