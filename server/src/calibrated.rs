@@ -54,3 +54,19 @@ pub(crate) fn agreement(runs: usize, agreement: &Agreement) -> String {
     let [before, after] = [&agreement.before, &agreement.after].map(half);
     format!("{who} within {before} before, within {after} with the profile. {left_out}")
 }
+
+/// Half of the runs are farther off than this only where they are of another design: no constant
+/// of a family makes so much of a difference.
+const TOO_FAR: f64 = 0.4;
+
+/// What is to be known before a profile is used, or why there is none.
+pub(crate) fn verdict(found: &Calibration) -> Option<&'static str> {
+    if found.agreement.as_ref().is_some_and(|it| it.after.median > TOO_FAR) {
+        return Some(
+            "No constant makes up for such an error: is this the runs' design, batch and \
+             accelerator?",
+        );
+    }
+    let agrees = "The runs agree with the family's constants: there is nothing to set.";
+    found.knobs.is_empty().then_some(agrees)
+}

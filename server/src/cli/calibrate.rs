@@ -13,7 +13,7 @@ use validation::own::{Asked, Calibration, calibrate};
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated::{self, MAX_FILES, agreement, measured};
+use crate::calibrated::{self, MAX_FILES, agreement, measured, verdict};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]
@@ -112,8 +112,10 @@ fn text(found: &Calibration) -> String {
     for Unused { id, reason } in &found.refused {
         text.push_str(&format!("not used: {id}: {reason}\n"));
     }
+    if let Some(verdict) = verdict(found) {
+        text.push_str(&format!("\n{verdict}\n"));
+    }
     if found.knobs.is_empty() {
-        text.push_str("\nThe runs agree with the family's constants: there is nothing to set.\n");
         return text;
     }
     let set = found.knobs.iter().map(|knob| format!("--set {}", word(knob)));

@@ -21,7 +21,7 @@ use validation::own::report::{Measured, Told, Unused};
 use super::calibrate::{Form, Refused, found, read_form, too_large};
 use super::page::off_thread;
 use super::preset_options::preset_options;
-use crate::calibrated::{agreement, measured};
+use crate::calibrated::{agreement, measured, verdict};
 use crate::choices;
 use crate::client::Client;
 use crate::problem::Problem;
@@ -102,9 +102,8 @@ fn profile(found: &Calibration) -> Markup {
             @if let Some(agreed) = &found.agreement { p {
                 (unbroken(&agreement(found.runs.len(), agreed)))
             } }
-            @if found.knobs.is_empty() {
-                p { "The runs agree with the family's constants: there is nothing to set." }
-            } @else {
+            @if let Some(verdict) = verdict(found) { p { (verdict) } }
+            @if !found.knobs.is_empty() {
                 (copied("profile-knobs", "Knobs, for any link", &found.query))
                 div.import-field {
                     label for="profile-toml" { "Part of a design file" }
@@ -280,7 +279,7 @@ fn asked(form: &Form, has_answer: bool) -> Markup {
             div.import-field {
                 label for="import-file" { "Files" }
                 input id="import-file" type="file" name="file" multiple
-                    accept=".csv,.log,.txt,.out,.json,.gz";
+                    accept=".csv,.log,.txt,.out,.json,.jsonl,.gz";
                 p.muted { "Several together; packed by gzip or not." }
                 p.muted.only-scripted { "Or drop files anywhere on this page." }
             }
