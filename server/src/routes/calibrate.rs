@@ -144,6 +144,8 @@ pub(super) async fn read_form(
             "preset" => form.preset = text,
             "accelerator" => form.accelerator = text,
             "name" => form.name = text,
+            // An empty field stays one, with its example.
+            "set" if text.trim().is_empty() => {}
             "set" => {
                 form.set.push_str(&text);
                 form.set.push('\n');

@@ -266,8 +266,9 @@ fn asked(form: &Form, has_answer: bool) -> Markup {
         @if has_answer { h2 { "Calibrate again" } } @else {
             p {
                 "A few runs of yours become the state of your software, as a few knobs: tables of \
-                 runs, logs of Megatron-LM and MindSpeed-LLM, and operator times of a profile. The \
-                 page says how far the runs agree and which constants they tell. Nothing is stored."
+                 runs, logs of Megatron-LM, MindSpeed-LLM and others, and operator times of a \
+                 profile. The page says how far the runs agree and which constants they tell. \
+                 Nothing is stored."
             }
             p {
                 a href="/guide/calibrate#2-compare-runs" { "Columns of the table" } " · "

@@ -280,8 +280,8 @@ impl Log {
         }
         let says_part = settings.iter().any(|(knob, _)| *knob == KnobId::accelerator);
         if base.is_none() && !says_part {
-            return Err("a log doesn't name the accelerator: give it with --set \
-                        cluster.accelerator=ID, or a preset with the cluster"
+            return Err("a log doesn't name its accelerator: choose one \
+                        (cluster.accelerator=ID), or a preset with the cluster"
                 .to_owned());
         }
         let mut assumed = vec![];
@@ -301,9 +301,7 @@ impl Log {
             set.map_err(|error| error.to_string())?;
         }
         if seconds.is_empty() {
-            let devices = design.cluster.num_devices.max(1) as f64;
-            let tokens = design.training.global_batch_size * design.training.seq_length;
-            let own = tokens as f64 / devices;
+            let own = tokens_of_a_device(&design, settings)?;
             let behind = self.rates.iter().skip(warm_up(self.rates.len()));
             seconds = behind.map(|rate| own / rate).collect();
             assumed.push("a step's time is its tokens by the design over those of a second".into());
@@ -370,6 +368,16 @@ const OF_MINDSPEED: [&str; 6] = [
     "use_fused_rmsnorm",
     "use_fused_ring_attention_update",
 ];
+
+/// Tokens of a step for each device, with the knobs that are set in every run.
+fn tokens_of_a_device(design: &Design, settings: &[(KnobId, String)]) -> Result<f64, String> {
+    let mut design = design.clone();
+    for (knob, value) in settings {
+        design.set_text(*knob, value).map_err(|error| error.to_string())?;
+    }
+    let tokens = design.training.global_batch_size as f64 * design.training.seq_length as f64;
+    Ok(tokens / design.cluster.num_devices.max(1) as f64)
+}
 
 /// How many of so many steps are left out at the start.
 fn warm_up(steps: usize) -> usize {
@@ -553,10 +561,11 @@ mod tests {
         let line = "step:  4  loss:  7.6  memory: 66.9GiB(37.5%)  tps: 2,000  tflops: 314.7\n";
         let mut design = Design::from_preset("llama-3-8b").unwrap();
         design.cluster.num_devices = 8;
-        design.training.global_batch_size = 16;
         design.training.seq_length = 4_096;
-        let part = [(KnobId::accelerator, "h100-sxm-80gb".to_owned())];
-        let case = log(&line.repeat(10)).case("titan", Some(&design), &part).unwrap();
+        let set = |knob, value: &str| (knob, value.to_owned());
+        let settings =
+            [set(KnobId::accelerator, "h100-sxm-80gb"), set(KnobId::global_batch_size, "16")];
+        let case = log(&line.repeat(10)).case("titan", Some(&design), &settings).unwrap();
         assert_eq!((case.steps, case.run.step_time), (8, Some(4.096)));
     }
 
