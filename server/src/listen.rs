@@ -2,6 +2,7 @@
 
 mod door;
 mod patient;
+mod under_way;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -9,7 +10,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -31,12 +31,13 @@ use crate::hosts::Local;
 pub(crate) use door::{Door, Limits, MAX_CONNECTIONS, RESERVED_DESCRIPTORS};
 use door::{Guest, Often};
 use patient::{MAX_STALL, Patient};
+use under_way::{Answering, Coming, UnderWay};
 
 /// How long open requests may take once the server was told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long a connection stays then on which no request is being answered: what was said last may
-/// still be on its way, and half of a request's head is nobody's request.
+/// How long a connection stays then on which nothing goes on: what was said last may still be on
+/// its way, but half of a request is nobody's, and who reads slowly doesn't get the rest in time.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How long a client may take to send the headers of a request, or to begin with the next one.
@@ -201,11 +202,11 @@ async fn talk(
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
-    let stream = TokioIo::new(Patient::new(stream, Arc::clone(&guest), MAX_STALL));
+    let under_way = Arc::new(UnderWay::default());
+    let (held, noted) = (Arc::clone(&guest), Arc::clone(&under_way));
+    let stream = TokioIo::new(Patient::new(stream, held, Arc::clone(&under_way), MAX_STALL));
     let service = TowerToHyperService::new(router);
-    let under_way = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&under_way);
-    let service = service_fn(move |request| met(&guest, local, &service, &count, request));
+    let service = service_fn(move |request| met(&guest, local, &service, &noted, request));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(MAX_BUFFER_BYTES);
     let connection = builder.serve_connection(stream, service).with_upgrades();
@@ -218,8 +219,8 @@ async fn talk(
             loop {
                 match tokio::time::timeout(LAST_WORDS, connection.as_mut()).await {
                     Ok(outcome) => break outcome,
-                    Err(_) if under_way.load(Ordering::Relaxed) == 0 => return,
-                    Err(_) => {}
+                    Err(_) if under_way.goes_on() => {}
+                    Err(_) => return,
                 }
             }
         }
@@ -238,22 +239,6 @@ fn bound_unsent(stream: &TcpStream) {
     let _ = stream;
 }
 
-/// A request that is being answered, until all of the answer was taken.
-struct UnderWay(Arc<AtomicUsize>);
-
-impl UnderWay {
-    fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Answers a request that knows over which connection it came: sweeps, for one, are shared out
@@ -262,23 +247,23 @@ fn met(
     guest: &Guest,
     local: SocketAddr,
     service: &TowerToHyperService<Router>,
-    under_way: &Arc<AtomicUsize>,
+    under_way: &Arc<UnderWay>,
     mut request: Request<Incoming>,
 ) -> Answer {
-    let counted = UnderWay::new(under_way);
+    let answering = Answering::new(under_way);
     let place = match guest.stand_for(request.headers()) {
         Ok(place) => place,
         Err(problem) => return Box::pin(async { Ok(problem.into_response()) }),
     };
     request.extensions_mut().insert(ConnectInfo(guest.peer));
     request.extensions_mut().insert(Local(local));
-    let answer = service.call(request);
+    let answer = service.call(request.map(|body| Coming::new(under_way, body)));
     Box::pin(async move {
         let response = answer.await?;
         // The body of the answer holds both as long as it is sent.
         Ok(response.map(|body| {
             Body::new(body.map_err(move |error| {
-                let _held = (&place, &counted);
+                let _held = (&place, &answering);
                 error
             }))
         }))

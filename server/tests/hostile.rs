@@ -9,8 +9,8 @@ mod process;
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use process::Process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -184,4 +184,65 @@ async fn uploads_that_stand_still_keep_nobody_from_theirs() {
     );
     let answer = ask(&server, "127.0.0.3", &request).await;
     assert!(answer.is_some_and(|answer| answer.starts_with("HTTP/1.1 201")));
+}
+
+/// An answer of many megabytes, written while it is sent.
+const LARGE: &str = "GET /export/timeline.json?v=1&preset=llama-3-8b&training.global_batch_size=262144 \
+                     HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// Asks for the large answer and takes its first bytes.
+async fn begin_to_read(server: &Process) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut stream = socket.connect(server.address.parse().unwrap()).await.unwrap();
+    stream.write_all(LARGE.as_bytes()).await.unwrap();
+    let mut first = [0; 15];
+    stream.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    stream
+}
+
+fn tell_to_end(server: &Process) -> Instant {
+    let id = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    Instant::now()
+}
+
+#[tokio::test]
+async fn half_requests_and_slow_readers_do_not_hold_up_an_end() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Process::start(data.path(), &[], Stdio::null());
+    let head = "POST /api/v1/predict HTTP/1.1\r\nhost: localhost\r\n";
+    let mut half = vec![];
+    for text in ["", head, &format!("{head}content-length: 100\r\n\r\n{{\"design\"")] {
+        let mut stream = connect(&server, "127.0.0.2").await;
+        stream.write_all(text.as_bytes()).await.unwrap();
+        half.push(stream);
+    }
+    half.push(begin_to_read(&server).await);
+    let mut slow = begin_to_read(&server).await;
+    let reads = tokio::spawn(async move {
+        while slow.read(&mut [0; 1_024]).await.is_ok_and(|bytes| bytes > 0) {
+            sleep(Duration::from_millis(50)).await;
+        }
+    });
+    // All of it is under way.
+    sleep(Duration::from_secs(1)).await;
+    let told = tell_to_end(&server);
+    let status = server.child.wait().unwrap();
+    assert!(status.success() && told.elapsed() < Duration::from_secs(4), "{:?}", told.elapsed());
+    drop(half);
+    reads.await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_takes_an_answer_at_a_pace_gets_all_of_it_from_a_server_that_ends() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Process::start(data.path(), &[], Stdio::null());
+    let mut stream = begin_to_read(&server).await;
+    tell_to_end(&server);
+    let mut rest = vec![];
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.len() > 10_000_000 && rest.ends_with(b"\r\n0\r\n\r\n"), "{}", rest.len());
+    assert!(server.child.wait().unwrap().success());
 }

@@ -4,11 +4,14 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
+
+use super::under_way::UnderWay;
 
 /// How long the server waits for a client to take [`MIN_TAKEN_BYTES`] of what it is sent, or all
 /// of it.
@@ -23,6 +26,8 @@ pub(super) struct Patient<S, H> {
     stream: S,
     /// What is held as long as the stream is open.
     _held: H,
+    /// Hears what the other end takes.
+    under_way: Arc<UnderWay>,
     max_stall: Duration,
     /// Set while there is something that the other end doesn't take.
     stall: Option<Stall>,
@@ -38,8 +43,8 @@ struct Stall {
 }
 
 impl<S, H> Patient<S, H> {
-    pub(super) fn new(stream: S, held: H, max_stall: Duration) -> Self {
-        Self { stream, _held: held, max_stall, stall: None }
+    pub(super) fn new(stream: S, held: H, under_way: Arc<UnderWay>, max_stall: Duration) -> Self {
+        Self { stream, _held: held, under_way, max_stall, stall: None }
     }
 
     /// Judges an attempt to send.
@@ -48,6 +53,11 @@ impl<S, H> Patient<S, H> {
         context: &mut Context<'_>,
         sent: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        match &sent {
+            Poll::Ready(Ok(bytes)) => self.under_way.takes(*bytes),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.under_way.holds_up(),
+        }
         let max_stall = self.max_stall;
         let begin = || Stall { over: Box::pin(sleep(max_stall)), taken: 0, waits: true };
         match (sent, &mut self.stall) {
@@ -136,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_takes_nothing_is_cut_off() {
         let (ours, _theirs) = duplex(64);
-        let mut ours = Patient::new(ours, (), STALL);
+        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
         let error = ours.write_all(&[0; 1_000]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -149,7 +159,7 @@ mod tests {
                 sleep(STALL / 20).await;
             }
         });
-        let mut ours = Patient::new(ours, (), STALL);
+        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
         let sent = timeout(STALL * 5, ours.write_all(&[0; 100_000])).await.unwrap();
         assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(ours);
@@ -159,7 +169,7 @@ mod tests {
     #[tokio::test]
     async fn a_pause_in_which_nothing_is_sent_is_no_stall() {
         let (ours, mut theirs) = duplex(64);
-        let mut ours = Patient::new(ours, (), STALL);
+        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
         for _ in 0..2 {
             // More than the pipe holds: the first attempt waits.
             let (sent, read) = ([1; 100], &mut [0; 100]);
@@ -175,7 +185,7 @@ mod tests {
     async fn a_reader_that_goes_on_gets_all_of_it() {
         let (ours, mut theirs) = duplex(32 << 10);
         // A busy machine may hold up the reader for longer than it sleeps.
-        let mut ours = Patient::new(ours, (), STALL * 50);
+        let mut ours = Patient::new(ours, (), Arc::default(), STALL * 50);
         let reader = tokio::spawn(async move {
             let mut piece = vec![0; 32 << 10];
             let mut all = 0;
