@@ -15,6 +15,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::js_sys::{JSON, Reflect};
 use web_sys::{RequestInit, Response};
 
 use crate::present::format::MemoryUnit;
@@ -92,13 +93,27 @@ pub(crate) async fn fetched(address: &str) -> Option<String> {
 
 /// The status and the text of the answer to what is sent; none where nobody answers.
 pub(crate) async fn posted(address: &str, body: &JsValue) -> Option<(u16, String)> {
+    sent("POST", address, body).await
+}
+
+/// The same by another method; nothing is sent with `undefined`.
+pub(crate) async fn sent(method: &str, address: &str, body: &JsValue) -> Option<(u16, String)> {
     let options = RequestInit::new();
-    options.set_method("POST");
+    options.set_method(method);
     options.set_body(body);
     let sent = JsFuture::from(window().fetch_with_str_and_init(address, &options)).await.ok()?;
     let response: Response = sent.dyn_into().ok()?;
     let text = JsFuture::from(response.text().ok()?).await.ok()?.as_string()?;
     Some((response.status(), text))
+}
+
+/// What a server said that took something not; `otherwise` where it gave no reason.
+pub(crate) fn refusal(answer: Option<(u16, String)>, otherwise: &str) -> String {
+    let said = answer.filter(|(status, _)| (400..500).contains(status));
+    let problem = said.and_then(|(_, text)| JSON::parse(&text).ok());
+    let detail = problem.and_then(|problem| Reflect::get(&problem, &"detail".into()).ok());
+    let detail = detail.and_then(|detail| detail.as_string());
+    detail.map_or_else(|| otherwise.to_owned(), |detail| format!("The server says: {detail}"))
 }
 
 /// The whole address of a design.

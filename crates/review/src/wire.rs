@@ -132,12 +132,16 @@ pub enum Tell {
         /// What is wrong.
         detail: String,
     },
-    /// The last message: the link was withdrawn or has expired, or the server ends.
+    /// The last message: the link was withdrawn or has expired, the session was deleted, or the
+    /// server ends.
     Ended {
         /// Why.
         detail: String,
         /// May the client try again?
         again: bool,
+        /// Was the session deleted? Said where it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deleted: Option<bool>,
     },
 }
 
@@ -212,6 +216,7 @@ read_by_kind! {
         connection: u64, you: Person, role: Role, model_version: String, start: Start,
         people: Vec<Presence>, event: Box<Event>, room: Box<Room>, op: String, why: Refusal,
         presence: Presence, setting: Setting, at: At, detail: String, again: bool,
+        deleted: bool,
     }
     TellKind of Tell, strict: false
     Welcome { connection, you, role, model_version, start, people }
@@ -223,5 +228,5 @@ read_by_kind! {
     Preview { connection; setting }
     Bring { connection, at }
     Mistake { detail }
-    Ended { detail, again }
+    Ended { detail, again; deleted }
 }

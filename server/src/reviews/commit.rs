@@ -7,7 +7,8 @@ use std::sync::Arc;
 use review::{Cause, Change, Event, Person, Refusal, Role, Room, Seq};
 use tokio::sync::mpsc;
 
-use super::ledger;
+use super::ledger::{self, Ended};
+use super::participant::Cut;
 use crate::calendar::now_millis;
 use crate::store::{Store, StoreError};
 
@@ -47,8 +48,8 @@ pub(crate) enum Outcome {
     Known(Arc<Event>),
     /// It isn't taken.
     Refused(Refusal),
-    /// The link has ended.
-    Ended,
+    /// The link has ended, or the session.
+    Ended(Cut),
     /// The store couldn't be used, and nothing happened.
     Broken,
 }
@@ -63,7 +64,7 @@ pub(super) struct Committed {
     /// One for each change, in order.
     pub(super) outcomes: Vec<Outcome>,
     /// Links that have ended, of those that are in use.
-    pub(super) ended: BTreeSet<String>,
+    pub(super) ended: Ended,
 }
 
 /// Requested changes with the room that they meet.
@@ -102,7 +103,7 @@ pub(super) fn commit_changes(store: &Store, batch: Batch) -> Result<Committed, S
         let Admission { room: after, ended, new, .. } = admission;
         let events: Vec<Event> = new.iter().map(|event| Event::clone(event)).collect();
         let writers = requests.iter().map(|request| request.link.to_string());
-        let writers = writers.filter(|link| !ended.contains(link)).collect();
+        let writers = writers.filter(|link| !ended.links.contains(link)).collect();
         if new.is_empty() || ledger::append(store, &review, before, events, writers, now)? {
             let events = match published {
                 // Some of what is missing was in the room that was loaded.
@@ -125,14 +126,17 @@ pub(super) fn commit_changes(store: &Store, batch: Batch) -> Result<Committed, S
 struct Admission {
     room: Room,
     known: BTreeMap<String, Arc<Event>>,
-    ended: BTreeSet<String>,
+    ended: Ended,
     new: Vec<Arc<Event>>,
 }
 
 impl Admission {
     fn take(&mut self, request: &ChangeRequest, now: u64) -> Outcome {
-        if self.ended.contains(&*request.link) {
-            return Outcome::Ended;
+        if self.ended.is_deleted {
+            return Outcome::Ended(Cut::Session);
+        }
+        if self.ended.links.contains(&*request.link) {
+            return Outcome::Ended(Cut::Link(Arc::clone(&request.link)));
         }
         if let Some(event) = self.known.get(&request.op) {
             return Outcome::Known(Arc::clone(event));
@@ -261,7 +265,7 @@ mod tests {
         let (store, review) = session(directory.path());
         assert!(ledger::withdraw(&store, &review, "link", 2).unwrap());
         let committed = commit_changes(&store, batch(&review, None, comments(0, 1))).unwrap();
-        assert!(matches!(committed.outcomes[..], [Outcome::Ended]));
+        assert!(matches!(committed.outcomes[..], [Outcome::Ended(Cut::Link(_))]));
         let event = Event {
             seq: 2,
             at_millis: 2,

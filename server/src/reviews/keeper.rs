@@ -19,7 +19,7 @@ use super::foreign::Foreign;
 use super::ledger;
 use super::message::{Again, Cast, Full, Joined, Joining, Message, Showing, text};
 use super::notice::NoticeKind;
-use super::participant::Participant;
+use super::participant::{Cut, Participant};
 use super::shared::Shared;
 use crate::audit::Line;
 use crate::logged;
@@ -142,9 +142,12 @@ impl Keeper {
                     self.tell(connection, &Tell::Gone { connection });
                 }
             }
-            Message::Cut(link) => {
-                self.notify(NoticeKind::Cut { link: link.clone() });
-                self.cut(link);
+            Message::Cut(cut) => {
+                self.notify(match &cut {
+                    Cut::Link(link) => NoticeKind::Cut { link: link.to_string() },
+                    Cut::Session => NoticeKind::Deleted,
+                });
+                self.cut(cut);
             }
             Message::Notice(notice) => self.take_notice(notice).await,
         }
@@ -201,7 +204,11 @@ impl Keeper {
         if outcomes.iter().any(|outcome| matches!(outcome, Outcome::New(_))) {
             self.notify(NoticeKind::Seq { seq: self.published.unwrap_or_default() });
         }
-        ended.into_iter().for_each(|link| self.cut(link));
+        if ended.is_deleted {
+            self.cut(Cut::Session);
+        } else {
+            ended.links.into_iter().for_each(|link| self.cut(Cut::Link(link.into())));
+        }
         outcomes
     }
 
@@ -339,9 +346,9 @@ impl Keeper {
         let _ = self.casts.send(cast);
     }
 
-    fn cut(&mut self, link: String) {
-        // Those who came by it leave by themselves.
-        let _ = self.casts.send(Cast::Cut(link.into()));
+    fn cut(&mut self, cut: Cut) {
+        // Those whom it concerns leave by themselves.
+        let _ = self.casts.send(Cast::Cut(cut));
     }
 
     fn notify(&self, kind: NoticeKind) {
@@ -355,7 +362,8 @@ impl Keeper {
                     self.commit(vec![]).await;
                 }
             }
-            NoticeKind::Cut { link } => self.cut(link),
+            NoticeKind::Cut { link } => self.cut(Cut::Link(link.into())),
+            NoticeKind::Deleted => self.cut(Cut::Session),
             NoticeKind::Who => self.announce(),
             NoticeKind::Tell { connection, text } => {
                 if let Some(cast) = self.foreign.take(connection, &text) {

@@ -274,7 +274,15 @@ pub(super) struct Look {
     /// Events of the names that were asked for.
     pub(super) known: BTreeMap<String, Event>,
     /// Links, of those asked for, that open nothing any more.
-    pub(super) ended: BTreeSet<String>,
+    pub(super) ended: Ended,
+}
+
+/// Links that open nothing any more.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) links: BTreeSet<String>,
+    /// Is the session gone with all of its links?
+    pub(super) is_deleted: bool,
 }
 
 /// Looks for what came after an event, which changes have happened already, and which links have
@@ -306,21 +314,23 @@ pub(super) fn look(
 fn ended(
     transaction: &Transaction<'_>,
     review: &str,
-    mut links: BTreeSet<String>,
+    links: BTreeSet<String>,
     now: u64,
-) -> sql::Result<BTreeSet<String>> {
+) -> sql::Result<Ended> {
     if links.is_empty() {
-        return Ok(links);
+        return Ok(Ended::default());
     }
+    let mut ended = Ended { links, is_deleted: true };
     let select = format!("SELECT {LINK} FROM review_link WHERE review = ?1");
     let statement = transaction.prepare(&select)?;
     for found in statement.query_map(params![review], link)? {
         let found = found?;
+        ended.is_deleted = false;
         if found.is_open(now) {
-            links.remove(&found.id);
+            ended.links.remove(&found.id);
         }
     }
-    Ok(links)
+    Ok(ended)
 }
 
 /// Adds events behind the one that is taken for the last. False when it isn't, or when a link that
@@ -338,7 +348,7 @@ pub(super) fn append(
         let select = "SELECT coalesce(max(seq), 0) FROM review_event WHERE review = ?1";
         let last: i64 =
             transaction.prepare(select)?.query_row(params![review], |row| row.get(0))?;
-        if last as u64 != after || !ended(transaction, &review, links, now)?.is_empty() {
+        if last as u64 != after || !ended(transaction, &review, links, now)?.links.is_empty() {
             return Ok(false);
         }
         insert(transaction, &review, &events)?;

@@ -1,7 +1,6 @@
 //! The messages between those who use a session and its keeper.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use review::wire::{At, Presence, Tell};
@@ -10,7 +9,7 @@ use tokio::sync::{broadcast, oneshot};
 
 use super::commit::ChangeRequest;
 use super::notice::NoticeKind;
-use super::participant::Grant;
+use super::participant::{Cut, Grant};
 
 /// A message to a keeper.
 #[derive(Debug)]
@@ -25,8 +24,8 @@ pub(crate) enum Message {
     Show(u64, Showing),
     /// Someone leaves.
     Leave(u64),
-    /// A link was withdrawn.
-    Cut(String),
+    /// A link was withdrawn, or the session deleted.
+    Cut(Cut),
     /// Another server sends a notice.
     Notice(NoticeKind),
 }
@@ -86,8 +85,8 @@ pub(crate) enum Cast {
     Tell(u64, Utf8Bytes),
     /// Someone left.
     Gone(u64, Utf8Bytes),
-    /// A link ended: whoever came by it leaves.
-    Cut(Arc<str>),
+    /// Some have to leave.
+    Cut(Cut),
 }
 
 /// What is told, as it is sent.

@@ -28,6 +28,8 @@ pub(crate) enum NoticeKind {
     Seq { seq: u64 },
     /// A link was withdrawn.
     Cut { link: String },
+    /// The session was deleted.
+    Deleted,
     /// Who is there?
     Who,
     /// Something of a connection there that isn't kept, as it is told to those who are there.

@@ -12,7 +12,7 @@ use super::commit::{ChangeRequest, Outcome};
 use super::keeper::Keeper;
 use super::ledger::{self, Link};
 use super::message::Message;
-use super::participant::Grant;
+use super::participant::{Cut, Grant};
 use super::rate::Buckets;
 use super::secret::{self, NoRandomness};
 use super::shared::Shared;
@@ -221,7 +221,7 @@ impl Reviews {
         let (id, of) = (review.to_owned(), link.to_owned());
         let found = self.ask(move |store| ledger::withdraw(store, &id, &of, now_millis())).await?;
         if found {
-            self.send(review, Message::Cut(link.to_owned())).await?;
+            self.send(review, Message::Cut(Cut::Link(link.into()))).await?;
         }
         Ok(found)
     }
@@ -232,12 +232,11 @@ impl Reviews {
         review: &str,
         data: PathBuf,
     ) -> Result<bool, Trouble> {
-        let (links, id) = (self.links(review).await?, review.to_owned());
-        let shared = Arc::clone(&self.shared);
+        let (shared, id) = (Arc::clone(&self.shared), review.to_owned());
         let work = move || holdings::delete(&data, &shared.store, Kind::Session, &id);
         let done = tokio::task::spawn_blocking(work).await.map_err(|_| Trouble::Ending)??;
-        for link in links {
-            self.send(review, Message::Cut(link.id)).await?;
+        if done {
+            self.send(review, Message::Cut(Cut::Session)).await?;
         }
         Ok(done)
     }

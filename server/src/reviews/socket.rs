@@ -12,7 +12,7 @@ use tokio::time::{Instant, interval_at, sleep, timeout};
 
 use super::commit::{Answer, ChangeRequest, Outcome};
 use super::message::{Again, Cast, Joined, Joining, Message, Showing, left, may_lead, text};
-use super::participant::{Grant, is_small, is_small_setting};
+use super::participant::{Cut, Grant, is_small, is_small_setting};
 use super::rate::Bucket;
 use super::sessions::{Reviews, check_name, check_op, person};
 use crate::address_counts::Place;
@@ -80,11 +80,23 @@ impl End {
     }
 
     fn ended(code: u16, detail: &str, again: bool) -> Self {
-        Self { code, last: Some(Tell::Ended { detail: detail.to_owned(), again }) }
+        let (detail, deleted) = (detail.to_owned(), None);
+        Self { code, last: Some(Tell::Ended { detail, again, deleted }) }
     }
 
     fn link() -> Self {
         Self::ended(REFUSED, "this link was withdrawn or has expired", false)
+    }
+
+    fn cut(cut: Cut) -> Self {
+        match cut {
+            Cut::Link(_) => Self::link(),
+            Cut::Session => {
+                let detail = "this session was deleted".to_owned();
+                let last = Tell::Ended { detail, again: false, deleted: Some(true) };
+                Self { code: REFUSED, last: Some(last) }
+            }
+        }
     }
 
     fn closing() -> Self {
@@ -428,7 +440,7 @@ impl Talk {
             Outcome::Known(event) if event.seq > self.seq => return Ok(()),
             Outcome::Known(event) => Tell::Event { event: Box::new(event.as_ref().clone()) },
             Outcome::Refused(why) => Tell::Refused { op, why },
-            Outcome::Ended => return Err(End::link()),
+            Outcome::Ended(cut) => return Err(End::cut(cut)),
             Outcome::Broken => return Err(End::broken()),
         };
         send_frame(socket, Frame::Text(text(&told))).await
@@ -460,8 +472,8 @@ impl Talk {
                 self.known.remove(&of);
                 said
             }
-            Ok(Cast::Cut(link)) if link == self.grant.link => return Err(End::link()),
-            Ok(Cast::Cut(_)) => return Ok(()),
+            Ok(Cast::Cut(Cut::Link(link))) if link != self.grant.link => return Ok(()),
+            Ok(Cast::Cut(cut)) => return Err(End::cut(cut)),
             // The client reads slowly: it gets all at once in place of what it missed.
             Err(broadcast::error::RecvError::Lagged(_)) => return self.anew(socket).await,
             Err(broadcast::error::RecvError::Closed) => {

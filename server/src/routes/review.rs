@@ -221,7 +221,7 @@ pub(super) async fn act(
             Ok(private(StatusCode::OK, &Done { event: &event }))
         }
         Outcome::Refused(why) => Err(refused(why)),
-        Outcome::Ended => Err(unknown()),
+        Outcome::Ended(_) => Err(unknown()),
         // The keeper has said why in the log.
         Outcome::Broken => Err(unusable()),
     }

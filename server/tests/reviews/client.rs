@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use review::wire::{Ask, PROTOCOL, Start, Tell};
-use review::{Change, Room, Setting};
+use review::{Change, Person, Room, Setting};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -325,6 +325,14 @@ impl Client {
     /// Comes in for the first time.
     pub(crate) async fn join(address: &str, session: &Session, token: &str, name: &str) -> Self {
         Self::enter(address, session, token, name, None).await.unwrap().0
+    }
+
+    /// Says the first word, and gives who the server takes the client for.
+    pub(crate) async fn greet(&mut self, name: Option<&str>, key: &str) -> Result<Person, Cut> {
+        let (name, key) = (name.map(str::to_owned), key.to_owned());
+        self.say(&Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key }).await?;
+        let Tell::Welcome { you, .. } = self.hear().await? else { return Err(Cut(None)) };
+        Ok(you)
     }
 
     pub(crate) async fn say(&mut self, ask: &Ask) -> Result<(), Cut> {

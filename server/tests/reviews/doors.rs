@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use review::wire::{Ask, PROTOCOL, Tell};
+use review::wire::{Ask, Tell};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -111,6 +111,27 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
 }
 
 #[tokio::test]
+async fn who_is_in_a_session_that_is_deleted_hears_so_and_nobody_else_does() {
+    let (_data, server, session) = begun().await;
+    let at = &server.address;
+    let mut bob = Client::join(at, &session, &session.view, "Bob").await;
+    let path = session.api("");
+    let path = path.trim_end_matches('/');
+    assert_eq!(server.ask("DELETE", path, &session.own, &Value::Null).await.status, 204);
+    let (heard, code) = bob.hear_the_rest().await;
+    let Some(Tell::Ended { detail, again, deleted }) = heard.last() else { panic!("{heard:?}") };
+    assert_eq!((detail.as_str(), *again), ("this session was deleted", false));
+    assert_eq!((*deleted, code), (Some(true), Some(1008)));
+    // To those outside it is as if it had never been.
+    let nowhere = "0123456789abcdefghijkl";
+    let never = format!("/api/v1/reviews/{nowhere}/state");
+    let never = server.ask("GET", &never, &session.view, &Value::Null).await;
+    let gone = server.ask("GET", &session.api("state"), &session.view, &Value::Null).await;
+    assert_eq!((gone.status, gone.body), (404, never.body));
+    assert_eq!(Client::open(at, &session, &session.view).await.err(), Some(404));
+}
+
+#[tokio::test]
 async fn a_page_of_another_site_opens_no_socket_and_changes_nothing() {
     let (_data, server, session) = begun().await;
     let cookie = format!("review_{}={}", session.id, session.edit);
@@ -130,11 +151,7 @@ async fn a_page_of_another_site_opens_no_socket_and_changes_nothing() {
     assert_eq!(silent.err(), Some(403), "a browser says where it comes from");
     let headers = [("cookie", cookie.as_str()), ("origin", ours.as_str())];
     let mut client = connect(at, &socket, &headers).await.unwrap();
-    let key = "k".to_owned();
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
-    client.say(&hello).await.unwrap();
-    let welcome = |told: &Tell| matches!(told, Tell::Welcome { .. }).then_some(());
-    client.until(welcome).await.unwrap();
+    client.greet(None, "k").await.unwrap();
     assert_eq!(server.room(&session).await.seq, 1);
 }
 
@@ -149,17 +166,14 @@ async fn an_address_has_so_many_sockets_and_is_told_so() {
     let (ann, _bob) = (enter("Ann").await.unwrap(), enter("Bob").await.unwrap());
     let mut third = Client::open(at, &session, &session.view).await.unwrap();
     let (heard, code) = third.hear_the_rest().await;
-    let [Tell::Ended { detail, again: true }] = heard.as_slice() else { panic!("{heard:?}") };
+    let [Tell::Ended { detail, again: true, .. }] = heard.as_slice() else { panic!("{heard:?}") };
     assert!(detail.contains("from your address"), "{detail}");
     assert_eq!(code, Some(1013));
     // Someone whom a proxy names comes from elsewhere.
     let bearer = format!("Bearer {}", session.view);
     let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", "192.0.2.1")];
     let mut other = connect(at, &session.api("socket"), &headers).await.unwrap();
-    let key = "k".to_owned();
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
-    other.say(&hello).await.unwrap();
-    assert!(matches!(other.hear().await.unwrap(), Tell::Welcome { .. }));
+    other.greet(None, "k").await.unwrap();
     // Who leaves makes room.
     drop(ann);
     let start = Instant::now();

@@ -5,7 +5,6 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 
-use review::wire::{Ask, PROTOCOL, Tell};
 use serde_json::{Value, json};
 
 use crate::client::{self, Answer, LINK, Server, connect, data};
@@ -96,13 +95,6 @@ async fn the_proxy_says_who_may_make_something_and_visitors_do_not() {
         "{log}"
     );
     let mut client = connect(at, &format!("{path}/socket"), &by).await.unwrap();
-    let (name, key) = (Some("Somebody else".to_owned()), String::new());
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
-    client.say(&hello).await.unwrap();
-    let you = client.until(|told| match told {
-        Tell::Welcome { you, .. } => Some(you.clone()),
-        _ => None,
-    });
-    let you = you.await.unwrap();
+    let you = client.greet(Some("Somebody else"), "").await.unwrap();
     assert!(you.is_vouched && you.name == "ann", "{you:?}");
 }

@@ -123,10 +123,7 @@ async fn what_makes_no_sense_harms_nobody() {
     for round in 0..60 {
         let mut eve = Client::open(at, &session, &session.edit).await.unwrap();
         if round % 2 == 0 {
-            let name = Some("Eve".to_owned());
-            let key = "k".to_owned();
-            let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
-            eve.say(&hello).await.unwrap();
+            eve.greet(Some("Eve"), "k").await.unwrap();
         }
         let bytes: Vec<u8> = (0..random() % 300).map(|_| random() as u8).collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -215,14 +212,7 @@ async fn a_proxy_that_is_believed_gives_names() {
     let bearer = format!("Bearer {}", session.edit);
     let headers = [("authorization", bearer.as_str()), ("x-user", "Ann Lee")];
     let mut client = connect(&server.address, &session.api("socket"), &headers).await.unwrap();
-    let (name, key) = (Some("Somebody else".to_owned()), String::new());
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
-    client.say(&hello).await.unwrap();
-    let you = client.until(|told| match told {
-        Tell::Welcome { you, .. } => Some(you.clone()),
-        _ => None,
-    });
-    let you = you.await.unwrap();
+    let you = client.greet(Some("Somebody else"), "").await.unwrap();
     assert!(you.is_vouched && you.name == "Ann Lee" && you.id.len() == 16, "{you:?}");
     // Without the flag the header is just a header.
     drop(server);
@@ -244,9 +234,7 @@ async fn a_decision_over_a_socket_is_in_the_audit_log_with_the_address() {
     let bearer = format!("Bearer {}", session.own);
     let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", "198.51.100.7")];
     let mut client = connect(&server.address, &session.api("socket"), &headers).await.unwrap();
-    let (name, key) = (Some("Ann".to_owned()), "a key".to_owned());
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
-    client.say(&hello).await.unwrap();
+    client.greet(Some("Ann"), "a key").await.unwrap();
     let decide = json!({"kind": "decide", "outcome": "approve", "reason": "So"});
     client.act("d-1", serde_json::from_value(decide).unwrap()).await.unwrap();
     client.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
@@ -298,10 +286,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
     let (_data, server, session) = begun().await;
     let at = &server.address;
     let mut slow = Client::open_narrow(at, &session, &session.view).await;
-    let key = "slow".to_owned();
-    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
-    slow.say(&hello).await.unwrap();
-    assert!(matches!(slow.hear().await.unwrap(), Tell::Welcome { .. }));
+    slow.greet(None, "slow").await.unwrap();
     // It reads nothing while more is said than its connection and the server's patience hold.
     let mut writers = vec![];
     for number in 0..WRITERS {
@@ -365,7 +350,7 @@ async fn a_store_that_fails_takes_nothing_and_says_so() {
     .unwrap();
     ann.act("a-1", set("tp", "4")).await.unwrap();
     let (heard, code) = ann.hear_the_rest().await;
-    let Some(Tell::Ended { detail, again: true }) = heard.last() else { panic!("{heard:?}") };
+    let Some(Tell::Ended { detail, again: true, .. }) = heard.last() else { panic!("{heard:?}") };
     assert!(detail.contains("can't write") && code == Some(1013), "{detail}");
     let change = json!({"kind": "ask", "text": "?"});
     let answer = server.act(&session, &session.edit, "b-1", &change).await;

@@ -12,14 +12,14 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Function, JSON, Reflect, Uint8Array};
 use web_sys::{
     Event, EventSource, EventTarget, MessageEvent, MutationObserver, MutationObserverInit,
-    RequestInit, ResizeObserver, Response,
+    ResizeObserver, Response,
 };
 
 use super::beside::{self, Beside};
 use super::data::{Counts, Data, Pace};
 use super::live::Live;
 use super::wire;
-use crate::browser::{fetched, pins};
+use crate::browser::{fetched, pins, refusal, sent};
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
@@ -310,11 +310,8 @@ pub(super) fn ask(live: &Shared, act: &str) {
     live.borrow_mut().is_leaving = act == "remove";
     let (live, act) = (Rc::clone(live), act.to_owned());
     leptos::task::spawn_local(async move {
-        let options = RequestInit::new();
-        options.set_method(method);
-        let sent = JsFuture::from(window().fetch_with_str_and_init(&address, &options)).await;
-        let response = sent.ok().and_then(|response| response.dyn_into::<Response>().ok());
-        let ok = response.is_some_and(|response| response.ok() || response.status() == 409);
+        let answer = sent(method, &address, &JsValue::UNDEFINED).await;
+        let ok = matches!(answer, Some((200..=299 | 409, _)));
         {
             let mut page = live.borrow_mut();
             match (ok, act.as_str()) {
@@ -323,7 +320,7 @@ pub(super) fn ask(live: &Shared, act: &str) {
                 (true, _) => page.set_state("running"),
                 (false, _) => {
                     page.is_leaving = false;
-                    page.say("The server didn't take that; try again.");
+                    page.say(&refusal(answer, "The server didn't take that; try again."));
                 }
             }
             page.is_stale = !page.is_leaving;

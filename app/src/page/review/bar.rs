@@ -125,15 +125,24 @@ pub(super) fn banners(session: Session) -> Part {
 /// taken, to be copied.
 pub(super) fn ended(session: Session) -> Part {
     live(move || {
-        let Line::Ended(why) = session.line.get() else { return None };
+        let Line::Ended { why, is_deleted } = session.line.get() else { return None };
         let lines: Vec<String> = session.with_replica(|replica| {
             let room = replica.room();
             replica.unsent().map(|unsent| full(&unsent.change, room)).collect()
         });
-        let unsent = if lines.is_empty() {
-            "All your changes were saved.".to_owned()
+        let unsent = match (lines.is_empty(), is_deleted) {
+            (true, true) => "",
+            (true, false) => "All your changes were saved.",
+            (false, _) => "The server hasn't saved this; copy what you still need.",
+        };
+        let (title, rest) = if is_deleted {
+            let rest = "What was said and decided in it is deleted with it. The design as you saw \
+                        it last can still be opened.";
+            ("This review is no longer here", rest)
         } else {
-            "The server hasn't saved this; copy what you still need.".to_owned()
+            let rest = "Ask whoever gave you the link for a new one. What was said and decided \
+                        stays with the session.";
+            ("You are no longer in this review", rest)
         };
         let items: Vec<_> = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect();
         let link = session.explorer.with_design(model::link::encode);
@@ -141,12 +150,9 @@ pub(super) fn ended(session: Session) -> Part {
         Some(
             view! {
                 <main class="ended-page" tabindex="-1" aria-labelledby="ended-title">
-                    <h1 id="ended-title">"You are no longer in this review"</h1>
+                    <h1 id="ended-title">{title}</h1>
                     <p role="alert">{format!("{name}: {why}")}</p>
-                    <p>
-                        "Ask whoever gave you the link for a new one. What was said and decided "
-                        "stays with the session."
-                    </p>
+                    <p>{rest}</p>
                     <p class="muted">{unsent}</p>
                     <ul class="unsent">{items}</ul>
                     <p class="acts">

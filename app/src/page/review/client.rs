@@ -191,8 +191,10 @@ fn take(session: Session, tell: Tell) {
         }),
         Tell::Bring { connection, at } => presence::brought(session, connection, &at),
         Tell::Mistake { detail } => session.say(format!("The server says: {detail}")),
-        Tell::Ended { detail, again: false } => end(session, &detail),
-        Tell::Ended { detail, again: true } => {
+        Tell::Ended { detail, again: false, deleted } => {
+            end(session, &detail, deleted == Some(true));
+        }
+        Tell::Ended { detail, again: true, .. } => {
             session.say(format!("The server says: {detail}."));
             lose(session);
         }
@@ -268,7 +270,7 @@ fn lose(session: Session) {
     }) else {
         return;
     };
-    if matches!(session.line.get_untracked(), Line::Ended(_)) {
+    if matches!(session.line.get_untracked(), Line::Ended { .. }) {
         return;
     }
     session.line.set(Line::Lost);
@@ -280,7 +282,7 @@ fn lose(session: Session) {
         // The server may have had a reason.
         leptos::task::spawn_local(async move {
             match probe(session).await {
-                Some(401 | 403 | 404 | 410) => end(session, "This link no longer works."),
+                Some(401 | 403 | 404 | 410) => end(session, "This link no longer works.", false),
                 _ => later(session),
             }
         });
@@ -294,8 +296,8 @@ async fn probe(session: Session) -> Option<u16> {
     browser::fetch("GET", &address, None).await.map(|(status, _)| status)
 }
 
-fn end(session: Session, why: &str) {
-    session.line.set(Line::Ended(why.to_owned()));
+fn end(session: Session, why: &str, is_deleted: bool) {
+    session.line.set(Line::Ended { why: why.to_owned(), is_deleted });
     with(Client::close);
 }
 
@@ -313,7 +315,7 @@ fn later(session: Session) {
 
 fn reconnect(session: Session) {
     let wanted = with(|client| {
-        let ended = matches!(session.line.get_untracked(), Line::Ended(_));
+        let ended = matches!(session.line.get_untracked(), Line::Ended { .. });
         client.socket.is_none() && !ended
     });
     if wanted == Some(true) {

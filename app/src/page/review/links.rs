@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::compose::{self, button, line};
 use super::session::Session;
 use super::{browser, labels};
-use crate::browser::copy as copy_text;
+use crate::browser::{copy as copy_text, refusal};
 use crate::widget::part::{IntoPart, Part, live};
 
 /// A link as the server lists it, without its secret.
@@ -122,12 +122,14 @@ fn for_owner(session: Session) -> Part {
         let (role, body) = (asked.role.get_untracked(), asked.body());
         leptos::task::spawn_local(async move {
             let answer = browser::fetch("POST", &session.address("links"), Some(&body)).await;
-            match answer.and_then(|(_, text)| address(&text)) {
+            match answer.as_ref().and_then(|(_, text)| address(text)) {
                 Some(address) => {
                     let _ = made.try_set(Some((role, address)));
                     refresh();
                 }
-                None => session.say("The server didn't make that link; try again."),
+                None => {
+                    session.say(refusal(answer, "The server didn't make that link; try again."));
+                }
             }
         });
     };
@@ -159,7 +161,10 @@ fn end(session: Session) -> Part {
             let address = session.address("");
             match browser::fetch("DELETE", address.trim_end_matches('/'), None).await {
                 Some((200..=299 | 404, _)) => browser::leave(),
-                _ => session.say("The server didn't delete the session; try again."),
+                answer => {
+                    let otherwise = "The server didn't delete the session; try again.";
+                    session.say(refusal(answer, otherwise));
+                }
             }
         });
     };
@@ -266,7 +271,10 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
         leptos::task::spawn_local(async move {
             match browser::fetch("DELETE", &address, None).await {
                 Some((200..=299, _)) => refresh.run(()),
-                _ => session.say("The server didn't withdraw that link; try again."),
+                answer => {
+                    let otherwise = "The server didn't withdraw that link; try again.";
+                    session.say(refusal(answer, otherwise));
+                }
             }
         });
     };

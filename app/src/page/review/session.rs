@@ -30,7 +30,12 @@ pub(super) enum Line {
     /// It was lost and is being made again.
     Lost,
     /// It won't come again, for this reason.
-    Ended(String),
+    Ended {
+        /// In words.
+        why: String,
+        /// Was the session deleted?
+        is_deleted: bool,
+    },
 }
 
 impl Line {
@@ -40,7 +45,7 @@ impl Line {
             Self::Opening => "opening",
             Self::Open => "open",
             Self::Lost => "lost",
-            Self::Ended(_) => "ended",
+            Self::Ended { .. } => "ended",
         }
     }
 }
@@ -197,7 +202,7 @@ impl Session {
     pub(super) fn may(self, role: Role) -> bool {
         self.role.get() >= role
             && self.past.with(Option::is_none)
-            && !matches!(self.line.get(), Line::Ended(_))
+            && !matches!(self.line.get(), Line::Ended { .. })
     }
 
     /// The same, asked once.
