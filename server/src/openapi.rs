@@ -8,15 +8,21 @@ use std::sync::OnceLock;
 
 use model::design::KnobId;
 use model::file::{Tree, json};
-use model::knob::Section;
+use model::knob::{Kind, MAX_NAME, Section};
+use model::preset::Preset;
 use reports::budgeted::Budgeted;
+use reports::experts::ExpertsSaid;
 use reports::found::Found;
+use reports::imported::Imported;
 use reports::inferred::Inferred;
 use reports::laid_out::Layouts;
+use reports::registry::{Knobs, Metrics, Presets};
 use schemars::generate::SchemaSettings;
+use validation::own::Calibration;
+use validation::report::Validation;
+use validation::report::serving::ServingValidation;
 
 use crate::receiving::BODY_LIMIT_BYTES;
-use crate::registry::Takes;
 use crate::report::{MAX_DESIGNS, Predictions};
 use crate::sweeps::{MAX_PLACES, MAX_ROWS};
 
@@ -40,6 +46,7 @@ pub fn document() -> &'static str {
         text = text.replace("{{MODEL_VERSION}}", model::MODEL_VERSION);
         let mut document = json::parse(&text).unwrap_or(Tree::Null);
         if let Some(schemas) = below(&mut document, &["components", "schemas"]) {
+            schemas.push(("PresetId".to_owned(), presets()));
             schemas.push(("Design".to_owned(), design()));
             schemas.extend(answers());
         }
@@ -60,6 +67,14 @@ fn answers() -> Vec<(String, Tree)> {
     generator.subschema_for::<Layouts>();
     generator.subschema_for::<Found>();
     generator.subschema_for::<Budgeted>();
+    generator.subschema_for::<ExpertsSaid>();
+    generator.subschema_for::<Imported>();
+    generator.subschema_for::<Presets>();
+    generator.subschema_for::<Validation>();
+    generator.subschema_for::<ServingValidation>();
+    generator.subschema_for::<Calibration>();
+    generator.subschema_for::<Knobs>();
+    generator.subschema_for::<Metrics>();
     let schemas = generator.take_definitions(true);
     let schema = |(name, schema): (String, serde_json::Value)| {
         (name, json::parse(&schema.to_string()).unwrap_or(Tree::Null))
@@ -83,10 +98,7 @@ fn below<'a>(tree: &'a mut Tree, path: &[&str]) -> Option<&'a mut Vec<(String, T
 fn design() -> Tree {
     let mut properties = vec![
         ("schema".to_owned(), Tree::map([("const", Tree::Unsigned(model::file::SCHEMA))])),
-        (
-            "preset".to_owned(),
-            typed("string", "What all else differs from; see `/api/v1/presets`."),
-        ),
+        ("preset".to_owned(), Tree::map([("$ref", "#/components/schemas/PresetId".into())])),
     ];
     for section in Section::ALL {
         let knobs = KnobId::ALL.iter().filter(|id| id.knob().section == section);
@@ -111,36 +123,64 @@ fn design() -> Tree {
     ])
 }
 
-fn typed(kind: &str, description: &str) -> Tree {
-    Tree::map([("type", Tree::from(kind)), ("description", description.into())])
-}
-
 /// The values of a knob.
 fn knob(id: KnobId) -> Tree {
     let knob = id.knob();
-    let takes = Takes::for_knob(knob);
-    let mut entries: Vec<(&str, Tree)> = match (takes.kind, takes.values) {
-        ("integer", _) => vec![("type", "integer".into())],
-        ("real", _) => vec![("type", "number".into())],
-        ("flag", _) => vec![("type", "boolean".into())],
-        ("choice", Some(names)) => vec![("enum", Tree::list(names.iter().copied()))],
-        ("subset", Some(names)) => {
-            let items = Tree::map([("enum", Tree::list(names.iter().copied()))]);
-            vec![("type", "array".into()), ("items", items)]
-        }
-        // Lists, layouts and hashes have forms of their own; the knob's meaning tells them.
-        _ => vec![],
+    let mut forms = forms(knob.kind);
+    let mut schema = if forms.len() == 1 {
+        forms.remove(0)
+    } else {
+        vec![("anyOf", Tree::List(forms.into_iter().map(Tree::map).collect()))]
     };
-    entries.extend(takes.min.map(|min| ("minimum", min)));
-    entries.extend(takes.max.map(|max| ("maximum", max)));
-    let simple = !entries.is_empty();
-    let mut schema = Tree::map(entries);
-    if takes.optional && simple {
-        let none = Tree::map([("const", Tree::from("none"))]);
-        schema = Tree::map([("anyOf", Tree::List(vec![schema, none]))]);
+    schema.push(("description", id.words().meaning.into()));
+    Tree::map(schema)
+}
+
+type Form = Vec<(&'static str, Tree)>;
+
+/// The forms that a value has. A text that says something of each layer or document has a grammar
+/// of its own, of which there is an example.
+fn forms(kind: Kind) -> Vec<Form> {
+    let whole = |min: u64, max: u64| number("integer", min.into(), max.into());
+    let real = |min: f64, max: f64| number("number", Tree::number(min), Tree::number(max));
+    let none = || vec![("const", "none".into())];
+    let names = |names: &[&'static str]| vec![("enum", Tree::list(names.iter().copied()))];
+    let list = |items: Form| vec![("type", "array".into()), ("items", Tree::map(items))];
+    let written = |example: &'static str| {
+        vec![("type", Tree::from("string")), ("examples", Tree::list([example]))]
+    };
+    let matching =
+        |pattern: &'static str| vec![("type", Tree::from("string")), ("pattern", pattern.into())];
+    match kind {
+        Kind::Integer(min, max) => vec![whole(min, max)],
+        Kind::OptionalInteger(min, max) => vec![whole(min, max), none()],
+        Kind::Real(min, max) => vec![real(min, max)],
+        Kind::OptionalReal(min, max) => vec![real(min, max), none()],
+        Kind::Flag => vec![vec![("type", "boolean".into())]],
+        Kind::Choice(known) => vec![names(known)],
+        Kind::Subset(known) => vec![list(names(known)), none()],
+        Kind::LayerFreq => vec![whole(1, 1_000), written("([0]*3+[1]*58)")],
+        Kind::PerStage(max) => vec![whole(0, max), list(whole(0, max)), none()],
+        Kind::PositionList(max) => vec![list(whole(0, max)), none()],
+        Kind::LayerPattern(text) => vec![written(text.example()), none()],
+        Kind::Layout => vec![written("Et*3|(tt|)*29mL"), none()],
+        Kind::Hash => vec![matching("^[0-9a-f]{64}$"), none()],
+        Kind::Name => {
+            vec![vec![("type", "string".into()), ("maxLength", (MAX_NAME as u64).into())]]
+        }
     }
-    if let Tree::Map(entries) = &mut schema {
-        entries.push(("description".to_owned(), id.words().meaning.into()));
-    }
-    schema
+}
+
+fn number(kind: &'static str, min: Tree, max: Tree) -> Form {
+    vec![("type", kind.into()), ("minimum", min), ("maximum", max)]
+}
+
+/// The presets that can be opened.
+fn presets() -> Tree {
+    let presets = Preset::all().chain(Preset::served());
+    let ids = presets.filter(|preset| preset.refused.is_none()).map(|preset| preset.id);
+    Tree::map([
+        ("enum", Tree::list(ids)),
+        ("description", "What all else differs from; see `/api/v1/presets`.".into()),
+    ])
 }

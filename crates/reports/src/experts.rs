@@ -11,8 +11,18 @@ use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
 
 use crate::typed::{Said, answers};
+use traced::{OfTrace, of_trace};
 
 answers! {
+    /// The object of `moescape experts --json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Experts"))]
+    struct ExpertsSaid {
+        /// Null for a model without experts.
+        experts: Option<OfExperts>,
+        /// What a router trace says; null without one.
+        trace: Option<OfTrace>,
+    }
+
     /// The experts of a model that serves.
     struct OfExperts {
         /// Routed experts of a layer.
@@ -75,14 +85,14 @@ answers! {
 /// # Errors
 /// What of the trace isn't the model's.
 pub fn answer(plan: &ServingPlan, patterns: Option<&Patterns>, goal: Goal) -> Result<Tree, String> {
-    let said = |patterns| Traced::new(plan, patterns, goal).map(|it| traced::json(&it, patterns));
-    let trace = patterns.map(said).transpose()?.unwrap_or(Tree::Null);
-    let experts = of_experts(plan, &infer(plan)).said();
-    Ok(Tree::map([("experts", experts), ("trace", trace)]))
+    let said = |patterns| Traced::new(plan, patterns, goal).map(|it| of_trace(&it, patterns));
+    let trace = patterns.map(said).transpose()?;
+    Ok(ExpertsSaid { experts: of_experts(plan, &infer(plan)), trace }.said())
 }
 
 /// The section `experts` of an inference; none of a model without experts.
-pub(crate) fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts> {
+#[must_use]
+pub fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts> {
     let experts = Experts::new(plan)?;
     let design = plan.design();
     Some(OfExperts {

@@ -3,10 +3,11 @@
 use interchange::{Answers, Bundle, Format, Import, import_with};
 use model::MODEL_VERSION;
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree};
+use model::file::Tree;
 use model::link;
 
-use crate::report;
+use crate::report::{BrokenRule, broken};
+use crate::typed::{DesignFile, Said, answers};
 
 /// Formats by name; none is found by what stands in the text.
 pub const FORMATS: [(&str, Option<Format>); 6] = [
@@ -37,76 +38,151 @@ pub fn read(
     }
 }
 
+answers! {
+    /// A design of a text, and all that there is to say about it.
+    #[cfg_attr(feature = "schema", schemars(rename = "Import"))]
+    struct Imported {
+        /// `hf`, `megatron`, `mindspeed`, `serving` or `design`.
+        format: &'static str,
+        /// What differs from the preset; null where there are errors.
+        design: Option<DesignFile>,
+        /// The explorer's address of the design.
+        link: Option<String>,
+        /// Knobs that the text sets.
+        set: Vec<Set>,
+        /// What the text leaves open, and what was taken.
+        assumed: Vec<Assumed>,
+        /// Keys that change nothing that is modelled.
+        ignored: Vec<Ignored>,
+        /// Keys that aren't known.
+        unknown: Vec<UnknownKey>,
+        /// What the text leaves to whoever runs it.
+        questions: Vec<Question>,
+        /// Empty where there is a design.
+        errors: Vec<ImportError>,
+        /// Rules that the design breaks.
+        violations: Vec<BrokenRule>,
+        model_version: &'static str,
+    }
+
+    /// A knob that the text sets.
+    struct Set {
+        knob: String,
+        value: String,
+        /// The key or argument that says so.
+        key: String,
+        /// Line of the text, from 1; null where it is no single one.
+        line: Option<u64>,
+        /// The file, where there are several.
+        file: Option<String>,
+    }
+
+    /// What was taken for what the text leaves open.
+    struct Assumed {
+        knob: Option<String>,
+        detail: String,
+    }
+
+    /// A key that changes nothing.
+    struct Ignored {
+        key: String,
+        line: Option<u64>,
+        file: Option<String>,
+        reason: String,
+    }
+
+    /// A key that isn't known.
+    struct UnknownKey {
+        key: String,
+        line: Option<u64>,
+        file: Option<String>,
+        /// The known one that is like it.
+        nearest: Option<String>,
+    }
+
+    /// What the text leaves open: ask the person who runs it.
+    struct Question {
+        /// What answers it: a knob's id (`set`), `env NAME`, `arg N` or `model`.
+        name: String,
+        line: Option<u64>,
+        file: Option<String>,
+        purpose: String,
+        /// What the design has meanwhile.
+        guess: Option<String>,
+        /// What follows from the answer.
+        follows: String,
+    }
+
+    /// Why there is no design.
+    struct ImportError {
+        key: String,
+        line: Option<u64>,
+        file: Option<String>,
+        detail: String,
+    }
+}
+
 /// The design with all that there is to say about how it came about.
 #[must_use]
 pub fn report(import: &Import) -> Tree {
-    let design = import.design.as_ref();
-    let file = design.map_or(Tree::Null, |design| file::write(design, Extent::Changed));
-    let link = design.map(|design| format!("/?{}", link::encode(design)));
-    let set = import.set.iter().map(|set| {
-        Tree::map([
-            ("knob", Tree::from(set.knob.id())),
-            ("value", set.value.as_str().into()),
-            ("key", set.key.as_str().into()),
-            ("line", line(set.line)),
-            ("file", set.file.clone().into()),
-        ])
-    });
-    let assumed = import.assumed.iter().map(|assumed| {
-        let knob = assumed.knob.map(KnobId::id);
-        Tree::map([("knob", Tree::from(knob)), ("detail", assumed.detail.as_str().into())])
-    });
-    let ignored = import.ignored.iter().map(|ignored| {
-        Tree::map([
-            ("key", Tree::from(ignored.key.as_str())),
-            ("line", line(ignored.line)),
-            ("file", ignored.file.clone().into()),
-            ("reason", ignored.reason.as_str().into()),
-        ])
-    });
-    let unknown = import.unknown.iter().map(|unknown| {
-        Tree::map([
-            ("key", Tree::from(unknown.key.as_str())),
-            ("line", line(unknown.line)),
-            ("file", unknown.file.clone().into()),
-            ("nearest", unknown.nearest.clone().into()),
-        ])
-    });
-    let questions = import.questions.iter().map(|question| {
-        Tree::map([
-            ("name", Tree::from(question.name.as_str())),
-            ("line", line(question.line)),
-            ("file", question.file.clone().into()),
-            ("purpose", question.purpose.as_str().into()),
-            ("guess", question.guess.clone().into()),
-            ("follows", question.follows.as_str().into()),
-        ])
-    });
-    let errors = import.errors.iter().map(|fault| {
-        Tree::map([
-            ("key", Tree::from(fault.key.as_str())),
-            ("line", line(fault.line)),
-            ("file", fault.file.clone().into()),
-            ("detail", fault.detail.as_str().into()),
-        ])
-    });
-    let violations = import.violations.iter().map(report::violation);
-    Tree::map([
-        ("format", Tree::from(import.format.name())),
-        ("design", file),
-        ("link", link.into()),
-        ("set", Tree::List(set.collect())),
-        ("assumed", Tree::List(assumed.collect())),
-        ("ignored", Tree::List(ignored.collect())),
-        ("unknown", Tree::List(unknown.collect())),
-        ("questions", Tree::List(questions.collect())),
-        ("errors", Tree::List(errors.collect())),
-        ("violations", Tree::List(violations.collect())),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+    imported(import).said()
 }
 
-/// A line of the text; null where it is no single one.
-fn line(line: u64) -> Tree {
-    if line == 0 { Tree::Null } else { Tree::Unsigned(line) }
+/// The same as its parts.
+#[must_use]
+pub fn imported(import: &Import) -> Imported {
+    let design = import.design.as_ref();
+    Imported {
+        format: import.format.name(),
+        design: design.map(DesignFile::changes_of),
+        link: design.map(|design| format!("/?{}", link::encode(design))),
+        set: each(&import.set, |set| Set {
+            knob: set.knob.id(),
+            value: set.value.clone(),
+            key: set.key.clone(),
+            line: line(set.line),
+            file: set.file.clone(),
+        }),
+        assumed: each(&import.assumed, |assumed| Assumed {
+            knob: assumed.knob.map(KnobId::id),
+            detail: assumed.detail.clone(),
+        }),
+        ignored: each(&import.ignored, |ignored| Ignored {
+            key: ignored.key.clone(),
+            line: line(ignored.line),
+            file: ignored.file.clone(),
+            reason: ignored.reason.clone(),
+        }),
+        unknown: each(&import.unknown, |unknown| UnknownKey {
+            key: unknown.key.clone(),
+            line: line(unknown.line),
+            file: unknown.file.clone(),
+            nearest: unknown.nearest.clone(),
+        }),
+        questions: each(&import.questions, |question| Question {
+            name: question.name.clone(),
+            line: line(question.line),
+            file: question.file.clone(),
+            purpose: question.purpose.clone(),
+            guess: question.guess.clone(),
+            follows: question.follows.clone(),
+        }),
+        errors: each(&import.errors, |fault| ImportError {
+            key: fault.key.clone(),
+            line: line(fault.line),
+            file: fault.file.clone(),
+            detail: fault.detail.clone(),
+        }),
+        violations: each(&import.violations, broken),
+        model_version: MODEL_VERSION,
+    }
+}
+
+fn each<T, U>(all: &[T], one: impl Fn(&T) -> U) -> Vec<U> {
+    all.iter().map(one).collect()
+}
+
+/// A line of the text; none where it is no single one.
+fn line(line: u64) -> Option<u64> {
+    (line > 0).then_some(line)
 }

@@ -79,9 +79,15 @@ answers! {
 /// The inference of a design, legal or not; what was set and isn't read is warned of.
 #[must_use]
 pub fn inferred(design: &Design, set: &[KnobId]) -> Tree {
+    of_design(design, set).said()
+}
+
+/// The same as its parts.
+#[must_use]
+pub fn of_design(design: &Design, set: &[KnobId]) -> Inferred {
     match ServingPlan::new(design) {
-        Ok(plan) => legal(&plan, &infer(&plan), &unread(set)).said(),
-        Err(violations) => refused(design, &violations).said(),
+        Ok(plan) => legal(&plan, &infer(&plan), &unread(set)),
+        Err(violations) => refused(design, &violations),
     }
 }
 

@@ -7,49 +7,117 @@ use model::measure::Measure;
 use model::metric::{Better, Metric, Words};
 use model::preset::{Preset, PresetKind};
 
-use crate::report::source;
+use crate::report::{Published, published};
+use crate::typed::{Number, Said, answers};
+
+answers! {
+    /// Every preset.
+    struct Presets {
+        presets: Vec<OnePreset>,
+    }
+
+    /// A design to start from.
+    #[cfg_attr(feature = "schema", schemars(rename = "Preset"))]
+    struct OnePreset {
+        id: &'static str,
+        title: &'static str,
+        /// `model`, `recipe` or `serving`.
+        kind: &'static str,
+        story: &'static str,
+        source: Published,
+        /// Why it can't be opened; null where it can.
+        refused: Option<&'static str>,
+    }
+
+    /// Every knob.
+    struct Knobs {
+        knobs: Vec<OneKnob>,
+    }
+
+    /// A knob with what it takes.
+    #[cfg_attr(feature = "schema", schemars(rename = "Knob"))]
+    struct OneKnob {
+        id: String,
+        label: &'static str,
+        /// `integer`, `real`, `flag`, `choice`, or another form, which the meaning tells.
+        r#type: &'static str,
+        /// Can it be unset, `none`?
+        optional: bool,
+        min: Option<Number>,
+        max: Option<Number>,
+        /// The names to choose from.
+        values: Option<Vec<&'static str>>,
+        /// Empty for counts and shares.
+        unit: &'static str,
+        meaning: &'static str,
+        source: Published,
+        aliases: Vec<&'static str>,
+        /// Is it among those that are shown first?
+        primary: bool,
+        /// Why it isn't offered; null where it is.
+        not_offered: Option<&'static str>,
+    }
+
+    /// Every metric.
+    struct Metrics {
+        metrics: Vec<OneMetric>,
+    }
+
+    /// A metric with its definition.
+    #[cfg_attr(feature = "schema", schemars(rename = "Metric"))]
+    struct OneMetric {
+        id: &'static str,
+        /// `training` or `serving`.
+        regime: &'static str,
+        label: &'static str,
+        /// Empty for counts and ratios.
+        unit: &'static str,
+        /// `higher`, `lower`, or null where neither is better by itself.
+        better: Option<&'static str>,
+        definition: &'static str,
+        formula: &'static str,
+        source: Published,
+    }
+}
 
 /// Every preset, those that can't be opened with the reason.
 #[must_use]
 pub fn presets() -> Tree {
-    let presets = Preset::all().chain(Preset::served()).map(|preset| {
-        Tree::map([
-            ("id", preset.id.into()),
-            ("title", preset.title.into()),
-            ("kind", kind_name(preset.kind).into()),
-            ("story", preset.story.into()),
-            ("source", source(preset.source)),
-            ("refused", preset.refused.into()),
-        ])
+    let presets = Preset::all().chain(Preset::served()).map(|preset| OnePreset {
+        id: preset.id,
+        title: preset.title,
+        kind: kind_name(preset.kind),
+        story: preset.story,
+        source: published(preset.source),
+        refused: preset.refused,
     });
-    Tree::map([("presets", Tree::List(presets.collect()))])
+    Presets { presets: presets.collect() }.said()
 }
 
 /// Every knob with what it takes, those that aren't offered with the reason.
 #[must_use]
 pub fn knobs() -> Tree {
-    let knobs = KnobId::ALL.iter().map(|id| knob(*id));
-    Tree::map([("knobs", Tree::List(knobs.collect()))])
+    Knobs { knobs: KnobId::ALL.iter().map(|id| knob(*id)).collect() }.said()
 }
 
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
     let rows = Measure::all().map(|it| metric(it.kind(), it.metric(), it.words()));
-    Tree::map([("metrics", Tree::List(rows.collect()))])
+    Metrics { metrics: rows.collect() }.said()
 }
 
-fn metric(regime: &str, metric: &Metric, words: &Words) -> Tree {
-    Tree::map([
-        ("id", metric.name.into()),
-        ("regime", regime.into()),
-        ("label", metric.label.into()),
-        ("unit", metric.unit.into()),
-        ("better", metric.better.map(Better::name).into()),
-        ("definition", words.definition.into()),
-        ("formula", words.formula.into()),
-        ("source", source(words.source)),
-    ])
+fn metric(regime: &'static str, metric: &Metric, words: &Words) -> OneMetric {
+    OneMetric {
+        id: metric.name,
+        regime,
+        label: metric.label,
+        unit: metric.unit,
+        better: metric.better.map(Better::name),
+        definition: words.definition,
+        formula: words.formula,
+        source: published(words.source),
+    }
 }
 
 /// A preset's kind, by its public name.
@@ -62,24 +130,24 @@ pub const fn kind_name(kind: PresetKind) -> &'static str {
     }
 }
 
-fn knob(id: KnobId) -> Tree {
+fn knob(id: KnobId) -> OneKnob {
     let knob = id.knob();
     let takes = Takes::for_knob(knob);
-    Tree::map([
-        ("id", id.id().into()),
-        ("label", knob.label.into()),
-        ("type", takes.kind.into()),
-        ("optional", takes.optional.into()),
-        ("min", takes.min.into()),
-        ("max", takes.max.into()),
-        ("values", takes.values.map(|names| Tree::list(names.iter().copied())).into()),
-        ("unit", knob.unit.into()),
-        ("meaning", id.words().meaning.into()),
-        ("source", source(id.words().source)),
-        ("aliases", Tree::list(knob.aliases.iter().copied())),
-        ("primary", knob.primary.into()),
-        ("not_offered", knob.not_offered.into()),
-    ])
+    OneKnob {
+        id: id.id(),
+        label: knob.label,
+        r#type: takes.kind,
+        optional: takes.optional,
+        min: takes.min.map(Number),
+        max: takes.max.map(Number),
+        values: takes.values.map(<[_]>::to_vec),
+        unit: knob.unit,
+        meaning: id.words().meaning,
+        source: published(id.words().source),
+        aliases: knob.aliases.to_vec(),
+        primary: knob.primary,
+        not_offered: knob.not_offered,
+    }
 }
 
 /// The values that a knob takes, flat.

@@ -89,6 +89,22 @@ impl<T: Said, const N: usize> Said for [T; N] {
     }
 }
 
+/// The key of a field, whose name may be a word of the language.
+#[must_use]
+pub fn key(field: &'static str) -> &'static str {
+    field.strip_prefix("r#").unwrap_or(field)
+}
+
+/// A number, whole or not.
+#[derive(Clone, Debug)]
+pub struct Number(pub Tree);
+
+impl Said for Number {
+    fn said(self) -> Tree {
+        self.0
+    }
+}
+
 /// A number that has a fraction even where it is whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Real(pub f64);
@@ -195,6 +211,12 @@ impl DesignFile {
     pub fn of(design: &Design) -> Self {
         Self(file::write(design, Extent::Full))
     }
+
+    /// The same with those alone that differ from the preset's.
+    #[must_use]
+    pub fn changes_of(design: &Design) -> Self {
+        Self(file::write(design, Extent::Changed))
+    }
 }
 
 impl Said for DesignFile {
@@ -215,7 +237,7 @@ macro_rules! said {
 
         impl $crate::typed::Said for $name {
             fn said(self) -> model::file::Tree {
-                let entries = [$($crate::typed::Said::entry(self.$field, stringify!($field))),+];
+                let entries = [$($crate::typed::Said::entry(self.$field, $crate::typed::key(stringify!($field)))),+];
                 model::file::Tree::Map(entries.into_iter().flatten().collect())
             }
         }
@@ -241,7 +263,7 @@ mod schema {
 
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-    use super::{Count, DesignFile, KnobValue, May, MetricSaid, Named, Real};
+    use super::{Count, DesignFile, KnobValue, May, MetricSaid, Named, Number, Real};
 
     /// The schema of a type, which stands where the type is used.
     macro_rules! inline {
@@ -263,6 +285,7 @@ mod schema {
     }
 
     inline! {
+        Number: |_generator| json_schema!({"type": "number"});
         Real: |_generator| json_schema!({"type": "number"});
         Count: |_generator| json_schema!({"type": "number", "minimum": 0});
         MetricSaid: |_generator| json_schema!({"type": ["number", "boolean", "null"]});

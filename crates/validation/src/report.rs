@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Every run with its prediction, and how well they agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validation {
     /// One row for each run, in the file's order.
     pub rows: Vec<Row>,
@@ -18,6 +19,8 @@ pub struct Validation {
 
 /// One published run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PublishedRun"))]
 pub struct Row {
     /// The run's id in its file.
     pub id: String,
@@ -81,6 +84,8 @@ pub struct Row {
 
 /// The scores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ValidationSummary"))]
 pub struct Summary {
     /// Rows of the file.
     pub rows: usize,
@@ -112,6 +117,8 @@ pub struct Summary {
 
 /// How far predictions are off, as shares of the measured value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ValidationScore"))]
 pub struct Score {
     /// Rows compared.
     pub rows: usize,
@@ -127,6 +134,8 @@ pub struct Score {
 
 /// The score of rows that share something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ValidationGroup"))]
 pub struct Group {
     /// What they share: `metric`, `accelerator`, `source` or `precision`.
     pub by: String,
@@ -138,6 +147,8 @@ pub struct Group {
 
 /// A published sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PublishedSweep"))]
 pub struct Sweep {
     /// Source, model and hardware that its rows share.
     pub name: String,
@@ -153,11 +164,12 @@ pub struct Sweep {
 
 /// How far predictions are off for sources that no constant was fitted on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutScore {
     /// The family of accelerators; empty for all together.
     pub family: String,
-    /// The kind of models, as [`ModelKind::name`](model::calibration::ModelKind::name); none for
-    /// dense ones and those with experts.
+    /// The kind of models, by its name in the calibration; none for dense ones and those with
+    /// experts together.
     pub kind: Option<String>,
     /// Runs compared.
     pub rows: usize,
@@ -174,6 +186,8 @@ pub struct LeftOutScore {
 
 /// Two runs that differ in one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PublishedPair"))]
 pub struct Pair {
     /// What differs, such as `recompute full / selective`.
     pub what: String,
@@ -187,6 +201,8 @@ pub struct Pair {
 
 /// A reason for refusing rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RefusedRuns"))]
 pub struct Refusal {
     /// The reason, without what is particular to one row.
     pub reason: String,
@@ -196,6 +212,8 @@ pub struct Refusal {
 
 /// A target and what was reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ValidationTarget"))]
 pub struct Target {
     /// A short name.
     pub name: String,

@@ -1,5 +1,7 @@
 //! The parts that answers are made of.
 
+use std::borrow::Cow;
+
 use app::present::format;
 use model::design::KnobId;
 use model::file::Tree;
@@ -7,9 +9,10 @@ use model::knob::KnobError;
 use model::measure::Measure;
 use model::metric::Basis;
 use model::violation::Violation;
-use schemars::JsonSchema;
+use reports::typed::Said;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// What is known of how far a number may be off.
@@ -163,6 +166,34 @@ pub(super) fn broken(violations: &[Violation]) -> Refusal {
         nearest: it.nearest.iter().map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
     };
     Refusal { errors: violations.iter().map(wrong).collect() }
+}
+
+/// A part of an answer as reports have it: their type says what is written, and describes it.
+#[derive(Clone, Debug)]
+pub(super) struct Told<T>(pub(super) T);
+
+impl<T: Said + Clone> Serialize for Told<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.clone().said().serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Told<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
 }
 
 /// A tree as JSON.

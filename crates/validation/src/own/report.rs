@@ -35,6 +35,7 @@ pub struct Asked {
 
 /// The state of one's software, with what it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// What it is called.
     pub name: String,
@@ -64,6 +65,8 @@ pub struct Calibration {
 
 /// A constant, and what is known of it now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ConstantTold"))]
 pub struct Told {
     /// The knob's id.
     pub knob: String,
@@ -87,6 +90,8 @@ pub struct Told {
 
 /// A run, with its prediction before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "MeasuredRun"))]
 pub struct Measured {
     /// Its id, or its file's name.
     pub id: String,
@@ -121,6 +126,8 @@ pub struct Measured {
 
 /// What can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "UnusedFile"))]
 pub struct Unused {
     /// A run's id or a file's name.
     pub id: String,
@@ -130,6 +137,7 @@ pub struct Unused {
 
 /// How well runs are predicted: errors of the step time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreement {
     /// With the family's constants.
     pub before: Score,

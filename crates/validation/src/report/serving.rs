@@ -6,6 +6,7 @@ use super::{Group, Refusal, Target};
 
 /// Every run of serving with its prediction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServingValidation {
     /// One row for each run, in the file's order.
     pub rows: Vec<ServingRowReport>,
@@ -22,6 +23,8 @@ pub struct ServingValidation {
 
 /// One run of serving.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PublishedServingRun"))]
 pub struct ServingRowReport {
     /// The run's id in its file.
     pub id: String,

@@ -2,11 +2,13 @@
 
 use interchange::Answers;
 use model::design::Design;
+use reports::imported::{Assumed, Ignored, Question, UnknownKey};
+use reports::typed::Said;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::mcp::said::{self, Broken, Refusal, Wrong};
+use crate::mcp::said::{self, Broken, Refusal, Told, Wrong};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::{answers, imported};
 
@@ -39,71 +41,18 @@ pub(in crate::mcp) struct Input {
     entry: Option<String>,
 }
 
-/// A knob that the text sets, with the line that does.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Set {
-    knob: String,
-    value: String,
-    key: String,
-    line: Option<u64>,
-    file: Option<String>,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Assumed {
-    knob: Option<String>,
-    detail: String,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Ignored {
-    key: String,
-    line: Option<u64>,
-    file: Option<String>,
-    reason: String,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Unknown {
-    key: String,
-    line: Option<u64>,
-    file: Option<String>,
-    nearest: Option<String>,
-}
-
-/// What the text leaves open: ask the person, and answer by `set`, `env`, `args` or `model`.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Question {
-    name: String,
-    line: Option<u64>,
-    file: Option<String>,
-    purpose: String,
-    /// What is taken meanwhile.
-    guess: Option<String>,
-    /// What follows from it.
-    follows: String,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Fault {
-    key: String,
-    line: Option<u64>,
-    file: Option<String>,
-    detail: String,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     format: String,
     /// The design file: give it to other tools as `design`, or the link as `link`.
-    design: Option<Map<String, Value>>,
+    design: Map<String, Value>,
     link: Option<String>,
-    set: Vec<Set>,
-    assumed: Vec<Assumed>,
-    ignored: Vec<Ignored>,
-    unknown: Vec<Unknown>,
-    questions: Vec<Question>,
-    errors: Vec<Fault>,
+    set: Told<Vec<reports::imported::Set>>,
+    assumed: Told<Vec<Assumed>>,
+    ignored: Told<Vec<Ignored>>,
+    unknown: Told<Vec<UnknownKey>>,
+    /// Answer them by `set`, `env`, `args` or `model`.
+    questions: Told<Vec<Question>>,
     violations: Vec<Broken>,
     model_version: String,
 }
@@ -142,8 +91,8 @@ impl Tool for Import {
             &answers,
         );
         let import = import.map_err(|why| Refusal::new("unreadable_text", "text", why))?;
-        let mut output: Output = said::typed(&imported::report(&import))?;
-        if output.design.is_none() {
+        let report = imported::imported(&import);
+        let Some(design) = report.design else {
             let errors = import.errors.iter().map(|fault| Wrong {
                 rule: "unreadable_text".to_owned(),
                 at: "text".to_owned(),
@@ -151,8 +100,19 @@ impl Tool for Import {
                 nearest: vec![],
             });
             return Err(Refusal { errors: errors.collect() });
-        }
-        output.link = output.link.map(|link| call.design(&link));
+        };
+        let output = Output {
+            format: report.format.to_owned(),
+            design: said::typed(&design.said())?,
+            link: report.link.map(|link| call.design(&link)),
+            set: Told(report.set),
+            assumed: Told(report.assumed),
+            ignored: Told(report.ignored),
+            unknown: Told(report.unknown),
+            questions: Told(report.questions),
+            violations: import.violations.iter().map(Broken::from).collect(),
+            model_version: report.model_version.to_owned(),
+        };
         let text = output.text();
         Ok((output, text))
     }
@@ -177,16 +137,16 @@ fn answered(input: &Input) -> Result<Answers, Refusal> {
 
 impl Output {
     fn text(&self) -> String {
-        let asked = self.questions.iter().map(|it| {
+        let asked = self.questions.0.iter().map(|it| {
             let guess = it.guess.as_ref().map_or_else(String::new, |it| format!(" (taken: {it})"));
             format!("{}: {}{guess}; {}", it.name, it.purpose, it.follows)
         });
-        let unknown = self.unknown.iter().map(|it| it.key.clone());
-        let assumed = self.assumed.iter().map(|it| it.detail.clone());
+        let unknown = self.unknown.0.iter().map(|it| it.key.clone());
+        let assumed = self.assumed.0.iter().map(|it| it.detail.clone());
         format!(
             "Read as {}: {} knobs set\n{}{}{}{}{}\n",
             self.format,
-            self.set.len(),
+            self.set.0.len(),
             said::broken_lines(&self.violations),
             said::said("Asks", &asked.collect::<Vec<_>>()),
             said::said("Not known", &unknown.collect::<Vec<_>>()),

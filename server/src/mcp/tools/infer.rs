@@ -2,13 +2,14 @@
 
 use app::site::Page;
 use model::link;
+use model::serving::ServingPlan;
+use reports::inferred::{Pools, Timeline, of_design};
+use reports::typed::{Named, Said};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::inferred::inferred;
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Broken, Number};
+use crate::mcp::said::{self, Broken, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 
@@ -21,20 +22,6 @@ pub(in crate::mcp) struct Input {
     of: DesignAsked,
 }
 
-/// A part of a step, in seconds.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Part {
-    part: String,
-    seconds: f64,
-}
-
-/// Where the time of a step of decode and of a prompt goes.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Timeline {
-    prefill: Vec<Part>,
-    decode: Vec<Part>,
-}
-
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     /// Opens the design on the page for serving.
@@ -45,23 +32,10 @@ pub(in crate::mcp) struct Output {
     /// What holds back more requests.
     binds: Option<String>,
     /// Degrees of parallelism of decode, and of prefill where it has devices of its own.
-    layout: Option<Map<String, Value>>,
-    timeline: Option<Timeline>,
+    layout: Told<Option<Pools>>,
+    timeline: Told<Option<Timeline>>,
     /// Bytes of a device.
-    memory: Option<Map<String, Value>>,
-    warnings: Vec<String>,
-    model_version: String,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    metrics: Value,
-    ranges: Value,
-    binds: Option<String>,
-    layout: Option<Map<String, Value>>,
-    timeline: Option<Timeline>,
-    memory: Option<Map<String, Value>>,
-    violations: Vec<Broken>,
+    memory: Told<Option<Named<f64>>>,
     warnings: Vec<String>,
     model_version: String,
 }
@@ -77,19 +51,26 @@ impl Tool for Infer {
 
     fn run(input: Input, call: &Call) -> Answer<Output> {
         let (design, set) = input.of.read(Names::Serving)?;
-        let report: Report = said::typed(&inferred(&design, &set))?;
+        let plan = ServingPlan::new(&design);
+        let violations: Vec<Broken> = match &plan {
+            Ok(_) => vec![],
+            Err(violations) => violations.iter().map(Broken::from).collect(),
+        };
+        let report = of_design(&design, &set);
+        let [metrics, ranges] =
+            [report.metrics.said(), report.ranges.said()].map(|it| said::json(&it));
         let address = format!("{}?{}", Page::Serving.path(), link::encode(&design));
         let output = Output {
             link: call.link(&address),
-            legal: report.violations.is_empty(),
-            numbers: said::numbers(&report.metrics, &report.ranges, &[]),
-            violations: report.violations,
-            binds: report.binds,
-            layout: report.layout,
-            timeline: report.timeline,
-            memory: report.memory,
+            legal: violations.is_empty(),
+            numbers: said::numbers(&metrics, &ranges, &[]),
+            violations,
+            binds: report.binds.map(str::to_owned),
+            layout: Told(report.layout),
+            timeline: Told(report.timeline),
+            memory: Told(report.memory),
             warnings: report.warnings,
-            model_version: report.model_version,
+            model_version: report.model_version.to_owned(),
         };
         let binds = output.binds.iter().map(|binds| format!("More is held back by {binds}\n"));
         let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
