@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use model::design::KnobId;
-use model::file::{Tree, json};
+use model::file::{PROVENANCE, Tree, json};
 use model::knob::{Kind, MAX_NAME, Section};
 use model::preset::Preset;
 use reports::budgeted::Budgeted;
@@ -100,14 +100,21 @@ fn design() -> Tree {
         ("schema".to_owned(), Tree::map([("const", Tree::Unsigned(model::file::SCHEMA))])),
         ("preset".to_owned(), Tree::map([("$ref", "#/components/schemas/PresetId".into())])),
     ];
+    let passed_over = Tree::map([("description", "Where it comes from; passed over.".into())]);
+    properties.push((PROVENANCE.to_owned(), passed_over));
     for section in Section::ALL {
         let knobs = KnobId::ALL.iter().filter(|id| id.knob().section == section);
         let knobs = knobs.map(|id| {
             let name = id.id();
             (name.rsplit('.').next().unwrap_or(&name).to_owned(), knob(*id))
         });
-        let section_of =
-            Tree::map([("type", Tree::from("object")), ("properties", Tree::map(knobs))]);
+        let of = || KnobId::ALL.iter().map(|id| id.knob()).filter(|it| it.section == section);
+        let names = of().flat_map(|knob| std::iter::once(knob.name).chain(knob.aliases.to_vec()));
+        let section_of = Tree::map([
+            ("type", Tree::from("object")),
+            ("properties", Tree::map(knobs)),
+            ("propertyNames", Tree::map([("enum", Tree::list(names))])),
+        ]);
         properties.push((section.name().to_owned(), section_of));
     }
     Tree::map([
@@ -120,6 +127,7 @@ fn design() -> Tree {
         ),
         ("properties", Tree::Map(properties)),
         ("required", Tree::list(["schema"])),
+        ("additionalProperties", false.into()),
     ])
 }
 
@@ -147,10 +155,17 @@ fn forms(kind: Kind) -> Vec<Form> {
     let names = |names: &[&'static str]| vec![("enum", Tree::list(names.iter().copied()))];
     let list = |items: Form| vec![("type", "array".into()), ("items", Tree::map(items))];
     let written = |example: &'static str| {
-        vec![("type", Tree::from("string")), ("examples", Tree::list([example]))]
+        vec![
+            ("minLength", 1_u64.into()),
+            ("examples", Tree::list([example])),
+            ("type", "string".into()),
+        ]
     };
-    let matching =
-        |pattern: &'static str| vec![("type", Tree::from("string")), ("pattern", pattern.into())];
+    let hash = || vec![("type", "string".into()), ("pattern", "^[0-9A-Za-z]{1,64}$".into())];
+    let name = || {
+        let most = MAX_NAME as u64;
+        vec![("type", "string".into()), ("minLength", 1_u64.into()), ("maxLength", most.into())]
+    };
     match kind {
         Kind::Integer(min, max) => vec![whole(min, max)],
         Kind::OptionalInteger(min, max) => vec![whole(min, max), none()],
@@ -164,10 +179,8 @@ fn forms(kind: Kind) -> Vec<Form> {
         Kind::PositionList(max) => vec![list(whole(0, max)), none()],
         Kind::LayerPattern(text) => vec![written(text.example()), none()],
         Kind::Layout => vec![written("Et*3|(tt|)*29mL"), none()],
-        Kind::Hash => vec![matching("^[0-9a-f]{64}$"), none()],
-        Kind::Name => {
-            vec![vec![("type", "string".into()), ("maxLength", (MAX_NAME as u64).into())]]
-        }
+        Kind::Hash => vec![hash(), none()],
+        Kind::Name => vec![name()],
     }
 }
 

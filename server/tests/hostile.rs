@@ -187,8 +187,8 @@ async fn uploads_that_stand_still_keep_nobody_from_theirs() {
 }
 
 /// An answer of many megabytes, written while it is sent.
-const LARGE: &str = "GET /export/timeline.json?v=1&preset=llama-3-8b&training.global_batch_size=262144 \
-                     HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const LARGE: &str = "GET /export/timeline.json?v=1&preset=llama-3-8b\
+                     &training.global_batch_size=262144 HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Asks for the large answer and takes its first bytes.
 async fn begin_to_read(server: &Process) -> TcpStream {

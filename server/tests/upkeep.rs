@@ -160,6 +160,40 @@ fn an_owner_hears_the_limit_and_what_is_used_and_others_go_on() {
     store(3, &by).is(201);
 }
 
+/// A trace whose counts don't pack: more than 1 MiB as it is kept.
+fn large_trace() -> String {
+    let mut seed = 0x9e37_79b9_u32;
+    let mut text = "step,layer,expert,tokens\n".to_owned();
+    for place in 0..400_000 {
+        seed ^= seed << 13;
+        seed ^= seed >> 17;
+        seed ^= seed << 5;
+        let (step, expert) = (place / 500, place % 500);
+        text += &format!("{step},0,{expert},{}\n", seed >> 4);
+    }
+    text
+}
+
+#[test]
+fn what_an_owner_keeps_takes_so_many_bytes_and_no_more() {
+    let data = tempfile::tempdir().unwrap();
+    let server = serve(data.path(), &["--max-mib-per-owner", "1"]);
+    let made = ask(&server, "POST", "/api/v1/traces", &[], &large_trace()).is(201);
+    let (owner, hash) = (made.owner(), made.json()["hash"].as_str().unwrap().to_owned());
+    let by = [("cookie", owner.as_str())];
+    for (path, body) in
+        [("designs", design(1)), ("reviews", session()), ("traces", TRACE.to_owned())]
+    {
+        let refused = ask(&server, "POST", &format!("/api/v1/{path}"), &by, &body).is(507).json();
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("at most 1 MiB") && detail.contains("traces 1."), "{detail}");
+    }
+    let other = ask(&server, "POST", "/api/v1/designs", &[], &design(1)).is(201).owner();
+    assert_ne!(other, owner, "others go on");
+    ask(&server, "DELETE", &format!("/api/v1/traces/{hash}"), &by, "").is(204);
+    ask(&server, "POST", "/api/v1/designs", &by, &design(1)).is(201);
+}
+
 #[test]
 fn what_is_uploaded_or_begun_is_deleted_by_its_owner_alone() {
     let data = tempfile::tempdir().unwrap();

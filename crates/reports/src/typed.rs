@@ -237,7 +237,8 @@ macro_rules! said {
 
         impl $crate::typed::Said for $name {
             fn said(self) -> model::file::Tree {
-                let entries = [$($crate::typed::Said::entry(self.$field, $crate::typed::key(stringify!($field)))),+];
+                use $crate::typed::{Said, key};
+                let entries = [$(Said::entry(self.$field, key(stringify!($field)))),+];
                 model::file::Tree::Map(entries.into_iter().flatten().collect())
             }
         }

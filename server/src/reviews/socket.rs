@@ -88,7 +88,7 @@ impl End {
         Self::ended(REFUSED, "this link was withdrawn or has expired", false)
     }
 
-    fn cut(cut: Cut) -> Self {
+    fn cut(cut: &Cut) -> Self {
         match cut {
             Cut::Link(_) => Self::link(),
             Cut::Session => {
@@ -440,7 +440,7 @@ impl Talk {
             Outcome::Known(event) if event.seq > self.seq => return Ok(()),
             Outcome::Known(event) => Tell::Event { event: Box::new(event.as_ref().clone()) },
             Outcome::Refused(why) => Tell::Refused { op, why },
-            Outcome::Ended(cut) => return Err(End::cut(cut)),
+            Outcome::Ended(cut) => return Err(End::cut(&cut)),
             Outcome::Broken => return Err(End::broken()),
         };
         send_frame(socket, Frame::Text(text(&told))).await
@@ -473,7 +473,7 @@ impl Talk {
                 said
             }
             Ok(Cast::Cut(Cut::Link(link))) if link != self.grant.link => return Ok(()),
-            Ok(Cast::Cut(cut)) => return Err(End::cut(cut)),
+            Ok(Cast::Cut(cut)) => return Err(End::cut(&cut)),
             // The client reads slowly: it gets all at once in place of what it missed.
             Err(broadcast::error::RecvError::Lagged(_)) => return self.anew(socket).await,
             Err(broadcast::error::RecvError::Closed) => {
