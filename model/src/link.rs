@@ -41,6 +41,16 @@ pub fn encode(design: &Design) -> String {
     link
 }
 
+/// The design of an address as people paste it: with host, path and fragment, or only what stands
+/// behind its question mark.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn of_address(address: &str) -> Result<Design, Vec<KnobError>> {
+    let query = address.split_once('?').map_or(address, |(_, query)| query);
+    decode(query.split_once('#').map_or(query, |(query, _)| query))
+}
+
 /// The design of a raw, still escaped query string, with or without the question mark.
 ///
 /// An empty one is the default preset; an absent `v` is 1.

@@ -32,6 +32,19 @@ fn refused_once(link: &str, rule: &str, knob: &str, nearest: &[&str]) {
 }
 
 #[test]
+fn an_address_is_read_as_people_paste_it() {
+    let asked = opens("preset=deepseek-v3&mbs=2");
+    for address in [
+        "preset=deepseek-v3&mbs=2",
+        "?preset=deepseek-v3&mbs=2#memory",
+        "/?preset=deepseek-v3&mbs=2",
+        "https://moe.example/?preset=deepseek-v3&mbs=2#why",
+    ] {
+        assert_eq!(link::of_address(address).as_ref(), Ok(&asked), "{address}");
+    }
+}
+
+#[test]
 fn every_released_link_opens() {
     assert_eq!(RELEASED.len() as u64, link::VERSION, "a version without links of its own");
     let lines = |text: &'static str| text.lines().filter(|line| !line.starts_with('#'));

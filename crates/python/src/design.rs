@@ -67,9 +67,7 @@ impl Design {
     /// The design of a link: an address, or what stands behind its question mark.
     #[classmethod]
     fn from_link(class: &Bound<'_, PyType>, link: &str) -> PyResult<Self> {
-        let query = link.split_once('?').map_or(link, |(_, query)| query);
-        let query = query.split_once('#').map_or(query, |(query, _)| query);
-        link::decode(query).map(Self::from).map_err(|errors| invalid(class.py(), &errors))
+        link::of_address(link).map(Self::from).map_err(|errors| invalid(class.py(), &errors))
     }
 
     /// The same design with these knobs set, by id or short name.

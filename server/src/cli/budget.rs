@@ -78,8 +78,7 @@ fn baseline(text: &str) -> Result<Design, Failure> {
         Failure::User(errors.iter().map(|error| format!("baseline: {error}")).collect())
     };
     if text.contains('=') {
-        let link = text.split_once('?').map_or(text, |(_, link)| link);
-        return link::decode(link).map_err(failed);
+        return link::of_address(text).map_err(failed);
     }
     if Path::new(text).exists() {
         return input::read_design(Path::new(text))?.map_err(failed);

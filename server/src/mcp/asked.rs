@@ -72,8 +72,7 @@ impl DesignAsked {
             return json::read(&text).map_err(Refusal::from);
         }
         let link = self.link.as_deref().unwrap_or_default();
-        let query = link.split_once('?').map_or(link, |(_, query)| query);
-        link::decode(query).map_err(Refusal::from)
+        link::of_address(link).map_err(Refusal::from)
     }
 }
 

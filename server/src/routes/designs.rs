@@ -96,12 +96,7 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem>
         (Some(design), None) => {
             file::read(design).map_err(|errors| Problem::unreadable_design_at("/design", errors))?
         }
-        (None, Some(address)) => {
-            // As people paste it: with the host, or without.
-            let raw = address.split_once('?').map_or(address.as_str(), |(_, query)| query);
-            let raw = raw.split_once('#').map_or(raw, |(query, _)| query);
-            link::decode(raw).map_err(Problem::unreadable_design)?
-        }
+        (None, Some(address)) => link::of_address(&address).map_err(Problem::unreadable_design)?,
         _ => return Err(wrong("one of `design` and `link` is needed, not both".to_owned())),
     };
     let words = Words::new(text("name")?.as_deref(), text("note")?.as_deref());

@@ -89,7 +89,7 @@ pub(super) async fn begin(
     })?;
     let Begin { name, link, person, key } = read(Ok(body), MAX_BODY_BYTES)?;
     let name = clean_name(&name).map_err(refused)?;
-    let design = model::link::decode(&link).map_err(Problem::unreadable_design)?;
+    let design = model::link::of_address(&link).map_err(Problem::unreadable_design)?;
     if !state.reviews.may_begin(&client) {
         let detail = "that are more sessions than can be begun at once; try again later";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10));
