@@ -73,6 +73,8 @@ test("filters as one types, and the address brings the same runs back", async ({
   await expect(runs(page).first().getByRole("rowheader")).toHaveText(first, {
     useInnerText: true,
   });
+  await page.keyboard.press("Shift");
+  await page.locator("#runs[data-live=true]").waitFor();
   await page.getByRole("link", { name: "Clear" }).click();
   await expect(runs(page)).toHaveCount(25);
   await expect(page).toHaveURL(/\/trust$/);
