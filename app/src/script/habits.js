@@ -161,10 +161,12 @@ function beforePrint() {
   const words = `Moescape${model} · printed ${day} · `;
   document.body.append(page.make("p", { id: "printed" }, words, page.make("span", {}, address)));
   // Canvases don't follow the style sheet for paper.
-  const { theme } = document.documentElement.dataset;
-  if (theme !== "dark") return;
-  document.documentElement.dataset.theme = "light";
-  const back = () => (document.documentElement.dataset.theme = theme);
+  if (!page.isDark()) return;
+  const root = document.documentElement;
+  const own = root.getAttribute("data-theme");
+  root.dataset.theme = "light";
+  const back = () =>
+    own === null ? root.removeAttribute("data-theme") : root.setAttribute("data-theme", own);
   addEventListener("afterprint", back, { once: true });
 }
 

@@ -227,13 +227,16 @@ export function keep(name, value) {
   document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
 
+/** Whether the page is dark, by its reader's choice or the system's. */
+export function isDark() {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
 /** Turns dark into light and back. */
 export function switchTheme() {
   const root = document.documentElement;
-  const isDark = root.dataset.theme
-    ? root.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
+  root.dataset.theme = isDark() ? "light" : "dark";
   keep("theme", root.dataset.theme);
 }
 

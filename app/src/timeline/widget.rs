@@ -213,7 +213,9 @@ impl Widget {
         } else if is_of(entry, &self.figure) {
             self.change(own);
         } else {
+            // At once: paper waits for no frame.
             self.repaint();
+            self.draw();
         }
     }
 
