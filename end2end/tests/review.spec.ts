@@ -247,7 +247,7 @@ test.describe("lines that end", () => {
     await remove.focus();
     await ann.keyboard.press("Enter");
     await ann.waitForURL((to) => to.pathname === "/");
-    await expect(bob.getByRole("heading", { name: "You are no longer in" })).toBeVisible();
+    await expect(bob.getByRole("heading", { name: "This review is no longer here" })).toBeVisible();
     const answer = await ann.request.get(url.replace("/r/", "/api/v1/reviews/") + "/state");
     expect(answer.status()).toBe(404);
   });
