@@ -227,7 +227,9 @@ def test_a_verdict_says_what_fills_the_memory_and_what_helps() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_ends_a_sweep_and_the_lock_is_free_meanwhile() -> None:
     code = """
-import moescape, threading, time
+import moescape, signal, threading, time
+# Whoever starts the tests may ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ticks = []
 threading.Thread(target=lambda: [ticks.append(time.sleep(0.01)) for _ in range(400)],
                  daemon=True).start()
