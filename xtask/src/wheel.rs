@@ -49,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(&package);
         command::run(pytest.env("MOESCAPE_BINARY", workspace.draft()))
     });
-    let script = workspace.target.join("notebook.py");
+    let script = workspace.target.join("notebook_cells.py");
     steps.run("notebook", || {
         let mut notebook = tools.python();
         notebook.arg(package.join("tests/notebook.py"));
