@@ -173,7 +173,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
 /// The way from a step's time to what a run of such steps takes and costs.
 fn budget_link(explorer: Explorer) -> impl IntoView {
     let address = move || format!("{}?{}", Page::Budget.path(), explorer.with_design(link::encode));
-    view! { <p class="card-way"><a href=address>"Days, cost and brief"</a></p> }
+    view! { <p><a href=address>"Days, cost and brief"</a></p> }
 }
 
 /// Whether a number is MFU in other words, whose range would say one fact again.
