@@ -10,6 +10,9 @@ mod shell;
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 
+/// The id of the end of a document's body.
+pub const END: &str = "document-end";
+
 /// The query string as it was sent, still percent-encoded, with or without the question mark.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawQuery(pub String);

@@ -30,6 +30,9 @@ const NAMES = ["Explore", "Search", "Compare & review", "Learn"];
 
 const places = (page: Page) => page.getByRole("navigation", { name: "Places" });
 
+/** What a browser tells of something that moved, as far as it is read here. */
+type Shift = { value: number; sources: { node: Node | null }[] };
+
 /** Opens a page of any kind and waits for what its header can do. */
 async function open(page: Page, address: string): Promise<void> {
   await page.goto(address);
@@ -244,11 +247,15 @@ for (const width of [1440, 1280, 390]) {
       const moved: string[] = [];
       Object.assign(window, { moved });
       new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) {
-          moved.push(String((entry as unknown as { value: number }).value));
+        for (const entry of list.getEntries() as unknown as Shift[]) {
+          const nodes = entry.sources.map(({ node }) => node?.textContent?.slice(0, 40));
+          moved.push(`${entry.value} ${nodes.join(", ")}`);
         }
       }).observe({ type: "layout-shift", buffered: true });
     });
+    // A slow machine shows a page before all of it has come.
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: 3 });
     for (const [address] of PAGES) {
       await open(page, address);
       await page.waitForLoadState("networkidle");

@@ -2,6 +2,7 @@
 //! settings, the sheets to share, export and import, and what isn't there. They read well without
 //! a script; with one they have the keys and the palette of every page.
 
+use app::document;
 use app::panel::header;
 use app::site::Page;
 use axum::http::{HeaderValue, StatusCode, header as names};
@@ -85,6 +86,8 @@ impl Reading<'_> {
                         link rel="manifest" href="/manifest.webmanifest";
                         link rel="preload" href=(names.font) as="font" type="font/woff2"
                             crossorigin;
+                        // Half a text isn't shown: the columns of its tables would move.
+                        link rel="expect" href={ "#" (document::END) } blocking="render";
                         link rel="stylesheet" href=(names.css);
                         script type="module" src=(names.habits) {}
                     }
@@ -99,7 +102,7 @@ impl Reading<'_> {
                         main #reading class=(class) data-tour=[self.tour] lang=[self.lang]
                             translate=[self.lang.map(|_| "no")] { (self.body) }
                     }
-                } }
+                } i #(document::END) hidden {} }
             }
         }
     }

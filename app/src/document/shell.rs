@@ -6,10 +6,11 @@ use leptos::prelude::*;
 use model::{MODEL_VERSION, Plan, estimate, link};
 
 use super::body::App;
-use crate::document::{ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
+use crate::document::{self, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
 use crate::explorer::stored::{LINK_FIELD, Stored};
-use crate::page::trust::Served;
+use crate::page::trust::{self, Served};
 use crate::page::{results, review};
+use crate::panel::questions::Question;
 use crate::present::format::MemoryUnit;
 use crate::present::{format, name};
 use crate::site::{Module, Page};
@@ -68,6 +69,7 @@ pub fn shell() -> impl IntoView {
             </head>
             <body>
                 <App/>
+                <i id=document::END hidden></i>
             </body>
         </html>
     }
@@ -133,6 +135,7 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
          init({{ module_or_path: module }}).then(() => hydrate());"
     );
     let style = view! {
+        <link rel="expect" href=awaited(page) blocking="render"/>
         <script nonce=use_nonce()>{module}</script>
         <link rel="preload" href=font r#as="font" r#type="font/woff2" crossorigin=""/>
         <link rel="stylesheet" href=css/>
@@ -142,6 +145,20 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
         <script type="module" nonce=use_nonce()>{loader}</script>
     };
     (style, script)
+}
+
+/// What a browser waits for before it shows the page for the first time, since what is still to
+/// come moves what is there: the whole page, or where a long one goes on below its first screen.
+fn awaited(page: Page) -> String {
+    let raw = use_context::<RawQuery>().unwrap_or_default().0;
+    let id = if page == Page::Explorer && link::decode(&raw).is_ok() {
+        Question::Why.id()
+    } else if page == Page::Trust {
+        trust::BELOW
+    } else {
+        document::END
+    };
+    format!("#{id}")
 }
 
 /// Title and description of a page: those of its row, or what follows from what it shows.

@@ -37,6 +37,9 @@ pub const SERVING_JSON_PATH: &str = "/api/v1/validation/serving";
 /// The same as a table.
 pub const CSV_PATH: &str = "/api/v1/validation.csv";
 
+/// The id of the first chart, below the first screen.
+pub const BELOW: &str = "errors";
+
 /// The runs, shared.
 pub type Rows = Arc<Vec<Row>>;
 

@@ -50,7 +50,7 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
         <div class="card errors">
             <div on:pointermove=seek on:pointerdown=seek>
                 {figure(Figure {
-                    id: "errors",
+                    id: super::BELOW,
                     title: "Error of each prediction",
                     caption: Signal::stored(String::from(
                         "One point per run in the filter below. Above the line the model is too \
