@@ -6,11 +6,13 @@
 //! and a note; who opens the bare link doesn't read those of others, as an id can be guessed by
 //! whoever has the same design. The link that is handed out with a name has the entry's tag.
 
+mod answer;
 mod ledger;
 mod quota;
 mod result;
 mod stored;
 
+pub(crate) use answer::{StoredAnswer, StoredDesigns};
 pub(crate) use ledger::{Removed, entry, find, list, remove};
 pub(crate) use quota::Quota;
 pub(crate) use result::{Change, changes, result};

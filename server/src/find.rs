@@ -12,6 +12,19 @@ use model::file::Tree;
 use model::find::{Answer, Phase, Progress, Query, Search};
 use model::violation::Violation;
 use reports::Cores;
+use reports::typed::{Flat, Real, Said};
+
+reports::said! {
+    /// The object of `moescape find --json`.
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "Found")]
+    pub(crate) struct FoundAnswer {
+        #[schemars(flatten)]
+        found: Flat<reports::found::Found>,
+        /// What the search took.
+        seconds: Real,
+    }
+}
 
 /// What a search found, and how long that took.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +56,15 @@ impl Found {
         }
     }
 
-    /// The answer as data.
+    /// The answer for programs.
+    pub(crate) fn answer(&self, query: &Query) -> FoundAnswer {
+        let found = Flat(reports::found::found(query, &self.answer));
+        FoundAnswer { found, seconds: Real(self.seconds) }
+    }
+
+    /// The same as data.
     pub(crate) fn tree(&self, query: &Query) -> Tree {
-        let mut tree = reports::found::tree(query, &self.answer);
-        if let Tree::Map(entries) = &mut tree {
-            entries.push(("seconds".to_owned(), Tree::Real(self.seconds)));
-        }
-        tree
+        self.answer(query).said()
     }
 }
 

@@ -1,8 +1,10 @@
 //! The description of the API for programs, OpenAPI 3.1.
 //!
-//! `openapi/api.json` is written by hand; what the program knows better is filled in: its limits,
-//! its version, what a design is made of, and the schemas of the answers that are types. Tests
-//! compare it with the routes and with what they answer.
+//! `openapi/api.json` has paths, words and examples and is written by hand; what the program knows
+//! better is filled in: its limits, its version, what a design is made of, and the [`schemas`] of
+//! what is asked and answered. Tests compare it with the routes and with what they answer.
+
+mod schemas;
 
 use std::sync::OnceLock;
 
@@ -10,20 +12,9 @@ use model::design::KnobId;
 use model::file::{PROVENANCE, Tree, json};
 use model::knob::{Kind, MAX_NAME, Section};
 use model::preset::Preset;
-use reports::budgeted::Budgeted;
-use reports::experts::ExpertsSaid;
-use reports::found::Found;
-use reports::imported::Imported;
-use reports::inferred::Inferred;
-use reports::laid_out::Layouts;
-use reports::registry::{Knobs, Metrics, Presets};
-use schemars::generate::SchemaSettings;
-use validation::own::Calibration;
-use validation::report::Validation;
-use validation::report::serving::ServingValidation;
 
 use crate::receiving::BODY_LIMIT_BYTES;
-use crate::report::{MAX_DESIGNS, Predictions};
+use crate::report::MAX_DESIGNS;
 use crate::sweeps::{MAX_PLACES, MAX_ROWS};
 
 /// The document as JSON.
@@ -48,38 +39,10 @@ pub fn document() -> &'static str {
         if let Some(schemas) = below(&mut document, &["components", "schemas"]) {
             schemas.push(("PresetId".to_owned(), presets()));
             schemas.push(("Design".to_owned(), design()));
-            schemas.extend(answers());
+            schemas.extend(schemas::bodies());
         }
         json::print(&document)
     })
-}
-
-/// The schemas of answers, from the types that are written.
-fn answers() -> Vec<(String, Tree)> {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let settings = settings.with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut generator = settings.into_generator();
-    generator.subschema_for::<Predictions>();
-    generator.subschema_for::<Inferred>();
-    generator.subschema_for::<Layouts>();
-    generator.subschema_for::<Found>();
-    generator.subschema_for::<Budgeted>();
-    generator.subschema_for::<ExpertsSaid>();
-    generator.subschema_for::<Imported>();
-    generator.subschema_for::<Presets>();
-    generator.subschema_for::<Validation>();
-    generator.subschema_for::<ServingValidation>();
-    generator.subschema_for::<Calibration>();
-    generator.subschema_for::<Knobs>();
-    generator.subschema_for::<Metrics>();
-    let schemas = generator.take_definitions(true);
-    let schema = |(name, schema): (String, serde_json::Value)| {
-        (name, json::parse(&schema.to_string()).unwrap_or(Tree::Null))
-    };
-    schemas.into_iter().map(schema).collect()
 }
 
 /// The entries of a map inside.

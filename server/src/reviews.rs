@@ -14,6 +14,7 @@
 //! as well as it goes and kept nowhere. Every so many events the whole room is kept, so that
 //! opening a session doesn't start from the first one.
 
+mod answers;
 mod commit;
 mod foreign;
 mod keeper;
@@ -28,10 +29,12 @@ mod sessions;
 mod shared;
 mod socket;
 
+pub(crate) use answers::{
+    Begin, Begun, Do, Done, Links, Log, MAX_LIFETIME_SECONDS, Make, Prose, Shown,
+};
 pub(crate) use commit::Outcome;
-pub(crate) use ledger::Link;
 pub(crate) use participant::Grant;
 pub(crate) use sessions::{
-    NewLink, Reviews, SOCKETS_PER_ADDRESS, Trouble, check_name, check_op, new_id, person,
+    Reviews, SOCKETS_PER_ADDRESS, Trouble, check_name, check_op, new_id, person,
 };
 pub(crate) use socket::Visitor;

@@ -25,10 +25,11 @@ pub(crate) use chunk::{Chunks, Claim, Outcome};
 pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal};
 pub(crate) use job::Job;
 pub(crate) use kept::{Keeping, MAX_ROWS};
-pub(crate) use ledger::Entry;
 pub(crate) use remote::{Coordinator, work_for};
 pub(crate) use speed::SpeedSample;
-pub(crate) use status::{ProgressUpdate, status};
+pub(crate) use status::{
+    ProgressUpdate, Standing, Started, StateAlone, SweepAnswer, SweepEntry, Sweeps, status,
+};
 
 use std::sync::{Arc, Mutex, PoisonError};
 

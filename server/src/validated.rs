@@ -64,14 +64,18 @@ pub(crate) fn provenance() -> Provenance {
     Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }
 
+/// A report as it is sent.
+#[derive(serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "{R}")]
+pub(crate) struct Sent<R> {
+    #[serde(flatten)]
+    report: R,
+    #[schemars(with = "reports::provenance::Provenance")]
+    provenance: Tree,
+}
+
 /// A report as JSON, with the names of its fields.
 pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String {
-    #[derive(serde::Serialize)]
-    struct Sent<'a, R> {
-        #[serde(flatten)]
-        report: &'a R,
-        provenance: Tree,
-    }
     let sent = Sent { report, provenance: from.tree() };
     // Only maps with keys that aren't text, and writers, can fail.
     let mut text = serde_json::to_string_pretty(&sent).unwrap_or_default();

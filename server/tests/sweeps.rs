@@ -16,6 +16,7 @@ use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use process::Process;
+use reports::typed::Said;
 use serde_json::{Value, json};
 use server::{AppState, Site, router};
 use tempfile::TempDir;
@@ -132,7 +133,7 @@ fn directly(spec: &Value) -> Value {
     let summary = sweep::evaluate(&space, 0..space.places(), &stop).unwrap();
     progress.add(&space, 0..space.places(), summary).unwrap();
     let closing = sweep::close(&space, &progress);
-    let text = model::file::json::print(&sweep::result(&space, &progress, Some(&closing)));
+    let text = model::file::json::print(&sweep::result(&space, &progress, Some(&closing)).said());
     serde_json::from_str(&text).unwrap()
 }
 

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use maud::html;
 use model::MODEL_VERSION;
 use model::file::{PROVENANCE, Tree};
+use reports::typed::Said;
 
 /// Where an export comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +43,20 @@ impl Provenance {
         [(of_design, design), (of_version, version), (of_date, date)]
     }
 
-    /// The object that JSON has under [`PROVENANCE`].
+    /// What JSON has under [`PROVENANCE`].
+    #[must_use]
+    pub fn answer(&self) -> reports::provenance::Provenance {
+        reports::provenance::Provenance {
+            design: self.design.clone(),
+            model_version: MODEL_VERSION,
+            date: self.date.clone(),
+        }
+    }
+
+    /// The same as an object.
     #[must_use]
     pub fn tree(&self) -> Tree {
-        Tree::map(self.entries().map(|(name, value)| (name, Tree::from(value))))
+        self.answer().said()
     }
 
     /// A tree that says where it comes from, behind what it has.

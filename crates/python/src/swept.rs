@@ -12,6 +12,7 @@ use model::file::Tree;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyString};
+use reports::typed::Said;
 use sweep::{Progress, Rounds, Space, Spec};
 
 use crate::cells::{Collector, Rows, schema};
@@ -126,7 +127,7 @@ pub(crate) fn swept(
     // Ctrl-C that comes now is heard, too: what was closed is dropped.
     let overview = interruptible(py, |_| {
         let closing = sweep::close(&space, &progress);
-        sweep::overview(&space, &progress, Some(&closing))
+        sweep::overview(&space, &progress, Some(&closing)).said()
     })?;
     Ok(Sweep { space, schema, batches, overview })
 }

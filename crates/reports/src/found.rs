@@ -111,12 +111,18 @@ answers! {
     }
 }
 
-/// An answer: what `moescape find --json` prints and `POST /api/v1/find` answers, but the seconds.
+/// An answer as an object.
 #[must_use]
 pub fn tree(query: &Query, answer: &Answer) -> Tree {
+    found(query, answer).said()
+}
+
+/// An answer: what `moescape find --json` prints and `POST /api/v1/find` answers, but the seconds.
+#[must_use]
+pub fn found(query: &Query, answer: &Answer) -> Found {
     let at_hand = &query.design;
     let ruled_out = answer.ruled_out.iter();
-    let found = Found {
+    Found {
         designs: answer.designs.iter().map(|found| recommendation(query, found)).collect(),
         miss: answer.miss.as_ref().map(|miss| missed(query, miss)),
         at_hand: answer.at_hand.as_ref().map(|metrics| numbers(at_hand, metrics)),
@@ -134,8 +140,7 @@ pub fn tree(query: &Query, answer: &Answer) -> Tree {
         keep: query.keep.iter().map(KnobId::id).collect(),
         any_schedule: query.any_schedule,
         model_version: MODEL_VERSION,
-    };
-    found.said()
+    }
 }
 
 fn recommendation(query: &Query, found: &Recommendation) -> Recommended {

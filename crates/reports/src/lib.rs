@@ -14,6 +14,7 @@ mod cores;
 pub mod typed;
 
 pub mod predicted;
+pub mod provenance;
 
 pub mod found;
 pub mod report;

@@ -5,6 +5,8 @@
 //! and their comments the descriptions. With the feature `schema` it has a JSON schema, too, so
 //! that what is described and what is written are one thing.
 
+use std::marker::PhantomData;
+
 use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree};
 
@@ -13,12 +15,12 @@ pub trait Said {
     /// The value.
     fn said(self) -> Tree;
 
-    /// The value under a key; none where the key isn't there either.
-    fn entry(self, key: &str) -> Option<(String, Tree)>
+    /// Adds the value under a key; nothing where the key isn't there either.
+    fn put(self, key: &str, entries: &mut Vec<(String, Tree)>)
     where
         Self: Sized,
     {
-        Some((key.to_owned(), self.said()))
+        entries.push((key.to_owned(), self.said()));
     }
 }
 
@@ -106,7 +108,7 @@ impl Said for Number {
 }
 
 /// A number that has a fraction even where it is whole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Real(pub f64);
 
 impl Said for Real {
@@ -134,8 +136,55 @@ impl<T: Said> Said for May<T> {
         self.0.said()
     }
 
-    fn entry(self, key: &str) -> Option<(String, Tree)> {
-        Some((key.to_owned(), self.0?.said()))
+    fn put(self, key: &str, entries: &mut Vec<(String, Tree)>) {
+        if let Some(value) = self.0 {
+            value.put(key, entries);
+        }
+    }
+}
+
+/// An answer whose keys stand in another one, in place of its own.
+#[derive(Clone, Debug)]
+pub struct Flat<T>(pub T);
+
+impl<T: Said> Said for Flat<T> {
+    fn said(self) -> Tree {
+        self.0.said()
+    }
+
+    fn put(self, key: &str, entries: &mut Vec<(String, Tree)>) {
+        match self.0.said() {
+            Tree::Map(inner) => entries.extend(inner),
+            other => entries.push((key.to_owned(), other)),
+        }
+    }
+}
+
+/// What a type has written, perhaps long ago.
+#[derive(Clone, Debug)]
+pub struct Written<T> {
+    tree: Tree,
+    form: PhantomData<T>,
+}
+
+impl<T> Written<T> {
+    /// Of a text that was stored.
+    #[must_use]
+    pub const fn stored(tree: Tree) -> Self {
+        Self { tree, form: PhantomData }
+    }
+}
+
+impl<T: Said> Written<T> {
+    /// Of a value.
+    pub fn of(value: T) -> Self {
+        Self::stored(value.said())
+    }
+}
+
+impl<T> Said for Written<T> {
+    fn said(self) -> Tree {
+        self.tree
     }
 }
 
@@ -238,14 +287,17 @@ macro_rules! said {
         impl $crate::typed::Said for $name {
             fn said(self) -> model::file::Tree {
                 use $crate::typed::{Said, key};
-                let entries = [$(Said::entry(self.$field, key(stringify!($field)))),+];
-                model::file::Tree::Map(entries.into_iter().flatten().collect())
+                let mut entries = Vec::new();
+                $(Said::put(self.$field, key(stringify!($field)), &mut entries);)+
+                model::file::Tree::Map(entries)
             }
         }
     )+};
 }
 
-/// The structs of [`said!`](crate::said), with a schema where it is asked for.
+/// The structs of [`said!`](crate::said), with a schema where the crate's feature `schema` asks for
+/// it.
+#[macro_export]
 macro_rules! answers {
     ($($(#[$meta:meta])* struct $name:ident $fields:tt)+) => {$(
         $crate::said! {
@@ -256,7 +308,7 @@ macro_rules! answers {
         }
     )+};
 }
-pub(crate) use answers;
+pub use answers;
 
 #[cfg(feature = "schema")]
 mod schema {
@@ -264,7 +316,9 @@ mod schema {
 
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-    use super::{Count, DesignFile, KnobValue, May, MetricSaid, Named, Number, Real};
+    use super::{
+        Count, DesignFile, Flat, KnobValue, May, MetricSaid, Named, Number, Real, Written,
+    };
 
     /// The schema of a type, which stands where the type is used.
     macro_rules! inline {
@@ -296,6 +350,8 @@ mod schema {
         });
         DesignFile: |_generator| json_schema!({"$ref": "#/components/schemas/Design"});
         May<T>: |generator| T::json_schema(generator);
+        Flat<T>: |generator| T::json_schema(generator);
+        Written<T>: |generator| generator.subschema_for::<T>();
         Named<T>: |generator| json_schema!({
             "type": "object",
             "additionalProperties": generator.subschema_for::<T>(),

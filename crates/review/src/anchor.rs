@@ -141,6 +141,26 @@ impl<'de> Deserialize<'de> for Anchor {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Anchor {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ReviewAnchor".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": "^(design|(metric|serving|knob|stage|candidate|proposal|sweep):.+)$",
+            "description": "What a comment is about, by ids that last.",
+            "examples": ["design", "metric:memory_peak_bytes@stage=3", "stage:3", "candidate:12"],
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,8 @@ use crate::person::Seq;
 
 /// Something to do, or, in an event, what was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewChange", !try_from, deny_unknown_fields))]
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "ChangeFields")]
 pub enum Change {
     /// The session begins. Only the server does that.
@@ -160,6 +162,8 @@ impl Change {
 
 /// A knob and what it is set to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewSetting"))]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
     /// The knob's id.
@@ -170,6 +174,8 @@ pub struct Setting {
 
 /// A design as somebody saw it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewSaid"))]
 #[serde(deny_unknown_fields)]
 pub struct Said {
     /// The design.
@@ -183,6 +189,8 @@ pub struct Said {
 
 /// A value at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(untagged)]
 pub enum SaidValue {
     /// A verdict.
@@ -231,6 +239,8 @@ impl Visitor<'_> for ReadValue {
 
 /// How a decision went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewOutcome"))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It is what will be done.

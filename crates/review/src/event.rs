@@ -7,6 +7,8 @@ use crate::person::{Person, Seq};
 
 /// Something that has happened. It is never changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewEvent"))]
 pub struct Event {
     /// Its number.
     pub seq: Seq,

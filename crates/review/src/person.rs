@@ -8,6 +8,8 @@ pub type Seq = u64;
 
 /// Someone in a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewPerson"))]
 pub struct Person {
     /// Of this browser, or of this user of a proxy that knows its users. The server makes it of a
     /// secret, so that nobody can take another's.

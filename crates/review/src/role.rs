@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// What the holder of a link may do; each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewRole"))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Sees everything.

@@ -14,6 +14,8 @@ use crate::person::{Person, Seq};
 
 /// What comes of a session's events up to one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewRoom"))]
 pub struct Room {
     /// The number of the last event; 0 before the first.
     pub seq: Seq,
@@ -23,6 +25,7 @@ pub struct Room {
     pub began_at_millis: u64,
     /// The working design. It may break rules, as it may while one person works on it.
     #[serde(serialize_with = "write_design", deserialize_with = "read_design")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub design: Design,
     /// Who set each knob last, by its id, since the working design was opened.
     pub edited: BTreeMap<String, Edited>,
@@ -40,6 +43,8 @@ pub struct Room {
 
 /// Who set a knob, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewEdited"))]
 pub struct Edited {
     /// Who.
     pub by: Person,
@@ -49,6 +54,8 @@ pub struct Edited {
 
 /// A design that was kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewCandidate"))]
 pub struct Candidate {
     /// The event that made it.
     pub seq: Seq,
@@ -66,6 +73,8 @@ pub struct Candidate {
 
 /// A suggested change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewProposal"))]
 pub struct Proposal {
     /// The event that made it.
     pub seq: Seq,
@@ -85,6 +94,8 @@ pub struct Proposal {
 
 /// What became of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewProposalState", !try_from))]
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "StateFields")]
 pub enum ProposalState {
     /// Nothing yet.
@@ -111,6 +122,8 @@ pub enum ProposalState {
 
 /// Something that somebody wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewNote"))]
 pub struct Note {
     /// The event.
     pub seq: Seq,
@@ -124,6 +137,8 @@ pub struct Note {
 
 /// What is talked about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewThread"))]
 pub struct Thread {
     /// What it is about.
     pub anchor: Anchor,
@@ -145,6 +160,8 @@ impl Thread {
 
 /// A question of the agenda.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewQuestion"))]
 pub struct Question {
     /// What is asked.
     pub asked: Note,
@@ -156,6 +173,8 @@ pub struct Question {
 
 /// A decision. It is never changed; a later one may say otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewDecision"))]
 pub struct Decision {
     /// The event.
     pub seq: Seq,

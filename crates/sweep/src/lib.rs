@@ -29,8 +29,13 @@ mod closing;
 mod published;
 mod run;
 mod why;
+mod answer;
 mod result;
 
+pub use answer::{
+    AxisValue, Best as BestByObjective, CellRow, FreedKnobs, Kept, KnobAxis, KnobPair, Overview,
+    PartData, Sample, SampleRow, SimulatedAtEnd, SweepResult,
+};
 pub use batch::Batch;
 pub use closing::{Closing, MAX_FRONT, Simulated, Standing, close};
 pub use digest::digest;

@@ -7,8 +7,14 @@ use model::find::STRATEGY;
 use model::measure::Measure;
 use model::quality::CAVEAT;
 use model::{MODEL_VERSION, link};
+use reports::found::RuledOutBy;
+use reports::typed::{Flat, KnobValue, May, Named, Real};
 use serde::{Deserialize, Serialize};
 
+use crate::answer::{
+    AxisValue, Best, CellRow, FreedKnobs, Kept, KnobAxis, KnobPair, Overview, PartData, Sample,
+    SampleRow, SimulatedAtEnd, SweepResult,
+};
 use crate::closing::{Closing, MAX_FRONT, Simulated, Standing};
 use crate::digest::digest;
 use crate::freed::usual_values;
@@ -38,112 +44,103 @@ pub struct Part {
 /// The key `part` holds what [`part`] reads; all else is for whoever reads it. A sweep of which
 /// all is done has a [`Closing`].
 #[must_use]
-pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
+pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> SweepResult {
     let part = PartFile {
         model_version: MODEL_VERSION.to_owned(),
         spec: space.spec().source().clone(),
         progress: progress.clone(),
         closing: closing.cloned(),
     };
-    let Tree::Map(mut entries) = overview(space, progress, closing) else { return Tree::Null };
-    entries.push(("digest".to_owned(), summary_digest(progress.summary()).into()));
-    entries.push(("part".to_owned(), tree_of(&part)));
-    Tree::Map(entries)
+    SweepResult {
+        overview: Flat(overview(space, progress, closing)),
+        digest: summary_digest(progress.summary()),
+        part: PartData(tree_of(&part)),
+    }
 }
 
 /// What people look at: the result without what other parts need.
 #[must_use]
-pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
+pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Overview {
     let space = &progress.summary().known_in(space);
     let (spec, summary) = (space.spec(), progress.summary());
     // What wasn't by closed forms needs no second look.
     let closing_of_rows = closing.filter(|closing| !closing.simulated.is_empty());
     let simulated = |one: &Simulated| simulated_design(space, one);
-    let best_of = |place: usize, top: &[Row]| -> Vec<Tree> {
+    let best_of = |place: usize, top: &[Row]| -> Vec<Kept> {
         match closing_of_rows {
             Some(closing) => closing.best(space, place).into_iter().map(simulated).collect(),
             None => top.iter().take(spec.top as usize).map(|row| design(space, row)).collect(),
         }
     };
-    let front: Vec<Tree> = match closing_of_rows {
+    let front: Vec<Kept> = match closing_of_rows {
         Some(closing) => closing.front(space).into_iter().map(simulated).collect(),
         None => summary.front().iter().map(|row| design(space, row)).collect(),
     };
-    let ruled_out = ruled_out(summary).into_iter().map(|(reason, designs)| {
-        Tree::map([("reason", Tree::from(reason)), ("designs", Tree::Unsigned(designs))])
-    });
     let objectives = spec.objectives.iter().zip(summary.top()).enumerate();
-    let objectives = objectives.map(|(place, (objective, top))| {
-        let quantiles =
-            QUANTILES.map(|(name, share)| (name, summary.quantile(place, share).into()));
-        Tree::map([
-            ("metric", objective.metric.metric().name.into()),
-            ("goal", objective.goal.name().into()),
-            ("best", Tree::List(best_of(place, top))),
-            ("quantiles", Tree::map(quantiles)),
-        ])
+    let objectives = objectives.map(|(place, (objective, top))| Best {
+        metric: objective.metric.metric().name,
+        goal: objective.goal,
+        best: best_of(place, top),
+        quantiles: Named::of(
+            QUANTILES.map(|(name, share)| (name, summary.quantile(place, share).map(Real))),
+        ),
     });
-    let entries = [
-        ("name", spec.name.as_str().into()),
-        ("sweep", spec.digest().into()),
-        ("model_version", MODEL_VERSION.into()),
-        ("complete", (progress.places() == space.places()).into()),
-        ("designs", space.size().into()),
-        ("asked", space.places().into()),
-        ("done", progress.places().into()),
-        ("legal", summary.legal.into()),
-        ("feasible", summary.feasible.into()),
-        ("near_limit", summary.near_limit.into()),
-        ("ruled_out", Tree::List(ruled_out.collect())),
-        ("objectives", Tree::List(objectives.collect())),
-        ("front", Tree::List(front)),
-        ("simulated", closing_of_rows.map_or(Tree::Null, |closing| looked_at(space, closing))),
-        ("freed", Tree::List(closing.map_or_else(Vec::new, |closing| freed(space, closing)))),
-        ("axes", Tree::List(axes(space, summary))),
-        ("pairs", Tree::List(pair_cells(space, summary))),
-        ("sample", sample(space, summary)),
-    ];
-    // Stands wherever a loss does.
-    let caveat = spec.asks_quality().then(|| ("caveat", Tree::from(CAVEAT)));
-    Tree::map(entries.into_iter().chain(caveat))
+    Overview {
+        name: spec.name.clone(),
+        sweep: spec.digest(),
+        model_version: MODEL_VERSION,
+        complete: progress.places() == space.places(),
+        designs: space.size(),
+        asked: space.places(),
+        done: progress.places(),
+        legal: summary.legal,
+        feasible: summary.feasible,
+        near_limit: summary.near_limit,
+        ruled_out: ruled_out(summary),
+        objectives: objectives.collect(),
+        front,
+        simulated: closing_of_rows.map(|closing| looked_at(space, closing)),
+        freed: closing.map_or_else(Vec::new, |closing| freed(space, closing)),
+        axes: axes(space, summary),
+        pairs: pair_cells(space, summary),
+        sample: sample(space, summary),
+        caveat: May(spec.asks_quality().then_some(CAVEAT)),
+    }
 }
 
-/// Each pair of knobs with the cells that have a feasible design: bins of both knobs, how many,
-/// value and index of the best by the first objective.
-fn pair_cells(space: &Space, summary: &Summary) -> Vec<Tree> {
-    let knob = |axis: usize| Tree::from(space.axes()[axis].knob.id());
+/// Each pair of knobs with the cells that have a feasible design.
+fn pair_cells(space: &Space, summary: &Summary) -> Vec<KnobPair> {
     let pairs = pairs(space).into_iter().map(|pair| {
-        let cells = summary.cells(&pair).map(|([first, second], cell)| {
-            Tree::List(vec![
-                Tree::Unsigned(first as u64),
-                Tree::Unsigned(second as u64),
-                cell.feasible.into(),
-                Tree::Real(cell.best.value),
-                cell.best.index.into(),
-            ])
+        let cells = summary.cells(&pair).map(|(bins, cell)| CellRow {
+            bins,
+            feasible: cell.feasible,
+            value: cell.best.value,
+            index: cell.best.index,
         });
-        Tree::map([
-            ("knobs", Tree::List(pair.axes.map(knob).into())),
-            ("bins", Tree::List(pair.bins.map(|bins| Tree::Unsigned(bins as u64)).into())),
-            ("cells", Tree::List(cells.collect())),
-        ])
+        KnobPair {
+            knobs: pair.axes.map(|axis| space.axes()[axis].knob.id()),
+            bins: pair.bins,
+            cells: cells.collect(),
+        }
     });
     pairs.collect()
 }
 
 /// What ruled out how many designs, the most first.
-fn ruled_out(summary: &Summary) -> Vec<(&str, u64)> {
+fn ruled_out(summary: &Summary) -> Vec<RuledOutBy> {
     let reasons = summary.reasons.iter();
-    let mut reasons: Vec<_> = reasons.map(|(reason, count)| (reason.as_str(), *count)).collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let reasons =
+        reasons.map(|(reason, designs)| RuledOutBy { reason: reason.clone(), designs: *designs });
+    let mut reasons: Vec<_> = reasons.collect();
+    reasons.sort_by_key(|it| std::cmp::Reverse(it.designs));
     reasons
 }
 
 /// The knobs of a design that vary or follow, by their ids.
 #[must_use]
-pub fn knobs(space: &Space, index: u64) -> Tree {
+pub fn knobs(space: &Space, index: u64) -> Named<KnobValue> {
     let design = space.design(index);
-    Tree::map(varying(space).map(|knob| (knob.id(), Tree::from(&design.get(knob)))))
+    Named::of(varying(space).map(|knob| (knob.id(), KnobValue::of(&design, knob))))
 }
 
 /// The knobs that differ between designs of the space: those that vary, then those that follow.
@@ -153,86 +150,85 @@ pub fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
 }
 
 /// A design that was kept, as the sweep times it.
-fn design(space: &Space, row: &Row) -> Tree {
+fn design(space: &Space, row: &Row) -> Kept {
     let design = space.design(row.index);
-    let entries = [
-        ("index", row.index.into()),
-        ("knobs", knobs(space, row.index)),
-        ("timing", design.schedule.timing.name().into()),
-        ("near_limit", row.near_limit.into()),
-        ("metrics", metrics(space, &row.values)),
-        ("link", link::encode(&design).into()),
-    ];
-    let found = strategy(space, &design).map(|strategy| ("strategy", strategy));
-    Tree::map(entries.into_iter().chain(found))
+    Kept {
+        index: row.index,
+        knobs: knobs(space, row.index),
+        timing: design.schedule.timing.name(),
+        near_limit: row.near_limit,
+        breaks: May(None),
+        metrics: metrics(space, &row.values),
+        closed_form: May(None),
+        link: link::encode(&design),
+        strategy: May(strategy(space, &design)),
+    }
 }
 
 /// The knobs in which a strategy that was found differs from the sweep's own.
-fn strategy(space: &Space, design: &Design) -> Option<Tree> {
+fn strategy(space: &Space, design: &Design) -> Option<Named<KnobValue>> {
     let spec = space.spec();
     let strategy = spec.find.as_ref()?;
     let freed = STRATEGY.without(&strategy.keep);
     let differs = |knob: &KnobId| design.get(*knob) != spec.base.get(*knob);
     let found = freed.iter().filter(differs);
-    Some(Tree::map(found.map(|knob| (knob.id(), Tree::from(&design.get(knob))))))
+    Some(Named::of(found.map(|knob| (knob.id(), KnobValue::of(design, knob)))))
 }
 
 /// A design that was simulated at the end: its numbers and its link are those of the simulation,
 /// and the closed form's numbers stand beside them.
-fn simulated_design(space: &Space, one: &Simulated) -> Tree {
+fn simulated_design(space: &Space, one: &Simulated) -> Kept {
     let timing = if one.is_simulated() { Timing::Simulated } else { Timing::ClosedForm };
     let mut design = space.design(one.index);
     design.schedule.timing = timing;
     let broken = match &one.standing {
-        Standing::Breaks(constraint) => Some(constraint.as_str()),
+        Standing::Breaks(constraint) => Some(constraint.clone()),
         Standing::Keeps | Standing::Certain | Standing::Undecided => None,
     };
-    Tree::map([
-        ("index", one.index.into()),
-        ("knobs", knobs(space, one.index)),
-        ("timing", timing.name().into()),
-        ("near_limit", (one.standing == Standing::Undecided).into()),
-        ("breaks", broken.into()),
-        ("metrics", metrics(space, &one.values)),
-        ("closed_form", metrics(space, &one.closed_form)),
-        ("link", link::encode(&design).into()),
-    ])
+    Kept {
+        index: one.index,
+        knobs: knobs(space, one.index),
+        timing: timing.name(),
+        near_limit: one.standing == Standing::Undecided,
+        breaks: May(Some(broken)),
+        metrics: metrics(space, &one.values),
+        closed_form: May(Some(metrics(space, &one.closed_form))),
+        link: link::encode(&design),
+        strategy: May(None),
+    }
 }
 
 /// How many designs were simulated at the end, and which of them keep no constraint any more.
-fn looked_at(space: &Space, closing: &Closing) -> Tree {
-    let rejected = closing.rejected().map(|one| simulated_design(space, one));
-    Tree::map([
-        ("designs", Tree::Unsigned(closing.simulated.len() as u64)),
-        ("most_best", Tree::Unsigned(MAX_BEST as u64)),
-        ("most_front", Tree::Unsigned(MAX_FRONT as u64)),
-        ("front_left_out", closing.left_out.into()),
-        ("rejected", Tree::List(rejected.collect())),
-    ])
+fn looked_at(space: &Space, closing: &Closing) -> SimulatedAtEnd {
+    SimulatedAtEnd {
+        designs: closing.simulated.len() as u64,
+        most_best: MAX_BEST as u64,
+        most_front: MAX_FRONT as u64,
+        front_left_out: closing.left_out,
+        rejected: closing.rejected().map(|one| simulated_design(space, one)).collect(),
+    }
 }
 
 /// What fixed knobs would let through, each with the values that they would take.
-fn freed(space: &Space, closing: &Closing) -> Vec<Tree> {
+fn freed(space: &Space, closing: &Closing) -> Vec<FreedKnobs> {
     let knob = |id: &String| {
         let values = KnobId::find(id).map(|knob| usual_values(space, knob)).unwrap_or_default();
-        (id.clone(), Tree::List(values.iter().map(Tree::from).collect()))
+        (id.clone(), values.iter().map(|value| KnobValue(Tree::from(value))).collect())
     };
-    let all = closing.freed.iter().map(|freed| {
-        Tree::map([
-            ("knobs", Tree::map(freed.knobs.iter().map(knob))),
-            ("designs", freed.designs.into()),
-            ("tried", freed.tried.into()),
-            ("legal", freed.legal.into()),
-            ("feasible", freed.feasible.into()),
-        ])
+    let all = closing.freed.iter().map(|freed| FreedKnobs {
+        knobs: Named::of(freed.knobs.iter().map(knob)),
+        designs: freed.designs,
+        tried: freed.tried,
+        legal: freed.legal,
+        feasible: freed.feasible,
     });
     all.collect()
 }
 
 /// Columns by their metrics' names.
-fn metrics(space: &Space, values: &[f64]) -> Tree {
+fn metrics(space: &Space, values: &[f64]) -> Named<Real> {
     let columns = space.spec().columns.iter().zip(values);
-    Tree::map(columns.map(|(id, value)| (name(*id), Tree::Real(*value))))
+    Named::of(columns.map(|(id, value)| (name(*id), Real(*value))))
 }
 
 fn name(id: Measure) -> &'static str {
@@ -240,24 +236,22 @@ fn name(id: Measure) -> &'static str {
 }
 
 /// Each knob that varies, with what is known of its values.
-fn axes(space: &Space, summary: &Summary) -> Vec<Tree> {
+fn axes(space: &Space, summary: &Summary) -> Vec<KnobAxis> {
     let axes = space.axes().iter().zip(&summary.marginals);
     axes.map(|(axis, marginals)| {
-        let values = axis.values.iter().zip(marginals).map(|(value, marginal)| {
-            Tree::map([
-                ("value", Tree::from(value)),
-                ("legal", marginal.legal.into()),
-                ("feasible", marginal.feasible.into()),
-                ("mean", marginal.mean().into()),
-                ("best", marginal.best.map(|best| best.value).into()),
-                ("best_index", marginal.best.map(|best| best.index).into()),
-            ])
+        let values = axis.values.iter().zip(marginals).map(|(value, marginal)| AxisValue {
+            value: KnobValue(Tree::from(value)),
+            legal: marginal.legal,
+            feasible: marginal.feasible,
+            mean: marginal.mean().map(Real),
+            best: marginal.best.map(|best| Real(best.value)),
+            best_index: marginal.best.map(|best| best.index),
         });
-        Tree::map([
-            ("knob", axis.knob.id().into()),
-            ("importance", importance(marginals).into()),
-            ("values", Tree::List(values.collect())),
-        ])
+        KnobAxis {
+            knob: axis.knob.id(),
+            importance: importance(marginals).map(Real),
+            values: values.collect(),
+        }
     })
     .collect()
 }
@@ -273,24 +267,20 @@ fn importance(marginals: &[Marginal]) -> Option<f64> {
 }
 
 /// The random sample as a table.
-fn sample(space: &Space, summary: &Summary) -> Tree {
+fn sample(space: &Space, summary: &Summary) -> Sample {
     let knobs: Vec<KnobId> = varying(space).collect();
     let rows = summary.sample().iter().map(|row| {
         let design = space.design(row.index);
         let knobs = knobs.iter().map(|knob| Tree::from(&design.get(*knob)));
         let values = row.values.iter().map(|value| Tree::Real(*value));
-        Tree::List(std::iter::once(row.index.into()).chain(knobs).chain(values).collect())
+        SampleRow(std::iter::once(row.index.into()).chain(knobs).chain(values).collect())
     });
     let rows = rows.collect();
     let index = std::iter::once("index".to_owned());
     let names = index.chain(knobs.iter().map(|knob| knob.id()));
     let names = names.chain(space.spec().columns.iter().map(|id| name(*id).to_owned()));
     let near = summary.sample().iter().filter(|row| row.near_limit);
-    Tree::map([
-        ("columns", Tree::list(names)),
-        ("rows", Tree::List(rows)),
-        ("near_limit", Tree::List(near.map(|row| row.index.into()).collect())),
-    ])
+    Sample { columns: names.collect(), rows, near_limit: near.map(|row| row.index).collect() }
 }
 
 /// A name for what is kept: equal for equal sweeps, however they were run.

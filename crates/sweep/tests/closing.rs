@@ -8,6 +8,7 @@ use model::choice::Timing;
 use model::measure::Measure;
 use model::metric::MetricValue;
 use model::{Plan, estimate};
+use reports::typed::Said;
 use sweep::{Closing, Progress, Space, Spec, Standing, close, evaluate, part, result};
 
 /// What the builder of sweeps lets vary around a design.
@@ -55,7 +56,7 @@ fn a_design_that_fits_only_by_its_closed_form_is_in_no_list() {
     let one = closing.find(DESIGN).unwrap();
     assert_eq!(one.standing, Standing::Breaks("constraint: fits".to_owned()));
     assert!(!closing.front(&space).contains(&one) && !closing.best(&space, 0).contains(&one));
-    let tree = result(&space, &progress, Some(&closing));
+    let tree = result(&space, &progress, Some(&closing)).said();
     let text = model::file::json::print(&tree);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rejected = json["simulated"]["rejected"].as_array().unwrap();

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use model::budget::{Contest, plain};
 use model::design::{Design, KnobId};
-use model::file::Tree;
 use model::find::{MIN_SPARE, STRATEGY, spare};
 use model::knob::KnobError;
 use model::measure::Measure;
@@ -199,9 +198,9 @@ fn a_result_with_a_loss_has_its_caveat_and_others_have_none() {
         let mut progress = Progress::new(&space);
         let part = evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
         progress.add(&space, 0..space.places(), part).unwrap();
-        sweep::overview(&space, &progress, None).get("caveat").cloned()
+        sweep::overview(&space, &progress, None).caveat.0
     };
-    assert_eq!(told(RUN), Some(Tree::from(CAVEAT)));
+    assert_eq!(told(RUN), Some(CAVEAT));
     let plain = "schema = 1\n[design.schedule]\ntiming = \"closed_form\"\n[space]\nmbs = [1]\n";
     assert_eq!(told(plain), None);
 }

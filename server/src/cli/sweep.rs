@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use app::present::format;
 use model::file::json;
 use model::quality::CAVEAT;
+use reports::typed::Said;
 use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
@@ -146,7 +147,7 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     if let Some(closing) = &closing {
         closing_lines(closing).iter().for_each(|line| output_of::message(line));
     }
-    json::print(&sweep::result(space, progress, closing.as_ref()))
+    json::print(&sweep::result(space, progress, closing.as_ref()).said())
 }
 
 /// What a closing has to say.

@@ -5,6 +5,7 @@ use model::design::Design;
 use model::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
+use reports::typed::MetricSaid;
 
 /// The metrics that are kept with a design: those of the page's cards, and what memory is held
 /// against.
@@ -31,6 +32,26 @@ pub(crate) fn result(design: &Design) -> Option<String> {
         (id.metric().name, value)
     });
     Some(json::print(&Tree::map(entries)))
+}
+
+/// The metrics of a stored result, by their names; none where it can't be read.
+pub(super) fn metrics(stored: &str) -> Option<Vec<(String, MetricSaid)>> {
+    let Ok(Tree::Map(entries)) = json::parse(stored) else { return None };
+    let said = |value: &Tree| match value_of(value) {
+        Some(MetricValue::Number(value)) => MetricSaid::Number(value),
+        Some(MetricValue::Flag(flag)) => MetricSaid::Flag(flag),
+        None => MetricSaid::Unknown,
+    };
+    Some(entries.into_iter().map(|(name, value)| (name, said(&value))).collect())
+}
+
+fn value_of(stored: &Tree) -> Option<MetricValue> {
+    match stored {
+        Tree::Real(number) => Some(MetricValue::Number(*number)),
+        Tree::Unsigned(number) => Some(MetricValue::Number(*number as f64)),
+        Tree::Flag(flag) => Some(MetricValue::Flag(*flag)),
+        Tree::Null | Tree::Negative(_) | Tree::Text(_) | Tree::List(_) | Tree::Map(_) => None,
+    }
 }
 
 /// A headline metric, then and now.
@@ -69,12 +90,7 @@ pub(crate) fn changes(stored: Option<&str>, design: &Design) -> Vec<Change> {
     let then = stored.and_then(|text| json::parse(text).ok()).unwrap_or(Tree::Null);
     let now = Plan::new(design).ok().map(|plan| estimate(&plan).metrics);
     let change = |id: MetricId| {
-        let then = match then.get(id.metric().name) {
-            Some(Tree::Real(number)) => Some(MetricValue::Number(*number)),
-            Some(Tree::Unsigned(number)) => Some(MetricValue::Number(*number as f64)),
-            Some(Tree::Flag(flag)) => Some(MetricValue::Flag(*flag)),
-            _ => None,
-        };
+        let then = then.get(id.metric().name).and_then(value_of);
         Change { id, then, now: now.as_ref().map(|metrics| metrics.get(id)) }
     };
     HEADLINE.map(change).into()

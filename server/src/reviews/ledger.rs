@@ -14,7 +14,7 @@ use crate::store::sql::{self, OptionalExtension, Row, params};
 use crate::store::{Store, StoreError, Transaction};
 
 /// A link into a session, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Link {
     /// Its name for programs.
     pub(crate) id: String,
@@ -23,8 +23,10 @@ pub(crate) struct Link {
     pub(crate) name: String,
     pub(crate) made_at_millis: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
     pub(crate) expires_at_millis: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
     pub(crate) withdrawn_at_millis: Option<u64>,
 }
 

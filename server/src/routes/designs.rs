@@ -6,8 +6,9 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::design::Design;
-use model::file::{self, Extent, Tree, json};
-use model::{MODEL_VERSION, link};
+use model::file::{self, Tree, json};
+use model::link;
+use reports::typed::Said;
 
 use super::json::json_response;
 use super::kept;
@@ -15,7 +16,9 @@ use super::page::off_thread;
 use crate::calendar;
 use crate::client::Client;
 use crate::deeds::Kind;
-use crate::designs::{self, Entry, Refusal, Removed, StoredDesign, StoringOutcome, Words};
+use crate::designs::{
+    self, Entry, Refusal, Removed, StoredAnswer, StoredDesign, StoredDesigns, StoringOutcome, Words,
+};
 use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
 use crate::query;
@@ -46,7 +49,7 @@ pub(super) async fn store(
     let location = format!("/api/v1/designs/{}", kept.stored.id);
     let location = HeaderValue::try_from(location).map_err(|_| unknown())?;
     let headers = [(header::LOCATION, location), (header::SET_COOKIE, cookie)];
-    let answer = json_response(&one(&kept.stored, Some(&kept.entry), true));
+    let answer = json_response(&StoredAnswer::new(&kept.stored, Some(&kept.entry), true).said());
     Ok((status, headers, answer).into_response())
 }
 
@@ -118,7 +121,7 @@ pub(super) async fn stored(
     let tag = tag.map(std::borrow::Cow::into_owned);
     let (found, entry) = find(&state, &id, owner.clone(), tag).await?.ok_or_else(unknown)?;
     let mine = is_theirs(&state, &id, owner).await?;
-    Ok(json_response(&one(&found, entry.as_ref(), mine)))
+    Ok(json_response(&StoredAnswer::new(&found, entry.as_ref(), mine).said()))
 }
 
 /// `GET /api/v1/designs?mine`: the asker's designs, newest first.
@@ -136,8 +139,9 @@ pub(super) async fn list(
     let limit = query::limit(limit, USUAL_LIST, MAX_LIST_LEN)?;
     let before = before.map(std::borrow::Cow::into_owned);
     let designs = of_owner(&state, owner, before, limit).await?;
-    let designs = designs.iter().map(|(stored, entry)| one(stored, Some(entry), true));
-    Ok(json_response(&Tree::map([("designs", Tree::List(designs.collect()))])))
+    let designs =
+        designs.iter().map(|(stored, entry)| StoredAnswer::new(stored, Some(entry), true));
+    Ok(json_response(&StoredDesigns { designs: designs.collect() }.said()))
 }
 
 /// `DELETE /api/v1/designs/{id}`: forgets the asker's entry, and the design with the last of them.
@@ -228,28 +232,6 @@ async fn with_store<T: Send + 'static>(
     let state = state.clone();
     let done = off_thread(move || work(&state.store.open()?));
     done.await?.map(Some).map_err(|error| broken(&error))
-}
-
-/// A stored design as JSON.
-fn one(stored: &StoredDesign, entry: Option<&Entry>, mine: bool) -> Tree {
-    let design = link::decode(&stored.link).ok();
-    let design = design.map(|design| file::write(&design, Extent::Changed));
-    let metrics = stored.result.as_deref().and_then(|text| json::parse(text).ok());
-    let text = |read: fn(&Entry) -> &str| Tree::from(entry.map_or("", read));
-    let address = entry.map_or_else(|| format!("/d/{}", stored.id), |it| it.address(&stored.id));
-    Tree::map([
-        ("id", Tree::from(stored.id.as_str())),
-        ("address", address.into()),
-        ("link", format!("/?{}", stored.link).into()),
-        ("name", text(|entry| &entry.name)),
-        ("note", text(|entry| &entry.note)),
-        ("mine", Tree::Flag(mine)),
-        ("created_at_secs", Tree::Unsigned(stored.created_at_secs)),
-        ("model_version", stored.model_version.as_str().into()),
-        ("current_model_version", MODEL_VERSION.into()),
-        ("metrics", metrics.unwrap_or(Tree::Null)),
-        ("design", design.unwrap_or(Tree::Null)),
-    ])
 }
 
 pub(super) fn unknown() -> Problem {

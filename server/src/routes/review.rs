@@ -5,8 +5,6 @@
 //! shows nobody the way in. Programs send it as a bearer token. A session that isn't there and a
 //! token that is wrong answer the same, in the same way.
 
-use std::collections::BTreeMap;
-
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
@@ -14,9 +12,7 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use review::Change;
 use review::wire::MAX_MESSAGE_BYTES;
-use serde::{Deserialize, Serialize};
 
 use super::review_access::{
     Holder, broken, cookie, private, read, refused, unknown, unusable, user,
@@ -25,7 +21,7 @@ use super::review_start;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::query;
-use crate::reviews::{self, Grant, Outcome, Reviews, Trouble, Visitor};
+use crate::reviews::{self, Do, Done, Grant, Log, Outcome, Prose, Reviews, Trouble, Visitor};
 use crate::state::AppState;
 use crate::{calendar, public_url};
 
@@ -131,11 +127,6 @@ pub(super) async fn state(
     Ok(private(StatusCode::OK, &room))
 }
 
-#[derive(Serialize)]
-struct Log {
-    events: Vec<review::Event>,
-}
-
 /// `GET …/log`: what happened after `?after=SEQ`, in order, at most `?limit=N` events.
 pub(super) async fn log(
     State(state): State<AppState>,
@@ -173,26 +164,8 @@ pub(super) async fn prose(
     }
     let events = state.reviews.texts(&holder.grant.review, of).await.map_err(broken)?;
     let text = |event: &review::Event| Some((event.seq, review::to_html(event.change.text()?)));
-    let texts: BTreeMap<_, _> = events.iter().filter_map(text).collect();
+    let texts = Prose(events.iter().filter_map(text).collect());
     Ok(private(StatusCode::OK, &texts))
-}
-
-/// A change that is asked for over HTTP.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Do {
-    op: String,
-    change: Change,
-    /// Who asks; needed unless a proxy says it.
-    name: Option<String>,
-    /// A secret of theirs, always the same.
-    #[serde(default)]
-    key: String,
-}
-
-#[derive(Serialize)]
-struct Done<'a> {
-    event: &'a review::Event,
 }
 
 /// `POST …/do`: a change; the answer is the event that it became. Sent again by the same name it

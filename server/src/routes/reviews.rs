@@ -8,7 +8,6 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use review::{Refusal, Role, clean_name};
-use serde::{Deserialize, Serialize};
 
 use super::kept;
 use super::review_access::{Holder, broken, private, read, refused, unknown, user};
@@ -16,62 +15,12 @@ use crate::client::Client;
 use crate::deeds::Kind;
 use crate::owner::Storing;
 use crate::problem::Problem;
-use crate::reviews::{self, Link, NewLink};
+use crate::public_url;
+use crate::reviews::{self, Begin, Begun, Links, MAX_LIFETIME_SECONDS, Make, Shown};
 use crate::state::AppState;
-use crate::{calendar, public_url};
 
 /// Bytes of a body, at most: a design's link may be long.
 const MAX_BODY_BYTES: usize = 64 << 10;
-
-/// Seconds after which a link may expire, at most: ten years.
-const MAX_LIFETIME: u64 = 10 * 366 * 24 * 3600;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Begin {
-    /// The session's name.
-    name: String,
-    /// The design to begin with, as its link.
-    link: String,
-    /// Who begins it; needed unless a proxy says it.
-    #[serde(default)]
-    person: Option<String>,
-    /// A secret of theirs, so that they are the same person later.
-    #[serde(default)]
-    key: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Begun {
-    id: String,
-    /// The address of the page, which opens with a link only.
-    page: String,
-    links: Vec<Shown>,
-}
-
-/// A link as it is shown, with its secret when it is new.
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    link: Link,
-    is_open: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-}
-
-impl Shown {
-    fn from_link(link: Link) -> Self {
-        let is_open = link.is_open(calendar::now_millis());
-        Self { link, is_open, token: None, url: None }
-    }
-
-    fn of_new(made: NewLink, page: &str) -> Self {
-        let url = Some(format!("{page}?key={}", made.token));
-        Self { token: Some(made.token), url, ..Self::from_link(made.link) }
-    }
-}
 
 /// `POST /api/v1/reviews`: begins a session; its links are shown this once.
 pub(super) async fn begin(
@@ -129,11 +78,6 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Serialize)]
-struct Links {
-    links: Vec<Shown>,
-}
-
 /// `GET …/links`: the ways into a session, without their secrets.
 pub(super) async fn list(
     State(state): State<AppState>,
@@ -143,16 +87,6 @@ pub(super) async fn list(
     let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
     let links = links.into_iter().map(Shown::from_link).collect();
     Ok(private(StatusCode::OK, &Links { links }))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Make {
-    role: Role,
-    /// What to call it, for those who look at the links later.
-    #[serde(default)]
-    name: String,
-    expires_in_seconds: Option<u64>,
 }
 
 /// `POST …/links`: makes a way in; its secret is shown this once.
@@ -168,8 +102,8 @@ pub(super) async fn make(
         "" => String::new(),
         name => clean_name(name).map_err(refused)?,
     };
-    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > MAX_LIFETIME) {
-        let detail = format!("`expires_in_seconds` is a number from 1 to {MAX_LIFETIME}");
+    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > MAX_LIFETIME_SECONDS) {
+        let detail = format!("`expires_in_seconds` is a number from 1 to {MAX_LIFETIME_SECONDS}");
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     }
     let review = &holder.grant.review;

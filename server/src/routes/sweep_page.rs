@@ -20,6 +20,7 @@ use model::choice::Timing;
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::link;
+use reports::typed::Said;
 use sweep::{Space, Spec};
 
 use super::json::json_response;
@@ -287,14 +288,10 @@ fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
             (inner.progress.clone(), inner.closing.clone())
         };
         let overview = sweep::overview(&job.space, &progress, closing.as_deref());
-        let mut data = results::data::read(id, update.state.name(), &overview);
-        let number = |key: &str| match update.data.get(key) {
-            Some(Tree::Real(number)) => Some(*number),
-            Some(Tree::Unsigned(number)) => Some(*number as f64),
-            _ => None,
-        };
+        let mut data = results::data::read(id, update.data.state.name(), &overview.said());
+        let [rate, eta] = update.data.pace();
         data.base = link::encode(&job.space.spec().base);
-        data.pace = Pace { rate: number("designs_per_second"), eta: number("eta_seconds") };
+        data.pace = Pace { rate, eta };
         let spec = Some(job.space.spec().source().clone());
         let space = progress.summary().known_in(&job.space);
         return Ok(Some(Found { data, space: Some(space), spec }));

@@ -7,6 +7,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::file::json;
+use reports::typed::Said;
 use sweep::{Part, Progress, Row, Space};
 
 use super::sweeps::{blocking, broken, unknown};
@@ -133,7 +134,8 @@ impl Source {
             Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
             Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),
             Kind::Parquet => {
-                let result = json::print(&sweep::result(&space, &progress, closing.as_ref()));
+                let result =
+                    json::print(&sweep::result(&space, &progress, closing.as_ref()).said());
                 table::write(&space, rows, to, result)
             }
         }

@@ -12,7 +12,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
-use model::file::{Tree, json};
+use model::file::json;
+use reports::typed::Said;
 use sweep::{Space, Spec};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -27,7 +28,10 @@ use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
 use crate::state::AppState;
-use crate::sweeps::{self, Engine, Entry, Job, Keeping, ProgressUpdate, Refusal, SpeedSample};
+use crate::sweeps::{
+    self, Engine, Job, Keeping, ProgressUpdate, Refusal, SpeedSample, Standing, Started,
+    StateAlone, SweepEntry, Sweeps,
+};
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
@@ -73,17 +77,10 @@ pub(super) async fn submit(
     kept::own(&of, Kind::Sweep, &job.id, storing.owner, 0).await?;
     kept::sign(&of, Kind::Sweep, &job.id, &headers).await?;
     let address = format!("/api/v1/sweeps/{}", job.id);
-    let tree = Tree::map([
-        ("id", Tree::from(job.id.as_str())),
-        ("state", job.inner().state.name().into()),
-        ("status", address.as_str().into()),
-        ("events", format!("{address}/events").into()),
-        ("rows", format!("{address}/rows").into()),
-        ("cost", cost),
-    ]);
+    let started = Started::new(&job, &address, cost);
     let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;
     let headers = [(header::LOCATION, location), (header::SET_COOKIE, storing.cookie)];
-    Ok((StatusCode::CREATED, headers, json_response(&tree)).into_response())
+    Ok((StatusCode::CREATED, headers, json_response(&started.said())).into_response())
 }
 
 /// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
@@ -102,25 +99,9 @@ pub(super) async fn list(
     let answer = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         let entries = engine.list(&client, before.as_deref(), limit).map_err(broken)?;
-        Ok(entries.iter().map(|entry| listed(&engine, entry)).collect())
+        Ok(entries.iter().map(|entry| SweepEntry::new(&engine, entry)).collect())
     });
-    Ok(json_response(&Tree::map([("sweeps", Tree::List(answer.await?))])))
-}
-
-/// A sweep in a list.
-fn listed(engine: &Engine, entry: &Entry) -> Tree {
-    let update = engine.job(&entry.id).map(|job| ProgressUpdate::new(&job));
-    let state = update.as_ref().map_or(entry.state, |update| update.state);
-    let progress = update.map(|update| update.data);
-    Tree::map([
-        ("id", Tree::from(entry.id.as_str())),
-        ("name", entry.name.as_str().into()),
-        ("state", state.name().into()),
-        ("created_at_secs", entry.created_at_secs.into()),
-        ("model_version", entry.model_version.as_str().into()),
-        ("status", format!("/api/v1/sweeps/{}", entry.id).into()),
-        ("progress", progress.unwrap_or(Tree::Null)),
-    ])
+    Ok(json_response(&Sweeps { sweeps: answer.await? }.said()))
 }
 
 /// `POST /api/v1/sweeps/cost`: a spec in, what it would cost out, counted in full where that is
@@ -135,7 +116,7 @@ pub(super) async fn cost(
         Engine::check_size(&space).map_err(refused)?;
         Ok(SpeedSample::measure_or_count(&space).report(&space, threads))
     });
-    Ok(json_response(&cost.await?))
+    Ok(json_response(&cost.await?.said()))
 }
 
 /// `GET /api/v1/sweeps/{id}`: where it stands, and what is there of its result.
@@ -148,7 +129,7 @@ pub(super) async fn status(
         sweeps::status(&engine, &id).map_err(broken)
     });
     let status = status.await?.ok_or_else(unknown)?;
-    Ok(json_response(&status))
+    Ok(json_response(&status.said()))
 }
 
 /// `GET /api/v1/sweeps/{id}/events`: where it stands, again and again until it is over.
@@ -165,7 +146,7 @@ pub(super) async fn events(
     let Some(job) = engine.job(&id) else {
         let past = blocking(move || engine.past(&id).map_err(broken)).await?;
         let past = past.ok_or_else(unknown)?;
-        let data = json_line(&Tree::map([("state", Tree::from(past.state.name()))]));
+        let data = json_line(StateAlone { state: past.state });
         let event = Event::default().event(past.state.name()).data(data);
         return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response());
     };
@@ -201,7 +182,7 @@ fn beats(
         let next = async {
             tokio::time::sleep_until(watch.due).await;
             let mut update = ProgressUpdate::new(&watch.job);
-            while watch.last == Some(update.revision) && !update.state.is_final() {
+            while watch.last == Some(update.revision) && !update.data.state.is_final() {
                 // The job is there as long as this stream is, so that changes come.
                 let _ = watch.changes.changed().await;
                 update = ProgressUpdate::new(&watch.job);
@@ -215,9 +196,10 @@ fn beats(
         watch.changes.mark_unchanged();
         watch.last = Some(update.revision);
         watch.due = Instant::now() + UPDATE_INTERVAL;
-        watch.over = update.state.is_final();
-        let name = if watch.over { update.state.name() } else { "progress" };
-        let data = json_line(&update.data);
+        let state = update.data.state;
+        watch.over = state.is_final();
+        let name = if watch.over { state.name() } else { "progress" };
+        let data = json_line(update.data);
         let event = Event::default().event(name).id(update.revision.to_string()).data(data);
         Some((Ok(event), watch))
     })
@@ -256,10 +238,10 @@ async fn set_running(
         }
         let job = engine.job(&id);
         // Another server computes one that isn't at hand, and knows how far it is.
-        let alone = || Tree::map([("state", Tree::from(state.name()))]);
-        Ok(job.map_or_else(alone, |job| ProgressUpdate::new(&job).data))
+        let alone = || Standing::Elsewhere(StateAlone { state });
+        Ok(job.map_or_else(alone, |job| Standing::Here(ProgressUpdate::new(&job).data)))
     });
-    Ok(json_response(&changed.await?))
+    Ok(json_response(&changed.await?.said()))
 }
 
 /// `DELETE /api/v1/sweeps/{id}`: ends it and forgets it.
@@ -291,9 +273,9 @@ pub(super) async fn blocking<T: Send + 'static>(
     off_thread(work).await?
 }
 
-fn json_line(tree: &Tree) -> String {
+fn json_line(data: impl Said) -> String {
     // An event's data is one line.
-    json::print(tree).lines().map(str::trim_start).collect()
+    json::print(&data.said()).lines().map(str::trim_start).collect()
 }
 
 pub(super) fn unknown() -> Problem {

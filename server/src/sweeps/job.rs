@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use model::file::json;
+use model::file::{Tree, json};
+use reports::typed::Said;
 use sweep::{Batch, Closing, Progress, Rounds, Space};
 use tokio::sync::watch;
 
@@ -14,7 +15,8 @@ use super::chunk::Outcome;
 use super::kept::KeptRows;
 
 /// Where a sweep stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(rename = "SweepState", rename_all = "snake_case")]
 pub(crate) enum State {
     /// It is computed, or waits for its turn.
     Running,
@@ -48,6 +50,12 @@ impl State {
     /// Will nothing happen any more?
     pub(crate) const fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Removed)
+    }
+}
+
+impl Said for State {
+    fn said(self) -> Tree {
+        self.name().into()
     }
 }
 

@@ -7,6 +7,7 @@ use app::present::provenance::{Provenance, quoted};
 use model::design::Design;
 use model::file::{PROVENANCE, Tree};
 use model::quality::CAVEAT;
+use reports::typed::Said;
 use sweep::{Outcome, Space};
 
 use crate::exports::provenance;
@@ -91,7 +92,7 @@ impl Format {
             Self::JsonLines => {
                 let row = [
                     ("index", Tree::Unsigned(index)),
-                    ("knobs", sweep::knobs(space, index)),
+                    ("knobs", sweep::knobs(space, index).said()),
                     ("metrics", metrics(space, values)),
                     (PROVENANCE, provenance(design).tree()),
                 ];

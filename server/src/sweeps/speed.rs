@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use model::file::Tree;
+use reports::typed::Real;
+use schemars::JsonSchema;
 use sweep::{Outcome, Space};
 
 /// Parts of a sweep that are tried, spread over it.
@@ -33,6 +34,27 @@ const CHUNK_SECONDS: f64 = 0.04;
 
 /// Places of a chunk of a sweep that refines, at most: their designs fit into a message of NATS.
 const MAX_PICKED: u64 = 8_192;
+
+reports::said! {
+    /// What a sweep takes, by a part of it.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct Cost {
+        /// Designs of the space.
+        designs: u64,
+        /// Designs that would be taken.
+        asked: u64,
+        /// Designs that the model has an estimate for, about.
+        about_legal: Real,
+        /// Designs that keep all constraints, about.
+        about_feasible: Real,
+        /// Seconds on all of the server's threads, about.
+        about_seconds: Real,
+        /// Designs that this was found out with.
+        tried: u64,
+        /// Whether these were all, so that the counts are exact.
+        counted: bool,
+    }
+}
 
 /// How fast designs of a sweep are evaluated, and how many are legal, by a part of them.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +144,7 @@ impl SpeedSample {
     }
 
     /// What can be said before a sweep starts: counts, and about how long so many threads take.
-    pub(crate) fn report(&self, space: &Space, threads: usize) -> Tree {
+    pub(crate) fn report(&self, space: &Space, threads: usize) -> Cost {
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
         // Behind the first round of a sweep that refines all designs are legal.
         let near = (space.places() - space.random_places()) as f64;
@@ -135,15 +157,15 @@ impl SpeedSample {
             false => [legal, feasible],
         };
         let seconds = (self.seconds(random) + self.seconds_of_legal(near)) / threads as f64;
-        Tree::map([
-            ("designs", Tree::Unsigned(space.size())),
-            ("asked", Tree::Unsigned(space.places())),
-            ("about_legal", Tree::Real(legal.round())),
-            ("about_feasible", Tree::Real(feasible.round())),
-            ("about_seconds", Tree::Real(seconds)),
-            ("tried", Tree::Unsigned(self.places)),
-            ("counted", counted.into()),
-        ])
+        Cost {
+            designs: space.size(),
+            asked: space.places(),
+            about_legal: Real(legal.round()),
+            about_feasible: Real(feasible.round()),
+            about_seconds: Real(seconds),
+            tried: self.places,
+            counted,
+        }
     }
 }
 
@@ -160,10 +182,10 @@ mod tests {
         let whole = sweep::evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
         for _ in 0..3 {
             let report = SpeedSample::measure_or_count(&space).report(&space, 1);
-            assert_eq!(report.get("counted"), Some(&Tree::Flag(true)));
-            assert_eq!(report.get("tried"), Some(&Tree::Unsigned(space.places())));
-            assert_eq!(report.get("about_legal"), Some(&Tree::Real(whole.legal as f64)));
-            assert_eq!(report.get("about_feasible"), Some(&Tree::Real(whole.feasible as f64)));
+            assert!(report.counted);
+            assert_eq!(report.tried, space.places());
+            assert_eq!(report.about_legal, Real(whole.legal as f64));
+            assert_eq!(report.about_feasible, Real(whole.feasible as f64));
         }
     }
 

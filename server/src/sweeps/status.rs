@@ -2,22 +2,175 @@
 
 use std::time::Instant;
 
-use model::file::{PROVENANCE, Tree};
-use sweep::Space;
+use model::file::Tree;
+use reports::provenance::Provenance;
+use reports::typed::{KnobValue, May, Named, Real, Said, Written};
+use schemars::JsonSchema;
+use sweep::{Goal, Space, SweepResult};
 
 use super::engine::{Engine, parsed};
 use super::job::{Inner, Job, State};
 use super::kept::{Keeping, MAX_ROWS};
+use super::ledger::Entry;
+use super::speed::Cost;
 use crate::exports;
 use crate::store::StoreError;
+
+reports::said! {
+    /// A moment of a sweep.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct Progress {
+        state: State,
+        /// Designs that are taken.
+        asked: u64,
+        /// Designs that are done.
+        done: u64,
+        /// Of these, designs that the model has an estimate for.
+        legal: u64,
+        /// Of these, designs that keep all constraints.
+        feasible: u64,
+        /// Designs that none is better than in every objective.
+        front_size: usize,
+        best: Vec<BestSoFar>,
+        designs_per_second: Option<Real>,
+        eta_seconds: Option<Real>,
+        /// Why it failed.
+        failure: Option<String>,
+    }
+
+    /// The best design by an objective; its parts are null before there is one.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct BestSoFar {
+        metric: &'static str,
+        goal: Goal,
+        value: Option<Real>,
+        index: Option<u64>,
+        knobs: Option<Named<KnobValue>>,
+    }
+
+    /// The rows that are kept.
+    #[derive(Clone, Debug, JsonSchema)]
+    #[schemars(rename = "KeptRows")]
+    pub(crate) struct RowsAnswer {
+        /// How many; null when there were more than can be kept.
+        kept: Option<u64>,
+        /// How many can be kept.
+        most: u64,
+    }
+
+    /// All that is known of a sweep.
+    #[derive(Clone, Debug, JsonSchema)]
+    #[schemars(rename = "Sweep")]
+    pub(crate) struct SweepAnswer {
+        id: String,
+        state: State,
+        /// Seconds since 1970; only while it runs on this server.
+        #[schemars(skip_serializing_if = "Option::is_none")]
+        created_at_secs: May<u64>,
+        /// Null where no rows were asked for.
+        rows: Option<RowsAnswer>,
+        /// Null where it is over, or another server computes it.
+        progress: Option<Progress>,
+        result: Option<Written<SweepResult>>,
+        provenance: Option<Provenance>,
+    }
+
+    /// A sweep in a list.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct SweepEntry {
+        id: String,
+        name: String,
+        state: State,
+        /// Seconds since 1970.
+        created_at_secs: u64,
+        model_version: String,
+        /// Its address.
+        status: String,
+        progress: Option<Progress>,
+    }
+
+    /// Sweeps, newest first.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct Sweeps {
+        sweeps: Vec<SweepEntry>,
+    }
+
+    /// A sweep that was begun.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct Started {
+        id: String,
+        state: State,
+        /// Its address.
+        status: String,
+        /// Where to watch it.
+        events: String,
+        /// Where its rows are.
+        rows: String,
+        cost: Cost,
+    }
+
+    /// A sweep of which no more is known here.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct StateAlone {
+        state: State,
+    }
+}
+
+/// Where a sweep stands that was paused or let go on.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Standing {
+    /// This server computes it.
+    Here(Progress),
+    /// Another server does, and knows how far it is.
+    Elsewhere(StateAlone),
+}
+
+impl Said for Standing {
+    fn said(self) -> Tree {
+        match self {
+            Self::Here(progress) => progress.said(),
+            Self::Elsewhere(state) => state.said(),
+        }
+    }
+}
+
+impl SweepEntry {
+    /// A sweep of the store, as far as it has come.
+    pub(crate) fn new(engine: &Engine, entry: &Entry) -> Self {
+        let update = engine.job(&entry.id).map(|job| ProgressUpdate::new(&job));
+        Self {
+            id: entry.id.clone(),
+            name: entry.name.clone(),
+            state: update.as_ref().map_or(entry.state, |update| update.data.state),
+            created_at_secs: entry.created_at_secs,
+            model_version: entry.model_version.clone(),
+            status: format!("/api/v1/sweeps/{}", entry.id),
+            progress: update.map(|update| update.data),
+        }
+    }
+}
+
+impl Started {
+    /// A job that runs at an address.
+    pub(crate) fn new(job: &Job, address: &str, cost: Cost) -> Self {
+        Self {
+            id: job.id.clone(),
+            state: job.inner().state,
+            status: address.to_owned(),
+            events: format!("{address}/events"),
+            rows: format!("{address}/rows"),
+            cost,
+        }
+    }
+}
 
 /// A moment of a sweep, as it is sent four times a second.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressUpdate {
     pub(crate) revision: u64,
-    pub(crate) state: State,
     /// How far, how many, the best so far.
-    pub(crate) data: Tree,
+    pub(crate) data: Progress,
 }
 
 impl ProgressUpdate {
@@ -25,17 +178,23 @@ impl ProgressUpdate {
     pub(crate) fn new(job: &Job) -> Self {
         let revision = job.revision();
         let inner = job.inner();
-        Self { revision, state: inner.state, data: data(&job.space, &inner) }
+        Self { revision, data: data(&job.space, &inner) }
     }
 }
 
-fn data(space: &Space, inner: &Inner) -> Tree {
+impl Progress {
+    /// Designs a second, and seconds that are left.
+    pub(crate) fn pace(&self) -> [Option<f64>; 2] {
+        [self.designs_per_second, self.eta_seconds].map(|it| it.map(|Real(value)| value))
+    }
+}
+
+fn data(space: &Space, inner: &Inner) -> Progress {
     let summary = inner.progress.summary();
     // What was simulated at the end is what counts.
     let closing = inner.closing.as_deref().filter(|closing| !closing.simulated.is_empty());
     let tops = space.spec().objectives.iter().zip(summary.top()).enumerate();
     let best = tops.map(|(place, (objective, top))| {
-        let metric = objective.metric;
         let best = match closing {
             Some(closing) => {
                 let best = closing.best(space, place);
@@ -43,13 +202,13 @@ fn data(space: &Space, inner: &Inner) -> Tree {
             }
             None => top.first().map(|row| (row.index, row.values.get(place).copied())),
         };
-        Tree::map([
-            ("metric", Tree::from(metric.metric().name)),
-            ("goal", objective.goal.name().into()),
-            ("value", best.and_then(|(_, value)| value).into()),
-            ("index", best.map(|(index, _)| index).into()),
-            ("knobs", best.map_or(Tree::Null, |(index, _)| sweep::knobs(space, index))),
-        ])
+        BestSoFar {
+            metric: objective.metric.metric().name,
+            goal: objective.goal,
+            value: best.and_then(|(_, value)| value).map(Real),
+            index: best.map(|(index, _)| index),
+            knobs: best.map(|(index, _)| sweep::knobs(space, index)),
+        }
     });
     let front = closing.map_or(summary.front().len(), |closing| closing.front(space).len());
     let (rate, places) = (rate(inner), inner.progress.places());
@@ -58,18 +217,18 @@ fn data(space: &Space, inner: &Inner) -> Tree {
         State::Done => Some(0.0),
         State::Paused | State::Failed | State::Removed => None,
     };
-    Tree::map([
-        ("state", Tree::from(inner.state.name())),
-        ("asked", space.places().into()),
-        ("done", places.into()),
-        ("legal", summary.legal.into()),
-        ("feasible", summary.feasible.into()),
-        ("front_size", Tree::Unsigned(front as u64)),
-        ("best", Tree::List(best.collect())),
-        ("designs_per_second", rate.into()),
-        ("eta_seconds", eta_seconds.into()),
-        ("failure", inner.failure.as_deref().into()),
-    ])
+    Progress {
+        state: inner.state,
+        asked: space.places(),
+        done: places,
+        legal: summary.legal,
+        feasible: summary.feasible,
+        front_size: front,
+        best: best.collect(),
+        designs_per_second: rate.map(Real),
+        eta_seconds: eta_seconds.map(Real),
+        failure: inner.failure.clone(),
+    }
 }
 
 /// Places a second since it began or went on.
@@ -81,19 +240,17 @@ fn rate(inner: &Inner) -> Option<f64> {
 }
 
 /// Whose rows of feasible designs are kept, and how many.
-fn rows(keeping: Keeping) -> Tree {
+fn rows(keeping: Keeping) -> Option<RowsAnswer> {
     match keeping {
-        Keeping::No => Tree::Null,
-        Keeping::Yes(rows) => {
-            Tree::map([("kept", Tree::Unsigned(rows)), ("most", MAX_ROWS.into())])
-        }
-        Keeping::TooMany => Tree::map([("kept", Tree::Null), ("most", MAX_ROWS.into())]),
+        Keeping::No => None,
+        Keeping::Yes(rows) => Some(RowsAnswer { kept: Some(rows), most: MAX_ROWS }),
+        Keeping::TooMany => Some(RowsAnswer { kept: None, most: MAX_ROWS }),
     }
 }
 
 /// All that is known of a sweep; none when there is none. Takes its time: not for threads that
 /// answer requests.
-pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreError> {
+pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<SweepAnswer>, StoreError> {
     if let Some(job) = engine.job(id) {
         let (state, kept, now, progress, closing) = {
             let inner = job.inner();
@@ -102,29 +259,28 @@ pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreErr
             (inner.state, inner.kept.keeping, now, inner.progress.clone(), closing)
         };
         let result = sweep::result(&job.space, &progress, closing.as_deref());
-        return Ok(Some(Tree::map([
-            ("id", Tree::from(id)),
-            ("state", state.name().into()),
-            ("created_at_secs", job.created_at_secs.into()),
-            ("rows", rows(kept)),
-            ("progress", now),
-            ("result", result),
-            (PROVENANCE, exports::provenance(&job.space.spec().base).tree()),
-        ])));
+        return Ok(Some(SweepAnswer {
+            id: id.to_owned(),
+            state,
+            created_at_secs: May(Some(job.created_at_secs)),
+            rows: rows(kept),
+            progress: Some(now),
+            result: Some(Written::of(result)),
+            provenance: Some(exports::provenance(&job.space.spec().base).answer()),
+        }));
     }
     let past = engine.past(id)?;
     Ok(past.map(|past| {
-        let result = past.result.as_deref().map_or(Tree::Null, parsed);
         // A result of an earlier version of the model isn't read any more.
         let part = past.result.as_deref().and_then(|text| sweep::part(text).ok());
-        let from = part.map(|part| exports::provenance(&part.space.spec().base).tree());
-        Tree::map([
-            ("id", Tree::from(id)),
-            ("state", past.state.name().into()),
-            ("rows", rows(past.keeping)),
-            ("progress", Tree::Null),
-            ("result", result),
-            (PROVENANCE, from.unwrap_or(Tree::Null)),
-        ])
+        SweepAnswer {
+            id: id.to_owned(),
+            state: past.state,
+            created_at_secs: May(None),
+            rows: rows(past.keeping),
+            progress: None,
+            result: past.result.as_deref().map(parsed).map(Written::stored),
+            provenance: part.map(|part| exports::provenance(&part.space.spec().base).answer()),
+        }
     }))
 }

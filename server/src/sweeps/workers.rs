@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use model::file::json;
+use reports::typed::Said;
 use sweep::Progress;
 
 use super::chunk::{Chunks, Claim, Outcome};
@@ -127,7 +128,7 @@ impl Shared {
             (inner.state, orders, progress, closing, keeping, Arc::new(rows))
         };
         let result = (state == State::Done)
-            .then(|| json::print(&sweep::result(&job.space, &progress, closing.as_deref())));
+            .then(|| json::print(&sweep::result(&job.space, &progress, closing.as_deref()).said()));
         let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
         let kept = Arc::clone(&rows);
         let saved = ledger::Saved { state, orders, progress, result, keeping, rows: kept };

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::file::{Tree, json};
+use reports::typed::Said;
 use sweep::{Progress, Rounds, Space};
 
 use super::text::read_text;
@@ -271,7 +272,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn checkpoint(space: &Space, progress: &Progress, places: &Range<u64>, bytes: u64) -> String {
-    let part = sweep::result(space, progress, None).get("part").cloned().unwrap_or(Tree::Null);
+    let part = sweep::result(space, progress, None).part.said();
     let tree = Tree::map([
         ("places", Tree::list([places.start, places.end])),
         ("bytes", Tree::Unsigned(bytes)),

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::knob::KnobError;
+use reports::typed::Said;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -143,7 +144,7 @@ impl Tool for Sweep {
         }
         let is_whole = progress.places() == space.places();
         let closing = is_whole.then(|| sweep::close(&space, &progress));
-        let report: Report = said::typed(&overview(&space, &progress, closing.as_ref()))?;
+        let report: Report = said::typed(&overview(&space, &progress, closing.as_ref()).said())?;
         let output = Output::new(report, call);
         let text = output.text();
         Ok((output, text))
