@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use model::budget::BudgetMetric;
 use model::design::KnobId;
-use model::file::Tree;
 use model::find;
 use model::metric::MetricId;
 use model::solve::{Solution, Target, Tried, Wish};
 use model::{MODEL_VERSION, Plan, link};
+use schemars::JsonSchema;
 
 /// What is asked: `micro_batch_size=fits`, `tp=mfu>=0.3`, `num_devices=days_to_train<=90`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,36 +68,67 @@ impl Question {
     }
 }
 
+reports::said! {
+    /// What one knob has to be for a target: what `--solve --json` prints.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct Solved {
+        knob: String,
+        /// Which value is wanted of those that reach it: largest, smallest or fastest.
+        wish: &'static str,
+        /// What the target looks at.
+        metric: &'static str,
+        found: Option<TriedValue>,
+        /// The best value where none reaches it.
+        nearest: Option<TriedValue>,
+        /// Every legal value, in order.
+        tried: Vec<TriedValue>,
+        model_version: &'static str,
+    }
+
+    /// A value of the knob with what it gives.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub(crate) struct TriedValue {
+        value: String,
+        /// Whether the target is reached and it fits.
+        reached: bool,
+        /// What the target looks at, in its metric's unit.
+        number: Option<f64>,
+        fits: bool,
+        fit_probability: f64,
+        mfu: f64,
+        step_time_seconds: f64,
+        memory_peak_bytes: f64,
+        link: String,
+    }
+}
+
 /// A solution as data.
-pub(crate) fn solved(solution: &Solution) -> Tree {
-    let tried = |tried: &Tried| {
-        Tree::map([
-            ("value", Tree::Text(tried.value.to_string())),
-            ("reached", Tree::Flag(tried.reached)),
-            ("number", tried.number.map_or(Tree::Null, Tree::number)),
-            ("fits", Tree::Flag(tried.metrics.fits)),
-            ("fit_probability", Tree::number(tried.metrics.fit_probability)),
-            ("mfu", Tree::number(tried.metrics.mfu)),
-            ("step_time_seconds", Tree::number(tried.metrics.step_time.get())),
-            ("memory_peak_bytes", Tree::number(tried.metrics.memory_peak.get())),
-            ("link", Tree::Text(format!("/?{}", link::encode(&tried.design)))),
-        ])
+pub(crate) fn solved(solution: &Solution) -> Solved {
+    let tried = |tried: &Tried| TriedValue {
+        value: tried.value.to_string(),
+        reached: tried.reached,
+        number: tried.number,
+        fits: tried.metrics.fits,
+        fit_probability: tried.metrics.fit_probability,
+        mfu: tried.metrics.mfu,
+        step_time_seconds: tried.metrics.step_time.get(),
+        memory_peak_bytes: tried.metrics.memory_peak.get(),
+        link: format!("/?{}", link::encode(&tried.design)),
     };
-    let name = match solution.target {
+    let metric = match solution.target {
         Target::Fits => MetricId::memory_peak_bytes.metric().name,
         Target::AtLeast(metric, _) | Target::AtMost(metric, _) => metric.metric().name,
         Target::Run(target) => target.metric.metric().name,
     };
-    let or_null = |one: Option<&Tried>| one.map_or(Tree::Null, tried);
-    Tree::map([
-        ("knob", Tree::Text(solution.knob.id())),
-        ("wish", Tree::Text(solution.wish.name().to_owned())),
-        ("metric", name.into()),
-        ("found", or_null(solution.found())),
-        ("nearest", or_null(solution.nearest())),
-        ("tried", Tree::List(solution.tried.iter().map(tried).collect())),
-        ("model_version", MODEL_VERSION.into()),
-    ])
+    Solved {
+        knob: solution.knob.id(),
+        wish: solution.wish.name(),
+        metric,
+        found: solution.found().map(tried),
+        nearest: solution.nearest().map(tried),
+        tried: solution.tried.iter().map(tried).collect(),
+        model_version: MODEL_VERSION,
+    }
 }
 
 #[cfg(test)]

@@ -191,9 +191,15 @@ answers! {
 /// The budget of a design, legal or not, beside a baseline.
 #[must_use]
 pub fn budgeted(design: &Design, baseline: Option<&Design>) -> Tree {
+    budget(design, baseline).said()
+}
+
+/// The same as its parts.
+#[must_use]
+pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
     match Assessment::new(design, baseline) {
-        Ok(assessment) => legal(&assessment).said(),
-        Err(violations) => refused(design, &violations).said(),
+        Ok(assessment) => legal(&assessment),
+        Err(violations) => refused(design, &violations),
     }
 }
 

@@ -224,6 +224,21 @@ answers! {
         removed: Real,
     }
 
+    /// A number with the formula that makes it of others.
+    #[cfg_attr(feature = "schema", schemars(rename = "Term"))]
+    struct Explained {
+        name: String,
+        value: f64,
+        /// Empty for counts and ratios.
+        unit: &'static str,
+        formula: String,
+        /// Where the formula or the constant is published; without an address it is derived here.
+        source: Published,
+        /// How the value follows from those below: sum, product, quotient, max, given, ...
+        how: &'static str,
+        children: Vec<Explained>,
+    }
+
     /// Where something is published.
     struct Published {
         title: &'static str,
@@ -260,7 +275,9 @@ pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree
     prediction(estimator, design, asked).said()
 }
 
-fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
+/// The same as its parts.
+#[must_use]
+pub fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
     match estimator.estimate(design) {
         Ok((plan, estimate)) => legal(&plan, &estimate, None, asked),
         Err(violations) => illegal(design, &violations),
@@ -434,15 +451,21 @@ fn convention(way: &Convention) -> WayOfCounting {
 /// An explanation with its terms.
 #[must_use]
 pub fn breakdown(node: &Breakdown) -> Tree {
-    Tree::map([
-        ("name", node.name.as_str().into()),
-        ("value", Tree::number(node.value)),
-        ("unit", node.unit.into()),
-        ("formula", node.formula.as_str().into()),
-        ("source", source(node.source)),
-        ("how", node.how.name().into()),
-        ("children", Tree::List(node.children.iter().map(breakdown).collect())),
-    ])
+    explained(node).said()
+}
+
+/// The same as its parts.
+#[must_use]
+pub fn explained(node: &Breakdown) -> Explained {
+    Explained {
+        name: node.name.clone(),
+        value: node.value,
+        unit: node.unit,
+        formula: node.formula.clone(),
+        source: published(node.source),
+        how: node.how.name(),
+        children: node.children.iter().map(explained).collect(),
+    }
 }
 
 /// Where something is published; the address is null for a derivation of our own.
@@ -509,7 +532,8 @@ pub fn violation(violation: &Violation) -> Tree {
 }
 
 /// The same as a part of an answer.
-pub(crate) fn broken(violation: &Violation) -> BrokenRule {
+#[must_use]
+pub fn broken(violation: &Violation) -> BrokenRule {
     let nearest = violation.nearest.iter().map(|nearest| Setting {
         knob: nearest.knob.id(),
         value: KnobValue(Tree::from(&nearest.value)),

@@ -6,6 +6,7 @@ use model::file::json;
 use model::metric::MetricValue;
 use model::solve::{Solution, Target, Tried};
 use model::{Plan, link};
+use reports::typed::Said;
 
 use super::Failure;
 use super::output::table_below;
@@ -18,7 +19,7 @@ use crate::solved::solved;
 /// Where its target is of a run of which too little is said.
 pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<String, Failure> {
     let solution = question.solve(plan).map_err(Failure::user)?;
-    Ok(if as_json { json::print(&solved(&solution)) } else { text(&solution) })
+    Ok(if as_json { json::print(&solved(&solution).said()) } else { text(&solution) })
 }
 
 /// The name of what a target looks at, and a number of it in its unit; none of memory, which

@@ -3,20 +3,19 @@
 use std::borrow::Cow;
 
 use app::present::format;
-use model::design::KnobId;
 use model::file::Tree;
 use model::knob::KnobError;
 use model::measure::Measure;
 use model::metric::Basis;
 use model::violation::Violation;
-use reports::typed::Said;
+use reports::report::BrokenRule;
+use reports::typed::{KnobValue, Named, Said};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// What is known of how far a number may be off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Evidence {
     /// A count or a formula: its definition makes it exact.
@@ -36,14 +35,14 @@ pub(super) enum Evidence {
 }
 
 /// A range in the number's unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Span {
     pub(super) low: f64,
     pub(super) high: f64,
 }
 
 /// A number with its unit, its range, and what that rests on.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Number {
     /// The metric's id; `moescape://metrics` has its definition and source.
     pub(super) id: String,
@@ -65,34 +64,8 @@ pub(super) struct Number {
     pub(super) covers: String,
 }
 
-/// Where something is published.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Source {
-    pub(super) title: String,
-    pub(super) url: Option<String>,
-}
-
-/// A value to give a knob.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Setting {
-    pub(super) knob: String,
-    pub(super) value: Value,
-}
-
-/// A rule that the design breaks.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Broken {
-    pub(super) rule: String,
-    /// The knobs that it ties together.
-    pub(super) knobs: Vec<String>,
-    /// What is wrong, with the limit in numbers.
-    pub(super) message: String,
-    /// Changes of one knob that mend it, closest first.
-    pub(super) nearest: Vec<Setting>,
-}
-
 /// Something in a request that can't be used.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Wrong {
     pub(super) rule: String,
     /// The argument or knob that it is about; empty for the request as a whole.
@@ -142,21 +115,6 @@ impl From<KnobError> for Refusal {
     }
 }
 
-impl From<&Violation> for Broken {
-    fn from(broken: &Violation) -> Self {
-        let setting = |near: &model::violation::Nearest| Setting {
-            knob: near.knob.id(),
-            value: json(&Tree::from(&near.value)),
-        };
-        Self {
-            rule: broken.rule.to_owned(),
-            knobs: broken.knobs.iter().copied().map(KnobId::id).collect(),
-            message: broken.message.clone(),
-            nearest: broken.nearest.iter().map(setting).collect(),
-        }
-    }
-}
-
 /// Broken rules of a design that is refused as a whole.
 pub(super) fn broken(violations: &[Violation]) -> Refusal {
     let wrong = |it: &Violation| Wrong {
@@ -202,20 +160,18 @@ pub(super) fn json(tree: &Tree) -> Value {
     serde_json::to_value(tree).unwrap_or_default()
 }
 
-/// The answer that a command prints, typed.
-///
-/// # Errors
-/// A mistake of ours, in words.
-pub(super) fn typed<T: DeserializeOwned>(tree: &Tree) -> Result<T, Refusal> {
-    serde_json::from_value(json(tree)).map_err(|error| {
-        tracing::error!(%error, "an answer has another form than its type");
-        Refusal::new("internal", "", format!("the answer has another form than its type: {error}"))
-    })
+/// An object whose form stands elsewhere.
+pub(super) fn map(value: impl Said) -> Map<String, Value> {
+    match json(&value.said()) {
+        Value::Object(entries) => entries,
+        _ => Map::new(),
+    }
 }
 
 /// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where
 /// some are named.
-pub(super) fn numbers(metrics: &Value, ranges: &Value, ids: &[&str]) -> Vec<Number> {
+pub(super) fn numbers(metrics: impl Said, ranges: impl Said, ids: &[&str]) -> Vec<Number> {
+    let [metrics, ranges] = [metrics.said(), ranges.said()].map(|it| json(&it));
     let named = |measure: &Measure| {
         let name = measure.metric().name;
         (ids.is_empty() || ids.contains(&name)) && metrics.get(name).is_some()
@@ -319,10 +275,10 @@ pub(super) fn lines(numbers: &[Number]) -> String {
 }
 
 /// Broken rules in lines.
-pub(super) fn broken_lines(violations: &[Broken]) -> String {
-    let line = |it: &Broken| {
+pub(super) fn broken_lines(violations: &[BrokenRule]) -> String {
+    let line = |it: &BrokenRule| {
         let near: Vec<String> =
-            it.nearest.iter().map(|way| format!("{}={}", way.knob, spelled(&way.value))).collect();
+            it.nearest.iter().map(|way| setting(&way.knob, &way.value)).collect();
         let near =
             if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
         format!("Breaks {}: {}{near}\n", it.rule, it.message)
@@ -330,8 +286,19 @@ pub(super) fn broken_lines(violations: &[Broken]) -> String {
     violations.iter().map(line).collect()
 }
 
+/// A knob with its value as `set` takes it.
+fn setting(knob: &str, value: &KnobValue) -> String {
+    format!("{knob}={}", spelled(&json(&value.0)))
+}
+
+/// Knobs with their values as `set` takes them.
+pub(super) fn settings(knobs: &Named<KnobValue>) -> String {
+    let each = knobs.0.iter().map(|(knob, value)| setting(knob, value));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 /// A knob's value as `set` takes it.
-pub(super) fn spelled(value: &Value) -> String {
+fn spelled(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),

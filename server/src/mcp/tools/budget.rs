@@ -3,13 +3,13 @@
 use app::page::budget as page;
 use app::site::Page;
 use model::link;
+use reports::budgeted::{self, Gain, PublishedInputs, Quality, SpreadOfRuns};
+use reports::report::BrokenRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::budgeted::budgeted;
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Broken, Number};
+use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 
@@ -25,45 +25,22 @@ pub(in crate::mcp) struct Input {
     baseline: Option<DesignAsked>,
 }
 
-/// What one change is worth.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Gain {
-    name: String,
-    title: String,
-    days: f64,
-    device_hours: f64,
-    cost: Option<f64>,
-}
-
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     link: String,
     legal: bool,
     numbers: Vec<Number>,
-    violations: Vec<Broken>,
+    violations: Told<Vec<BrokenRule>>,
     /// Days in which one and nine of ten equal runs end.
-    spread: Option<Map<String, Value>>,
-    gains: Vec<Gain>,
+    spread: Told<Option<SpreadOfRuns>>,
+    /// What one change is worth.
+    gains: Told<Vec<Gain>>,
     /// What laws expect of the loss beside the baseline: medians with least and most over laws, in
     /// nats per token, ties, flags and refusals. Its caveat goes with it.
-    quality: Option<Map<String, Value>>,
+    quality: Told<Option<Quality>>,
     /// Published figures that unknown inputs may be taken from, with their sources.
-    published: Option<Map<String, Value>>,
+    published: Told<Option<PublishedInputs>>,
     assumed: Vec<String>,
-    warnings: Vec<String>,
-    model_version: String,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    metrics: Value,
-    ranges: Value,
-    spread: Option<Map<String, Value>>,
-    gains: Vec<Gain>,
-    quality: Option<Map<String, Value>>,
-    published: Option<Map<String, Value>>,
-    assumed: Vec<String>,
-    violations: Vec<Broken>,
     warnings: Vec<String>,
     model_version: String,
 }
@@ -81,7 +58,7 @@ impl Tool for Budget {
         let (design, _) = input.of.read(Names::Training)?;
         let baseline = input.baseline.map(|it| it.read(Names::Training)).transpose()?;
         let baseline = baseline.map(|(design, _)| design);
-        let report: Report = said::typed(&budgeted(&design, baseline.as_ref()))?;
+        let report = budgeted::budget(&design, baseline.as_ref());
         let query = match baseline {
             Some(_) => page::query(design, baseline).to_string(),
             None => link::encode(&design),
@@ -89,23 +66,22 @@ impl Tool for Budget {
         let output = Output {
             link: call.link(&format!("{}?{query}", Page::Budget.path())),
             legal: report.violations.is_empty(),
-            numbers: said::numbers(&report.metrics, &report.ranges, &[]),
-            violations: report.violations,
-            spread: report.spread,
-            gains: report.gains,
-            quality: report.quality,
-            published: report.published,
+            numbers: said::numbers(report.metrics, report.ranges, &[]),
+            violations: Told(report.violations),
+            spread: Told(report.spread),
+            gains: Told(report.gains),
+            quality: Told(report.quality),
+            published: Told(report.published),
             assumed: report.assumed,
             warnings: report.warnings,
-            model_version: report.model_version,
+            model_version: report.model_version.to_owned(),
         };
-        let caveat = output.quality.as_ref().and_then(|quality| quality.get("caveat"));
-        let caveat =
-            caveat.and_then(Value::as_str).map_or_else(String::new, |it| format!("{it}\n"));
+        let caveat = output.quality.0.as_ref();
+        let caveat = caveat.map_or_else(String::new, |it| format!("{}\n", it.caveat));
         let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
         let text = format!(
             "{}{numbers}{}{}{caveat}{}\n",
-            said::broken_lines(&output.violations),
+            said::broken_lines(&output.violations.0),
             said::said("Assumed", &output.assumed),
             said::said("To know", &output.warnings),
             output.link

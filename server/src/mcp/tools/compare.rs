@@ -6,13 +6,13 @@ use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use reports::predicted;
-use reports::typed::Said;
+use reports::report::{BrokenRule, broken};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Broken, Number, Refusal};
+use crate::mcp::said::{self, Number, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 
@@ -53,7 +53,7 @@ struct Column {
     link: String,
     legal: bool,
     numbers: Vec<Number>,
-    violations: Vec<Broken>,
+    violations: Told<Vec<BrokenRule>>,
     /// How it differs from the first design.
     differences: Vec<Difference>,
 }
@@ -113,7 +113,7 @@ impl Tool for Compare {
         let column = |column: &app::page::compare::numbers::Column| {
             let numbers = column.numbers();
             let rules = match &column.state {
-                State::Broken(_, rules) => rules.iter().map(Broken::from).collect(),
+                State::Broken(_, rules) => rules.iter().map(broken).collect(),
                 State::Legal(_) | State::Unreadable(_) => vec![],
             };
             let differences = match (numbers, base) {
@@ -128,12 +128,11 @@ impl Tool for Compare {
                 link: call.design(&column.link),
                 legal: numbers.is_some(),
                 numbers: numbers.map_or_else(Vec::new, |own| {
-                    let metrics = said::json(&predicted::metrics(&own.estimate.metrics).said());
-                    let ranges = predicted::ranges(&own.plan, &own.estimate.metrics).said();
-                    let ranges = said::json(&ranges);
-                    said::numbers(&metrics, &ranges, &HEADLINE)
+                    let metrics = &own.estimate.metrics;
+                    let ranges = predicted::ranges(&own.plan, metrics);
+                    said::numbers(predicted::metrics(metrics), ranges, &HEADLINE)
                 }),
-                violations: rules,
+                violations: Told(rules),
                 differences,
             }
         };
@@ -186,7 +185,7 @@ impl Output {
                 "{} {}\n{}{}",
                 column.letter,
                 column.name,
-                said::broken_lines(&column.violations),
+                said::broken_lines(&column.violations.0),
                 said::lines(&column.numbers)
             )
         };

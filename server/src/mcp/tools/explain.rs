@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Refusal, Source};
+use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
-use crate::report;
+use crate::report::{self, Explained};
 
 /// Levels of terms that are answered unless more are asked for, and at most.
 const USUAL_DEPTH: usize = 3;
@@ -30,27 +30,11 @@ pub(in crate::mcp) struct Input {
     depth: Option<usize>,
 }
 
-/// A number with the formula that makes it of others.
-#[derive(Serialize, Deserialize, JsonSchema)]
-pub(in crate::mcp) struct Term {
-    name: String,
-    value: f64,
-    /// Empty for counts and ratios.
-    unit: String,
-    formula: String,
-    /// Where the formula or the constant is published; without an address it is derived here.
-    source: Source,
-    /// How the value follows from the terms below: sum, product, quotient, max, given, ...
-    how: String,
-    #[serde(rename = "children")]
-    terms: Vec<Term>,
-}
-
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     link: String,
     metric: String,
-    term: Term,
+    term: Told<Explained>,
     /// Whether terms below `depth` were left out.
     is_cut: bool,
     model_version: String,
@@ -85,17 +69,17 @@ impl Tool for Explain {
                 (breakdown, link::encode(&design))
             }
         };
-        let mut term: Term = said::typed(&report::breakdown(&breakdown))?;
-        let is_cut = term.cut(depth);
+        let mut term = report::explained(&breakdown);
+        let is_cut = cut(&mut term, depth);
         let link = match ServingMetric::find(&input.metric) {
             Some(_) => call.link(&format!("{}?{query}", app::site::Page::Serving.path())),
             None => call.design(&query),
         };
         let mut text = String::new();
-        term.write(0, &mut text);
+        write(&term, 0, &mut text);
         text += &format!("{link}\n");
         let (metric, model_version) = (input.metric, MODEL_VERSION.to_owned());
-        Ok((Output { link, metric, term, is_cut, model_version }, text))
+        Ok((Output { link, metric, term: Told(term), is_cut, model_version }, text))
     }
 }
 
@@ -108,29 +92,26 @@ fn no_part(address: MetricAddress) -> Refusal {
     Refusal::new("no_such_part", "metric", detail)
 }
 
-impl Term {
-    /// Leaves out what is below so many levels; says whether there was any.
-    fn cut(&mut self, depth: usize) -> bool {
-        if depth <= 1 {
-            let had_some = !self.terms.is_empty();
-            self.terms.clear();
-            return had_some;
-        }
-        let cut: Vec<bool> = self.terms.iter_mut().map(|term| term.cut(depth - 1)).collect();
-        cut.contains(&true)
+/// Leaves out what is below so many levels; says whether there was any.
+fn cut(term: &mut Explained, depth: usize) -> bool {
+    if depth <= 1 {
+        let had_some = !term.children.is_empty();
+        term.children.clear();
+        return had_some;
     }
+    let cuts: Vec<bool> = term.children.iter_mut().map(|term| cut(term, depth - 1)).collect();
+    cuts.contains(&true)
+}
 
-    fn write(&self, level: usize, text: &mut String) {
-        // Units of the registry are static; those here were read.
-        let value = format::significant(self.value, 4);
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        let formula =
-            if self.formula.is_empty() { String::new() } else { format!(" = {}", self.formula) };
-        let from = match &self.source.url {
-            Some(url) => format!(" [{}, {url}]", self.source.title),
-            None => String::new(),
-        };
-        *text += &format!("{}{}: {value}{unit}{formula}{from}\n", "  ".repeat(level), self.name);
-        self.terms.iter().for_each(|term| term.write(level + 1, text));
-    }
+fn write(term: &Explained, level: usize, text: &mut String) {
+    let value = format::significant(term.value, 4);
+    let unit = if term.unit.is_empty() { String::new() } else { format!(" {}", term.unit) };
+    let formula =
+        if term.formula.is_empty() { String::new() } else { format!(" = {}", term.formula) };
+    let from = match term.source.url {
+        Some(url) => format!(" [{}, {url}]", term.source.title),
+        None => String::new(),
+    };
+    *text += &format!("{}{}: {value}{unit}{formula}{from}\n", "  ".repeat(level), term.name);
+    term.children.iter().for_each(|term| write(term, level + 1, text));
 }

@@ -1,17 +1,16 @@
 //! `find`: which design should run?
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use reports::found::Terms;
+use reports::found::{Missed, Recommended, RuledOutBy, Size, Terms};
+use reports::typed::{Flat, KnobValue, Named, Real};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::predict::HEADLINE;
-use crate::find::Found;
+use crate::find::{Found, FoundAnswer};
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Number};
+use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
 use crate::names::Names;
 
@@ -45,10 +44,10 @@ pub(in crate::mcp) struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Design {
     /// fastest, safest or simplest; null for others.
-    label: Option<String>,
+    label: Option<&'static str>,
     link: String,
     /// The knobs in which it differs from the design that was given.
-    knobs: BTreeMap<String, Value>,
+    knobs: Told<Named<KnobValue>>,
     numbers: Vec<Number>,
     why: Vec<String>,
     /// What holds it back.
@@ -63,17 +62,11 @@ struct Design {
 #[derive(Serialize, JsonSchema)]
 struct Miss {
     link: String,
-    knobs: BTreeMap<String, Value>,
+    knobs: Told<Named<KnobValue>>,
     numbers: Vec<Number>,
     /// What it misses, and by how much.
     misses: Vec<String>,
     fewest_devices: Option<u64>,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-pub(super) struct RuledOut {
-    pub(super) reason: String,
-    pub(super) designs: u64,
 }
 
 /// What a search may take.
@@ -88,52 +81,16 @@ pub(in crate::mcp) struct Output {
     designs: Vec<Design>,
     miss: Option<Miss>,
     /// The size that was asked for: knob and value.
-    size: Option<said::Setting>,
+    size: Told<Option<Size>>,
     /// What it would take for more.
     for_more: Vec<String>,
-    ruled_out: Vec<RuledOut>,
+    ruled_out: Told<Vec<RuledOutBy>>,
     /// Estimates by closed forms, and simulated.
     evaluated: u64,
     simulated: u64,
     seconds: f64,
     limits: Limits,
-    model_version: String,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    designs: Vec<Recommendation>,
-    miss: Option<Missed>,
-    size: Option<said::Setting>,
-    for_more: Vec<String>,
-    ruled_out: Vec<RuledOut>,
-    evaluated: u64,
-    simulated: u64,
-    seconds: f64,
-    model_version: String,
-}
-
-#[derive(Deserialize)]
-struct Recommendation {
-    label: Option<String>,
-    link: String,
-    knobs: BTreeMap<String, Value>,
-    metrics: Value,
-    ranges: Value,
-    why: Vec<String>,
-    binds: String,
-    margin: f64,
-    behind: f64,
-}
-
-#[derive(Deserialize)]
-struct Missed {
-    link: String,
-    knobs: BTreeMap<String, Value>,
-    metrics: Value,
-    ranges: Value,
-    misses: Vec<String>,
-    fewest_devices: Option<u64>,
+    model_version: &'static str,
 }
 
 impl Tool for Find {
@@ -166,20 +123,20 @@ impl Tool for Find {
         let found = found.map_err(|rules| said::broken(&rules))?;
         let advice = "name more knobs in `keep`, or ask for a smaller cluster";
         let found = found.ok_or_else(|| call.ended(advice))?;
-        let report: Report = said::typed(&found.tree(&query))?;
-        let output = Output::new(report, call);
+        let output = Output::new(found.answer(&query), call);
         let text = output.text();
         Ok((output, text))
     }
 }
 
 impl Output {
-    fn new(report: Report, call: &Call) -> Self {
-        let design = |found: Recommendation| Design {
+    fn new(answer: FoundAnswer, call: &Call) -> Self {
+        let FoundAnswer { found: Flat(found), seconds: Real(seconds) } = answer;
+        let design = |found: Recommended| Design {
             label: found.label,
             link: call.design(&found.link),
-            knobs: found.knobs,
-            numbers: said::numbers(&found.metrics, &found.ranges, &HEADLINE),
+            knobs: Told(found.knobs),
+            numbers: said::numbers(found.metrics, found.ranges, &HEADLINE),
             why: found.why,
             binds: found.binds,
             margin: found.margin,
@@ -187,40 +144,35 @@ impl Output {
         };
         let miss = |miss: Missed| Miss {
             link: call.design(&miss.link),
-            knobs: miss.knobs,
-            numbers: said::numbers(&miss.metrics, &miss.ranges, &HEADLINE),
+            knobs: Told(miss.knobs),
+            numbers: said::numbers(miss.metrics, miss.ranges, &HEADLINE),
             misses: miss.misses,
             fewest_devices: miss.fewest_devices,
         };
         Self {
-            designs: report.designs.into_iter().map(design).collect(),
-            miss: report.miss.map(miss),
-            size: report.size,
-            for_more: report.for_more,
-            ruled_out: report.ruled_out,
-            evaluated: report.evaluated,
-            simulated: report.simulated,
-            seconds: report.seconds,
+            designs: found.designs.into_iter().map(design).collect(),
+            miss: found.miss.map(miss),
+            size: Told(found.size),
+            for_more: found.for_more,
+            ruled_out: Told(found.ruled_out),
+            evaluated: found.evaluated,
+            simulated: found.simulated,
+            seconds,
             limits: Limits { seconds: MAX_SECONDS, estimates: MAX_ESTIMATES },
-            model_version: report.model_version,
+            model_version: found.model_version,
         }
     }
 
     fn text(&self) -> String {
         let mut text = String::new();
-        if let Some(size) = &self.size {
+        if let Some(size) = &self.size.0 {
             text += &format!("{} = {}\n", size.knob, size.value);
         }
         for design in self.designs.iter().filter(|design| design.label.is_some()) {
-            let label = design.label.as_deref().unwrap_or_default();
-            let knobs: Vec<String> = design
-                .knobs
-                .iter()
-                .map(|(knob, value)| format!("{knob}={}", said::spelled(value)))
-                .collect();
+            let label = design.label.unwrap_or_default();
             text += &format!(
                 "{label}: {}\n{}{}Held back by {}\n{}\n",
-                knobs.join(", "),
+                said::settings(&design.knobs.0),
                 said::said("why", &design.why),
                 said::lines(&design.numbers),
                 design.binds,

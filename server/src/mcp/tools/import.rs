@@ -3,12 +3,12 @@
 use interchange::Answers;
 use model::design::Design;
 use reports::imported::{Assumed, Ignored, Question, UnknownKey};
-use reports::typed::Said;
+use reports::report::BrokenRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::mcp::said::{self, Broken, Refusal, Told, Wrong};
+use crate::mcp::said::{self, Refusal, Told, Wrong};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::{answers, imported};
 
@@ -53,7 +53,7 @@ pub(in crate::mcp) struct Output {
     unknown: Told<Vec<UnknownKey>>,
     /// Answer them by `set`, `env`, `args` or `model`.
     questions: Told<Vec<Question>>,
-    violations: Vec<Broken>,
+    violations: Told<Vec<BrokenRule>>,
     model_version: String,
 }
 
@@ -103,14 +103,14 @@ impl Tool for Import {
         };
         let output = Output {
             format: report.format.to_owned(),
-            design: said::typed(&design.said())?,
+            design: said::map(design),
             link: report.link.map(|link| call.design(&link)),
             set: Told(report.set),
             assumed: Told(report.assumed),
             ignored: Told(report.ignored),
             unknown: Told(report.unknown),
             questions: Told(report.questions),
-            violations: import.violations.iter().map(Broken::from).collect(),
+            violations: Told(report.violations),
             model_version: report.model_version.to_owned(),
         };
         let text = output.text();
@@ -147,7 +147,7 @@ impl Output {
             "Read as {}: {} knobs set\n{}{}{}{}{}\n",
             self.format,
             self.set.0.len(),
-            said::broken_lines(&self.violations),
+            said::broken_lines(&self.violations.0),
             said::said("Asks", &asked.collect::<Vec<_>>()),
             said::said("Not known", &unknown.collect::<Vec<_>>()),
             said::said("Assumed", &assumed.collect::<Vec<_>>()),

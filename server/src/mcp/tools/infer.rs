@@ -2,14 +2,14 @@
 
 use app::site::Page;
 use model::link;
-use model::serving::ServingPlan;
 use reports::inferred::{Pools, Timeline, of_design};
-use reports::typed::{Named, Said};
+use reports::report::BrokenRule;
+use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Broken, Number, Told};
+use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 
@@ -28,7 +28,7 @@ pub(in crate::mcp) struct Output {
     link: String,
     legal: bool,
     numbers: Vec<Number>,
-    violations: Vec<Broken>,
+    violations: Told<Vec<BrokenRule>>,
     /// What holds back more requests.
     binds: Option<String>,
     /// Degrees of parallelism of decode, and of prefill where it has devices of its own.
@@ -51,20 +51,13 @@ impl Tool for Infer {
 
     fn run(input: Input, call: &Call) -> Answer<Output> {
         let (design, set) = input.of.read(Names::Serving)?;
-        let plan = ServingPlan::new(&design);
-        let violations: Vec<Broken> = match &plan {
-            Ok(_) => vec![],
-            Err(violations) => violations.iter().map(Broken::from).collect(),
-        };
         let report = of_design(&design, &set);
-        let [metrics, ranges] =
-            [report.metrics.said(), report.ranges.said()].map(|it| said::json(&it));
         let address = format!("{}?{}", Page::Serving.path(), link::encode(&design));
         let output = Output {
             link: call.link(&address),
-            legal: violations.is_empty(),
-            numbers: said::numbers(&metrics, &ranges, &[]),
-            violations,
+            legal: report.violations.is_empty(),
+            numbers: said::numbers(report.metrics, report.ranges, &[]),
+            violations: Told(report.violations),
             binds: report.binds.map(str::to_owned),
             layout: Told(report.layout),
             timeline: Told(report.timeline),
@@ -76,7 +69,7 @@ impl Tool for Infer {
         let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
         let text = format!(
             "{}{numbers}{}{}{}\n",
-            said::broken_lines(&output.violations),
+            said::broken_lines(&output.violations.0),
             binds.collect::<String>(),
             said::said("To know", &output.warnings),
             output.link

@@ -1,18 +1,16 @@
 //! `predict`: what a training step of a design would achieve.
 
-use std::collections::BTreeMap;
-
 use app::present::name;
 use model::{Estimator, link};
+use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Broken, Number};
+use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
-use crate::report::{self, Asked};
+use crate::report::{self, Asked, BrokenRule, Exchange, Loads, MemoryVerdict, NearestRun, Stage};
 
 /// The numbers that a summary names.
 pub(super) const HEADLINE: [&str; 6] = [
@@ -38,19 +36,6 @@ pub(in crate::mcp) struct Input {
     verdict: bool,
 }
 
-/// The measured run that is nearest to the design, with the model's error there.
-#[derive(Serialize, Deserialize, JsonSchema)]
-pub(in crate::mcp) struct Run {
-    id: String,
-    model: String,
-    accelerator: String,
-    num_devices: u64,
-    /// predicted / measured - 1 of the speed.
-    speed_error: f64,
-    /// How near in words: same, near, far.
-    nearness: String,
-}
-
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     /// Opens the design.
@@ -59,40 +44,24 @@ pub(in crate::mcp) struct Output {
     /// Does the design keep all rules? If not, there are no numbers.
     legal: bool,
     numbers: Vec<Number>,
-    violations: Vec<Broken>,
-    nearest_run: Option<Run>,
+    violations: Told<Vec<BrokenRule>>,
+    /// The measured run that is nearest to the design, with the model's error there.
+    nearest_run: Told<Option<NearestRun>>,
     /// Seconds of each part of the step; they add up to it.
-    step: BTreeMap<String, f64>,
+    step: Told<Named<f64>>,
     /// Data-parallel ranks and micro-batches, which follow from the knobs.
-    derived: BTreeMap<String, u64>,
+    derived: Told<Named<u64>>,
     warnings: Vec<String>,
     /// Where the expert loads come from (`balance`) and their imbalance. Loads that a balance other
     /// than `trace` gives are generated: never say that they were measured.
-    expert_loads: Option<Map<String, Value>>,
+    expert_loads: Told<Option<Loads>>,
     /// With `details`: pipeline stages, per device, in seconds and bytes.
-    stages: Vec<Map<String, Value>>,
+    stages: Told<Vec<Stage>>,
     /// With `details`: exchanges per device and step, in seconds and bytes.
-    communication: Vec<Map<String, Value>>,
+    communication: Told<Vec<Exchange>>,
     /// With `verdict`: what fills the memory, and what one change of a knob does.
-    verdict: Option<Map<String, Value>>,
+    verdict: Told<Option<MemoryVerdict>>,
     model_version: String,
-}
-
-/// The parts of `predict --json` that are taken.
-#[derive(Deserialize)]
-struct Report {
-    derived: BTreeMap<String, u64>,
-    metrics: Value,
-    expected_error: Value,
-    nearest_run: Option<Run>,
-    step: BTreeMap<String, f64>,
-    stages: Vec<Map<String, Value>>,
-    communication: Vec<Map<String, Value>>,
-    violations: Vec<Broken>,
-    warnings: Vec<String>,
-    model_version: String,
-    verdict: Option<Map<String, Value>>,
-    routing: Option<Map<String, Value>>,
 }
 
 impl Tool for Predict {
@@ -108,24 +77,23 @@ impl Tool for Predict {
     fn run(input: Input, call: &Call) -> Answer<Output> {
         let (design, _) = input.of.read(Names::Training)?;
         let asked = if input.verdict { Asked::Verdict } else { Asked::Numbers };
-        let tree = report::predict(&mut Estimator::new(), &design, asked);
-        let report: Report = said::typed(&tree)?;
+        let report = report::prediction(&mut Estimator::new(), &design, asked);
         let legal = report.violations.is_empty();
         let output = Output {
             link: call.design(&link::encode(&design)),
             title: name::title(&design),
             legal,
-            numbers: said::numbers(&report.metrics, &report.expected_error, &[]),
-            violations: report.violations,
-            nearest_run: report.nearest_run,
-            step: report.step,
-            derived: report.derived,
+            numbers: said::numbers(report.metrics, report.expected_error, &[]),
+            violations: Told(report.violations),
+            nearest_run: Told(report.nearest_run),
+            step: Told(report.step),
+            derived: Told(report.derived),
             warnings: report.warnings,
-            expert_loads: report.routing,
-            stages: if input.details { report.stages } else { vec![] },
-            communication: if input.details { report.communication } else { vec![] },
-            verdict: report.verdict,
-            model_version: report.model_version,
+            expert_loads: Told(report.routing),
+            stages: Told(if input.details { report.stages } else { vec![] }),
+            communication: Told(if input.details { report.communication } else { vec![] }),
+            verdict: Told(report.verdict),
+            model_version: report.model_version.to_owned(),
         };
         let text = output.text();
         Ok((output, text))
@@ -137,7 +105,7 @@ impl Output {
         let named = |number: &&Number| HEADLINE.contains(&number.id.as_str());
         let headline: Vec<Number> = self.numbers.iter().filter(named).cloned().collect();
         let numbers = if self.legal { said::lines(&headline) } else { String::new() };
-        let near = self.nearest_run.as_ref().map_or_else(String::new, |run| {
+        let near = self.nearest_run.0.as_ref().map_or_else(String::new, |run| {
             format!(
                 "Nearest measured run: {} on {} x {}, where the predicted speed is off by {:+.1} % \
                  ({}).\n",
@@ -148,7 +116,7 @@ impl Output {
                 run.nearness
             )
         });
-        let broken = said::broken_lines(&self.violations);
+        let broken = said::broken_lines(&self.violations.0);
         let warned = said::said("To know", &self.warnings);
         format!("{}\n{broken}{numbers}{near}{warned}{}\n", self.title, self.link)
     }

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Refusal};
+use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
-use crate::solved::{Question, solved};
+use crate::solved::{Question, Solved, TriedValue, solved};
 
 pub(in crate::mcp) struct Solve;
 
@@ -23,38 +23,14 @@ pub(in crate::mcp) struct Input {
     target: String,
 }
 
-/// A value of the knob with what it gives.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-struct Tried {
-    value: String,
-    /// Is the target reached, and does it fit?
-    reached: bool,
-    /// What the target looks at, in its metric's unit.
-    number: Option<f64>,
-    fits: bool,
-    fit_probability: f64,
-    mfu: f64,
-    step_time_seconds: f64,
-    memory_peak_bytes: f64,
-    link: String,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
-    #[serde(default)]
     link: String,
-    knob: String,
-    /// Which value is wanted of those that reach it: largest, smallest or fastest.
-    wish: String,
-    metric: String,
-    found: Option<Tried>,
-    /// The best value where none reaches it.
-    nearest: Option<Tried>,
-    /// Every legal value, in order; of more than 200 the first ones.
-    tried: Vec<Tried>,
-    #[serde(default)]
+    /// Of more than 200 values the first ones are in `tried`.
+    #[serde(flatten)]
+    solved: Told<Solved>,
+    /// How many values were tried.
     values: usize,
-    model_version: String,
 }
 
 /// Values that are answered, at most.
@@ -79,12 +55,13 @@ impl Tool for Solve {
         let plan = Plan::new(&design).map_err(|rules| said::broken(&rules))?;
         let solution =
             question.solve(&plan).map_err(|why| Refusal::new("not_known", "target", why))?;
-        let mut output: Output = said::typed(&solved(&solution))?;
-        output.values = output.tried.len();
-        output.tried.truncate(MAX_TRIED);
-        output.link = call.design(&link::encode(&design));
-        let links = output.found.iter_mut().chain(&mut output.nearest).chain(&mut output.tried);
+        let mut solved = solved(&solution);
+        let values = solved.tried.len();
+        solved.tried.truncate(MAX_TRIED);
+        let links = solved.found.iter_mut().chain(&mut solved.nearest).chain(&mut solved.tried);
         links.for_each(|tried| tried.link = call.design(&tried.link));
+        let link = call.design(&link::encode(&design));
+        let output = Output { link, solved: Told(solved), values };
         let text = output.text();
         Ok((output, text))
     }
@@ -92,22 +69,22 @@ impl Tool for Solve {
 
 impl Output {
     fn text(&self) -> String {
-        let (knob, count) = (&self.knob, self.values);
-        let shown = |it: &Tried| {
+        let (solved, count) = (&self.solved.0, self.values);
+        let (knob, wish) = (&solved.knob, solved.wish);
+        let shown = |it: &TriedValue| {
             let number = it.number.map_or_else(|| "not known".to_owned(), |it| it.to_string());
             format!(
                 "{} {number}, step {:.4} s, {:.1} % likely to fit\n{}\n",
-                self.metric,
+                solved.metric,
                 it.step_time_seconds,
                 it.fit_probability * 100.0,
                 it.link
             )
         };
-        match (&self.found, &self.nearest) {
+        match (&solved.found, &solved.nearest) {
             (Some(found), _) => format!(
-                "{knob}={} reaches it, the {} of {count} legal values that does: {}",
+                "{knob}={} reaches it, the {wish} of {count} legal values that does: {}",
                 found.value,
-                self.wish,
                 shown(found)
             ),
             (None, Some(near)) => format!(

@@ -5,14 +5,17 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::knob::KnobError;
-use reports::typed::Said;
+use reports::found::RuledOutBy;
+use reports::typed::{KnobValue, Named, Real};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sweep::{Progress, Rounds, Space, Spec, evaluate_with, overview, published, run};
+use sweep::{
+    BestByObjective, Goal, Kept, Overview, Progress, Rounds, Space, Spec, evaluate_with, overview,
+    published, run,
+};
 
-use super::find::RuledOut;
-use crate::mcp::said::{self, Number, Refusal};
+use crate::mcp::said::{self, Number, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
 
 /// Designs of one sweep, at most.
@@ -41,17 +44,17 @@ pub(in crate::mcp) struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Design {
     link: String,
-    knobs: Map<String, Value>,
+    knobs: Told<Named<KnobValue>>,
     /// Whether its pipeline was simulated, or taken by its closed form.
-    timing: String,
+    timing: &'static str,
     numbers: Vec<Number>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Objective {
-    metric: String,
+    metric: &'static str,
     /// max or min.
-    goal: String,
+    goal: Told<Goal>,
     best: Vec<Design>,
 }
 
@@ -74,45 +77,15 @@ pub(in crate::mcp) struct Output {
     done: u64,
     legal: u64,
     feasible: u64,
-    ruled_out: Vec<RuledOut>,
+    ruled_out: Told<Vec<RuledOutBy>>,
     objectives: Vec<Objective>,
     /// The Pareto front, 20 designs at most.
     front: Vec<Design>,
     front_size: usize,
     /// Numbers of a sweep have no ranges: `predict` the best ones, and `compare` them.
-    advice: String,
+    advice: &'static str,
     limits: Limits,
-    model_version: String,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    name: String,
-    model_version: String,
-    complete: bool,
-    designs: u64,
-    asked: u64,
-    done: u64,
-    legal: u64,
-    feasible: u64,
-    ruled_out: Vec<RuledOut>,
-    objectives: Vec<ReportObjective>,
-    front: Vec<ReportDesign>,
-}
-
-#[derive(Deserialize)]
-struct ReportObjective {
-    metric: String,
-    goal: String,
-    best: Vec<ReportDesign>,
-}
-
-#[derive(Deserialize)]
-struct ReportDesign {
-    knobs: Map<String, Value>,
-    timing: String,
-    metrics: Value,
-    link: String,
+    model_version: &'static str,
 }
 
 impl Tool for Sweep {
@@ -144,8 +117,7 @@ impl Tool for Sweep {
         }
         let is_whole = progress.places() == space.places();
         let closing = is_whole.then(|| sweep::close(&space, &progress));
-        let report: Report = said::typed(&overview(&space, &progress, closing.as_ref()).said())?;
-        let output = Output::new(report, call);
+        let output = Output::new(overview(&space, &progress, closing.as_ref()), call);
         let text = output.text();
         Ok((output, text))
     }
@@ -211,38 +183,37 @@ fn evaluated(space: &Space, call: &Call) -> Progress {
 }
 
 impl Output {
-    fn new(report: Report, call: &Call) -> Self {
-        let design = |one: ReportDesign| Design {
+    fn new(found: Overview, call: &Call) -> Self {
+        let design = |one: Kept| Design {
             link: call.design(&one.link),
-            knobs: one.knobs,
+            knobs: Told(one.knobs),
             timing: one.timing,
-            numbers: said::numbers(&one.metrics, &Value::Null, &[]),
+            numbers: said::numbers(one.metrics, Named::<Real>::none(), &[]),
         };
-        let objective = |one: ReportObjective| Objective {
+        let objective = |one: BestByObjective| Objective {
             metric: one.metric,
-            goal: one.goal,
+            goal: Told(one.goal),
             best: one.best.into_iter().map(design).collect(),
         };
-        let objectives: Vec<Objective> = report.objectives.into_iter().map(objective).collect();
+        let objectives: Vec<Objective> = found.objectives.into_iter().map(objective).collect();
         let best = objectives.first().and_then(|objective| objective.best.first());
         Self {
             link: best.map(|best| best.link.clone()),
-            name: report.name,
-            complete: report.complete,
-            designs: report.designs,
-            asked: report.asked,
-            done: report.done,
-            legal: report.legal,
-            feasible: report.feasible,
-            ruled_out: report.ruled_out,
-            front_size: report.front.len(),
-            front: report.front.into_iter().take(MAX_FRONT).map(design).collect(),
+            name: found.name,
+            complete: found.complete,
+            designs: found.designs,
+            asked: found.asked,
+            done: found.done,
+            legal: found.legal,
+            feasible: found.feasible,
+            ruled_out: Told(found.ruled_out),
+            front_size: found.front.len(),
+            front: found.front.into_iter().take(MAX_FRONT).map(design).collect(),
             objectives,
             advice: "numbers of a sweep have no ranges: predict the best designs for them, and \
-                     compare two for how sure their order is"
-                .to_owned(),
+                     compare two for how sure their order is",
             limits: Limits { seconds: MAX_SECONDS, designs: MAX_PLACES },
-            model_version: report.model_version,
+            model_version: found.model_version,
         }
     }
 
@@ -254,24 +225,19 @@ impl Output {
         );
         for objective in &self.objectives {
             let Some(best) = objective.best.first() else { continue };
-            let knobs: Vec<String> = best
-                .knobs
-                .iter()
-                .map(|(knob, value)| format!("{knob}={}", said::spelled(value)))
-                .collect();
             let numbers: Vec<String> =
                 best.numbers.iter().map(|it| format!("{} {}", it.label, it.text)).collect();
             text += &format!(
                 "Best by {} {}: {}\n{}\n{}\n",
                 objective.metric,
-                objective.goal,
-                knobs.join(", "),
+                objective.goal.0.name(),
+                said::settings(&best.knobs.0),
                 numbers.join(", "),
                 best.link
             );
         }
-        let ruled = self.ruled_out.iter().take(5);
+        let ruled = self.ruled_out.0.iter().take(5);
         let ruled: Vec<String> = ruled.map(|it| format!("{}: {}", it.designs, it.reason)).collect();
-        text + &said::said("Ruled out", &ruled) + &self.advice + "\n"
+        text + &said::said("Ruled out", &ruled) + self.advice + "\n"
     }
 }
