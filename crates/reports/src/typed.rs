@@ -152,10 +152,9 @@ impl<T: Said> Said for Flat<T> {
         self.0.said()
     }
 
-    fn put(self, key: &str, entries: &mut Vec<(String, Tree)>) {
-        match self.0.said() {
-            Tree::Map(inner) => entries.extend(inner),
-            other => entries.push((key.to_owned(), other)),
+    fn put(self, _: &str, entries: &mut Vec<(String, Tree)>) {
+        if let Tree::Map(inner) = self.0.said() {
+            entries.extend(inner);
         }
     }
 }

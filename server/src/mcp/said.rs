@@ -162,10 +162,8 @@ pub(super) fn json(tree: &Tree) -> Value {
 
 /// An object whose form stands elsewhere.
 pub(super) fn map(value: impl Said) -> Map<String, Value> {
-    match json(&value.said()) {
-        Value::Object(entries) => entries,
-        _ => Map::new(),
-    }
+    let Value::Object(entries) = json(&value.said()) else { return Map::new() };
+    entries
 }
 
 /// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where
