@@ -57,6 +57,7 @@ mod answers;
 mod reviews;
 mod sweeps;
 
+mod bodies;
 mod receiving;
 mod sending;
 

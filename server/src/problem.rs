@@ -5,10 +5,11 @@ use std::fmt;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
-use model::file::{Tree, json};
+use model::file::json;
 use model::knob::KnobError;
 use model::routing::text::TextError;
 use model::violation::Violation;
+use reports::typed::Said;
 
 /// An answer that says what went wrong.
 #[derive(Clone, Debug)]
@@ -20,14 +21,45 @@ pub(crate) struct Problem {
     retry_secs: Option<u64>,
 }
 
-/// One thing that is wrong.
-#[derive(Clone, Debug)]
-struct Entry {
-    /// Where in the request's body.
-    pointer: String,
-    rule: &'static str,
-    detail: String,
-    nearest: Vec<String>,
+reports::said! {
+    /// One thing that is wrong.
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "ProblemEntry")]
+    pub(crate) struct Entry {
+        /// JSON pointer to the place in the body; empty for the whole.
+        pointer: String,
+        /// A name for the kind of mistake.
+        rule: &'static str,
+        detail: String,
+        /// What would be accepted, nearest first.
+        nearest: Vec<String>,
+    }
+
+    /// What went wrong (RFC 9457).
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "Problem", extend("example" = {
+        "type": "about:blank",
+        "title": "Bad Request",
+        "status": 400,
+        "detail": "the design can't be read: 1 error",
+        "errors": [{
+            "pointer": "/parallel/tpx",
+            "rule": "unknown_knob",
+            "detail": "there is no knob parallel.tpx",
+            "nearest": ["tp"],
+        }],
+    }))]
+    pub(crate) struct ProblemBody {
+        r#type: &'static str,
+        /// The status in words.
+        title: &'static str,
+        /// The HTTP status.
+        status: u16,
+        /// What went wrong, in a sentence.
+        detail: String,
+        /// One entry for each thing that is wrong.
+        errors: Vec<Entry>,
+    }
 }
 
 impl Entry {
@@ -193,22 +225,14 @@ impl Problem {
         Self::of_entries(status, format!("the files make no profile: {detail}"), errors)
     }
 
-    fn body(&self) -> Tree {
-        let errors = self.errors.iter().map(|error| {
-            Tree::map([
-                ("pointer", error.pointer.as_str().into()),
-                ("rule", error.rule.into()),
-                ("detail", error.detail.as_str().into()),
-                ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),
-            ])
-        });
-        Tree::map([
-            ("type", "about:blank".into()),
-            ("title", self.status.canonical_reason().unwrap_or("Error").into()),
-            ("status", Tree::Unsigned(self.status.as_u16().into())),
-            ("detail", self.detail.as_str().into()),
-            ("errors", Tree::List(errors.collect())),
-        ])
+    fn body(self) -> ProblemBody {
+        ProblemBody {
+            r#type: "about:blank",
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: self.detail,
+            errors: self.errors,
+        }
     }
 }
 
@@ -217,7 +241,7 @@ impl IntoResponse for Problem {
         let content_type = HeaderValue::from_static("application/problem+json");
         let headers = [(header::CONTENT_TYPE, content_type)];
         let retry = self.retry_secs.map(|seconds| [(header::RETRY_AFTER, seconds.to_string())]);
-        (self.status, headers, retry, json::print(&self.body())).into_response()
+        (self.status, headers, retry, json::print(&self.body().said())).into_response()
     }
 }
 

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
 use model::pattern::{self, Patterns};
-use model::routing::Trace;
 use model::routing::text::{self, TextError};
+use model::routing::{Trace, measure};
+use reports::typed::Real;
 
 use crate::budget::Turns;
 
@@ -24,6 +25,41 @@ pub(crate) const DIRECTORY: &str = "traces";
 const MAX_READERS: usize = 2;
 /// Traces of one address that are read or wait for that.
 const MAX_READERS_PER_ADDRESS: u64 = 2;
+
+reports::said! {
+    /// What a trace is.
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "Trace")]
+    pub(crate) struct TraceSummary {
+        hash: String,
+        steps: usize,
+        layers: usize,
+        experts: usize,
+        /// Mean over steps and layers of the fullest expert over the mean one.
+        imbalance: Real,
+    }
+}
+
+impl TraceSummary {
+    /// Its imbalance is that of experts, as devices depend on the design.
+    pub(crate) fn new(hash: &str, trace: &Trace) -> Self {
+        let mut loads = Vec::with_capacity(trace.experts());
+        let mut sum = 0.0;
+        for (_, row) in trace.rows() {
+            loads.clear();
+            loads.extend(row.iter().map(|count| f64::from(*count)));
+            sum += measure::imbalance(&loads);
+        }
+        let rows = (trace.steps() * trace.layers()).max(1) as f64;
+        Self {
+            hash: hash.to_owned(),
+            steps: trace.steps(),
+            layers: trace.layers(),
+            experts: trace.experts(),
+            imbalance: Real(sum / rows),
+        }
+    }
+}
 
 /// The traces of a server, and whose turn it is to have one read.
 #[derive(Debug)]

@@ -128,7 +128,7 @@ impl Said for Count {
 }
 
 /// A value whose key isn't there where it is none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct May<T>(pub Option<T>);
 
 impl<T: Said> Said for May<T> {

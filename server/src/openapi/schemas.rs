@@ -15,11 +15,14 @@ use validation::own::Calibration;
 use validation::report::Validation;
 use validation::report::serving::ServingValidation;
 
+use crate::bodies::{Batch, BudgetPair, FindQuery, StoreDesign};
 use crate::designs::StoredDesigns;
 use crate::find::FoundAnswer;
+use crate::problem::ProblemBody;
 use crate::report::Predictions;
 use crate::reviews;
 use crate::sweeps::{Standing, Started, SweepAnswer, Sweeps};
+use crate::traces::TraceSummary;
 use crate::validated::Sent;
 
 /// Every schema by its name. What is written in full may be read with less: then what is asked has
@@ -81,6 +84,8 @@ fn answers() -> Map<String, Value> {
         generator.subschema_for::<Sent<Calibration>>();
         generator.subschema_for::<Knobs>();
         generator.subschema_for::<Metrics>();
+        generator.subschema_for::<ProblemBody>();
+        generator.subschema_for::<TraceSummary>();
         generator.subschema_for::<StoredDesigns>();
         generator.subschema_for::<Started>();
         generator.subschema_for::<Sweeps>();
@@ -98,6 +103,10 @@ fn answers() -> Map<String, Value> {
 /// The schemas of what is asked.
 fn requests() -> Map<String, Value> {
     definitions(SchemaSettings::draft2020_12(), |generator| {
+        generator.subschema_for::<Batch>();
+        generator.subschema_for::<BudgetPair>();
+        generator.subschema_for::<StoreDesign>();
+        generator.subschema_for::<FindQuery>();
         generator.subschema_for::<reviews::Begin>();
         generator.subschema_for::<reviews::Make>();
         generator.subschema_for::<reviews::Do>();

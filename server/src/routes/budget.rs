@@ -15,12 +15,10 @@ use model::text::closest;
 
 use super::json::json_response;
 use super::page::off_thread;
+use crate::bodies::BudgetPair;
 use crate::budgeted;
 use crate::problem::Problem;
 use crate::{calendar, receiving};
-
-/// Keys of a body that is no design itself.
-const KEYS: [&str; 2] = ["design", "baseline"];
 
 /// The object of `moescape budget --json`.
 pub(super) async fn budget(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {
@@ -33,21 +31,26 @@ pub(super) async fn budget(body: Result<Bytes, BytesRejection>) -> Result<Respon
 
 /// The design of a body, and its baseline: the body is a design file, or has two.
 fn designs(tree: &Tree) -> Result<(Design, Option<Design>), Vec<KnobError>> {
-    let Some(own) = tree.get("design") else { return Ok((file::read(tree)?, None)) };
-    let mut errors = Vec::new();
+    let BudgetPair { design, baseline } = BudgetPair::read(tree, |_, _| {});
+    let Some(own) = design else { return Ok((file::read(tree)?, None)) };
+    let (mut errors, known) = (Vec::new(), BudgetPair::KEYS);
     if let Tree::Map(entries) = tree {
-        let others = entries.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
-        errors.extend(others.map(|(key, _)| KnobError {
-            rule: "unknown_key",
-            knob: key.clone(),
-            detail: format!("there is no key `{key}` beside a design"),
-            nearest:
-                closest(key, KEYS.into_iter(), |it| it).map(str::to_owned).into_iter().collect(),
-        }));
+        let others = entries.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+        errors.extend(
+            others.map(|(key, _)| KnobError {
+                rule: "unknown_key",
+                knob: key.clone(),
+                detail: format!("there is no key `{key}` beside a design"),
+                nearest: closest(key, known.iter(), |it| it)
+                    .map(|it| (*it).to_owned())
+                    .into_iter()
+                    .collect(),
+            }),
+        );
     }
     let mut read = |tree: &Tree| file::read(tree).map_err(|more| errors.extend(more)).ok();
-    let own = read(own);
-    let baseline = tree.get("baseline").filter(|it| **it != Tree::Null).and_then(&mut read);
+    let own = read(&own);
+    let baseline = baseline.filter(|it| *it != Tree::Null).and_then(|it| read(&it));
     match own {
         Some(own) if errors.is_empty() => Ok((own, baseline)),
         _ => Err(errors),

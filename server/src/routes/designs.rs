@@ -13,6 +13,7 @@ use reports::typed::Said;
 use super::json::json_response;
 use super::kept;
 use super::page::off_thread;
+use crate::bodies::StoreDesign;
 use crate::calendar;
 use crate::client::Client;
 use crate::deeds::Kind;
@@ -83,26 +84,24 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem>
     let text = receiving::text(body, "a design")?;
     let tree = json::parse(&text).map_err(|error| Problem::unreadable_design(vec![error]))?;
     let Tree::Map(entries) = &tree else { return Err(wrong("not an object".to_owned())) };
-    let known = ["design", "link", "name", "note"];
+    let known = StoreDesign::KEYS;
     if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
         let key: String = key.chars().take(80).collect();
         return Err(wrong(format!("there is no `{key}` here; known are {}", known.join(", "))));
     }
-    let text = |key: &str| match tree.get(key) {
-        None | Some(Tree::Null) => Ok(None),
-        Some(value) => match value.as_text() {
-            Some(text) => Ok(Some(text.to_owned())),
-            None => Err(wrong(format!("`{key}` is a text"))),
-        },
-    };
-    let design = match (tree.get("design"), text("link")?) {
+    let mut mistakes = vec![];
+    let asked = StoreDesign::read(&tree, |_, detail| mistakes.push(detail));
+    if !mistakes.is_empty() {
+        return Err(wrong(mistakes.join("; ")));
+    }
+    let design = match (&asked.design, &asked.link) {
         (Some(design), None) => {
             file::read(design).map_err(|errors| Problem::unreadable_design_at("/design", errors))?
         }
-        (None, Some(address)) => link::of_address(&address).map_err(Problem::unreadable_design)?,
+        (None, Some(address)) => link::of_address(address).map_err(Problem::unreadable_design)?,
         _ => return Err(wrong("one of `design` and `link` is needed, not both".to_owned())),
     };
-    let words = Words::new(text("name")?.as_deref(), text("note")?.as_deref());
+    let words = Words::new(asked.name.as_deref(), asked.note.as_deref());
     let words = words.map_err(|(key, why)| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("`{key}` can't be kept: {why}"))
     })?;

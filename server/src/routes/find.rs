@@ -21,14 +21,12 @@ use reports::found::Terms;
 
 use super::json::json_response;
 use super::page::off_thread;
+use crate::bodies::FindQuery;
 use crate::client::Client;
 use crate::find::Found;
 use crate::problem::Problem;
 use crate::receiving;
 use crate::state::AppState;
-
-/// Keys of a body.
-const KEYS: [&str; 6] = ["design", "goal", "question", "targets", "keep", "any_schedule"];
 
 /// The object of `moescape find --json`.
 pub(super) async fn find(
@@ -95,28 +93,16 @@ fn query(text: &str) -> Result<Query, Problem> {
     };
     let mut errors = Vec::new();
     for (place, (key, _)) in entries.iter().enumerate() {
-        if !KEYS.contains(&key.as_str()) {
+        if !FindQuery::KEYS.contains(&key.as_str()) {
             errors.push(unknown(key));
         } else if entries[..place].iter().any(|(earlier, _)| earlier == key) {
             errors.push(wrong("repeated_key", key, format!("`{key}` stands in the query twice")));
         }
     }
-    let terms = Terms {
-        goal: text_of(&tree, "goal", &mut errors),
-        question: text_of(&tree, "question", &mut errors),
-        targets: texts_of(&tree, "targets", &mut errors),
-        keep: texts_of(&tree, "keep", &mut errors),
-        any_schedule: match tree.get("any_schedule") {
-            None => false,
-            Some(Tree::Flag(flag)) => *flag,
-            Some(_) => {
-                let detail = "`any_schedule` takes true or false".to_owned();
-                errors.push(wrong("wrong_type", "any_schedule", detail));
-                false
-            }
-        },
-    };
-    let (design, of_design) = match tree.get("design").map(file::read) {
+    let asked = FindQuery::read(&tree, |key, detail| errors.push(wrong("wrong_type", key, detail)));
+    let FindQuery { design, goal, question, targets, keep, any_schedule } = asked;
+    let terms = Terms { goal: goal.0, question: question.0, targets, keep, any_schedule };
+    let (design, of_design) = match design.as_ref().map(file::read) {
         Some(Ok(design)) => (Some(design), vec![]),
         Some(Err(of_design)) => (None, of_design),
         None => {
@@ -135,35 +121,11 @@ fn query(text: &str) -> Result<Query, Problem> {
     }
 }
 
-/// The text of a key; none where it is absent.
-fn text_of(tree: &Tree, key: &str, errors: &mut Vec<KnobError>) -> Option<String> {
-    let value = tree.get(key)?;
-    let text = value.as_text().map(str::to_owned);
-    if text.is_none() {
-        errors.push(wrong("wrong_type", key, format!("`{key}` takes a text")));
-    }
-    text
-}
-
-/// The texts of a key; none where it is absent.
-fn texts_of(tree: &Tree, key: &str, errors: &mut Vec<KnobError>) -> Vec<String> {
-    let texts = match tree.get(key) {
-        None => Some(vec![]),
-        Some(Tree::List(items)) => {
-            items.iter().map(|item| item.as_text().map(str::to_owned)).collect()
-        }
-        Some(_) => None,
-    };
-    texts.unwrap_or_else(|| {
-        errors.push(wrong("wrong_type", key, format!("`{key}` takes a list of texts")));
-        vec![]
-    })
-}
-
 fn unknown(key: &str) -> KnobError {
     let key: String = key.chars().take(80).collect();
-    let nearest = closest(&key, KEYS.into_iter(), |known| *known).map(str::to_owned);
-    let detail = format!("a query has no `{key}`; it has {}", KEYS.join(", "));
+    let known = FindQuery::KEYS;
+    let nearest = closest(&key, known.iter(), |known| known).map(|it| (*it).to_owned());
+    let detail = format!("a query has no `{key}`; it has {}", known.join(", "));
     KnobError { rule: "unknown_key", knob: key, detail, nearest: nearest.into_iter().collect() }
 }
 

@@ -13,6 +13,7 @@ use model::file::{self, Tree, json};
 
 use super::json::json_response;
 use super::page::off_thread;
+use crate::bodies::Batch;
 use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
@@ -51,10 +52,14 @@ fn asked(query: &str) -> Result<Asked, Problem> {
 /// The designs of a batch, or everything that is wrong with any of them.
 fn batch(tree: &Tree) -> Result<Vec<Design>, Problem> {
     let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
-    let (Tree::Map(entries), Some(Tree::List(items))) = (tree, tree.get("designs")) else {
-        return Err(wrong("`designs` takes a list of designs".to_owned()));
-    };
-    if let Some((key, _)) = entries.iter().find(|(key, _)| key != "designs") {
+    let mut mistakes = vec![];
+    let Batch { designs: items } = Batch::read(tree, |_, detail| mistakes.push(detail));
+    let Tree::Map(entries) = tree else { return Err(wrong("not an object".to_owned())) };
+    if let Some(mistake) = mistakes.pop() {
+        return Err(wrong(mistake));
+    }
+    let is_known = |key: &str| Batch::KEYS.contains(&key);
+    if let Some((key, _)) = entries.iter().find(|(key, _)| !is_known(key)) {
         let key: String = key.chars().take(80).collect();
         return Err(wrong(format!("a batch has `designs` and nothing else, not `{key}`")));
     }

@@ -8,8 +8,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use model::file::Tree;
-use model::routing::{Trace, measure};
+use reports::typed::Said;
 use tokio::task;
 
 use super::json::json_response;
@@ -22,7 +21,7 @@ use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
-use crate::traces::{self, StoreError, Traces};
+use crate::traces::{self, StoreError, TraceSummary, Traces};
 
 /// Bytes of an uploaded file, at most.
 pub(super) const MAX_BYTES: usize = 64 << 20;
@@ -50,7 +49,7 @@ pub(super) async fn add(
     let (hash, summary) = answer.await.map_err(|_| mistake())??;
     let bytes = state.traces.store.bytes(&hash);
     kept::own(&state, Kind::Trace, &hash, storing.owner, bytes).await?;
-    let mut response = kept::with_cookie(json_response(&summary), storing.cookie);
+    let mut response = kept::with_cookie(json_response(&summary.said()), storing.cookie);
     *response.status_mut() = StatusCode::CREATED;
     if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/traces/{hash}")) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -113,31 +112,11 @@ fn unusable(error: crate::store::StoreError) -> Problem {
 }
 
 /// Reads and stores a trace.
-fn keep(traces: &Traces, body: &Bytes) -> Result<(String, Tree), Problem> {
+fn keep(traces: &Traces, body: &Bytes) -> Result<(String, TraceSummary), Problem> {
     let trace = traces::read(body).map_err(Problem::unreadable_trace)?;
     let hash = traces.store.put(&trace).map_err(|error| not_kept(&error))?;
-    let summary = summary(&hash, &trace);
+    let summary = TraceSummary::new(&hash, &trace);
     Ok((hash, summary))
-}
-
-/// What a trace is: its imbalance is the mean of max / mean over the experts of each step and
-/// layer, as devices depend on the design.
-fn summary(hash: &str, trace: &Trace) -> Tree {
-    let mut loads = Vec::with_capacity(trace.experts());
-    let mut sum = 0.0;
-    for (_, row) in trace.rows() {
-        loads.clear();
-        loads.extend(row.iter().map(|count| f64::from(*count)));
-        sum += measure::imbalance(&loads);
-    }
-    let rows = (trace.steps() * trace.layers()).max(1) as f64;
-    Tree::map([
-        ("hash", hash.into()),
-        ("steps", (trace.steps() as u64).into()),
-        ("layers", (trace.layers() as u64).into()),
-        ("experts", (trace.experts() as u64).into()),
-        ("imbalance", (sum / rows).into()),
-    ])
 }
 
 /// Why a body didn't come.
