@@ -134,7 +134,7 @@ pub(super) fn due(live: &Shared) {
             if let Some(address) = wanted {
                 why(&live, address);
             }
-            if super::pointer::catch_up(&live) {
+            if super::pointer::catch_up(&live) || live.borrow().has_more() {
                 due(&live);
             }
         });

@@ -34,6 +34,9 @@ pub(super) struct Drag {
     pub(super) range: Option<(f64, f64)>,
 }
 
+/// The pictures of the page.
+const PICTURES: usize = 3;
+
 /// More designs than this are many: what takes its time waits until a hand rests.
 const MANY: usize = 3_000;
 
@@ -108,10 +111,14 @@ pub(super) struct Live {
     pub(super) next_get: f64,
     is_due: bool,
     written: BTreeMap<&'static str, String>,
+    /// Are the parts still those of a finished sweep that the server wrote?
+    stands: bool,
     /// Are there designs that not all of the page shows yet?
     is_new: bool,
     /// Are tables to be written anew? They wait for the end of a drag.
     pub(super) is_behind: bool,
+    /// How many pictures have been drawn: at first one a frame, as all of them are a long task.
+    drawn: usize,
     /// The scatter and the parallel coordinates as they were drawn last.
     pub(super) plot: Option<Plot>,
     pub(super) lanes: Option<Lanes>,
@@ -155,8 +162,10 @@ impl Live {
             next_get: 0.0,
             is_due: false,
             written: BTreeMap::new(),
+            stands: document().query_selector("#part-status .done").is_ok_and(|it| it.is_some()),
             is_new: false,
             is_behind: false,
+            drawn: 0,
             plot: None,
             lanes: None,
             places: scatter::Places::default(),
@@ -179,6 +188,11 @@ impl Live {
     /// The address of something of this sweep.
     pub(super) fn address(&self, what: &str) -> String {
         format!("{}/{}/{what}", Page::Results.path(), self.id)
+    }
+
+    /// Is there a picture that was never drawn, of designs that are there?
+    pub(super) const fn has_more(&self) -> bool {
+        self.data.is_some() && self.drawn < PICTURES
     }
 
     /// Takes new data in.
@@ -260,20 +274,30 @@ impl Live {
             self.columns.repaint();
             self.places.repaint();
         }
-        if self.changed || self.is_behind {
-            self.write_parts(&data);
+        if std::mem::take(&mut self.stands) {
+            self.is_new = false;
+        } else {
+            if self.changed || self.is_behind {
+                self.write_parts(&data);
+            }
+            self.write("part-status", parts::status(&data));
+            self.write("part-actions", parts::actions(&data, self.removing));
         }
-        self.write("part-status", parts::status(&data));
-        self.write("part-actions", parts::actions(&data, self.removing));
         if self.is_outdated {
             let text = "<p>This page is older than its server. <a href=\"\">Load it again</a></p>";
             self.write("part-bar", text.to_owned());
         }
         self.write("part-current", parts::current(&data, &self.view, self.current_of(&data)));
         self.mark_row(&data);
-        self.paint_scatter(&data, all);
-        self.paint_parallel(&data, all);
-        let wanted = self.paint_heat(&data, all);
+        self.paint_scatter(&data, all || self.drawn == 0);
+        let mut wanted = None;
+        if self.drawn >= 1 {
+            wanted = self.paint_heat(&data, all || self.drawn == 1);
+        }
+        if self.drawn >= 2 {
+            self.paint_parallel(&data, all || self.drawn == 2);
+        }
+        self.drawn = PICTURES.min(self.drawn + 1);
         self.changed = false;
         self.resized = false;
         self.data = Some(data);
