@@ -68,7 +68,7 @@ pub fn importance(data: &Data) -> String {
         });
         best.map_or("–".to_owned(), |(at, best)| {
             let value = data.spelled(Dim::Knob(axis.knob), at as f64);
-            format!("{value} ({})", data.spelled(dim, best))
+            format!("{value} ({})", format::unbroken(&data.spelled(dim, best)))
         })
     };
     let moves = |by| format::percent(by, 1).to_string();

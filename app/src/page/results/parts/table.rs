@@ -155,26 +155,28 @@ pub fn pins(data: &Data, view: &View) -> String {
     let lost = (view.pins.len() - rows.len()) as u64;
     let markup = html! {
         h2 #pins-title { "Pinned designs" }
-        div.scroll-x role="region" tabindex="0" aria-labelledby="pins-title" {
-            table {
-                thead {
-                    tr {
-                        td {}
-                        @for (place, row) in rows.iter().enumerate() {
-                            (pin_title(data, *row))
-                            @if place > 0 { th scope="col" { "against the first" } }
+        @if !rows.is_empty() {
+            div.scroll-x role="region" tabindex="0" aria-labelledby="pins-title" {
+                table {
+                    thead {
+                        tr {
+                            td {}
+                            @for (place, row) in rows.iter().enumerate() {
+                                (pin_title(data, *row))
+                                @if place > 0 { th scope="col" { "against the first" } }
+                            }
                         }
                     }
-                }
-                tbody {
-                    @for dim in table_dims(data).into_iter().filter(says) {
-                        tr {
-                            th scope="row" { (data.label(dim)) }
-                            @for (place, row) in rows.iter().enumerate() {
-                                td { (text(dim, *row)) }
-                                @if place > 0 {
-                                    @let first = first(dim).unwrap_or(0.0);
-                                    td.muted { (change(data, dim, first, data.number(dim, *row))) }
+                    tbody {
+                        @for dim in table_dims(data).into_iter().filter(says) {
+                            tr {
+                                th scope="row" { (data.label(dim)) }
+                                @for (place, row) in rows.iter().enumerate() {
+                                    td { (text(dim, *row)) }
+                                    @if place > 0 {
+                                        @let to = first(dim).unwrap_or(0.0);
+                                        td.muted { (change(data, dim, to, data.number(dim, *row))) }
+                                    }
                                 }
                             }
                         }
