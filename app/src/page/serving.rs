@@ -34,17 +34,14 @@ const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_
     serving.weight_dtype=fp8&serving.concurrency=64";
 
 /// The design of a raw query string, the example without one.
-fn design(raw: &str) -> Result<Design, Vec<model::knob::KnobError>> {
+///
+/// # Errors
+/// What is wrong with the query.
+pub fn design(raw: &str) -> Result<Design, Vec<model::knob::KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
     let said = said.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
     link::decode(if said.is_empty() { EXAMPLE } else { &said })
-}
-
-/// Whether a raw query string is understood.
-#[must_use]
-pub fn is_understood(raw: &str) -> bool {
-    design(raw).is_ok()
 }
 
 /// The address of a design on this page.

@@ -5,6 +5,7 @@ use app::page::serving::measured::{Measured, Point};
 use axum::extract::RawQuery;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use model::design::Design;
 use model::link;
 use validation::serving::points;
 
@@ -18,15 +19,20 @@ const TIMES: f64 = 1.5;
 pub(super) async fn measured(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let answer = off_thread(move || {
         let design = link::decode(&query.unwrap_or_default()).ok()?;
-        let (near, others) = points::near(&design, TIMES);
-        let points = near.into_iter().map(|point| Point {
-            per_user: point.per_user,
-            per_device: point.per_device,
-            name: format!("{}, {}", point.framework, point.id),
-            link: link::encode(&point.design),
-        });
-        Some(Measured { points: points.collect(), others })
+        Some(of(&design))
     });
     let text = answer.await?.unwrap_or_default().write();
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+/// The loads of a design, which the page has when it is written.
+pub(super) fn of(design: &Design) -> Measured {
+    let (near, others) = points::near(design, TIMES);
+    let points = near.into_iter().map(|point| Point {
+        per_user: point.per_user,
+        per_device: point.per_device,
+        name: format!("{}, {}", point.framework, point.id),
+        link: link::encode(&point.design),
+    });
+    Measured { points: points.collect(), others }
 }

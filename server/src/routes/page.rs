@@ -16,7 +16,7 @@ use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::link;
 
-use super::validation;
+use super::{measured, validation};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{calendar, choices, public_url};
@@ -75,10 +75,10 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
 
 /// The page of how a design answers.
 pub(super) async fn serving(State(state): State<AppState>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default();
-    let is_understood = app::page::serving::is_understood(query);
-    let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    render(state, request, Page::Serving, status, || ()).await
+    let design = app::page::serving::design(request.uri().query().unwrap_or_default()).ok();
+    let status = if design.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let contexts = move || provide_context(design.as_ref().map(measured::of).unwrap_or_default());
+    render(state, request, Page::Serving, status, contexts).await
 }
 
 /// The page of what a run costs.

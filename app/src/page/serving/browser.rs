@@ -26,14 +26,15 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
     follow_state(move || state.with(address), spoken)
 }
 
-/// Asks for measured loads whenever model, accelerator or lengths change.
+/// Asks for measured loads when something changes, and again with model, accelerator or lengths.
 fn follow_measured(state: State) {
-    let key = Memo::new(move |_| state.with_resting(measured_address));
+    let key =
+        Memo::new(move |_| state.wants_measured().then(|| state.with_resting(measured_address)));
     Effect::new(move |_| {
-        let address = key.get();
+        let Some(address) = key.get() else { return };
         spawn_local(async move {
             let text = fetched(&address).await;
-            if key.try_get_untracked().as_ref() == Some(&address) {
+            if key.try_get_untracked().flatten().as_ref() == Some(&address) {
                 state.take_measured(Measured::read(&text.unwrap_or_default()));
             }
         });

@@ -33,6 +33,9 @@ pub(super) struct State {
     front_stands: RwSignal<bool>,
     front: Memo<Arc<Front>>,
     measured: RwSignal<Measured>,
+    /// Is it to be known in the browser what was measured? Until something changes it stands in
+    /// the page.
+    wants_measured: RwSignal<bool>,
     explained: RwSignal<ServingMetric>,
     typed: Typed,
     later: Later,
@@ -50,10 +53,22 @@ impl State {
         let front = Memo::new(move |_| Arc::new(resting.with(Front::new)));
         let front_stands = RwSignal::new(takes_over());
         let typed = Typed::new();
-        let measured = RwSignal::default();
+        // The server has it before it writes the page.
+        let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
+        let wants_measured = RwSignal::new(!takes_over());
         let explained = RwSignal::new(ServingMetric::tpot_seconds);
         let later = Later::new(REST);
-        Self { resting, outcome, front_stands, front, measured, explained, typed, later }
+        Self {
+            resting,
+            outcome,
+            front_stands,
+            front,
+            measured,
+            wants_measured,
+            explained,
+            typed,
+            later,
+        }
     }
 
     /// Something of the design.
@@ -87,10 +102,10 @@ impl State {
         self,
         text: impl FnOnce(&Front, &Design, &Measured) -> String,
     ) -> String {
+        if self.front_stands.get() {
+            return String::new();
+        }
         self.measured.with(|measured| {
-            if self.front_stands.get() && *measured == Measured::default() {
-                return String::new();
-            }
             self.front.with(|front| self.resting.with(|design| text(front, design, measured)))
         })
     }
@@ -98,6 +113,11 @@ impl State {
     /// Something of the design that layouts are of.
     pub(super) fn with_resting<T>(self, read: impl FnOnce(&Design) -> T) -> T {
         self.resting.with(read)
+    }
+
+    /// Is it to be known what was measured?
+    pub(super) fn wants_measured(self) -> bool {
+        self.wants_measured.get()
     }
 
     /// What was measured of its model and accelerator has come.
@@ -122,6 +142,7 @@ impl State {
     /// Asks for something else.
     pub(super) fn ask(self, design: Design) {
         self.typed.forget();
+        self.wants_measured.set(true);
         self.outcome.ask(design.clone());
         self.later.run(move || {
             // The page may be gone by now.
