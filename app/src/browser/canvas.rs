@@ -14,7 +14,8 @@ use crate::draw::text::TEXT_SIZE;
 /// The colours that hold for a canvas.
 fn palette(canvas: &HtmlCanvasElement) -> Option<Palette> {
     let style = window().get_computed_style(canvas).ok()??;
-    Some(Palette::read(&|name| style.get_property_value(name).ok()))
+    let is_dark = style.get_property_value("color-scheme").is_ok_and(|it| it == "dark");
+    Some(Palette::read(is_dark, &|name| style.get_property_value(name).ok()))
 }
 
 /// The colours that a canvas has in files: the light ones.

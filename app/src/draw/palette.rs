@@ -81,11 +81,17 @@ const HATCH: f64 = 0.45;
 pub(crate) struct Palette(Vec<String>);
 
 impl Palette {
-    /// Reads the colours of a theme; a property that is missing is grey.
-    pub(crate) fn read(property: &dyn Fn(&str) -> Option<String>) -> Self {
+    /// Reads the colours of a theme, each `light-dark(#1b2430, #e6ebf1)` or alone; a property that
+    /// is missing is grey.
+    pub(crate) fn read(is_dark: bool, property: &dyn Fn(&str) -> Option<String>) -> Self {
         let color = |name: &&str| {
-            let text = property(name).map(|text| text.trim().to_owned());
-            text.filter(|text| !text.is_empty()).unwrap_or_else(|| Color([0x80; 3]).css())
+            let text = property(name).unwrap_or_default();
+            let both = text.trim().trim_start_matches("light-dark(").trim_end_matches(')');
+            let (light, dark) = both.split_once(',').unwrap_or((both, both));
+            match if is_dark { dark } else { light }.trim() {
+                "" => Color([0x80; 3]).css(),
+                color => color.to_owned(),
+            }
         };
         Self(PROPERTIES.iter().map(color).collect())
     }
@@ -181,10 +187,8 @@ pub(crate) mod tests {
     /// The palette of a theme, as the style sheet has it.
     pub(crate) fn palette(dark: bool) -> Palette {
         let css = include_str!("../../../style/charts.css");
-        let head = if dark { "[data-theme=\"dark\"] {" } else { ":root {" };
-        let block = css.split('}').find(|block| block.contains(head)).unwrap_or_default();
-        Palette::read(&|name| {
-            let (_, after) = block.split_once(&format!("{name}:"))?;
+        Palette::read(dark, &|name| {
+            let (_, after) = css.split_once(&format!("{name}:"))?;
             Some(after.split(';').next()?.to_owned())
         })
     }
@@ -211,6 +215,20 @@ pub(crate) mod tests {
             assert_eq!(Color::parse(wrong), None, "{wrong}");
         }
         assert_eq!(Color([0x1b, 0x24, 0x30]).css(), "#1b2430");
+    }
+
+    #[test]
+    fn a_colour_is_the_one_of_its_theme_and_one_that_is_missing_is_grey() {
+        for (text, [light, dark]) in [
+            (" light-dark(#ffffff, #14181d) ", ["#ffffff", "#14181d"]),
+            ("#123456", ["#123456"; 2]),
+            ("", ["#808080"; 2]),
+        ] {
+            for (is_dark, color) in [(false, light), (true, dark)] {
+                let palette = Palette::read(is_dark, &|_| Some(text.to_owned()));
+                assert_eq!(palette.color(Hue::Surface), color, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -71,6 +71,13 @@ function plain(value) {
   return `${mixed[4] ? "rgba" : "rgb"}(${parts.join(", ")})`;
 }
 
+/** The ground of charts, as an element has it. */
+function groundOf(element) {
+  const style = getComputedStyle(element);
+  const [light, dark] = style.getPropertyValue("--chart-surface").match(/#[0-9a-f]+/g);
+  return style.colorScheme === "dark" ? dark : light;
+}
+
 /** Acts while the page has its light colours; nothing is painted meanwhile. */
 function inLight(act) {
   const root = document.documentElement;
@@ -101,7 +108,7 @@ function picture(id) {
         copies[place].setAttribute(name, plain(look.getPropertyValue(name)));
       }
     }
-    return getComputedStyle(document.documentElement).getPropertyValue("--chart-surface").trim();
+    return groundOf(document.documentElement);
   });
   const [, , width, height] = chart.getAttribute("viewBox").split(/[ ,]+/).map(Number);
   copy.setAttribute("width", width);
@@ -175,7 +182,7 @@ async function saveDrawing(id) {
   canvas.width = drawn.width;
   canvas.height = drawn.height;
   const context = canvas.getContext("2d");
-  context.fillStyle = getComputedStyle(drawn).getPropertyValue("--chart-surface").trim();
+  context.fillStyle = groundOf(drawn);
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(drawn, 0, 0);
   await saveCanvas(id, canvas);
