@@ -1,14 +1,22 @@
 // Takes files and texts to import: dropped on the page, pasted into it, or chosen in its form.
 //
-// The form is a page of the server (`/import`) that works without this script. On that page the
-// answer takes the form's place without loading the page again; from the explorer a file that is
-// dropped leads there. A file on the panel for traces of expert loads stays a trace. A form that
-// loads its answer as a page, as that of `/calibrate`, only gets the files.
+// The form is a page of the server (`/import`, `/calibrate`) that works without this script. On
+// that page the answer takes the form's place without loading the page again; from the explorer a
+// file that is dropped leads to `/import`. A file on the panel for traces of expert loads stays a
+// trace. A form that asks for more than files, as that of `/calibrate`, is sent by its button
+// alone, and keeps the files for another try.
 
-/** Bytes that the server reads of a file; the form says how many where it is on the page. */
+/** Bytes that the server reads of a file, where the form doesn't say how many. */
 const MAX_BYTES = 1 << 20;
 
 const form = () => document.querySelector("form.import-form");
+
+/** Is it sent by its button alone? */
+const waits = (here) => here !== null && "waits" in here.dataset;
+
+/** Bytes of all files together that a form takes. */
+const most = (here) => Number(here.dataset.bytes ?? MAX_BYTES);
+
 const root = document.documentElement;
 
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") === true;
@@ -23,6 +31,20 @@ function showStatus(text) {
 }
 
 const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`);
+
+const sum = (files) => [...files].reduce((total, file) => total + file.size, 0);
+
+/** What files are called, and how many bytes they have. */
+const called = (files) => (files.length > 1 ? `${files.length} files` : files[0].name);
+
+/** Says that files are too large to be sent; false where they aren't. */
+function refused(files, most) {
+  const total = sum(files);
+  if (total <= most) return false;
+  const has = files.length > 1 ? "have" : "has";
+  showStatus(`${called(files)} ${has} ${size(total)}; at most ${size(most)} are read.`);
+  return true;
+}
 
 /** Files of a folder, at most, and those that scripts are made of. */
 const MAX_FILES = 2000;
@@ -55,7 +77,7 @@ async function unfolded(items) {
 /** Sends a folder's files with the form's other fields. */
 function sendFolder(files) {
   const here = form();
-  const total = files.reduce((sum, [file]) => sum + file.size, 0);
+  const total = sum(files.map(([file]) => file));
   if (files.length === 0) return showStatus("There is no script in this folder.");
   if (total > MAX_BYTES) {
     return showStatus(`The folder has ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
@@ -73,16 +95,21 @@ async function send(name, body = new FormData(form())) {
     (sum, value) => sum + (typeof value === "string" ? value.length : value.size),
     0,
   );
+  const here = form();
+  const { files } = here.elements.file;
   const progress = document.getElementById("import-progress");
   progress.hidden = false;
   showStatus(`Reading ${name}, ${size(bytes)} …`);
   try {
-    const response = await fetch("/import", { method: "POST", body });
+    const response = await fetch(here.action, { method: "POST", body });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const answer = page.querySelector("main");
     if (!answer) throw new Error("no page");
     document.querySelector("main").replaceWith(answer);
     document.title = page.title;
+    // Chosen once, they serve the next try, too.
+    if (waits(here)) form().elements.file.files = files;
+    for (const button of answer.querySelectorAll("[data-copy]")) button.hidden = false;
     ready();
     const heading = document.querySelector("main h1");
     heading.tabIndex = -1;
@@ -96,25 +123,21 @@ async function send(name, body = new FormData(form())) {
 
 /** A file for the server; one that it would refuse isn't sent. */
 function take(files) {
-  const [file] = files;
-  if (!file) return;
+  if (files.length === 0) return;
   const here = form();
-  const name = files.length > 1 ? `${files.length} files` : file.name;
-  const has = files.length > 1 ? "have" : "has";
-  const total = [...files].reduce((sum, one) => sum + one.size, 0);
-  if (here && "loads" in here.dataset) {
+  if (waits(here)) {
     here.elements.file.files = files;
-    showStatus(`${name}, ${size(total)}`);
-    return;
-  }
-  if (total > MAX_BYTES) {
-    if (!here) location.href = "/import?large";
-    else showStatus(`${name} ${has} ${size(total)}; at most ${size(MAX_BYTES)} are read.`);
+    if (!refused(files, most(here))) showStatus(`${called(files)}, ${size(sum(files))}`);
     return;
   }
   if (here) {
+    if (refused(files, most(here))) return;
     here.elements.file.files = files;
-    void send(name);
+    void send(called(files));
+    return;
+  }
+  if (sum(files) > MAX_BYTES) {
+    location.href = "/import?large";
     return;
   }
   const leaving = document.createElement("form");
@@ -135,12 +158,11 @@ function take(files) {
 /** Takes the form over. */
 function ready() {
   const here = form();
-  if (!here || "loads" in here.dataset) return;
-  here.addEventListener("submit", (event) => {
+  here?.addEventListener("submit", (event) => {
     event.preventDefault();
     const { files } = here.elements.file;
-    if (files.length > 0) take(files);
-    else void send("the text");
+    if (files.length === 0) void send("the text");
+    else if (!refused(files, most(here))) void send(called(files));
   });
 }
 
@@ -164,7 +186,7 @@ document.addEventListener("drop", (event) => {
   if (!trace) {
     // Entries have to be asked for before the event is over.
     const here = form();
-    const takesFolders = here && !("loads" in here.dataset);
+    const takesFolders = here && !waits(here);
     const folder = takesFolders ? unfolded(event.dataTransfer.items) : Promise.resolve(undefined);
     void folder.then((found) => (found ? sendFolder(found) : take(files)));
     return;
@@ -180,7 +202,7 @@ document.addEventListener("paste", (event) => {
   const { files } = event.clipboardData;
   if (files.length > 0) return take(files);
   const text = event.clipboardData.getData("text/plain");
-  if (!text || "loads" in here.dataset) return;
+  if (!text || waits(here)) return;
   event.preventDefault();
   here.elements.text.value = text;
   void send("the text");

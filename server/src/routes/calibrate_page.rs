@@ -18,7 +18,7 @@ use model::choice::Choice;
 use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};
 
-use super::calibrate::{Form, Refused, found, read_form, too_large};
+use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
 use super::page::off_thread;
 use super::preset_options::preset_options;
 use crate::calibrated::{agreement, measured, verdict};
@@ -82,6 +82,7 @@ fn shown(
                     section.card.import-card role="alert" {
                         p { "There is no profile of these files:" }
                         ul.import-errors { @for line in lines { li { (line) } } }
+                        noscript { p { "Choose the files again: the browser forgot them." } }
                     }
                 }
                 None => { h1 { "Calibrate to your own runs" } }
@@ -276,7 +277,7 @@ fn asked(form: &Form, has_answer: bool) -> Markup {
             }
         }
         form id="import-form" class="import-form" method="post" action=(Page::Calibrate.path())
-            enctype="multipart/form-data" data-loads {
+            enctype="multipart/form-data" data-waits data-bytes=(MAX_BYTES) {
             div.import-field {
                 label for="import-file" { "Files" }
                 input id="import-file" type="file" name="file" multiple
