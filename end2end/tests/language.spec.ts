@@ -77,6 +77,27 @@ for (const address of PAGES) {
   });
 }
 
+test("the menu of more turns a page into Chinese and back", async ({ page }) => {
+  await gotoHydrated(page, "/?v=1&training.micro_batch_size=4");
+  const more = page.locator("details.menu", { has: page.locator("[data-switch-language]") });
+  const item = more.getByRole("button", { name: "中文 / English" });
+  for (const language of ["zh-CN", "en"]) {
+    await more.locator("summary").click();
+    await expect(item).toBeVisible();
+    expect(await findings(page, "details.menu")).toEqual([]);
+    await item.click();
+    await expect(page.locator("html")).toHaveAttribute("lang", language);
+    await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+    // The design stays, and the choice is kept for other pages.
+    await expect(page).toHaveURL(/training\.micro_batch_size=4/);
+  }
+  await more.locator("summary").click();
+  await item.click();
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await page.goto("/guide");
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+});
+
 test("nothing to mend for axe in Chinese", async ({ visit }) => {
   const page = await visit({ ...CHINESE, viewport: { width: 390, height: 844 } });
   await gotoHydrated(page);

@@ -174,7 +174,7 @@ test("what is brushed is brushed in every view, kept, and in the link", async ({
   await expect(bar).toContainText(`of ${all} designs left`);
   // With keys: a value of a knob, from the table of axes.
   await page.getByText("Axes, ranges and order").click();
-  await page.getByLabel("MBS from").selectOption("2");
+  await page.getByLabel("Range of MBS, from").selectOption("2");
   await expect(page.locator(".sweep-chip")).toContainText("2");
   await expect(page).toHaveURL(/keep=.*brush=|brush=.*keep=/);
   const seen = await bar.innerText();
@@ -252,6 +252,34 @@ test("the front is pinned when all of it has come, however early it is asked for
   await expect(page).toHaveURL(/pins=\d+(,|%2C)\d+(,|%2C)\d+/);
   await expect(page.locator("#part-pins thead th")).toHaveCount(5);
   await expect(page.locator("#part-pins")).not.toContainText("not among");
+});
+
+test("between the best of two objectives stands a trade-off, and all three are compared", async ({
+  page,
+  request,
+}) => {
+  const objectives = ["mfu max", "memory_peak_bytes min"];
+  await gotoHydrated(page, await finished(request, { ...DEFAULT, objectives }));
+  const cards = page.locator(".sweep-best");
+  await expect(cards.getByRole("heading")).toHaveText([
+    "Highest MFU",
+    "Lowest peak memory per device",
+    "Trade-off",
+  ]);
+  const values = await cards.locator(".sweep-best-value").allTextContents();
+  const [mfu, memory, both] = values.map((value) => value.match(/[\d.]+(?= %| GiB)/g)?.map(Number));
+  // Less of each than the best of it, and more of each than the other's best.
+  expect(both).toHaveLength(2);
+  expect(both![0]).toBeLessThan(mfu![0]!);
+  expect(both![1]).toBeGreaterThan(memory![0]!);
+  await expectReadable(page, "#part-best");
+  await page.getByRole("link", { name: "Compare them" }).click();
+  await expect(page).toHaveURL(/\/compare\?a=.*&b=.*&c=/);
+  const shown = (metric: string) => page.locator(`tr[data-metric=${metric}] td`);
+  await expect(shown("mfu").nth(0)).toContainText(`${mfu![0]} %`);
+  await expect(shown("memory_peak_bytes").nth(1)).toContainText(`${memory![0]} GiB`);
+  await expect(shown("mfu").nth(2)).toContainText(`${both![0]} %`);
+  await expect(shown("memory_peak_bytes").nth(2)).toContainText(`${both![1]} GiB`);
 });
 
 test("the table is ordered, searched and saved", async ({ page, request }) => {

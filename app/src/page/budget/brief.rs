@@ -53,7 +53,7 @@ pub(super) fn html(of: &Shown) -> String {
 fn title(asked: &Asked) -> String {
     let cluster = &asked.design.cluster;
     format!(
-        "{} on {} x {}",
+        "{} · {} x {}",
         asked.design.preset.model_name(),
         format::whole(cluster.num_devices),
         cluster.accelerator.row().title

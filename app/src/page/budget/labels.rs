@@ -33,7 +33,7 @@ pub(super) fn subject(of: &Shown) -> String {
     let row = design.cluster.accelerator.row();
     let markup = html! {
         h2 {
-            (design.preset.model_name()) " on " (format::whole(design.cluster.num_devices)) " x "
+            (design.preset.model_name()) " · " (format::whole(design.cluster.num_devices)) " x "
             (row.title)
         }
         p {

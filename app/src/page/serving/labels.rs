@@ -37,7 +37,7 @@ pub(super) fn subject(ran: &Ran) -> String {
     let [prompts, replicas] = ran.plan.replicas();
     let markup = html! {
         h2 {
-            (design.preset.model_name()) " on " (format::whole(ran.plan.devices())) " x "
+            (design.preset.model_name()) " · " (format::whole(ran.plan.devices())) " x "
             (row.title)
         }
         p {

@@ -123,7 +123,7 @@ fn range_end(data: &Data, dim: Dim, side: &str, now: Option<f64>) -> Markup {
             let chosen = chosen.map(|place| place as usize);
             html! {
                 select.select id={ (side) "-" (id) } data-do=(side) data-with=(id)
-                    aria-label={ (label) " " (side) } autocomplete="off" {
+                    aria-label={ "Range of " (label) ", " (side) } autocomplete="off" {
                     (option("", "any", false))
                     @for (at, value) in data.knobs[knob].values.iter().enumerate() {
                         (option(&at.to_string(), value, chosen == Some(at)))
