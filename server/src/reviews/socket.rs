@@ -25,6 +25,10 @@ const HELLO: Duration = Duration::from_secs(10);
 /// system holds little of what isn't taken.
 const SEND: Duration = Duration::from_secs(25);
 
+/// How long the last words may take, and how long those that go on when the server ends.
+const FAREWELL: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// How often a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(20);
 
@@ -114,39 +118,56 @@ impl Reviews {
         Arc::clone(&self.sockets).try_acquire_owned().ok()
     }
 
-    /// Talks with a visitor until one of both has enough.
+    /// Talks with a visitor until one of both has enough, or the server ends.
     pub(crate) async fn talk(
         self: Arc<Self>,
         mut socket: WebSocket,
         visitor: Visitor,
-        closing: watch::Receiver<bool>,
+        mut closing: watch::Receiver<bool>,
         held: (OwnedSemaphorePermit, Place),
     ) {
-        let end = match begin(&self, &mut socket, &visitor, closing.clone()).await {
-            Ok((mut talk, casts, answers)) => {
-                let end = talk.run(&mut socket, casts, answers, closing).await;
-                let leave = Message::Leave(talk.connection);
-                let _ = self.send(&visitor.grant.review, leave).await;
-                end
-            }
-            Err(end) => end,
+        let mut joined = None;
+        // The end is heard in the midst of a message, too: whoever reads nothing would hold it up.
+        let end = tokio::select! {
+            end = self.converse(&mut socket, &visitor, &mut joined) => end,
+            () = ended(&mut closing) => End::closing(),
         };
-        finish(socket, end).await;
+        if let Some(connection) = joined {
+            let _ = self.send(&visitor.grant.review, Message::Leave(connection)).await;
+        }
+        finish(socket, end, closing).await;
         drop(held);
+    }
+
+    /// Talks with a visitor, and says as whom they joined as soon as they did.
+    async fn converse(
+        self: &Arc<Self>,
+        socket: &mut WebSocket,
+        visitor: &Visitor,
+        joined: &mut Option<u64>,
+    ) -> End {
+        match begin(self, socket, visitor, joined).await {
+            Ok((mut talk, casts, answers)) => talk.run(socket, casts, answers).await,
+            Err(end) => end,
+        }
     }
 
     /// Says to someone whose address has too many sockets that this is why they don't come in. A
     /// browser shows nobody the status of a socket that isn't opened.
-    pub(crate) async fn turn_away(socket: WebSocket, permit: OwnedSemaphorePermit) {
+    pub(crate) async fn turn_away(
+        socket: WebSocket,
+        closing: watch::Receiver<bool>,
+        permit: OwnedSemaphorePermit,
+    ) {
         let detail = "as many pages of reviews are open from your address as may be; close some, \
                       or ask who runs the server for more (--sockets-per-address)";
-        finish(socket, End::ended(TRY_LATER, detail, true)).await;
+        finish(socket, End::ended(TRY_LATER, detail, true), closing).await;
         drop(permit);
     }
 }
 
 /// Says the last words, to those who still listen.
-async fn finish(mut socket: WebSocket, end: End) {
+async fn finish(mut socket: WebSocket, end: End, mut closing: watch::Receiver<bool>) {
     let close = async {
         if let Some(last) = &end.last {
             socket.send(Frame::Text(text(last))).await?;
@@ -157,7 +178,10 @@ async fn finish(mut socket: WebSocket, end: End) {
         while let Some(Ok(_)) = socket.recv().await {}
         Ok::<_, axum::Error>(())
     };
-    let _ = timeout(Duration::from_secs(2), close).await;
+    tokio::select! {
+        _ = timeout(FAREWELL, close) => {}
+        () = async { ended(&mut closing).await; sleep(LAST_WORDS).await } => {}
+    }
 }
 
 /// Hears the first word and lets the visitor in.
@@ -165,14 +189,11 @@ async fn begin(
     reviews: &Arc<Reviews>,
     socket: &mut WebSocket,
     visitor: &Visitor,
-    mut closing: watch::Receiver<bool>,
+    joined: &mut Option<u64>,
 ) -> Result<(Talk, broadcast::Receiver<Cast>, mpsc::UnboundedReceiver<Answer>), End> {
-    let hello = tokio::select! {
-        hello = timeout(HELLO, hello(socket)) => {
-            hello.map_err(|_| End::mistake(REFUSED, "the first message didn't come in time"))??
-        }
-        () = ended(&mut closing) => return Err(End::closing()),
-    };
+    let hello = timeout(HELLO, hello(socket)).await;
+    let hello =
+        hello.map_err(|_| End::mistake(REFUSED, "the first message didn't come in time"))??;
     let grant = &visitor.grant;
     let Hello { after, last, name, key } = hello;
     let person = person(&grant.review, visitor.user.as_deref(), &key, name.as_deref());
@@ -192,6 +213,7 @@ async fn begin(
         }
         Err(_) => return Err(End::broken()),
     };
+    *joined = Some(connection);
     let (answers, answered) = mpsc::unbounded_channel();
     let talk = Talk {
         reviews: Arc::clone(reviews),
@@ -209,15 +231,10 @@ async fn begin(
         preview: None,
     };
     // Whoever withdrew the link meanwhile spoke to a keeper who didn't know of this visitor.
-    let still = reviews.enter(&grant.review, &visitor.token).await;
-    let end = match still {
-        Ok(Some(_)) => send_frame(socket, Frame::Text(welcome)).await.err(),
-        Ok(None) => Some(End::link()),
-        Err(_) => Some(End::broken()),
-    };
-    if let Some(end) = end {
-        let _ = reviews.send(&grant.review, Message::Leave(connection)).await;
-        return Err(end);
+    match reviews.enter(&grant.review, &visitor.token).await {
+        Ok(Some(_)) => send_frame(socket, Frame::Text(welcome)).await?,
+        Ok(None) => return Err(End::link()),
+        Err(_) => return Err(End::broken()),
     }
     Ok((talk, casts, answered))
 }
@@ -296,7 +313,6 @@ impl Talk {
         socket: &mut WebSocket,
         mut casts: broadcast::Receiver<Cast>,
         mut answers: mpsc::UnboundedReceiver<Answer>,
-        mut closing: watch::Receiver<bool>,
     ) -> End {
         let mut ping = interval_at(Instant::now() + PING, PING);
         let mut frame = interval_at(Instant::now() + FRAME, FRAME);
@@ -325,7 +341,6 @@ impl Talk {
                     }
                 }
                 () = &mut expired => Err(End::link()),
-                () = ended(&mut closing) => Err(End::closing()),
             };
             if let Err(end) = done {
                 return end;

@@ -223,7 +223,7 @@ pub(super) async fn socket(
     let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());
     let upgrade = upgrade.max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     let Some(place) = state.reviews.place(&client) else {
-        return Ok(upgrade.on_upgrade(move |socket| Reviews::turn_away(socket, permit)));
+        return Ok(upgrade.on_upgrade(move |socket| Reviews::turn_away(socket, closing, permit)));
     };
     let held = (permit, place);
     Ok(upgrade.on_upgrade(move |socket| reviews.talk(socket, visitor, closing, held)))

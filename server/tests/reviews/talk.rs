@@ -1,6 +1,6 @@
 //! What is said over a session's socket.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use review::wire::{Ask, At, Cursor, PROTOCOL, Start, Tell};
 use review::{Cause, Change};
@@ -190,6 +190,33 @@ async fn a_server_that_ends_says_so() {
     assert!(matches!(heard.last(), Some(Tell::Ended { again: true, .. })), "{heard:?}");
     assert_eq!(code, Some(1012));
     assert_eq!(server.wait(), Some(0));
+}
+
+#[tokio::test]
+async fn who_reads_nothing_keeps_no_server_from_ending() {
+    let (_data, server, session) = begun().await;
+    let mut deaf = Client::open_narrow(&server.address, &session, &session.view).await;
+    deaf.greet(None, "deaf").await.unwrap();
+    // More than its connection holds: the server is in the midst of a message to it.
+    for number in 0..240 {
+        let text = "é".repeat(review::MAX_TEXT_LEN);
+        let change = json!({"kind": "comment", "anchor": "design", "text": text});
+        let op = format!("c-{number}");
+        loop {
+            let told = server.act(&session, &session.comment, &op, &change).await;
+            if told.status != 429 {
+                assert_eq!(told.status, 200, "{}", told.body);
+                break;
+            }
+            // So much is taken at once, and then some each second.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let start = Instant::now();
+    server.interrupt();
+    assert_eq!(server.wait(), Some(0));
+    // Half a second, on a machine that isn't busy; requests under way would have ten.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
