@@ -90,7 +90,8 @@ pub(crate) fn serve(
     bound: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ListenError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(ListenError::Serve)?.block_on(async {
+    let runtime = runtime.map_err(ListenError::Serve)?;
+    let outcome = runtime.block_on(async {
         let listener = service.bind().await?;
         let other = match beside {
             None => None,
@@ -106,7 +107,10 @@ pub(crate) fn serve(
         }
         run(listener, service, closing, last, stop).await;
         Ok(())
-    })
+    });
+    // What is still computed is nobody's: a search would hold the end up for half a minute.
+    runtime.shutdown_timeout(LAST_WORDS);
+    outcome
 }
 
 async fn run(

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{command, refused, run};
@@ -57,8 +58,13 @@ impl Server {
 
 /// A server on a data directory that stays when it ends.
 pub(crate) fn on(data: &Path) -> Server {
+    on_with(data, &[])
+}
+
+/// The same with more flags.
+fn on_with(data: &Path, flags: &[&str]) -> Server {
     let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
-    serve.arg(data).stdout(Stdio::piped()).stderr(Stdio::null());
+    serve.arg(data).args(flags).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = serve.spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut first_line = String::new();
@@ -114,6 +120,38 @@ fn half_of_a_request_keeps_no_server_from_ending() {
     assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_still_computed_keeps_no_server_from_ending() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = on_with(data.path(), &["--mcp"]);
+    let batches: Vec<u64> = (1..2_000).map(|batch| batch * 96).collect();
+    let spec = json!({"schema": 1, "design": {"preset": "pangu-ultra-moe-6k"}, "space": {
+        "parallel": {"tensor_model_parallel_size": [1, 2, 4, 8],
+        "expert_model_parallel_size": [8, 16, 32, 64]},
+        "training": {"global_batch_size": batches, "micro_batch_size": [1, 2, 4, 8],
+        "seq_length": [1_024, 2_048, 4_096, 8_192]}}, "objectives": ["mfu max"]});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "sweep", "arguments": {"spec": spec}}})
+    .to_string();
+    let mut asks = TcpStream::connect(&server.address).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        call.len()
+    );
+    asks.write_all(head.as_bytes()).unwrap();
+    asks.write_all(call.as_bytes()).unwrap();
+    let mut begun = [0; 12];
+    asks.read_exact(&mut begun).unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+    let (id, told) = (server.child.id().to_string(), std::time::Instant::now());
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    // Ten seconds for open requests; after fifteen the unit of systemd kills it.
+    assert!(told.elapsed() < Duration::from_secs(15), "{:?}", told.elapsed());
 }
 
 #[test]
