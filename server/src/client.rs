@@ -19,10 +19,16 @@ impl<S: Sync> FromRequestParts<S> for Client {
     }
 }
 
+impl Client {
+    /// Whoever started this process, or none that is known.
+    pub(crate) fn own() -> Self {
+        Self("local".to_owned())
+    }
+}
+
 /// Who asks: noted before any route sees the request.
 pub(crate) fn identify(extensions: &Extensions) -> Client {
-    let known = extensions.get::<Client>().cloned();
-    known.unwrap_or_else(|| Client("local".to_owned()))
+    extensions.get::<Client>().cloned().unwrap_or_else(Client::own)
 }
 
 /// What one visitor has: an address of IPv4, the first half of one of IPv6.

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
-    ServerCapabilities, ServerConfig,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Reference, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -23,15 +25,18 @@ use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
 use super::tools::TOOLS;
 use super::{prompts, resources};
 use crate::budget::Turns;
+use crate::client::{Client, identify};
+use crate::problem::Problem;
 use crate::public_url::{self, PublicUrl};
 
-/// Calls that are answered at once, and those that have their turn or wait for it.
+/// Calls that are answered at once, one fewer of one client, and those of a client that have their
+/// turn or wait for it.
 const MAX_CALLS: usize = 4;
-const MAX_WAITING: u64 = 64;
+const MAX_CALLS_PER_CLIENT: u64 = 64;
 
 /// The same of searches, each on all cores.
 const MAX_SEARCHES: usize = 2;
-const MAX_WAITING_SEARCHES: u64 = 8;
+const MAX_SEARCHES_PER_CLIENT: u64 = 8;
 
 /// How often progress is told, at most.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
@@ -61,8 +66,8 @@ impl Agents {
     pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
         Self {
             told,
-            calls: Arc::new(Turns::new(MAX_CALLS, MAX_WAITING)),
-            searches: Arc::new(Turns::new(MAX_SEARCHES, MAX_WAITING_SEARCHES)),
+            calls: Arc::new(Turns::new(MAX_CALLS, MAX_CALLS_PER_CLIENT)),
+            searches: Arc::new(Turns::new(MAX_SEARCHES, MAX_SEARCHES_PER_CLIENT)),
         }
     }
 
@@ -82,12 +87,25 @@ impl Agents {
         arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> Answer<Value> {
-        let turns = if entry.is_search { &self.searches } else { &self.calls };
-        let busy = |problem: crate::problem::Problem| Refusal::new("busy", "", problem.detail());
+        let (turns, most) = if entry.is_search {
+            (&self.searches, MAX_SEARCHES_PER_CLIENT)
+        } else {
+            (&self.calls, MAX_CALLS_PER_CLIENT)
+        };
+        let busy = |problem: Problem| {
+            let detail = if problem.status() == StatusCode::TOO_MANY_REQUESTS {
+                format!("{most} such calls of yours wait already; call again once one is answered")
+            } else {
+                problem.detail().to_owned()
+            };
+            Refusal::new("busy", "", detail)
+        };
         let cancelled = || Refusal::new("cancelled", "", "the call was cancelled");
+        let parts = context.extensions.get::<Parts>();
+        let client = parts.map_or_else(Client::own, |parts| identify(&parts.extensions));
         // A caller that leaves frees its place in the queue.
         let turn = tokio::select! {
-            turn = turns.turn("") => turn.map_err(busy)?,
+            turn = turns.turn(&client.0) => turn.map_err(busy)?,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         let (stop, base) = (Arc::new(AtomicBool::new(false)), self.base(context));
@@ -240,6 +258,39 @@ impl ServerHandler for Agents {
         };
         Ok(CompleteResult::new(completion))
     }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let name: String = request.method.chars().take(80).collect();
+        // The SDK takes a method whose parameters it can't read for one that it doesn't know.
+        let why = match request.method.as_str() {
+            "tools/call" => unread::<CallToolRequestParams>(&request),
+            "resources/read" => unread::<ReadResourceRequestParams>(&request),
+            "prompts/get" => unread::<GetPromptRequestParams>(&request),
+            "completion/complete" => unread::<CompleteRequestParams>(&request),
+            _ => None,
+        };
+        Err(match why {
+            Some(why) => ErrorData::invalid_params(format!("`{name}` can't be read: {why}"), None),
+            None => {
+                let detail = format!("there is no method `{name}`");
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, detail, None)
+            }
+        })
+    }
+}
+
+/// Why the parameters of a request are none of this kind.
+fn unread<T: DeserializeOwned>(request: &CustomRequest) -> Option<String> {
+    let why = match request.params_as::<T>() {
+        Ok(Some(_)) => return None,
+        Ok(None) => "it has no `params`".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Some(why.chars().take(200).collect())
 }
 
 /// An answer as the protocol has it: words for people, and the typed answer for programs.

@@ -7,8 +7,9 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use model::serving::ServingMetric;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequestParams,
-    JsonObject, ProgressNotificationParam, ReadResourceRequestParams, ResourceContents,
+    CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, CustomRequest,
+    GetPromptRequestParams, JsonObject, ProgressNotificationParam, ReadResourceRequestParams,
+    ResourceContents,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt};
@@ -318,6 +319,59 @@ async fn a_server_answers_agents_where_it_is_told_to_and_no_other_site() {
     assert_eq!(sent(state().with_agents(), &rebound).await.0, StatusCode::MISDIRECTED_REQUEST);
     let foreign = [("host", "localhost:3000"), ("origin", "https://evil.example")];
     assert_eq!(sent(state().with_agents(), &foreign).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn one_client_with_too_many_searches_is_told_so_and_another_has_its_turn() {
+    let data = tempfile::tempdir().unwrap();
+    let state = AppState::new(Site::embedded().unwrap(), data.path().to_owned()).with_agents();
+    let routes = router(state);
+    let asked = async |peer: &str, tool: &str, arguments: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}});
+        let mut request = posted(&message, &[("host", "localhost:3000")]);
+        let peer: std::net::SocketAddr = peer.parse().unwrap();
+        request.extensions_mut().insert(axum::extract::ConnectInfo(peer));
+        routes.clone().oneshot(request).await.unwrap().into_body()
+    };
+    let told = async |body: Body| {
+        let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+        String::from_utf8_lossy(&body).into_owned()
+    };
+    let batches: Vec<u64> = (1..=4_000).map(|batch| batch * 96).collect();
+    let long = json!({"spec": {"schema": 1, "design": {"preset": "pangu-ultra-moe-6k@2"},
+        "space": {"training": {"global_batch_size": batches, "micro_batch_size": [1, 2, 4, 8],
+        "seq_length": [4_096, 8_192, 16_384]}}, "objectives": ["mfu max"]}});
+    let mut first = vec![];
+    for _ in 0..8 {
+        first.push(asked("192.0.2.1:4000", "sweep", long.clone()).await);
+    }
+    let one_more = told(asked("192.0.2.1:4001", "sweep", long).await).await;
+    assert!(one_more.contains("8 such calls of yours wait already"), "{one_more}");
+    let small = json!({"preset": "qwen3-30b-a3b", "knob": "mbs", "target": "fits"});
+    let other = told(asked("192.0.2.2:4000", "solve", small).await).await;
+    assert!(other.contains(r#""isError":false"#), "{other}");
+    // Their client goes away, and with it what it asked for.
+    drop(first);
+}
+
+#[tokio::test]
+async fn parameters_of_another_form_are_said_to_be_wrong_and_not_the_method() {
+    let client = client().await;
+    let asked = async |method: &str, params: Value| {
+        let request = CustomRequest::new(method, Some(params));
+        let request = ClientRequest::CustomRequest(request);
+        client.send_request(request).await.unwrap_err().to_string()
+    };
+    let list = asked("tools/call", json!({"name": "predict", "arguments": [1]})).await;
+    assert!(list.contains("-32602") && list.contains("`tools/call` can't be read"), "{list}");
+    let none = asked("resources/read", json!({})).await;
+    assert!(none.contains("-32602") && none.contains("missing field `uri`"), "{none}");
+    let unknown = asked("tools/delete", json!({})).await;
+    assert!(
+        unknown.contains("-32601") && unknown.contains("no method `tools/delete`"),
+        "{unknown}"
+    );
 }
 
 /// A client that hears of progress.
