@@ -1,6 +1,8 @@
 //! The binary `moescape`, run as a person or a script runs it.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+#[cfg(unix)]
+mod agents;
 mod budget;
 mod calibrate;
 mod doctor;
