@@ -118,6 +118,25 @@ fn is_there(removed: io::Result<()>) -> io::Result<bool> {
     }
 }
 
+/// Gives what is at a path to the owner of another one, where the system lets us: what its own user
+/// puts into a server's directory is the server's to use.
+pub(crate) fn give(path: &Path, to_owner_of: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let (is, shall) = (fs::symlink_metadata(path)?, fs::metadata(to_owner_of)?);
+        if is.uid() != shall.uid() {
+            return match chown(path, Some(shall.uid()), Some(shall.gid())) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+                done => done,
+            };
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (path, to_owner_of);
+    Ok(())
+}
+
 /// Takes from all but the owner what they may do with these files, where they are there, and says
 /// which ones others could use before. A link is left alone: what it leads to is somebody's choice.
 pub(crate) fn tighten(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Vec<PathBuf>> {

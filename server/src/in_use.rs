@@ -43,7 +43,9 @@ fn hold(
 ) -> Result<Hold, HoldError> {
     let mut options = files::private();
     let file = options.create(true).truncate(false).read(true);
-    let file = file.open(directory.join(FILE)).map_err(HoldError::Disk)?;
+    let path = directory.join(FILE);
+    let file = file.open(&path).map_err(HoldError::Disk)?;
+    files::give(&path, directory).map_err(HoldError::Disk)?;
     match lock(&file) {
         Ok(()) => Ok(Hold { _lock: file }),
         Err(TryLockError::WouldBlock) => Err(HoldError::Taken),

@@ -47,10 +47,12 @@ impl Part {
         self.directory.join(name)
     }
 
-    /// Gives a file its place. What was there is replaced in the same step.
+    /// Gives a file its place, and to whom the directory is. What was there is replaced in the same
+    /// step.
     pub(super) fn publish(&mut self, name: &str) -> Result<(), BackupError> {
-        let place = self.target.join(name);
-        fs::rename(self.path(name), &place).map_err(disk(&place))?;
+        let (made, place) = (self.path(name), self.target.join(name));
+        files::give(&made, &self.target).map_err(disk(&made))?;
+        fs::rename(&made, &place).map_err(disk(&place))?;
         self.is_alone = false;
         Ok(())
     }

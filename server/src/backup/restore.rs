@@ -199,6 +199,7 @@ fn swap(data: &Path, part: &mut Part) -> Result<(), BackupError> {
     let new = part::names(&part.path(traces::DIRECTORY))?;
     if !new.is_empty() {
         files::create_directories(&traces).map_err(disk(&traces))?;
+        files::give(&traces, data).map_err(disk(&traces))?;
         for name in new.iter().filter_map(|name| name.to_str()) {
             part.publish(&format!("{}/{name}", traces::DIRECTORY))?;
         }

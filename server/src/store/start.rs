@@ -26,29 +26,42 @@ pub(crate) struct Unfit {
     pub(crate) file: PathBuf,
     /// Goes on behind the file's name.
     pub(crate) why: String,
-    /// Nothing is wrong with it: a later program made it.
-    is_newer: bool,
+    kind: Kind,
+}
+
+/// What is the matter with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Damaged,
+    /// Nothing: a later program made it.
+    Newer,
+    /// Whoever asks may not read it.
+    Closed,
 }
 
 impl Unfit {
     fn new(file: &Path, why: String) -> Self {
-        Self { file: file.to_owned(), why, is_newer: false }
+        Self { file: file.to_owned(), why, kind: Kind::Damaged }
     }
 
     /// What whoever runs the server does about it.
     pub(crate) fn todo(&self, data: &Path) -> String {
         let data = data.display();
         let back = format!("`moescape restore --from COPY --data {data} --replace`");
-        if self.is_newer {
-            return format!(
+        match self.kind {
+            Kind::Newer => format!(
                 "start the newer program again; to stay with this one, put the copy that was made \
                  before the upgrade back by {back}: what was kept since then isn't in it"
-            );
+            ),
+            Kind::Damaged => format!(
+                "put a copy back by {back}; or move this file away, and those beside it that begin \
+                 with its name, to begin anew"
+            ),
+            Kind::Closed => format!(
+                "it is another user's: give it to the server's, `chown --reference {data} {}*`",
+                self.file.display()
+            ),
         }
-        format!(
-            "put a copy back by {back}; or move this file away, and those beside it that begin \
-             with its name, to begin anew"
-        )
     }
 }
 
@@ -69,7 +82,7 @@ pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
     match inside(&file) {
         Ok(Inside::Whole) => Ok(()),
         Ok(Inside::Unfit(why)) => Err(unfit(why)),
-        Ok(Inside::Newer(why)) => Err(Unfit { is_newer: true, ..unfit(why) }),
+        Ok(Inside::Newer(why)) => Err(Unfit { kind: Kind::Newer, ..unfit(why) }),
         Ok(Inside::Unfinished) => {
             tracing::warn!(
                 "{} is large: its pages were looked at for {MAX_CHECK_SECONDS} s, not to the end",
@@ -95,7 +108,11 @@ pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
 /// on it (POSIX), those of SQLite with them.
 pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
     let unfit = |why: String| Unfit::new(file, why);
-    let unreadable = |error: io::Error| unfit(format!("can't be read: {error}"));
+    let unreadable = |error: io::Error| {
+        let is_closed = error.kind() == io::ErrorKind::PermissionDenied;
+        let kind = if is_closed { Kind::Closed } else { Kind::Damaged };
+        Unfit { kind, ..unfit(format!("can't be read: {error}")) }
+    };
     let length = match fs::metadata(file) {
         Ok(metadata) if metadata.is_file() => metadata.len(),
         Ok(_) => return Err(unfit("isn't a file".to_owned())),

@@ -125,8 +125,14 @@ fn permissions(data: &Path) -> Option<Check> {
     let mode = metadata.mode() & 0o777;
     let found = format!("mode {mode:03o}, owner {owner}");
     Some(if owner != user {
-        let todo =
-            format!("run this as the server's user, or `chown -R {user} {}`", data.display());
+        let todo = if user == 0 {
+            // To give it to root would shut the server out.
+            "run this as the server's user: root may do what it may not; the guide's chapter on \
+             running a server has the command for a unit"
+                .to_owned()
+        } else {
+            format!("run this as the server's user, or `chown -R {user} {}`", data.display())
+        };
         Check::new(name, Warning, format!("{found}, and this is user {user}"), todo)
     } else if mode & 0o022 != 0 {
         let todo = format!("`chmod 700 {}`: others can put files in it", data.display());
