@@ -132,6 +132,7 @@ fn flags(name: &str, value: &toml::Value) -> Result<(Arg, Vec<OsString>), String
     let plain = |value: &toml::Value| match value {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Boolean(is_on) if is_switch(argument) => Ok(is_on.to_string()),
         toml::Value::Array(_) if !is_many(argument) => {
             Err(format!("`{name}` takes one value, not a list"))
         }
@@ -154,6 +155,11 @@ fn flags(name: &str, value: &toml::Value) -> Result<(Arg, Vec<OsString>), String
 
 fn is_many(argument: &Arg) -> bool {
     matches!(argument.get_action(), clap::ArgAction::Append)
+}
+
+/// Is it on or off?
+fn is_switch(argument: &Arg) -> bool {
+    argument.get_possible_values().iter().any(|value| value.get_name() == "true")
 }
 
 /// What holds, and where from. `before` is what held without the file, and the file's name.
@@ -253,9 +259,11 @@ fn variable(name: &str) -> String {
 
 /// A setting as it stands in a file.
 fn line(name: &str, values: &[String], is_many: bool) -> String {
-    let quoted = |value: &String| match value.parse::<u64>() {
-        Ok(number) => number.to_string(),
-        Err(_) => toml::Value::String(value.clone()).to_string(),
+    let quoted = |value: &String| {
+        if value.parse::<u64>().is_ok() || value.parse::<bool>().is_ok() {
+            return value.clone();
+        }
+        toml::Value::String(value.clone()).to_string()
     };
     let values = values.iter().map(quoted).collect::<Vec<_>>().join(", ");
     if is_many { format!("{name} = [{values}]") } else { format!("{name} = {values}") }
@@ -334,7 +342,7 @@ mod tests {
     fn a_flag_holds_before_a_file_and_a_file_before_a_default() {
         let file = "listen = \"127.0.0.1:4170\"\nmax-connections = 64\nhost = [\"a\", \"b.c\"]\n\
                     engine = \"nats://me:secret@nats:4222\"\n\
-                    store = \"postgres://me:secret@db:5433/moescape\"\n";
+                    store = \"postgres://me:secret@db:5433/moescape\"\nmcp = true\n";
         let shown = settled(file, &["--max-connections", "32"]).unwrap();
         for line in [
             "listen = \"127.0.0.1:4170\"  # file, FILE",
@@ -343,6 +351,7 @@ mod tests {
             "embed-from = \"*\"  # default",
             "engine = \"nats://nats:4222\"  # file, FILE",
             "store = \"postgres://me@db:5433/moescape\"  # file, FILE",
+            "mcp = true  # file, FILE",
             "# public-url isn't set",
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
