@@ -2,7 +2,7 @@
 //! stdin and stdout: the numbers are the model's, what was measured is within their ranges, and
 //! the links open the pages that show them.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
@@ -244,12 +244,8 @@ async fn over_http_the_answer_is_the_same() {
     let url = format!("http://{}", agent.server.address());
     let mut mcp = command(&["mcp", "--listen", "127.0.0.1:0", "--public-url", &url]);
     let mut program = mcp.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut line = vec![];
-    let mut told = program.stdout.take().unwrap().bytes();
-    while line.last() != Some(&b'\n') {
-        line.push(told.next().unwrap().unwrap());
-    }
-    let line = String::from_utf8(line).unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().trim_start_matches("listening on http://").trim_end_matches("/mcp");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "predict", "arguments": arguments}})
