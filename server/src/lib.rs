@@ -47,6 +47,7 @@ mod designs;
 mod find;
 pub mod guide;
 
+mod measured;
 mod validated;
 mod calibrated;
 mod solved;

@@ -16,10 +16,10 @@ use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::link;
 
-use super::{measured, validation};
+use super::validation;
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{calendar, choices, public_url};
+use crate::{calendar, choices, measured, public_url};
 
 /// The page of a design. Nothing of it is stored.
 pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {

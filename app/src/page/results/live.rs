@@ -13,7 +13,7 @@ use super::parallel::{self, Grip, Lanes};
 use super::parts;
 use super::scatter::{self, Plot};
 use super::select::{Selection, select};
-use super::view::{Cut, View};
+use super::view::{Plotted, View};
 use crate::browser::canvas::{Canvas, paper_palette, size};
 use crate::browser::dom;
 use crate::browser::download::here;
@@ -39,28 +39,6 @@ const PICTURES: usize = 3;
 
 /// More designs than this are many: what takes its time waits until a hand rests.
 const MANY: usize = 3_000;
-
-/// All of how the page is looked at that the scatter's axes depend on, and its size.
-#[derive(Clone, Debug, PartialEq)]
-struct Plotted {
-    dims: [String; 2],
-    logs: Vec<String>,
-    flags: [bool; 2],
-    cuts: Vec<Cut>,
-    size: (f64, f64),
-}
-
-impl Plotted {
-    fn new(view: &View, size: (f64, f64)) -> Self {
-        Self {
-            dims: view.scatter.clone(),
-            logs: view.logs.clone(),
-            flags: [view.clip, view.front_only],
-            cuts: view.cuts.clone(),
-            size,
-        }
-    }
-}
 
 /// The design that is held, and an axis that is moved with where it is.
 type Held = (Option<usize>, Option<(usize, f64)>);

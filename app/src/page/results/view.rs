@@ -322,3 +322,25 @@ fn ranges(text: &str) -> Vec<Range> {
     };
     text.split('!').filter_map(read).take(64).collect()
 }
+
+/// All of how the page is looked at that the scatter's axes depend on, and its size.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plotted {
+    dims: [String; 2],
+    logs: Vec<String>,
+    flags: [bool; 2],
+    cuts: Vec<Cut>,
+    size: (f64, f64),
+}
+
+impl Plotted {
+    pub(super) fn new(view: &View, size: (f64, f64)) -> Self {
+        Self {
+            dims: view.scatter.clone(),
+            logs: view.logs.clone(),
+            flags: [view.clip, view.front_only],
+            cuts: view.cuts.clone(),
+            size,
+        }
+    }
+}
