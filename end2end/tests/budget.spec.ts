@@ -25,7 +25,7 @@ test("the brief of a design is two presses away, and its tokens a third", async 
   await page.getByRole("link", { name: "Brief", exact: true }).click();
   const brief = page.locator("#brief");
   await expect(brief).toBeInViewport();
-  await expect(brief).toContainText("DeepSeek-V3 on 2,048 x");
+  await expect(brief).toContainText("DeepSeek-V3 · 2,048 x");
   await page.getByRole("link", { name: "DeepSeek-V3: 14.8 T tokens" }).click();
   await expect(page).toHaveURL(/preset=deepseek-v3-2k-h800&.*train_tokens=14800000000000/);
   await expect(brief).toContainText("days");

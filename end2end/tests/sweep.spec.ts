@@ -263,7 +263,7 @@ test("between the best of two objectives stands a trade-off, and all three are c
   const cards = page.locator(".sweep-best");
   await expect(cards.getByRole("heading")).toHaveText([
     "Highest MFU",
-    "Lowest peak memory per device",
+    "Lowest peak memory",
     "Trade-off",
   ]);
   const values = await cards.locator(".sweep-best-value").allTextContents();

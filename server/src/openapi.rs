@@ -1,7 +1,7 @@
 //! The description of the API for programs, OpenAPI 3.1.
 //!
 //! `openapi/api.json` has paths, words and examples and is written by hand; what the program knows
-//! better is filled in: its limits, its version, what a design is made of, and the [`schemas`] of
+//! better is filled in: its limits, its version, what a design is made of, and the `schemas` of
 //! what is asked and answered. Tests compare it with the routes and with what they answer.
 
 mod schemas;
