@@ -247,17 +247,7 @@ async fn over_http_the_answer_is_the_same() {
     let mut line = String::new();
     BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().trim_start_matches("listening on http://").trim_end_matches("/mcp");
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "predict", "arguments": arguments}})
-    .to_string();
-    let mut stream = TcpStream::connect(address).unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.0\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
-        call.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(call.as_bytes()).unwrap();
+    let mut stream = serve::call_tool(address, "HTTP/1.0", "predict", &arguments);
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     program.kill().unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{command, refused, run};
@@ -122,6 +122,22 @@ fn half_of_a_request_keeps_no_server_from_ending() {
     assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
 }
 
+/// Calls a tool of an agent's server over HTTP.
+pub(crate) fn call_tool(address: &str, version: &str, name: &str, arguments: &Value) -> TcpStream {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": name, "arguments": arguments}})
+    .to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /mcp {version}\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        call.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(call.as_bytes()).unwrap();
+    stream
+}
+
 #[cfg(unix)]
 #[test]
 fn what_is_still_computed_keeps_no_server_from_ending() {
@@ -133,17 +149,7 @@ fn what_is_still_computed_keeps_no_server_from_ending() {
         "expert_model_parallel_size": [8, 16, 32, 64]},
         "training": {"global_batch_size": batches, "micro_batch_size": [1, 2, 4, 8],
         "seq_length": [1_024, 2_048, 4_096, 8_192]}}, "objectives": ["mfu max"]});
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "sweep", "arguments": {"spec": spec}}})
-    .to_string();
-    let mut asks = TcpStream::connect(&server.address).unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
-        call.len()
-    );
-    asks.write_all(head.as_bytes()).unwrap();
-    asks.write_all(call.as_bytes()).unwrap();
+    let mut asks = call_tool(&server.address, "HTTP/1.1", "sweep", &json!({"spec": spec}));
     let mut begun = [0; 12];
     asks.read_exact(&mut begun).unwrap();
     assert_eq!(&begun, b"HTTP/1.1 200");
