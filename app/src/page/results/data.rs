@@ -337,6 +337,24 @@ impl Data {
         (text != self.text(dim, row)).then_some(text)
     }
 
+    /// What the simulation says of a design that is shown by its closed form, such as the best of
+    /// a cell: its number, or what it breaks. None where it wasn't simulated.
+    #[must_use]
+    pub fn simulated_text(&self, dim: Dim, index: u64) -> Option<String> {
+        let row = self.row_of(index).filter(|_| self.is_simulated(index))?;
+        Some(match self.standing(row) {
+            Standing::Unfit | Standing::Broken => self.standing(row).label().to_owned(),
+            _ => format!("simulated {}", self.text(dim, row)),
+        })
+    }
+
+    /// Does the simulation say that this design breaks a constraint which its closed form keeps?
+    #[must_use]
+    pub fn is_refuted(&self, index: u64) -> bool {
+        let standing = self.row_of(index).map(|row| self.standing(row));
+        matches!(standing, Some(Standing::Unfit | Standing::Broken))
+    }
+
     /// Can this design be called one of the best? It keeps all constraints as far as anything
     /// says; where the best were simulated, it is one of those.
     #[must_use]

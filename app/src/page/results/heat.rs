@@ -162,7 +162,10 @@ pub(super) fn paint(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: 
             surface.opacity(0.06 + 0.46 * good);
             surface.fill(&[area.inset(0.5)], Paint::Plain(MARK));
             surface.opacity(1.0);
-            let text = data.spelled(dim, cell.best.0);
+            let mut text = data.spelled(dim, cell.best.0);
+            if data.is_refuted(cell.best.1) {
+                text.insert_str(0, "✗ ");
+            }
             // The width is an upper bound, with room beside the words in it.
             if area.height >= 15.0 && wide(&text) <= area.width {
                 surface.words(Words::new(&text, area.center(), Side::Center, Hue::Text));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
+use maud::html;
 use web_sys::{EventSource, HtmlCanvasElement};
 
 use super::beside::Beside;
@@ -548,8 +549,12 @@ impl Live {
                 format!("{across}, {up}: no feasible design{so_far}.{why}")
             }
         };
-        let html = crate::present::html::escaped(&said);
-        self.write("heat-said", html);
+        let looked = grid.at(at).and_then(|cell| data.simulated_text(dim, cell.best.1));
+        let html = html! {
+            span { (said) }
+            @if let Some(looked) = looked { " " span { "By its closed form;" } " " span { (looked) } }
+        };
+        self.write("heat-said", html.into_string());
     }
 
     /// Writes how the page is looked at into the address.

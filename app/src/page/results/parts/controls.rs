@@ -59,6 +59,9 @@ pub fn heat_controls(data: &Data, view: &View) -> String {
     let markup = html! {
         (select_box("set-heat-x", "Across", data, &dims, Dim::Knob(across)))
         (select_box("set-heat-y", "Up", data, &dims, Dim::Knob(up)))
+        @if data.simulated.is_some() {
+            span.muted { "By closed forms; ✗: simulated, not feasible" }
+        }
     };
     markup.into_string()
 }

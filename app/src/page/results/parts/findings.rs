@@ -123,6 +123,9 @@ pub fn heat_table(data: &Data, view: &View) -> String {
                                     a href=(data.design_address(cell.best.1)) {
                                         (data.spelled(dim, cell.best.0))
                                     }
+                                    @if let Some(text) = data.simulated_text(dim, cell.best.1) {
+                                        " " small.muted { (text) }
+                                    }
                                 } @else { "none" }
                             }
                         }
