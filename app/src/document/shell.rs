@@ -123,11 +123,11 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
     };
     // A script of its own, in front of the style sheet, which would hold it up: the module is on
     // its way while the page is read. It follows the first picture of the page, with which it would
-    // share a slow line, and which is there when a second frame begins; a page in the background
-    // has none. A preload would be warned about where the machine is slow.
+    // share a slow line; a page in the background has none. A preload would be warned about where
+    // the machine is slow.
     let module = format!(
         "const module = new Promise((painted) => {{ \
-         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(painted))); \
+         new PerformanceObserver(painted).observe({{ type: \"paint\", buffered: true }}); \
          setTimeout(painted, 1000); \
          }}).then(() => fetch(\"{wasm}\"));"
     );

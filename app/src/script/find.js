@@ -69,32 +69,32 @@ function search() {
       result.tabIndex = -1;
       result.focus();
     }
-    state.hidden = true;
     announcement.textContent = text;
+  };
+  const fail = () => {
+    end("The search could not be run");
+    state.hidden = true;
+    document.getElementById("find-failed").hidden = false;
   };
   cancel.addEventListener("click", () => {
     end("Cancelled: results so far are kept");
+    state.hidden = true;
     document.getElementById("find-cancelled").hidden = false;
   });
   worker.addEventListener("message", ({ data: { progress, html, error } }) => {
-    if (error !== undefined) {
-      document.getElementById("find-failed").hidden = false;
-      return end("The search could not be run");
-    }
+    if (error !== undefined) return fail();
     if (html !== undefined) write(answer, html);
-    if (progress.done) {
-      const title = answer.querySelector("h2")?.textContent ?? "";
-      return end(`Done: ${title}`);
-    }
     bar.value = progress.share;
     const count = progress.evaluated.toLocaleString("en-US");
     words.replaceChildren(line(progress.phase), line(`${count} designs evaluated`));
+    if (progress.done) {
+      // What says how far the search is stays: without it the answer would move.
+      const title = answer.querySelector("h2")?.textContent ?? "";
+      return end(`Done: ${title}`);
+    }
     if (progress.phase !== phase) announcement.textContent = phase = progress.phase;
   });
-  worker.addEventListener("error", () => {
-    document.getElementById("find-failed").hidden = false;
-    end("The search could not be run");
-  });
+  worker.addEventListener("error", fail);
   state.hidden = false;
   result.setAttribute("aria-busy", "true");
   result.dataset.state = "running";
