@@ -290,6 +290,17 @@ pub fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
+/// A range from one quantity to another; a unit that both have stands once: `28.5 to 31.5 %`,
+/// `380 ms to 1.2 s`.
+#[must_use]
+pub fn span([low, high]: [String; 2]) -> String {
+    let apart = |text: &str| text.rsplit_once([' ', '\u{a0}']).map(|(_, unit)| unit.to_owned());
+    match (low.rsplit_once([' ', '\u{a0}']), apart(&high)) {
+        (Some((number, unit)), Some(other)) if unit == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
 /// How a quantity differs from another, relative: `+2.5 %`.
 #[must_use]
 pub fn relative(now: f64, then: f64) -> String {

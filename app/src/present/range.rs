@@ -104,12 +104,7 @@ fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String 
 }
 
 fn spanned(ends: [f64; 2], metric: MetricId) -> String {
-    let [low, high] = ends.map(|end| format::metric(metric, MetricValue::Number(end)));
-    if low.unit == high.unit {
-        format!("{} to {high}", low.number)
-    } else {
-        format!("{low} to {high}")
-    }
+    format::span(ends.map(|end| format::metric(metric, MetricValue::Number(end)).to_string()))
 }
 
 /// What the range is taken from.

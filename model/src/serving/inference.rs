@@ -64,12 +64,12 @@ impl Slowest {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Concurrency => "the requests that are sent",
-            Self::Memory => "memory for keys and values",
-            Self::Requests => "the most requests at once",
-            Self::Arrivals => "the rate at which requests arrive",
-            Self::Prefill => "the pool that prefills",
-            Self::Decode => "the pool that decodes",
+            Self::Concurrency => "concurrency",
+            Self::Memory => "memory for the KV cache",
+            Self::Requests => "the limit of requests at once",
+            Self::Arrivals => "the arrival rate",
+            Self::Prefill => "the prefill pool",
+            Self::Decode => "the decode pool",
         }
     }
 }

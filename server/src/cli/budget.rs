@@ -121,8 +121,8 @@ fn numbers(assessment: &Assessment) -> String {
         let value = own.budget.get(*id);
         let likely = match (budget_range(&own.plan, *id), value) {
             (Some(range), Some(value)) => {
-                let [low, high] = range.half.map(|factor| run::shown(*id, value * factor));
-                format!("half of runs: {low} to {high}")
+                let ends = range.half.map(|factor| run::shown(*id, value * factor));
+                format!("half of runs: {}", format::span(ends))
             }
             _ => String::new(),
         };

@@ -116,7 +116,7 @@ fn head(plan: &ServingPlan, inference: &Inference) -> String {
         text.push_str(&format!("  prefill: {} of {}\n", counted(prefill), layout(own)));
     }
     text.push_str(&format!(
-        "  {} tokens in, {} out; more is held back by {}\n  link /?{}\n  model {MODEL_VERSION}\n",
+        "  {} tokens in, {} out; limited by {}\n  link /?{}\n  model {MODEL_VERSION}\n",
         format::whole(serving.input_length),
         format::whole(serving.output_length),
         inference.binds.words(),
@@ -132,8 +132,8 @@ fn numbers(plan: &ServingPlan, inference: &Inference) -> String {
         let value = inference.get(*id);
         let likely = match (serving_range(plan, *id), metric.basis) {
             (Some(range), _) => {
-                let [low, high] = range.half.map(|factor| shown(value * factor));
-                format!("half of runs: {low} to {high}")
+                let ends = range.half.map(|factor| shown(value * factor));
+                format!("half of runs: {}", format::span(ends))
             }
             (None, Basis::Exact) => "exact".to_owned(),
             (None, _) => String::new(),

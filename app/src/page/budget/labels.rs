@@ -100,8 +100,7 @@ pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
         (Some(range), Some(value), _) => {
             // A number and its unit stay on one line.
             let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            let [low, high] = range.half.map(end);
-            format!("half of runs {low} to {high}")
+            format!("half of runs {}", format::span(range.half.map(end)))
         }
         (_, None, _) => "something isn't said".to_owned(),
         (None, _, Basis::Exact) => "exact count".to_owned(),

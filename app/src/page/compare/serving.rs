@@ -75,8 +75,8 @@ fn cell(id: ServingMetric, one: &Served, base: Option<&Served>) -> Markup {
     html! {
         span.compare-value { (shown(value)) }
         @if let Some(range) = range {
-            @let [low, high] = range.half.map(|factor| shown(value * factor));
-            span.compare-note { "half of runs " (low) " to " (high) }
+            @let span = format::span(range.half.map(|factor| shown(value * factor)));
+            span.compare-note { "half of runs " (span) }
         }
         @if let Some(base) = base {
             span.delta { (format::relative(value, base.get(id))) }

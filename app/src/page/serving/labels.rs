@@ -44,7 +44,7 @@ pub(super) fn subject(ran: &Ran) -> String {
             @if let Some(prefill) = ran.plan.prefill_layout() {
                 "Prefill: " (instances(prompts, prefill)) ". Decode: "
             }
-            (instances(replicas, ran.plan.layout())) ". More is held back by "
+            (instances(replicas, ran.plan.layout())) ". Limited by "
             strong { (ran.inference.binds.words()) } "."
         }
         @if !ran.inference.warnings.is_empty() {
@@ -132,8 +132,7 @@ fn likely(ran: &Ran, metric: ServingMetric) -> String {
         (Some(range), _) => {
             // A number and its unit stay on one line.
             let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            let [low, high] = range.half.map(end);
-            format!("half of runs {low} to {high}")
+            format!("half of runs {}", format::span(range.half.map(end)))
         }
         (None, Basis::Exact) => "exact count".to_owned(),
         (None, _) => "not compared with runs".to_owned(),

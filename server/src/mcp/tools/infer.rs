@@ -65,7 +65,7 @@ impl Tool for Infer {
             warnings: report.warnings,
             model_version: report.model_version.to_owned(),
         };
-        let binds = output.binds.iter().map(|binds| format!("More is held back by {binds}\n"));
+        let binds = output.binds.iter().map(|binds| format!("Limited by {binds}\n"));
         let numbers = if output.legal { said::lines(&output.numbers) } else { String::new() };
         let text = format!(
             "{}{numbers}{}{}{}\n",
