@@ -195,7 +195,9 @@ fn change(steps: &[Step], index: usize) -> Markup {
                         a href=(design_address(&step.predicted.design)) { (step.title()) }
                         code.settings {
                             // Long names break where their words end.
-                            @for part in settings.join(", ").split_inclusive(['_', ',']) { (part) wbr; }
+                            @for part in settings.join(", ").split_inclusive(['_', ',']) {
+                                (part) wbr;
+                            }
                         }
                     }
                 }

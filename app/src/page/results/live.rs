@@ -552,7 +552,9 @@ impl Live {
         let looked = grid.at(at).and_then(|cell| data.simulated_text(dim, cell.best.1));
         let html = html! {
             span { (said) }
-            @if let Some(looked) = looked { " " span { "By its closed form;" } " " span { (looked) } }
+            @if let Some(looked) = looked {
+                " " span { "By its closed form;" } " " span { (looked) }
+            }
         };
         self.write("heat-said", html.into_string());
     }
