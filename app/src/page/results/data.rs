@@ -342,10 +342,13 @@ impl Data {
     #[must_use]
     pub fn simulated_text(&self, dim: Dim, index: u64) -> Option<String> {
         let row = self.row_of(index).filter(|_| self.is_simulated(index))?;
-        Some(match self.standing(row) {
-            Standing::Unfit | Standing::Broken => self.standing(row).label().to_owned(),
-            _ => format!("simulated {}", self.text(dim, row)),
-        })
+        match self.standing(row) {
+            Standing::AsTimed => None,
+            Standing::Simulated => Some(format!("simulated {}", self.text(dim, row))),
+            standing @ (Standing::NearLimit | Standing::Unfit | Standing::Broken) => {
+                Some(standing.label().to_owned())
+            }
+        }
     }
 
     /// Does the simulation say that this design breaks a constraint which its closed form keeps?
