@@ -34,11 +34,6 @@ function pin(link, name) {
   return `Pinned as ${free.toUpperCase()}`;
 }
 
-/** Shows the parts that work only with this script. */
-function ready() {
-  for (const button of document.querySelectorAll("[data-pin]")) button.hidden = false;
-}
-
 /** Puts the answer in its place; open details stay open, and the focus stays where it is. */
 function write(answer, html) {
   const opened = new Map();
@@ -50,7 +45,6 @@ function write(answer, html) {
   answer.innerHTML = html;
   each((details, index) => (details.open = opened.get(key(details, index)) ?? details.open));
   if (place !== undefined) answer.querySelectorAll("a, button, summary")[place]?.focus();
-  ready();
 }
 
 /** Begins the search of this page. */
@@ -116,5 +110,4 @@ document.addEventListener("click", (event) => {
   document.getElementById("find-pinned").textContent = announcement.textContent;
 });
 
-ready();
 if (result?.dataset.worker) search();

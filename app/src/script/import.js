@@ -109,7 +109,6 @@ async function send(name, body = new FormData(form())) {
     document.title = page.title;
     // Chosen once, they serve the next try, too.
     if (waits(here)) form().elements.file.files = files;
-    for (const button of answer.querySelectorAll("[data-copy]")) button.hidden = false;
     ready();
     const heading = document.querySelector("main h1");
     heading.tabIndex = -1;

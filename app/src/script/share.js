@@ -72,11 +72,8 @@ function submit(event) {
   load(event.target.getAttribute("action"), { method: "POST", body });
 }
 
-/** Makes a sheet's buttons work, which are hidden without this script. */
+/** Makes the code of a panel follow the panel that is chosen. */
 function ready(root) {
-  for (const button of root.querySelectorAll("[data-copy], [data-copy-file]")) {
-    button.hidden = false;
-  }
   for (const select of root.querySelectorAll("[data-panel]")) {
     select.addEventListener("change", () => {
       const snippet = document.getElementById(select.dataset.panel);

@@ -139,7 +139,7 @@ fn ways(design: &Design, title: &str, at_hand: &AtHand<'_>) -> Markup {
         p.find-ways {
             a.button.primary href={ "/?" (link) } aria-label="Open in the explorer" { "Open" }
             // A script of the page's own keeps pins and shows the button.
-            button type="button" class="button" data-pin=(link) hidden { "Pin" }
+            button type="button" class="button" data-pin=(link) { "Pin" }
             @if at_hand.is_legal { a.button href=(chosen.address()) { "Compare" } }
             a.button href={ "/r/new?" (link) } { "Review" }
             // As a launch script or file of the framework that the user has.

@@ -130,7 +130,7 @@ fn row(export: Export, link: &str, about: &str) -> Markup {
             div.export-buttons {
                 @if export.is_text() {
                     button type="button" class="button" data-copy-file=(address)
-                        aria-live="polite" hidden { "Copy" (hidden_title) }
+                        aria-live="polite" { "Copy" (hidden_title) }
                 }
                 a.button download href=(address) { "Download" (hidden_title) }
             }

@@ -248,8 +248,8 @@ fn unknown(import: &Import) -> Markup {
 
 fn assumed(import: &Import) -> Markup {
     let rows = import.assumed.iter().map(|it| {
-        let knob = it.knob.map_or_else(|| "the text as a whole".to_owned(), |knob| knob.id());
-        vec![knob, it.detail.clone()]
+        let knob = it.knob.map_or("the text as a whole", |knob| knob.knob().label);
+        vec![knob.to_owned(), it.detail.clone()]
     });
     let about = "Not given in the text: the value used, and why.";
     list("assumed", "Assumed", about, &["Knob", "What and why"], rows.collect())
@@ -258,7 +258,7 @@ fn assumed(import: &Import) -> Markup {
 fn set(import: &Import) -> Markup {
     let rows = import.set.iter().map(|it| {
         let place = placed(it.line, it.file.as_deref());
-        vec![it.key.clone(), place, it.knob.id(), it.value.clone()]
+        vec![it.key.clone(), place, it.knob.knob().label.to_owned(), it.value.clone()]
     });
     let about = "Key → knob.";
     list("set", "Recognised", about, &["Key", "Line", "Knob", "Value"], rows.collect())

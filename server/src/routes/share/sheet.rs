@@ -209,7 +209,7 @@ fn copied(id: &str, label: &str, text: &str) -> Markup {
     html! {
         div.share-row {
             input id=(id) readonly aria-label=(label) autocomplete="off" value=(text);
-            button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
+            button type="button" class="button" data-copy=(id) aria-live="polite" {
                 "Copy" span.visually-hidden { " " (label) }
             }
         }
