@@ -37,12 +37,23 @@ export function looks(...more: (keyof typeof MORE)[]): Look[] {
   );
 }
 
+/**
+ * Axe on a page, by all its rules or by some. What passes is not described; and where there are no
+ * frames, no second page is opened to put together what was found in each.
+ */
+export function axe(page: Page, ...rules: string[]): AxeBuilder {
+  const some = rules.length > 0 ? { runOnly: { type: "rule" as const, values: rules } } : {};
+  return new AxeBuilder({ page })
+    .options({ resultTypes: ["violations"], ...some })
+    .setLegacyMode(page.frames().length === 1);
+}
+
 /** What axe would mend, as readable lines: on the whole page, or in some parts of it. */
 export async function findings(page: Page, ...parts: string[]): Promise<string[]> {
   // What is made once more is dimmed meanwhile.
   await expect(page.locator("[data-study][aria-busy]")).toHaveCount(0);
-  const axe = parts.reduce((axe, part) => axe.include(part), new AxeBuilder({ page }));
-  return lines(await axe.analyze());
+  const within = parts.reduce((within, part) => within.include(part), axe(page));
+  return lines(await within.analyze());
 }
 
 /** What axe found, as readable lines. */
