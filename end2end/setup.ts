@@ -20,9 +20,10 @@ function chromium(): string {
 }
 
 /**
- * What Chromium is started without: what Playwright turns off itself, as the last list holds; the
- * pages behind its own address bar, loaded anew with each test's window in more time than the page
- * under test; and a process kept in reserve, which most tests end too soon to need.
+ * What Chromium is started without. Of two such lists it heeds the last, so this one repeats what
+ * Playwright's own turns off. Then come the pages behind Chromium's address bar, which each test's
+ * window would load at more cost than the page under test, and the process kept in reserve, which
+ * most tests end too soon to need.
  */
 const WITHOUT = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
