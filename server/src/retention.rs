@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Where what goes is written before: a directory, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Archive(Option<PathBuf>);
+pub(crate) struct Archive(pub(crate) Option<PathBuf>);
 
 impl FromStr for Archive {
     type Err = String;

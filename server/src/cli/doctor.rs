@@ -4,6 +4,7 @@ mod checks;
 mod health;
 mod reach;
 mod database;
+mod written;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -146,7 +147,7 @@ fn settled(arguments: &Arguments) -> (Check, Option<serve::Arguments>) {
     let settled = match settings::settle(&line) {
         Ok(settled) => settled,
         Err(Fault::File(lines)) => return (broken(&lines), None),
-        Err(Fault::Usage(error)) => return (broken(&[settings::first_line(&error)]), None),
+        Err(Fault::Usage(error)) => return (broken(&[settings::in_one_line(&error)]), None),
     };
     let Command::Serve(serve) = settled.arguments.command else {
         return (broken(&["it isn't the server's".to_owned()]), None);

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches};
 
@@ -76,15 +77,19 @@ pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
             // What is given elsewhere holds.
             Ok((argument, _)) if is_given(serve, &argument) => {}
             Ok((_, flags)) => match read(&with(given, &flags)) {
-                Ok(_) => added.extend(flags),
-                Err(error) => faults.push(fault(first_line(&error))),
+                // What it needs beside it may stand in another line.
+                Err(error) if error.kind() != ErrorKind::MissingRequiredArgument => {
+                    faults.push(fault(in_one_line(&error)));
+                }
+                Ok(_) | Err(_) => added.extend(flags),
             },
         }
     }
     if !faults.is_empty() {
         return Err(Fault::File(faults));
     }
-    let whole = read(&with(given, &added))?;
+    let whole = read(&with(given, &added));
+    let whole = whole.map_err(|error| Fault::File(vec![fault(in_one_line(&error))]))?;
     let mut shown = settings(serve, None);
     if let Some(serve) = whole.subcommand_matches(COMMAND) {
         shown = settings(serve, Some((&shown, &file.display().to_string())));
@@ -98,10 +103,11 @@ fn with(given: &[OsString], flags: &[OsString]) -> Vec<OsString> {
     [before, flags, behind].concat()
 }
 
-/// What clap says in its first line, without the word before it.
-pub(super) fn first_line(error: &clap::Error) -> String {
+/// What clap says in its first paragraph, without the word before it.
+pub(super) fn in_one_line(error: &clap::Error) -> String {
     let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    let line = lines.map(str::trim).collect::<Vec<_>>().join(" ");
     line.trim_start_matches("error: ").to_owned()
 }
 
@@ -358,6 +364,23 @@ mod tests {
         }
         // What is shown is a file that says the same.
         assert!(settled(&shown, &[]).is_ok());
+    }
+
+    #[test]
+    fn settings_that_need_each_other_stand_in_one_file_and_one_alone_names_the_other() {
+        let keep = "keep-days = 30\n";
+        let shown = settled(&format!("{keep}archive-to = \"none\"\n"), &[]).unwrap();
+        assert!(shown.contains("keep-days = 30  # file, FILE"), "{shown}");
+        assert!(settled(keep, &["--archive-to=none"]).is_ok());
+        let faults = settled(keep, &[]).unwrap_err();
+        assert_eq!(faults.len(), 1);
+        assert!(
+            faults[0].starts_with("FILE: ") && faults[0].contains("--archive-to"),
+            "{faults:?}"
+        );
+        let both = "backup-to = \"/b\"\nstore = \"postgres://me@db/moescape\"\n";
+        let faults = settled(both, &[]).unwrap_err();
+        assert!(faults[0].starts_with("FILE: ") && faults[0].contains("--store"), "{faults:?}");
     }
 
     #[test]

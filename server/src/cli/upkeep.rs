@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     keep_designs_days: Option<u32>,
     /// Directory that what goes is written to before, as JSON lines; `none` for nowhere
     #[arg(long, env = "MOESCAPE_ARCHIVE_TO", value_name = "DIR")]
-    archive_to: Option<Archive>,
+    pub(super) archive_to: Option<Archive>,
     /// Designs that one owner may keep [default: any number]
     #[arg(long, env = "MOESCAPE_MAX_DESIGNS_PER_OWNER", value_name = "NUMBER")]
     max_designs_per_owner: Option<u64>,
@@ -79,7 +79,7 @@ pub(super) struct Arguments {
     backup_keep: u32,
     /// File that is told who made, joined, decided, deleted or was refused what, as JSON lines
     #[arg(long, env = "MOESCAPE_AUDIT_LOG", value_name = "FILE")]
-    audit_log: Option<PathBuf>,
+    pub(super) audit_log: Option<PathBuf>,
     /// Header in which a proxy in front says of which groups its user is, with commas between; from
     /// others it is ignored
     #[arg(long, env = "MOESCAPE_GROUPS_HEADER", value_name = "NAME")]
@@ -109,7 +109,11 @@ impl Arguments {
         let state = state.for_groups(Groups { header, create });
         let Some(path) = &self.audit_log else { return Ok(state) };
         let audit = Audit::begin(path.clone()).map_err(|error| {
-            Failure::user(format!("can't write the audit log {}: {error}", path.display()))
+            Failure::user(format!(
+                "can't write the audit log {}: {error}; it takes a file in a directory that is \
+                 there and that the server's user may write",
+                path.display()
+            ))
         })?;
         Ok(state.audited(audit))
     }

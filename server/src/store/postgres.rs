@@ -347,10 +347,17 @@ fn parts(error: &tokio_postgres::Error) -> (Cause, String) {
     let Some(said) = error.as_db_error() else {
         let source = std::error::Error::source(error).map(ToString::to_string);
         let detail = source.map_or_else(|| error.to_string(), |why| format!("{error}: {why}"));
-        // All that isn't the database's own answer is the way there.
-        let is_local = error.to_string().starts_with("error deserializing")
-            || error.to_string().starts_with("error serializing");
-        let cause = if is_local { Cause::Other } else { Cause::Away };
+        let text = error.to_string();
+        let begins = |starts: [&str; 2]| starts.iter().any(|start| text.starts_with(start));
+        let cause = if begins(["error deserializing", "error serializing"]) {
+            Cause::Other
+        } else if begins(["invalid configuration", "authentication error"]) {
+            // The address lacks what it asks for, such as a password: waiting brings none.
+            Cause::Denied
+        } else {
+            // All else that isn't the database's own answer is the way there.
+            Cause::Away
+        };
         return (cause, detail);
     };
     let code = said.code();

@@ -111,6 +111,60 @@ fn permissions_that_let_others_in_or_the_server_out_are_broken() {
     set(0o700);
 }
 
+/// What it says with these settings in a file.
+fn with(data: &Path, settings: &str) -> (i32, Value) {
+    let file = data.join("moescape.toml");
+    fs::write(&file, settings).unwrap();
+    doctor(data, &["--config", file.to_str().unwrap()])
+}
+
+#[test]
+fn an_audit_log_that_takes_no_lines_is_broken() {
+    let data = tempfile::tempdir().unwrap();
+    let at = |path: &str| {
+        let path = data.path().join(path);
+        with(data.path(), &format!("audit-log = {:?}\n", path.display().to_string()))
+    };
+    let fine = |path: &str, words: &str| {
+        let (status, said) = at(path);
+        assert_eq!(status, 0, "{said}");
+        assert!(check(&said, "audit log").1.contains(words), "{said}");
+    };
+    fine("audit.jsonl", "isn't there yet: the server makes it");
+    assert!(!data.path().join("audit.jsonl").exists(), "nothing is left");
+    fs::write(data.path().join("audit.jsonl"), "{}\n").unwrap();
+    fine("audit.jsonl", "takes lines");
+    assert_eq!(fs::read(data.path().join("audit.jsonl")).unwrap(), b"{}\n");
+    is_broken(at("missing/audit.jsonl"), "audit log", "make its directory");
+    is_broken(at("audit.jsonl/more"), "audit log", "name a file in a directory");
+    is_broken(at("."), "audit log", "is a directory; name a file by --audit-log");
+}
+
+#[test]
+fn copies_and_an_archive_that_cannot_be_written_are_broken() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("file");
+    fs::write(&file, "").unwrap();
+    let at = |key: &str, path: &Path| {
+        let path = path.display().to_string();
+        let more = if key == "backup-to" { "" } else { "keep-days = 30\n" };
+        with(data.path(), &format!("{more}{key} = {path:?}\n"))
+    };
+    let copies = data.path().join("copies/of/it");
+    let (status, said) = at("backup-to", &copies);
+    assert_eq!((status, check(&said, "backups").0.as_str()), (0, "warning"), "{said}");
+    assert_eq!(at("archive-to", &copies).0, 0);
+    assert!(!data.path().join("copies").exists(), "nothing is left");
+    for (key, name) in [("backup-to", "backups"), ("archive-to", "archive")] {
+        is_broken(at(key, &file), name, "move the file away, or name a directory");
+        is_broken(at(key, &file.join("below")), name, "move the file away, or name a directory");
+        #[cfg(target_os = "linux")]
+        is_broken(at(key, Path::new("/proc/moescape/copies")), name, "ReadWritePaths of a unit");
+        #[cfg(target_os = "linux")]
+        is_broken(at(key, Path::new("/proc")), name, "let the server's user write there");
+    }
+}
+
 /// The user of nothing.
 #[cfg(unix)]
 const NOBODY: u32 = 65_534;

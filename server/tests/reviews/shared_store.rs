@@ -76,6 +76,46 @@ async fn a_database_of_a_newer_server_or_of_another_program_is_refused() {
     assert!(refused.contains("another program made it"), "{refused}");
 }
 
+#[test]
+fn what_a_database_refuses_stops_the_server_and_the_doctor_says_what_to_do() {
+    let Some(postgres) = Postgres::start() else { return };
+    let (directory, open) = (data(), postgres.database("newer"));
+    assert!(postgres.psql("newer", "CREATE TABLE moescape AS SELECT 99::bigint AS version"));
+    assert!(postgres.psql("newer", "CREATE ROLE guarded LOGIN PASSWORD 'right'"));
+    let rules = "local all guarded scram-sha-256\nlocal all all trust";
+    let write = format!(
+        "DO $$ BEGIN EXECUTE format('COPY (SELECT unnest(string_to_array(%L, chr(10)))) TO %L', \
+         '{rules}', current_setting('hba_file')); PERFORM pg_reload_conf(); END $$"
+    );
+    assert!(postgres.psql("newer", &write));
+    let at = |user: &str, database: &str| {
+        open.replace("moescape@", user).replace("/newer", &format!("/{database}"))
+    };
+    let path = directory.path().display().to_string();
+    // Rules are read again a moment after they are told.
+    let start = Instant::now();
+    let said = |arguments: &[&str], store: &str, word: &str| loop {
+        let said = moescape(&[arguments, &["--data", &path, "--store", store]].concat());
+        let said = text(&said.stdout) + &text(&said.stderr);
+        if said.contains(word) || start.elapsed() > Duration::from_secs(20) {
+            return said;
+        }
+    };
+    for (store, found, todo) in [
+        (at("guarded:wrong@", "newer"), "password authentication failed", "and pg_hba.conf"),
+        (at("guarded@", "newer"), "password missing", "and pg_hba.conf"),
+        (at("moescape@", "absent"), "does not exist", "`createdb`"),
+        (open.clone(), "tables have version 99", "start the newer program again"),
+    ] {
+        let doctor = said(&["doctor"], &store, found);
+        assert!(doctor.contains(found) && doctor.contains(todo), "{found}: {doctor}");
+        let serve = said(&["serve", "--listen", "127.0.0.1:0"], &store, found);
+        assert!(serve.contains(found) && serve.contains("doesn't start"), "{found}: {serve}");
+    }
+    let doctor = said(&["doctor"], "postgres://a@127.0.0.1:1/b", "refused");
+    assert!(doctor.contains("start PostgreSQL where --store says"), "{doctor}");
+}
+
 #[tokio::test]
 async fn a_file_is_brought_into_an_empty_database_and_no_other() {
     let Some(postgres) = postgres::shared() else { return };

@@ -1,5 +1,4 @@
-//! What `moescape doctor` looks at, one thing after the other. Nothing is changed but a file in the
-//! data directory, which is removed again.
+//! What `moescape doctor` looks at, one thing after the other.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,10 +6,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::State::{Broken, Warning};
-use super::{Check, reach, serve};
+use super::{Check, reach, serve, written};
 use crate::listen::{self, Limits};
 use crate::nats::{self, Address, MAX_ANSWER_TIME};
-use crate::{Site, calendar, copies, files, store, traces};
+use crate::retention::Archive;
+use crate::{Site, store, traces};
 
 /// Room below which the data directory is soon full, and below which it is.
 const LITTLE_MIB: u64 = 1_024;
@@ -70,9 +70,15 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     if let Some(address) = &settings.store {
         checks.extend(super::database::all(address));
     }
-    if let Some(to) = &settings.upkeep.backup_to {
-        let newest = copies::newest(to);
-        checks.push(of_copies(to, settings.upkeep.backup_every, newest, calendar::now_secs()));
+    let upkeep = &settings.upkeep;
+    if let Some(to) = &upkeep.backup_to {
+        checks.push(written::backups(to, upkeep.backup_every));
+    }
+    if let Some(Archive(Some(to))) = &upkeep.archive_to {
+        checks.push(written::archive(to));
+    }
+    if let Some(file) = &upkeep.audit_log {
+        checks.push(written::audit_log(file));
     }
     checks.push(descriptors(settings));
     if let Some(address) = &settings.engine {
@@ -103,7 +109,7 @@ fn of_data(data: &Path, trace_store_mib: u64, has_store: bool) -> Vec<Check> {
     let clock = clock(data);
     let mut checks = vec![Check::fine(name, shown.to_string())];
     checks.extend(permissions(data));
-    let written = writable(data);
+    let written = written::data(data);
     let is_written = written.state == super::State::Fine;
     checks.push(written);
     checks.extend(room(data));
@@ -146,25 +152,6 @@ fn permissions(data: &Path) -> Option<Check> {
 #[cfg(not(unix))]
 fn permissions(_: &Path) -> Option<Check> {
     None
-}
-
-fn writable(data: &Path) -> Check {
-    let name = "writable";
-    let file = data.join(format!("moescape.doctor-{}", std::process::id()));
-    let written = files::write(&file, b"doctor\n");
-    let removed = fs::remove_file(&file);
-    match written.and(removed) {
-        Ok(()) => Check::fine(name, "a file was written and removed"),
-        Err(error) => {
-            let todo = if error.kind() == io::ErrorKind::StorageFull {
-                "the disk is full: make room, or move the data to a larger disk"
-            } else {
-                "let the server's user write there: see owner, mode, a mount that is read-only, \
-                 and ReadWritePaths of a unit"
-            };
-            Check::new(name, Broken, format!("{}: {error}", data.display()), todo)
-        }
-    }
 }
 
 #[cfg(unix)]
@@ -275,24 +262,6 @@ fn of_clock(now: SystemTime, stored: Option<SystemTime>) -> Check {
     Check::fine(name, "later than all that is stored")
 }
 
-/// Is the newest copy that the server made by itself as new as it has to be?
-fn of_copies(to: &Path, every: Duration, newest: Option<u64>, now_secs: u64) -> Check {
-    let (name, shown) = ("backups", to.display());
-    let todo = "see the server's log for why none is made, and the room and rights of that \
-                directory";
-    let Some(at) = newest else {
-        let found = format!("{shown} has no copy yet");
-        return Check::new(name, Warning, found, todo);
-    };
-    let hours = now_secs.saturating_sub(at) / 3_600;
-    let found = format!("the newest copy in {shown} is {hours} h old");
-    // One that is missing is a fault only once its turn and another one are over.
-    if now_secs.saturating_sub(at) > every.as_secs().saturating_mul(2) {
-        return Check::new(name, Broken, found, todo);
-    }
-    Check::fine(name, found)
-}
-
 fn descriptors(settings: &serve::Arguments) -> Check {
     let wanted = settings.max_connections;
     let limits = Limits::new(wanted, None, 0);
@@ -361,14 +330,6 @@ mod tests {
         assert_eq!(of_clock(now, Some(now + AHEAD)).state, State::Fine);
         assert_eq!(of_clock(now, Some(now + AHEAD * 2)).state, State::Broken);
         assert_eq!(of_clock(SystemTime::UNIX_EPOCH, None).state, State::Broken);
-    }
-
-    #[test]
-    fn a_copy_that_is_too_old_is_broken() {
-        let of = |newest| of_copies(Path::new("/b"), Duration::from_hours(1), newest, 100_000);
-        assert_eq!(of(None).state, State::Warning);
-        assert_eq!(of(Some(100_000 - 7_200)).state, State::Fine);
-        assert_eq!(of(Some(100_000 - 7_201)).state, State::Broken);
     }
 
     #[test]

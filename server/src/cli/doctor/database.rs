@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::Check;
 use super::State::{Broken, Warning};
-use crate::store::{self, Address, Session, Tables};
+use crate::store::{self, Address, Cause, Session, Tables};
 
 /// The oldest PostgreSQL that is tested.
 const OLDEST: u32 = 15;
@@ -19,8 +19,14 @@ pub(super) fn all(address: &Address) -> Vec<Check> {
     let (look, session) = match looked {
         Ok(looked) => looked,
         Err(error) => {
-            let todo = "start PostgreSQL where --store says; see host, port, user, password, \
-                        pg_hba.conf and firewalls";
+            let todo = if error.cause() == Cause::Denied {
+                "it answers, and refuses: see user, password and database of --store, whether \
+                 they are there (`createuser`, `createdb`), and pg_hba.conf"
+            } else if error.cause() == Cause::Away {
+                "start PostgreSQL where --store says; see host, port and firewalls"
+            } else {
+                "see PostgreSQL's log"
+            };
             return vec![Check::new(name, Broken, error.to_string(), todo)];
         }
     };
@@ -47,7 +53,14 @@ pub(super) fn all(address: &Address) -> Vec<Check> {
 fn tables(tables: &Tables, may_create: bool, mut session: Session) -> Check {
     let name = "tables";
     if let Some(complaint) = tables.complaint() {
-        let todo = "name another database by --store; one of a newer version needs that version";
+        let todo = match tables {
+            Tables::Newer(_) => {
+                "start the newer program again; to stay with this one, restore a dump from before \
+                 the upgrade, without what was kept since, or name another database by --store"
+            }
+            Tables::Without(_) => "restore a dump of it, or name another database by --store",
+            Tables::Foreign | Tables::None | Tables::Ours(_) => "name another database by --store",
+        };
         return Check::new(name, Broken, format!("the database {complaint}"), todo);
     }
     let &Tables::Ours(version) = tables else {
