@@ -151,8 +151,10 @@ impl Answers {
 /// What became of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// Who wrote it.
+    /// How it was read.
     pub format: Format,
+    /// Whose words it has, as people say: a framework's around Megatron-LM, or the format's.
+    pub dialect: &'static str,
     /// The design; none where there are errors. It may break rules.
     pub design: Option<Design>,
     /// The knobs that the text sets, in registry order.
@@ -409,6 +411,7 @@ impl Draft {
         let violations = design.as_ref().and_then(broken).unwrap_or_default();
         Import {
             format: self.format,
+            dialect: self.title.unwrap_or_else(|| self.format.title()),
             design,
             set: self.set,
             assumed: self.assumed,

@@ -22,6 +22,18 @@ fn read(text: &str) -> Import {
     import(Format::detect(text), text, None)
 }
 
+#[test]
+fn a_text_of_another_framework_is_called_by_its_name() {
+    let torchtitan = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\
+                      [parallelism]\ntensor_parallel_degree = 2\n";
+    let import = read(torchtitan);
+    assert_eq!((import.format, import.dialect), (Format::Megatron, "torchtitan"));
+    let script = read("python pretrain_gpt.py --num-layers 8 --hidden-size 1024");
+    assert_eq!((script.format, script.dialect), (Format::Megatron, "Megatron-LM's arguments"));
+    let shape = read("{\"hidden_size\": 1024}");
+    assert_eq!(shape.dialect, Format::HuggingFace.title());
+}
+
 fn asked(import: &Import) -> Vec<&str> {
     import.questions.iter().map(|question| question.name.as_str()).collect()
 }

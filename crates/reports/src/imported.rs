@@ -42,8 +42,11 @@ answers! {
     /// A design of a text, and all that there is to say about it.
     #[cfg_attr(feature = "schema", schemars(rename = "Import"))]
     struct Imported {
-        /// `hf`, `megatron`, `mindspeed`, `serving` or `design`.
+        /// How it was read: `hf`, `megatron`, `mindspeed`, `serving` or `design`. Texts of
+        /// frameworks around Megatron-LM are read as `megatron` or `mindspeed`.
         format: &'static str,
+        /// Whose words the text has, as people say: `torchtitan`, `Megatron-LM's arguments`.
+        dialect: &'static str,
         /// What differs from the preset; null where there are errors.
         design: Option<DesignFile>,
         /// The explorer's address of the design.
@@ -134,6 +137,7 @@ pub fn imported(import: &Import) -> Imported {
     let design = import.design.as_ref();
     Imported {
         format: import.format.name(),
+        dialect: import.dialect,
         design: design.map(DesignFile::changes_of),
         link: design.map(|design| format!("/?{}", link::encode(design))),
         set: each(&import.set, |set| Set {

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
 enum Written {
     /// Hugging Face's config.json
     Hf,
-    /// Megatron-LM's arguments
+    /// Megatron-LM's arguments, and what the frameworks around it call them
     Megatron,
     /// MindSpeed-LLM's arguments
     Mindspeed,
@@ -146,7 +146,8 @@ fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
 
 /// What there is to say beside the design, in lines; what is ignored for one reason in one.
 fn remarks(import: &Import) -> Vec<String> {
-    let mut lines: Vec<String> = import.questions.iter().map(question).collect();
+    let mut lines = vec![format!("read as: {}", import.dialect)];
+    lines.extend(import.questions.iter().map(question));
     lines.extend(import.unknown.iter().map(unknown));
     lines.extend(import.assumed.iter().map(assumed));
     let mut reasons: Vec<&str> = vec![];

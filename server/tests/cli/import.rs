@@ -21,6 +21,20 @@ fn an_imported_design_can_be_predicted() {
 }
 
 #[test]
+fn a_job_of_torchtitan_is_said_to_be_one() {
+    let job = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\
+               [parallelism]\ntensor_parallel_degree = 2\n";
+    for format in ["auto", "megatron"] {
+        let import = run_with(&["import", format, "-"], job.as_bytes());
+        assert!(import.stderr.starts_with("read as: torchtitan\n"), "{}", import.stderr);
+        let json = run_with(&["import", format, "-", "--json"], job.as_bytes());
+        let report: Value = serde_json::from_str(&json.stdout).unwrap();
+        let said = (&report["format"], &report["dialect"]);
+        assert_eq!(said, (&"megatron".into(), &"torchtitan".into()));
+    }
+}
+
+#[test]
 fn what_was_assumed_ignored_and_not_known_is_told_beside_the_design() {
     let text = KIMI.replace("--bf16", "--bf16 --num-experst 3");
     let import = run_with(&["import", "mindspeed", "-"], text.as_bytes());

@@ -35,6 +35,10 @@ async fn a_form_without_a_script_imports_files_and_texts() {
     let file = posted(&[("file", Some("kimi.sh"), KIMI.as_bytes()), ("text", None, b"")]).await;
     assert_eq!(file.status, StatusCode::OK);
     assert!(file.text().contains("kimi.sh was read as MindSpeed-LLM"));
+    let job = b"[model]\nname = \"llama3\"\nflavor = \"8B\"\n\
+                [parallelism]\ntensor_parallel_degree = 2\n";
+    let torchtitan = posted(&[("text", None, job)]).await;
+    assert!(torchtitan.text().contains("The text was read as torchtitan."));
     let text = [
         ("file", Some(""), &b""[..]),
         ("text", None, QWEN.as_bytes()),

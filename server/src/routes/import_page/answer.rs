@@ -37,7 +37,7 @@ fn not_made(import: &Import, file: Option<&str>) -> Markup {
         h1 { "This text makes no design" }
         section.card.import-card {
             p {
-                (named(file)) " was read as " (import.format.title()) ": "
+                (named(file)) " was read as " (import.dialect) ": "
                 (counted(import.errors.len() as u64, "error", "errors"))
                 " to fix, in the box below or in the file."
             }
@@ -53,7 +53,7 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
         (PreEscaped(app::panel::find_bar::still(design)))
         section.card.import-card {
             p {
-                (named(file)) " was read as " (import.format.title()) ". "
+                (named(file)) " was read as " (import.dialect) ". "
                 (count(import.set.len(), "knob", "knobs")) " set, "
                 (count(import.assumed.len(), "assumption", "assumptions")) ", "
                 (count(import.ignored.len(), "key", "keys")) " without effect, "

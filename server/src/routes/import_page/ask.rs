@@ -11,7 +11,7 @@ use crate::routes::preset_options::preset_options;
 const FORMATS: [(&str, &str); 6] = [
     ("auto", "Detect automatically"),
     ("hf", "Hugging Face's config.json"),
-    ("megatron", "Megatron-LM: script or YAML"),
+    ("megatron", "Megatron-LM and frameworks around it: script, YAML, TOML or JSON"),
     ("mindspeed", "MindSpeed-LLM: script or YAML"),
     ("serving", "Inference engine: launch command or JSON"),
     ("design", "Moescape's design file: JSON or TOML"),
