@@ -50,8 +50,8 @@ pub use rounds::Rounds;
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{
-    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Strategy, Subject, Tie,
-    TieRule,
+    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, SamplingKeys, Spec, SpecKeys,
+    Strategy, Subject, Tie, TieRule,
 };
 pub use summary::{Best, Cell, Marginal, Pair, Row, Summary, bin_of, bins, pairs};
 pub use why::{Why, why};

@@ -21,6 +21,7 @@
 //! seed = 1
 //! ```
 
+mod keys;
 mod axis;
 mod constraint;
 mod aims;
@@ -28,6 +29,7 @@ mod error;
 mod reader;
 mod sweep;
 
+pub use keys::{SamplingKeys, SpecKeys};
 pub(crate) use reader::{number, sources};
 pub use sweep::{
     Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Strategy, Subject, Tie,

@@ -11,6 +11,7 @@ use review::Room;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use sweep::SpecKeys;
 use validation::own::Calibration;
 use validation::report::Validation;
 use validation::report::serving::ServingValidation;
@@ -107,6 +108,7 @@ fn requests() -> Map<String, Value> {
         generator.subschema_for::<BudgetPair>();
         generator.subschema_for::<StoreDesign>();
         generator.subschema_for::<FindQuery>();
+        generator.subschema_for::<SpecKeys<'static>>();
         generator.subschema_for::<reviews::Begin>();
         generator.subschema_for::<reviews::Make>();
         generator.subschema_for::<reviews::Do>();

@@ -312,6 +312,40 @@ async fn every_example_is_answered_as_described() {
 }
 
 #[tokio::test]
+async fn a_spec_and_scores_of_experts_have_the_keys_that_are_read_and_no_others() {
+    let live = Live::new().await;
+    let keys = |schema: &Value| -> BTreeSet<String> {
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let schemas = &live.document["components"]["schemas"];
+    let described = keys(&schemas["Spec"]);
+    let named = sweep::SpecKeys::NAMES.iter().map(|name| (*name).to_owned());
+    assert_eq!(described, named.collect());
+    let named = sweep::SamplingKeys::NAMES.iter().map(|name| (*name).to_owned());
+    assert_eq!(keys(&schemas["Spec"]["properties"]["sampling"]), named.collect());
+    assert!(described.contains("baseline") && described.contains("find"));
+    let whole = json!({
+        "schema": 1, "name": "n", "design": {"preset": "mixtral-8x7b"}, "space": {"tp": [1, 2]},
+        "constraints": ["fits"], "objectives": ["mfu max"], "columns": ["step_time_seconds"],
+        "sampling": {"method": "random", "count": 2, "seed": 3}, "top": 1, "sample": 1,
+        "resolution": 0.01, "baseline": "mixtral-8x7b", "find": {"keep": ["tp"]},
+    });
+    assert_eq!(whole.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>(), described);
+    live.fits("a spec with every key", &schemas["Spec"], &whole);
+    let cost = live.send("post", "/api/v1/sweeps/cost", "", whole.to_string()).await;
+    assert_eq!(cost.status, StatusCode::OK, "{}", cost.text());
+    let required: Vec<&str> =
+        schemas["Spec"]["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(required, ["schema", "space"]);
+    // The reader of scores names all keys that it knows where one is none of them.
+    let scores = live.send("post", "/api/v1/experts/scores", "", "[{\"?\": 1}]".to_owned()).await;
+    let said = scores.problem(StatusCode::BAD_REQUEST)["errors"][0]["detail"].to_string();
+    let (_, known) = said.split_once("expected one of").unwrap_or_else(|| panic!("{said}"));
+    let known: BTreeSet<String> = known.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(keys(&schemas["ExpertScores"]["items"]), known, "{said}");
+}
+
+#[tokio::test]
 async fn a_sweep_that_runs_is_paused_as_described() {
     let live = Live::new().await;
     let spec = json!({

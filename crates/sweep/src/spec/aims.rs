@@ -9,6 +9,7 @@ use model::measure::Measure;
 use model::preset::Preset;
 
 use super::error::{below, error, kind, shortened};
+use super::keys::SpecKeys;
 use super::sweep::{Axis, Constraint, Objective, Strategy, Subject};
 
 /// The baseline and the search of a spec, and what is wrong with them.
@@ -44,10 +45,10 @@ pub(super) fn default_design() -> Design {
 
 /// Reads `baseline` and `find`: the one is the sweep's own design where nothing is said, or a
 /// preset's id, or a design file's map; its section `run` is the sweep's unless it has one.
-pub(super) fn aims(tree: &Tree, own: &Design, before: &[KnobError]) -> Aims {
+pub(super) fn aims(keys: &SpecKeys, own: &Design, before: &[KnobError]) -> Aims {
     let mut wrong = Vec::new();
-    let find = strategy(tree.get("find"), &mut wrong);
-    let read = match tree.get("baseline") {
+    let find = strategy(keys.find, &mut wrong);
+    let read = match keys.baseline {
         None => Ok(own.clone()),
         Some(Tree::Text(id)) => Design::from_preset(id).map_err(|error| vec![error]),
         Some(map @ Tree::Map(_)) => base(Some(map)),
@@ -60,12 +61,12 @@ pub(super) fn aims(tree: &Tree, own: &Design, before: &[KnobError]) -> Aims {
         wrong.extend(errors.into_iter().map(|error| below("baseline", error)));
         own.clone()
     });
-    let has_run = matches!(tree.get("baseline"), Some(map) if map.get("run").is_some());
+    let has_run = matches!(keys.baseline, Some(map) if map.get("run").is_some());
     if !has_run {
         baseline.run = own.run.clone();
     }
     // The strategy of a baseline is found where that of designs is.
-    let is_said = tree.get("baseline").is_some() && before.is_empty() && wrong.is_empty();
+    let is_said = keys.baseline.is_some() && before.is_empty() && wrong.is_empty();
     if is_said
         && find.is_none()
         && let Err(broken) = Plan::new(&baseline)

@@ -11,32 +11,13 @@ use super::aims::{self, Aims, base, default_design};
 use super::axis::{self, Entry};
 use super::constraint::{constraint, contradictions, metric, objective, strangers};
 use super::error::{below, error, kind, shortened};
+use super::keys::{MAX_NAME_LEN, MAX_TEXTS, RESOLUTION, SAMPLE, SamplingKeys, SpecKeys, TOP};
 use super::sweep::{
     Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule, regime_of,
 };
 
-/// Keys of a spec.
-const KEYS: [&str; 13] = [
-    "schema",
-    "name",
-    "design",
-    "space",
-    "constraints",
-    "objectives",
-    "columns",
-    "sampling",
-    "top",
-    "sample",
-    "resolution",
-    "baseline",
-    "find",
-];
-
 /// Errors after which no more are looked for.
 const MAX_ERRORS: usize = 100;
-
-/// Longest name.
-const MAX_NAME_LEN: usize = 200;
 
 /// Metrics that are kept beside the objectives' unless the spec names others.
 const USUAL_COLUMNS: [Measure; 6] = [
@@ -98,29 +79,30 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
         let detail = format!("a sweep is a map of settings, not {}", kind(tree));
         return Err(vec![error("wrong_type", "", detail)]);
     };
-    let mut errors = head_errors(entries);
-    let base = base(tree.get("design")).unwrap_or_else(|wrong| {
+    let keys = SpecKeys::of(tree);
+    let mut errors = head_errors(entries, keys.schema);
+    let base = base(keys.design).unwrap_or_else(|wrong| {
         errors.extend(wrong.into_iter().map(|error| below("design", error)));
         default_design()
     });
     let mut reader = Reader { base, axes: vec![], ties: vec![], errors };
     let before = reader.errors.len();
-    reader.space(tree.get("space"));
+    reader.space(keys.space);
     reader.widen_divisors();
     reader.check_ties();
     let wrong = reader.errors.split_off(before);
     reader.errors.extend(wrong.into_iter().map(|error| below("space", error)));
-    let objectives = reader.objectives(tree.get("objectives"));
+    let objectives = reader.objectives(keys.objectives);
     let regime = regime_of(&objectives);
-    let constraints = reader.constraints(tree.get("constraints"), regime);
-    let columns = reader.columns(tree.get("columns"), &objectives, regime);
+    let constraints = reader.constraints(keys.constraints, regime);
+    let columns = reader.columns(keys.columns, &objectives, regime);
     reader.check_regime(regime, &objectives, &constraints, &columns);
-    let sampling = reader.sampling(tree.get("sampling"));
-    let top = reader.count("top", tree.get("top"), 10, 1_000);
-    let sample = reader.count("sample", tree.get("sample"), 1_000, 100_000);
-    let resolution = reader.resolution(tree.get("resolution"));
-    let name = reader.name(tree.get("name"));
-    let aims = aims::aims(tree, &reader.base, &reader.errors);
+    let sampling = reader.sampling(keys.sampling);
+    let top = reader.count("top", keys.top, TOP);
+    let sample = reader.count("sample", keys.sample, SAMPLE);
+    let resolution = reader.resolution(keys.resolution);
+    let name = reader.name(keys.name);
+    let aims = aims::aims(&keys, &reader.base, &reader.errors);
     let Aims { baseline, find, wrong } = aims;
     reader.errors.extend(wrong);
     let asked =
@@ -177,29 +159,29 @@ fn sorted(tree: &Tree) -> Tree {
 }
 
 /// What is wrong with a spec's keys.
-fn head_errors(entries: &[(String, Tree)]) -> Vec<KnobError> {
+fn head_errors(entries: &[(String, Tree)], schema: Option<&Tree>) -> Vec<KnobError> {
     let mut errors = Vec::new();
-    for (index, (key, value)) in entries.iter().enumerate() {
+    for (index, (key, _)) in entries.iter().enumerate() {
         if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
             let detail = format!("`{}` stands in the spec twice", shortened(key));
             errors.push(error("repeated_key", key, detail));
-        } else if !KEYS.contains(&key.as_str()) {
+        } else if !SpecKeys::NAMES.contains(&key.as_str()) {
             let detail = format!("a sweep has no `{}`", shortened(key));
-            let nearest = KEYS.iter().find(|known| known.starts_with(key.get(..3).unwrap_or(key)));
+            let mut names = SpecKeys::NAMES.iter();
+            let nearest = names.find(|known| known.starts_with(key.get(..3).unwrap_or(key)));
             let nearest = nearest.map(|known| (*known).to_owned()).into_iter().collect();
             errors.push(KnobError { nearest, ..error("unknown_key", key, detail) });
-        } else if key == "schema" && *value != Tree::Unsigned(SCHEMA) {
-            let detail = format!("this version reads schema {SCHEMA}");
-            errors.push(error("unsupported_schema", "schema", detail));
         }
         if errors.len() >= MAX_ERRORS {
             break;
         }
     }
-    if !entries.iter().any(|(key, _)| key == "schema") {
-        let detail = format!("the spec lacks `schema`: {SCHEMA}");
-        errors.push(error("missing_schema", "schema", detail));
-    }
+    let (rule, detail) = match schema {
+        Some(Tree::Unsigned(SCHEMA)) => return errors,
+        Some(_) => ("unsupported_schema", format!("this version reads schema {SCHEMA}")),
+        None => ("missing_schema", format!("the spec lacks `schema`: {SCHEMA}")),
+    };
+    errors.push(error(rule, "schema", detail));
     errors
 }
 
@@ -332,7 +314,7 @@ impl Reader {
             self.wrong("wrong_type", place, detail);
             return vec![];
         };
-        if items.len() > 100 {
+        if items.len() > MAX_TEXTS {
             self.wrong("too_many", place, format!("{place} has {} entries", items.len()));
             return vec![];
         }
@@ -458,17 +440,18 @@ impl Reader {
         let Some(tree) = tree else { return Sampling::Grid };
         if let Tree::Map(entries) = tree {
             for (key, _) in entries {
-                if !["method", "count", "seed"].contains(&key.as_str()) {
+                if !SamplingKeys::NAMES.contains(&key.as_str()) {
                     let detail = format!("sampling has no `{}`", shortened(key));
                     self.wrong("unknown_key", &format!("sampling.{key}"), detail);
                 }
             }
         }
-        let method = tree.get("method").and_then(Tree::as_text);
-        let seed = self.count("sampling.seed", tree.get("seed"), 0, u64::MAX);
+        let keys = SamplingKeys::of(tree);
+        let method = keys.method.and_then(Tree::as_text);
+        let seed = self.count("sampling.seed", keys.seed, [0, u64::MAX]);
         match method {
             Some("grid") => return Sampling::Grid,
-            Some("random" | "lhs" | "refine") if tree.get("count").is_some() => {}
+            Some("random" | "lhs" | "refine") if keys.count.is_some() => {}
             Some("random" | "lhs" | "refine") => {
                 self.wrong("missing_count", "sampling.count", "sampling lacks a `count`");
                 return Sampling::Grid;
@@ -481,7 +464,7 @@ impl Reader {
         }
         let refines = method == Some("refine");
         let most = if refines { Spec::MAX_REFINED } else { Spec::MAX_POINTS };
-        let count = self.count("sampling.count", tree.get("count"), 1, most);
+        let count = self.count("sampling.count", keys.count, [1, most]);
         if count == 0 {
             self.wrong("out_of_range", "sampling.count", "a sample has at least one design");
         }
@@ -493,7 +476,7 @@ impl Reader {
     }
 
     /// A whole number with a default, from 0 to `most`.
-    fn count(&mut self, place: &str, tree: Option<&Tree>, usual: u64, most: u64) -> u64 {
+    fn count(&mut self, place: &str, tree: Option<&Tree>, [usual, most]: [u64; 2]) -> u64 {
         let Some(tree) = tree else { return usual };
         match axis::whole(place, place, tree) {
             Ok(number) if number <= most => number,
@@ -513,17 +496,18 @@ impl Reader {
     }
 
     fn resolution(&mut self, tree: Option<&Tree>) -> f64 {
-        const USUAL: f64 = 0.001;
-        let Some(tree) = tree else { return USUAL };
+        let [usual, most] = RESOLUTION;
+        let Some(tree) = tree else { return usual };
         match axis::real("resolution", "resolution", tree) {
-            Ok(share) if (0.0..=0.5).contains(&share) => share,
+            Ok(share) if (0.0..=most).contains(&share) => share,
             Ok(_) => {
-                self.wrong("out_of_range", "resolution", "resolution is a share from 0 to 0.5");
-                USUAL
+                let detail = format!("resolution is a share from 0 to {most}");
+                self.wrong("out_of_range", "resolution", detail);
+                usual
             }
             Err(wrong) => {
                 self.errors.push(wrong);
-                USUAL
+                usual
             }
         }
     }
