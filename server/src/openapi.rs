@@ -67,16 +67,16 @@ fn design() -> Tree {
     properties.push((PROVENANCE.to_owned(), passed_over));
     for section in Section::ALL {
         let knobs = KnobId::ALL.iter().filter(|id| id.knob().section == section);
-        let knobs = knobs.map(|id| {
-            let name = id.id();
-            (name.rsplit('.').next().unwrap_or(&name).to_owned(), knob(*id))
+        // Short names take the same values.
+        let knobs = knobs.flat_map(|id| {
+            let row = id.knob();
+            let names = std::iter::once(row.name).chain(row.aliases.iter().copied());
+            names.map(|name| (name, knob(*id)))
         });
-        let of = || KnobId::ALL.iter().map(|id| id.knob()).filter(|it| it.section == section);
-        let names = of().flat_map(|knob| std::iter::once(knob.name).chain(knob.aliases.to_vec()));
         let section_of = Tree::map([
             ("type", Tree::from("object")),
             ("properties", Tree::map(knobs)),
-            ("propertyNames", Tree::map([("enum", Tree::list(names))])),
+            ("additionalProperties", false.into()),
         ]);
         properties.push((section.name().to_owned(), section_of));
     }

@@ -346,6 +346,22 @@ async fn a_spec_and_scores_of_experts_have_the_keys_that_are_read_and_no_others(
 }
 
 #[tokio::test]
+async fn a_knob_takes_the_same_values_by_its_short_name() {
+    let live = Live::new().await;
+    let design = &live.document["components"]["schemas"]["Design"];
+    let fits = |parallel: Value| {
+        live.mismatch(design, &json!({"schema": 1, "parallel": parallel})).is_ok()
+    };
+    assert!(fits(json!({"tensor_model_parallel_size": 8})) && fits(json!({"tp": 8})));
+    for wrong in [json!({"tp": "8"}), json!({"tp": true}), json!({"tensor": 8})] {
+        assert!(!fits(wrong.clone()), "{wrong}");
+        let file = json!({"schema": 1, "parallel": wrong});
+        let answer = live.send("post", "/api/v1/predict", "", file.to_string()).await;
+        answer.problem(StatusCode::BAD_REQUEST);
+    }
+}
+
+#[tokio::test]
 async fn a_sweep_that_runs_is_paused_as_described() {
     let live = Live::new().await;
     let spec = json!({
