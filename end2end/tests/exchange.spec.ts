@@ -102,6 +102,19 @@ mistaken("a text is pasted, mended and compared", async ({ page }) => {
   await expect(page.getByRole("article")).toHaveCount(2);
 });
 
+mistaken("files that make no profile serve the next try, too", async ({ page }) => {
+  await page.goto("/calibrate");
+  const box = page.getByLabel("Files", { exact: true });
+  const chosen = () => box.evaluate(({ files }: HTMLInputElement) => files?.[0]?.name);
+  const buffer = Buffer.from("neither a table nor a log");
+  await box.setInputFiles({ name: "runs.csv", mimeType: "text/csv", buffer });
+  const first = await page.locator("main").elementHandle();
+  await page.getByRole("button", { name: "Calibrate" }).click();
+  await expect(page.locator("h1")).toBeFocused();
+  expect(await first?.evaluate((main) => main.isConnected)).toBe(false);
+  expect(await chosen()).toBe("runs.csv");
+});
+
 test("a file that is too large is told, not sent", async ({ page }) => {
   await page.goto("/import");
   await drop(page, "main", "large.sh", "#".repeat(2 ** 20 + 1));
