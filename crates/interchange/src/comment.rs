@@ -6,7 +6,7 @@ use model::design::KnobId;
 use model::preset::Preset;
 
 use crate::Format;
-use crate::draft::Draft;
+use crate::draft::{COMMENT, Draft};
 
 pub(crate) use crate::card::MARK;
 
@@ -49,6 +49,12 @@ pub(crate) fn format(text: &str) -> Option<Format> {
     named.flatten()
 }
 
+/// The knobs that a text's comments set.
+pub(crate) fn knobs(text: &str) -> Vec<KnobId> {
+    let settings = text.lines().filter_map(setting);
+    settings.filter_map(|setting| KnobId::find(setting.split_once('=')?.0.trim()).ok()).collect()
+}
+
 /// Applies the comments of a text.
 pub(crate) fn read(text: &str, draft: &mut Draft) {
     for (line, content) in (1..).zip(text.lines()) {
@@ -72,7 +78,7 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
             continue;
         }
         match KnobId::find(key) {
-            Ok(knob) => draft.set(knob, value, "# moescape:", line),
+            Ok(knob) => draft.set(knob, value, COMMENT, line),
             Err(error) => draft.fault(line, key, error.to_string()),
         }
     }

@@ -18,6 +18,9 @@ const MAX_FOLLOWED: u32 = 5_000;
 /// The line of what a framework does without being told.
 pub(crate) const UNTOLD: u64 = u64::MAX;
 
+/// What a knob is set by that a comment for Moescape names.
+pub(crate) const COMMENT: &str = "# moescape:";
+
 /// The key of what whoever runs a text answers.
 pub(crate) const ANSWER: &str = "--set";
 
@@ -187,6 +190,8 @@ pub(crate) struct Draft {
     pub(crate) card: Option<Card>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
+    /// Knobs that the text's comments for Moescape set, after all that it says by other words.
+    pub(crate) commented: Vec<KnobId>,
     /// Knobs that a question for a variable decides.
     pub(crate) open: Vec<KnobId>,
     /// How often a file or value is read because another one names it; there is an end to it.
@@ -220,6 +225,7 @@ impl Draft {
             model: None,
             card: None,
             title: None,
+            commented: vec![],
             open: vec![],
             followed: 0,
             files: Files::default(),
@@ -255,6 +261,9 @@ impl Draft {
             // Whoever answers for a knob needn't mend the text.
             Err(error) if key != ANSWER && self.answers.knob(knob).is_some() => {
                 self.ignore(key, line, format!("{error}; answered by {ANSWER}"));
+            }
+            Err(error) if key != COMMENT && self.commented.contains(&knob) => {
+                self.ignore(key, line, format!("{error}; a comment says it"));
             }
             // A word that isn't known is asked for; a number that can't be is wrong.
             Err(error) if value.chars().all(|c| c.is_alphabetic() || c == '_') && key != ANSWER => {

@@ -171,6 +171,7 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
         Format::Design => own::read(text, draft),
         Format::Serving => engine::read(text, base, draft),
         Format::Megatron | Format::Mindspeed => {
+            draft.commented = comment::knobs(text);
             read_words(text, base, draft);
             comment::read(text, draft);
         }

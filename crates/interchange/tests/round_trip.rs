@@ -249,6 +249,15 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|pieces| pieces.concat())
 }
 
+/// Accelerate knows no pipeline: by its words alone the batch would be sixteen times as large, and
+/// above what the knob takes.
+#[test]
+fn a_comment_wins_over_words_that_can_t_be_right() {
+    let mut design = Preset::find("pangu-ultra-moe-4k-baseline@2").unwrap().design();
+    design.training.global_batch_size = 1_670_848;
+    comes_back(Target::Accelerate, &design);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
