@@ -118,3 +118,21 @@ export async function numbers(page: Page): Promise<string[]> {
   const texts = await page.locator("[data-metric]").allTextContents();
   return texts.map((text) => text.replace(/\s+/g, " ").trim());
 }
+
+/** What a browser tells of something that moved, as far as it is read here. */
+type Shift = { value: number; sources: { node: Node | null }[] };
+
+/** Keeps what moves while a page loads; answers how to read it. */
+export async function watchMoves(page: Page): Promise<() => Promise<string[]>> {
+  await page.addInitScript(() => {
+    const moved: string[] = [];
+    Object.assign(window, { moved });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as Shift[]) {
+        const nodes = entry.sources.map(({ node }) => node?.textContent?.slice(0, 40));
+        moved.push(`${entry.value} ${nodes.join(", ")}`);
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  return () => page.evaluate(() => (window as unknown as { moved: string[] }).moved);
+}

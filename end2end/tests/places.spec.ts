@@ -2,7 +2,7 @@
 
 import type { Page } from "@playwright/test";
 
-import { choose, expect, gotoHydrated, menu, numberBox, test } from "./helper";
+import { choose, expect, gotoHydrated, menu, numberBox, test, watchMoves } from "./helper";
 import { expectNoScroll, findings, looks } from "./looks";
 
 /** Pages with the place that they belong to; none for one that belongs to no place. */
@@ -30,8 +30,8 @@ const NAMES = ["Explore", "Search", "Compare & review", "Learn"];
 
 const places = (page: Page) => page.getByRole("navigation", { name: "Places" });
 
-/** What a browser tells of something that moved, as far as it is read here. */
-type Shift = { value: number; sources: { node: Node | null }[] };
+/** A page that searches as soon as it is there. */
+const SEARCHED = "/find?v=1&preset=qwen3-30b-a3b";
 
 /** Opens a page of any kind and waits for what its header can do. */
 async function open(page: Page, address: string): Promise<void> {
@@ -243,24 +243,15 @@ for (const width of [1440, 1280, 390]) {
   test(`nothing moves while any page loads at ${width} pixels`, async ({ visit }) => {
     test.slow();
     const page = await visit({ viewport: { width, height: 844 } });
-    await page.addInitScript(() => {
-      const moved: string[] = [];
-      Object.assign(window, { moved });
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries() as unknown as Shift[]) {
-          const nodes = entry.sources.map(({ node }) => node?.textContent?.slice(0, 40));
-          moved.push(`${entry.value} ${nodes.join(", ")}`);
-        }
-      }).observe({ type: "layout-shift", buffered: true });
-    });
+    const moved = await watchMoves(page);
     // A slow machine shows a page before all of it has come.
     const session = await page.context().newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: 3 });
-    for (const [address] of PAGES) {
+    for (const address of [...PAGES.map(([address]) => address), "/export", SEARCHED]) {
       await open(page, address);
       await page.waitForLoadState("networkidle");
-      const moved = await page.evaluate(() => (window as unknown as { moved: string[] }).moved);
-      expect(moved, address).toEqual([]);
+      if (address === SEARCHED) await page.locator("#find-result[data-state=over]").waitFor();
+      expect(await moved(), address).toEqual([]);
     }
   });
 }

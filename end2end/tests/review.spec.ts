@@ -2,8 +2,8 @@
 
 import type { BrowserContextOptions, Page } from "@playwright/test";
 
-import { expect, gotoHydrated, numberBox, test } from "./helper";
-import { expectNoScroll, findings, looks } from "./looks";
+import { expect, gotoHydrated, numberBox, test, watchMoves } from "./helper";
+import { axe, expectNoScroll, findings, lines, looks } from "./looks";
 
 type Visit = (options?: BrowserContextOptions) => Promise<Page>;
 
@@ -315,5 +315,21 @@ for (const { name, isPhone, options } of looks()) {
       expect(await findings(page, ...parts), shown).toEqual([]);
     }
     await expectNoScroll(page);
+  });
+}
+
+for (const [name, viewport] of [
+  ["a desktop", { width: 1440, height: 900 }],
+  ["a phone", { width: 390, height: 844 }],
+] as const) {
+  test(`nothing moves while a session loads on ${name}, and fingers hit it`, async ({ visit }) => {
+    const ann = await named(visit, "Ann");
+    await begin(ann, "Quiet");
+    const bob = await named(visit, "Bob", { viewport });
+    const moved = await watchMoves(bob);
+    await enter(bob, await invite(ann, "Can edit"));
+    await expect(bob.locator(".verdict-box .losses summary").first()).toBeAttached();
+    expect(await moved()).toEqual([]);
+    expect(lines(await axe(bob, "target-size").analyze())).toEqual([]);
   });
 }

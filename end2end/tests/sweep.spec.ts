@@ -2,7 +2,7 @@
 
 import type { APIRequestContext, Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, watchMoves } from "./helper";
 import { expectReadable, findings, looks } from "./looks";
 
 /** A sweep of some hundred designs, of which a part is feasible. */
@@ -418,20 +418,7 @@ for (const { name, viewport } of [
   test(`nothing moves while the pages of sweeps load on ${name}`, async ({ visit, request }) => {
     const address = await finished(request);
     const page = await visit({ viewport });
-    await page.addInitScript(() => {
-      const moved: string[] = [];
-      Object.assign(window, { moved });
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) {
-          const { value, sources } = entry as unknown as {
-            value: number;
-            sources: { node: Element | null }[];
-          };
-          const nodes = sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
-          moved.push(`${value}: ${nodes.join(", ")}`);
-        }
-      }).observe({ type: "layout-shift", buffered: true });
-    });
+    const moved = await watchMoves(page);
     for (const path of ["/sweep", address]) {
       await gotoHydrated(page, path);
       await page.waitForLoadState("networkidle");
@@ -440,8 +427,7 @@ for (const { name, viewport } of [
       } else {
         await expect(page.locator("#part-cost")).toContainText("counted", { timeout: 15_000 });
       }
-      const moved = await page.evaluate(() => (window as unknown as { moved: string[] }).moved);
-      expect(moved, path).toEqual([]);
+      expect(await moved(), path).toEqual([]);
     }
   });
 }
