@@ -1,6 +1,5 @@
 //! The generated lists: metrics, short names, presets, accelerators, columns of runs, routes.
 
-
 use app::present::range::{Expected, expected, family};
 use model::Plan;
 use model::accelerator::AcceleratorId;
