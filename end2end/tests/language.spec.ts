@@ -98,6 +98,17 @@ test("the menu of more turns a page into Chinese and back", async ({ page }) => 
   await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
 });
 
+test("what is found is told in Chinese, with its ranges", async ({ visit }) => {
+  const page = await visit(CHINESE);
+  await page.goto("/find?v=1&preset=qwen3-30b-a3b");
+  await page.locator("#find-result[data-state=over]").waitFor({ timeout: 60_000 });
+  await expect(page.locator("#find-state")).toContainText("完成");
+  const result = page.locator("#find-result");
+  await expect(result).toContainText(/\d 到 \d/);
+  await expect(result).not.toContainText(/\d (?:to|of) \d/);
+  expect(await english(page)).toEqual([]);
+});
+
 test("nothing to mend for axe in Chinese", async ({ visit }) => {
   const page = await visit({ ...CHINESE, viewport: { width: 390, height: 844 } });
   await gotoHydrated(page);

@@ -263,7 +263,7 @@ fn machines(ran: &Ran) -> Markup {
             caption { "What fits where" }
             (table_head(&[
                 "Machine", "Weights", "Most kept", "As asked", "Weights per device", "Limit",
-                "Requests",
+                "Concurrency",
             ]))
             tbody {
                 @for fit in fits(ran.plan.design()) {

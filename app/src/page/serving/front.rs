@@ -22,7 +22,7 @@ pub(super) const BEST: &str = "serving-best";
 
 /// The columns of the table of layouts.
 const TITLES: [&str; 7] =
-    ["Layout", "Requests", "tokens/s per device", "tokens/s per user", "TPOT", "TTFT", "Limits"];
+    ["Layout", "Concurrency", "tokens/s per device", "tokens/s per user", "TPOT", "TTFT", "Limits"];
 
 /// The last column, where limits are set.
 const LIMITS: usize = 6;

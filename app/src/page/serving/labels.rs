@@ -239,7 +239,7 @@ pub(super) fn memory(ran: &Ran) -> String {
         @if memory.token > 0.0 {
             table {
                 caption { "Requests of an attention group that the cache holds" }
-                (table_head(&["Tokens of each", "Requests"]))
+                (table_head(&["Tokens of each", "Concurrency"]))
                 tbody {
                     @for tokens in [1_024.0, 4_096.0, 16_384.0, 65_536.0, 131_072.0] {
                         tr {
