@@ -188,14 +188,16 @@ test("a pointer on a chart is at the same data on a narrower screen", async ({ v
   const plot = (page: Page) => chart(page).locator(".chart-plot");
   const bar = (page: Page) => chart(page).locator("[data-opens=stage-5]").boundingBox();
 
-  const at = await bar(ann);
-  if (at === null) throw new Error("stage 5 has no bar");
+  // A chart is drawn once it is in view.
+  await bob.locator("#results [data-study=memory]").scrollIntoViewIfNeeded();
   await chart(ann).scrollIntoViewIfNeeded();
-  const seen = (await bar(ann)) ?? at;
-  await ann.mouse.move(seen.x + seen.width / 2, seen.y + seen.height / 2, { steps: 4 });
   const pointer = bob.locator(".chart-cursor", { hasText: "Ann" });
-  await expect(pointer).toBeAttached();
   await expect(async () => {
+    // The page may still scroll while one points.
+    const seen = await bar(ann);
+    if (seen === null) throw new Error("stage 5 has no bar");
+    await ann.mouse.move(seen.x + seen.width / 2, seen.y + seen.height / 2, { steps: 4 });
+    await expect(pointer).toBeAttached({ timeout: 2_000 });
     const [there, own] = [await pointer.boundingBox(), await bar(bob)];
     if (there === null || own === null) throw new Error("nothing to be seen");
     expect(there.x).toBeGreaterThan(own.x - 2);

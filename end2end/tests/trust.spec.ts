@@ -10,11 +10,17 @@ function runs(page: Page) {
   return page.getByRole("region", { name: "Table of runs" }).locator("tbody tr");
 }
 
-/** Opens the page, gives a sign of life, and waits until its runs are there. */
-async function gotoRuns(page: Page, url = "/trust"): Promise<void> {
-  await gotoHydrated(page, url);
+/** Gives a sign of life to a page that hears it, and waits until its runs are there. */
+async function alive(page: Page): Promise<void> {
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await page.keyboard.press("Shift");
   await page.locator("#runs[data-live=true]").waitFor();
+}
+
+/** Opens the page with its runs. */
+async function gotoRuns(page: Page, url = "/trust"): Promise<void> {
+  await gotoHydrated(page, url);
+  await alive(page);
 }
 
 test("the form filters without JavaScript", async ({ visit }) => {
@@ -73,8 +79,7 @@ test("filters as one types, and the address brings the same runs back", async ({
   await expect(runs(page).first().getByRole("rowheader")).toHaveText(first, {
     useInnerText: true,
   });
-  await page.keyboard.press("Shift");
-  await page.locator("#runs[data-live=true]").waitFor();
+  await alive(page);
   await page.getByRole("link", { name: "Clear" }).click();
   await expect(runs(page)).toHaveCount(25);
   await expect(page).toHaveURL(/\/trust$/);
