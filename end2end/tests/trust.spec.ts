@@ -19,7 +19,7 @@ async function alive(page: Page): Promise<void> {
 
 /** Opens the page with its runs. */
 async function gotoRuns(page: Page, url = "/trust"): Promise<void> {
-  await gotoHydrated(page, url);
+  await page.goto(url);
   await alive(page);
 }
 

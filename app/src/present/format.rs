@@ -294,9 +294,9 @@ pub fn unbroken(text: &str) -> String {
 /// `380 ms to 1.2 s`.
 #[must_use]
 pub fn span([low, high]: [String; 2]) -> String {
-    let apart = |text: &str| text.rsplit_once([' ', '\u{a0}']).map(|(_, unit)| unit.to_owned());
-    match (low.rsplit_once([' ', '\u{a0}']), apart(&high)) {
-        (Some((number, unit)), Some(other)) if unit == other => format!("{number} to {high}"),
+    let [first, last] = [&low, &high].map(|text| text.rsplit_once([' ', '\u{a0}']));
+    match (first, last) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {high}"),
         _ => format!("{low} to {high}"),
     }
 }
@@ -437,6 +437,15 @@ mod tests {
     #[track_caller]
     fn check(shown: &Quantity, expected: &str) {
         assert_eq!(shown.to_string(), expected);
+    }
+
+    #[test]
+    fn a_range_says_a_unit_once_where_both_ends_have_it() {
+        let of = |low: &str, high: &str| span([low.to_owned(), high.to_owned()]);
+        assert_eq!(of("28.5 %", "31.5 %"), "28.5 to 31.5 %");
+        assert_eq!(of("380\u{a0}ms", "401\u{a0}ms"), "380 to 401\u{a0}ms");
+        assert_eq!(of("380 ms", "1.2 s"), "380 ms to 1.2 s");
+        assert_eq!(of("40,620,000", "62,070,000"), "40,620,000 to 62,070,000");
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn ways(design: &Design, title: &str, at_hand: &AtHand<'_>) -> Markup {
     html! {
         p.find-ways {
             a.button.primary href={ "/?" (link) } aria-label="Open in the explorer" { "Open" }
-            // A script of the page's own keeps pins and shows the button.
+            // A script of the page's own keeps pins; without one there is no button.
             button type="button" class="button" data-pin=(link) { "Pin" }
             @if at_hand.is_legal { a.button href=(chosen.address()) { "Compare" } }
             a.button href={ "/r/new?" (link) } { "Review" }
