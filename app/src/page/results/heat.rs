@@ -162,13 +162,13 @@ pub(super) fn paint(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: 
             surface.opacity(0.06 + 0.46 * good);
             surface.fill(&[area.inset(0.5)], Paint::Plain(MARK));
             surface.opacity(1.0);
-            let mut text = data.spelled(dim, cell.best.0);
-            if data.is_refuted(cell.best.1) {
-                text.insert_str(0, "✗ ");
-            }
+            let mark = if data.is_refuted(cell.best.1) { "✗" } else { "" };
+            let whole = format!("{mark} {}", data.spelled(dim, cell.best.0));
             // The width is an upper bound, with room beside the words in it.
-            if area.height >= 15.0 && wide(&text) <= area.width {
-                surface.words(Words::new(&text, area.center(), Side::Center, Hue::Text));
+            let fits =
+                |text: &str| !text.is_empty() && area.height >= 15.0 && wide(text) <= area.width;
+            if let Some(text) = [whole.trim_start(), mark].iter().find(|text| fits(text)) {
+                surface.words(Words::new(text, area.center(), Side::Center, Hue::Text));
             }
         }
     }

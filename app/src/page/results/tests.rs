@@ -371,6 +371,13 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
     let cells = parts::heat_table(&data, &view);
     assert!(cells.contains("simulated: over the limit"), "{cells}");
     assert!(cells.contains("simulated 45.0 %"), "{cells}");
+    let grid = Grid::of(&data, [0, 1]);
+    for size in [(640.0, 400.0), (160.0, 120.0)] {
+        let palette = palette(false);
+        let mut file = SvgPicture::new(&palette);
+        heat::paint(&mut file, &data, &grid, &heat::Place::new(&grid, size));
+        assert!(file.finish(size, "A", "", "").contains('✗'), "{size:?}");
+    }
 }
 
 #[test]
