@@ -1,5 +1,6 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
+mod following;
 mod hybrid;
 mod kernel_rows;
 mod knob_set;
@@ -30,6 +31,7 @@ pub use table::{
     Transformer,
 };
 
+use crate::accelerator::AcceleratorId;
 use crate::choice::AttentionVariant;
 use crate::knob::{KnobError, Section};
 use crate::preset::Preset;
@@ -138,18 +140,40 @@ impl Design {
         self.set(id, &setting::parse(id.knob(), text)?)
     }
 
-    /// The knobs that differ from the preset, in registry order.
+    /// The knobs that differ from the preset, in registry order; the framework where it isn't the
+    /// one that follows from the accelerator.
     #[must_use]
     pub fn changed(&self) -> Vec<KnobId> {
-        let base = self.preset.design();
-        KnobId::ALL.iter().copied().filter(|id| self.get(*id) != base.get(*id)).collect()
+        let mut base = self.preset.design();
+        let is_elsewhere = base.cluster.accelerator != self.cluster.accelerator;
+        base.move_to(self.cluster.accelerator);
+        let differs = |id: &KnobId| match id {
+            KnobId::accelerator => is_elsewhere,
+            _ => self.get(*id) != base.get(*id),
+        };
+        KnobId::ALL.iter().copied().filter(differs).collect()
     }
 
     /// Puts a knob back to its preset's value.
     pub fn reset(&mut self, id: KnobId) {
-        let base = self.preset.design();
+        let mut base = self.preset.design();
+        if id.follows() {
+            base.move_to(self.cluster.accelerator);
+        }
         // A preset's own value is in bounds: a test sets each of them.
         let _ = self.set(id, &base.get(id));
+    }
+
+    /// The design on another accelerator, with what follows from it.
+    fn move_to(&mut self, accelerator: AcceleratorId) {
+        let from = core::mem::replace(&mut self.cluster.accelerator, accelerator);
+        self.follow(from);
+    }
+
+    /// Moves along what follows from the accelerator, which was another one.
+    fn follow(&mut self, from: AcceleratorId) {
+        let to = self.cluster.accelerator;
+        self.kernel.framework = following::carried(self.kernel.framework, from, to);
     }
 }
 

@@ -74,7 +74,11 @@ pub fn read(tree: &Tree) -> Result<Design, Vec<KnobError>> {
     };
     let mut reader = Reader { design: start(entries), errors: Vec::new(), seen: Vec::new() };
     reader.errors.extend(head_errors(entries));
-    for (index, (key, value)) in entries.iter().enumerate() {
+    // What follows from knobs of other sections is read last.
+    let is_late = |key: &str| key == Section::Kernel.name();
+    let (late, first): (Vec<_>, Vec<_>) =
+        entries.iter().enumerate().partition(|(_, (key, _))| is_late(key));
+    for (index, (key, value)) in first.into_iter().chain(late) {
         if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
             reader.errors.push(repeated(key));
         } else if !matches!(key.as_str(), "schema" | "preset" | PROVENANCE) {

@@ -86,7 +86,10 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
         default_design()
     });
     let mut seen: Vec<KnobId> = Vec::new();
-    for pair in pairs.iter().filter(|pair| !is_head(pair)) {
+    let follows = |pair: &&Pair| KnobId::find(&pair.key).is_ok_and(KnobId::follows);
+    let (last, first): (Vec<&Pair>, Vec<&Pair>) =
+        pairs.iter().filter(|pair| !is_head(pair)).partition(follows);
+    for pair in first.into_iter().chain(last) {
         if errors.len() >= MAX_ERRORS {
             let detail = String::from("there are more errors than are listed here");
             errors.push(link_error("too_many_errors", "link", detail, None));

@@ -344,3 +344,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_framework_follows_the_accelerator_until_it_is_set_itself() {
+    let framework = |query: &str| link::decode(query).unwrap().get(KnobId::framework).to_string();
+    assert_eq!(framework("preset=llama-3-70b"), "megatron");
+    assert_eq!(framework("preset=llama-3-70b&accelerator=ascend-910b3"), "mindspeed");
+    assert_eq!(framework("preset=pangu-ultra-moe&accelerator=h100-sxm-80gb"), "megatron");
+    for order in [
+        "framework=megatron&accelerator=ascend-910b3",
+        "accelerator=ascend-910b3&framework=megatron",
+    ] {
+        let design = link::decode(&format!("preset=llama-3-70b&{order}")).unwrap();
+        assert_eq!(design.get(KnobId::framework).to_string(), "megatron");
+        assert_eq!(link::decode(&link::encode(&design)).unwrap(), design);
+    }
+    let mut design = link::decode("preset=llama-3-70b&accelerator=ascend-910b3").unwrap();
+    assert_eq!(design.changed(), [KnobId::accelerator]);
+    design.reset(KnobId::accelerator);
+    assert!(design.changed().is_empty());
+    assert_eq!(framework("preset=llama-3-70b&framework=fsdp&accelerator=ascend-910b3"), "fsdp");
+}

@@ -81,13 +81,17 @@ macro_rules! registry {
                 self.field(id).value()
             }
 
-            /// Sets a knob.
+            /// Sets a knob. What follows from it moves along: the framework with the accelerator.
             ///
             /// # Errors
             /// A value of the wrong type or out of the knob's bounds; the design is unchanged.
             pub fn set(&mut self, id: KnobId, value: &Value) -> Result<(), KnobError> {
                 setting::check(id.knob(), value)?;
+                let from = self.cluster.accelerator;
                 self.put(id, value);
+                if id == KnobId::accelerator {
+                    self.follow(from);
+                }
                 Ok(())
             }
 

@@ -80,7 +80,13 @@ impl Source {
     }
 
     fn set_all_by(&self, design: &mut Design, names: Names) -> Vec<String> {
-        let errors = self.settings.iter().filter_map(|setting| set(design, setting, names).err());
+        let follows = |setting: &&String| {
+            let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
+            names.find(name).is_ok_and(KnobId::follows)
+        };
+        let (last, first): (Vec<_>, Vec<_>) = self.settings.iter().partition(follows);
+        let settings = first.into_iter().chain(last);
+        let errors = settings.filter_map(|setting| set(design, setting, names).err());
         errors.map(|error| error.to_string()).collect()
     }
 

@@ -40,7 +40,12 @@ impl DesignAsked {
             return Err(Refusal::new("too_many_settings", "set", detail));
         }
         let (mut errors, mut set) = (vec![], vec![]);
-        for setting in &self.set {
+        let follows = |setting: &&String| {
+            let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
+            names.find(name).is_ok_and(KnobId::follows)
+        };
+        let (last, first): (Vec<_>, Vec<_>) = self.set.iter().partition(follows);
+        for setting in first.into_iter().chain(last) {
             match put(&mut design, setting, names) {
                 Ok(knob) => set.push(knob),
                 Err(error) => errors.push(error),
