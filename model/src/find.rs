@@ -39,7 +39,7 @@ pub use answer::{Answer, MAX_DESIGNS, Miss, Phase, Progress, Recommendation, Rul
 pub use guide::{Guide, Near};
 pub use pool::{OneThread, Pool};
 pub use query::{Goal, MIN_SPARE, Query, Question, Target, spare};
-pub use strategy::STRATEGY;
+pub use crate::framework::STRATEGY;
 
 use search::{Simulated, Stage, Walk};
 use sizing::Sizing;

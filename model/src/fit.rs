@@ -11,6 +11,7 @@ use crate::choice::{
 };
 use crate::design::{Design, PerStage};
 use crate::estimate::Estimate;
+use crate::framework::{Vocabulary, told_layers};
 use crate::operator::enclosing;
 use crate::plan::Plan;
 use crate::step::estimate;
@@ -41,7 +42,7 @@ pub struct Fitted {
 
 /// The recomputation and swapping that fits and is fastest.
 ///
-/// Tried are all sets of modules that differ in what they free, whole layers on all stages, and
+/// Only what the framework's arguments can say is tried. Tried are all sets of modules that differ in what they free, whole layers on all stages, and
 /// on each stage the fewest whole layers with which it fits; each with and without each swap. All
 /// are estimated with the closed form, the fastest of them again as the plan is timed. So it is
 /// the best there is, as far as both agree on the order of the first 24 that fit.
@@ -77,6 +78,7 @@ fn fastest(plan: &Plan, designs: impl Iterator<Item = Design>) -> Option<Fitted>
 
 /// The plan's design with every recomputation and swapping that this model has.
 fn candidates(plan: &Plan) -> Vec<Design> {
+    let words = Vocabulary::of(plan.design());
     let modules: Vec<Set<RecomputeModule>> =
         subsets(&usable_modules(plan)).into_iter().filter(|set| !is_redundant(*set)).collect();
     let mut all = Vec::new();
@@ -95,9 +97,11 @@ fn candidates(plan: &Plan) -> Vec<Design> {
         }
         let whole = whole_layers(&design, None);
         let fewest = whole_layers::fewest(plan, &whole);
-        all.extend(fewest.map(|layers| whole_layers(&design, Some(layers))));
+        let told = fewest.and_then(|layers| told_layers(&design, layers));
+        all.extend(told.map(|layers| whole_layers(&design, Some(layers))));
         all.push(whole);
     }
+    all.retain(|design| words.says_change(plan.design(), design));
     all
 }
 

@@ -3,13 +3,16 @@
 pub(crate) mod solver;
 pub(crate) mod text;
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::architecture::{KindId, Pattern, PerKind};
 use crate::choice::Method;
-use crate::design::{Design, PerStage};
+use crate::design::{Design, PerStage, Positions};
 use crate::schedule::Form;
+
+pub(crate) use solver::Ends;
 
 /// What one pipeline stage holds, all its chunks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -250,7 +253,7 @@ fn chunks_of_bars(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     chunks
 }
 
-fn chunks_of_layout(pattern: &Pattern, layout: &[alloc::string::String]) -> Vec<Stage> {
+fn chunks_of_layout(pattern: &Pattern, layout: &[String]) -> Vec<Stage> {
     let mut kinds = pattern.layers.iter();
     layout
         .iter()
@@ -275,4 +278,42 @@ fn chunks_of_layout(pattern: &Pattern, layout: &[alloc::string::String]) -> Vec<
             chunk
         })
         .collect()
+}
+
+/// Whether the parts behind the last layer of a layout stand where these may.
+pub(crate) fn keeps(chunks: &[String], stages: u64, ends: Ends) -> bool {
+    let (last, others) = match chunks.split_last() {
+        Some((last, others)) => (last.as_str(), others),
+        None => return true,
+    };
+    match ends {
+        Ends::Anywhere => true,
+        Ends::Last => !others.iter().any(|chunk| chunk.contains(['L', 'm', 'n', 'h'])),
+        Ends::HeadsLast => {
+            let of_mtp = |chunk: &String| chunk.contains(['m', 'n']);
+            let holders = chunks.iter().filter(|chunk| of_mtp(chunk)).count();
+            let from = (others.len() as u64 + 1).saturating_sub(stages);
+            let is_of_last = |at: usize| at as u64 > from;
+            last.ends_with('L')
+                && holders <= 1
+                && others.iter().enumerate().all(|(at, chunk)| {
+                    !chunk.contains(['L', 'm', 'h']) && (!of_mtp(chunk) || is_of_last(at))
+                })
+        }
+    }
+}
+
+/// The no-op layers with which slots hold what a layout's chunks do; none where the parts behind
+/// the last layer aren't all in the last chunk.
+pub(crate) fn noops_of(chunks: &[String]) -> Option<Positions> {
+    let stages = chunks.len() as u64;
+    if !keeps(chunks, stages, Ends::Last) {
+        return None;
+    }
+    let held = |chunk: &String| chunk.matches(['t', 'm']).count() as u64;
+    let each = chunks.iter().map(held).max()?;
+    let free = chunks.iter().zip(0..).flat_map(|(chunk, place)| {
+        place * each + held(chunk)..(place + 1) * each
+    });
+    Some(Positions(free.collect()))
 }

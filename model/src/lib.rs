@@ -86,6 +86,7 @@ mod ends;
 mod layer;
 mod layout;
 
+pub mod framework;
 pub mod rules;
 
 pub mod plan;

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::architecture::Pattern;
 use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
+use crate::framework::ends;
 use crate::layout::solver::{Chunk, Lengths, Problem, solve};
 use crate::layout::text::{MAX_TEXT_LEN, spelled};
 use crate::layout::{Stage, add_snapshots, chunks, stages_of};
@@ -54,7 +55,8 @@ pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
 }
 
 /// The layout with the least [`layout_overflow`]: layers, MTP layers, their heads and the
-/// language-model head are shared out anew; everything else is as in the plan.
+/// language-model head are shared out anew, as the framework's arguments can say it; everything else
+/// is as in the plan.
 ///
 /// Equally good layouts are told apart by how alike neighbouring chunks are. Every chunk holds
 /// something. `None` without a pipeline, and where there are more chunks than parts.
@@ -124,6 +126,8 @@ pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) 
             .map(|position| folded(placement.stage_at(p, position, 0)))
             .collect(),
         bins: if folds { p.div_ceil(2) } else { p },
+        ends: ends(plan.design().kernel.framework),
+        stages: p,
     };
     let text = spelled(&solve(&problem.with_equal_layers())?.chunks);
     (text.len() <= MAX_TEXT_LEN).then_some(text)
@@ -166,6 +170,8 @@ fn problem(plan: &Plan, parts: PartSeconds) -> (Problem, bool) {
         mtp: plan.architecture.mtp.layers as usize,
         bin_of,
         bins: if folds { p.div_ceil(2) } else { p },
+        ends: ends(design.kernel.framework),
+        stages: p,
     };
     (problem, repeats_alike && layers.is_exact)
 }

@@ -2,6 +2,7 @@
 
 mod checks;
 mod facts;
+mod framework;
 mod layers;
 mod legal;
 mod letters;
@@ -17,6 +18,7 @@ use crate::violation::Violation;
 use checks::broken;
 
 pub use checks::rules;
+pub use framework::Assertion;
 pub(crate) use checks::{first_broken, is_legal, shared_rules};
 pub use legal::legal_values;
 pub(crate) use legal::nearest;

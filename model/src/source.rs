@@ -174,6 +174,11 @@ sources! {
         "https://github.com/stas00/ml-engineering";
     /// NVIDIA's data sheets.
     NVIDIA = "NVIDIA data sheets", "https://www.nvidia.com/en-us/data-center/";
+    /// DeepSpeed's engine and its configuration.
+    DEEPSPEED = "DeepSpeed, runtime/engine.py and config.py",
+        "https://github.com/deepspeedai/DeepSpeed";
+    /// torchtitan's models and trainer.
+    TORCHTITAN_CODE = "torchtitan, models and trainer.py", "https://github.com/pytorch/torchtitan";
     /// TorchTitan's description of its 96 GB H100.
     TORCHTITAN = "TorchTitan, benchmarks", "https://github.com/pytorch/torchtitan";
     /// Model configuration.

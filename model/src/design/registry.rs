@@ -112,7 +112,7 @@ macro_rules! registry {
             }
 
             /// Whether a knob differs between two designs.
-            pub(super) fn differs(&self, other: &Self, id: KnobId) -> bool {
+            pub(crate) fn differs(&self, other: &Self, id: KnobId) -> bool {
                 !self.field(id).same(other.field(id))
             }
 

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 
 use super::rank;
 use super::space::Space;
-use super::strategy::{can_offload_layers, can_swap};
 use crate::choice::{
     Choice, RecomputeGranularity, RecomputeMethod, RecomputeModule, Set, ShardingStrategy,
     SwapModule, ZeroMemory,
@@ -90,18 +89,18 @@ fn overflows_host(metrics: &Metrics) -> bool {
 /// The savers of a space.
 pub(super) fn savers(space: &Space) -> Vec<Saver> {
     let mut savers = Vec::new();
-    let (design, framework) = (&space.base, space.base.kernel.framework);
+    let design = &space.base;
     if space.is_free(KnobId::recompute_granularity) {
         savers.extend(RecomputeModule::ALL.iter().map(|module| Saver::Recompute(*module)));
     }
-    if space.is_free(KnobId::moe_zero_memory) && space.ships(KnobId::moe_alltoall_overlap_comm) {
+    if space.is_free(KnobId::moe_zero_memory) {
         savers.extend([ZeroMemory::Level0, ZeroMemory::Level1].map(Saver::ZeroMemory));
     }
     if space.is_free(KnobId::swap_modules) {
         let modules = SwapModule::ALL.iter().copied();
-        savers.extend(modules.filter(|it| can_swap(framework, *it)).map(Saver::Swap));
+        savers.extend(modules.map(Saver::Swap));
     }
-    if space.is_free(KnobId::cpu_offloading_num_layers) && can_offload_layers(framework) {
+    if space.is_free(KnobId::cpu_offloading_num_layers) {
         savers.extend((1..=4).map(Saver::Offload));
     }
     if space.is_free(KnobId::data_parallel_sharding_strategy) {
@@ -115,9 +114,16 @@ pub(super) fn savers(space: &Space) -> Vec<Saver> {
         let breaks =
             |knob| rules().iter().any(|rule| rule.knobs.contains(&knob) && rule.is_broken(&with));
         match saver {
-            Saver::Recompute(_) => !breaks(KnobId::recompute_modules),
-            Saver::Swap(_) => !breaks(KnobId::swap_modules),
-            Saver::ZeroMemory(_) | Saver::Offload(_) | Saver::Shard(_) => true,
+            Saver::Recompute(_) => {
+                !breaks(KnobId::recompute_modules)
+                    && space.can_say(&with, KnobId::recompute_modules)
+            }
+            Saver::Swap(_) => {
+                !breaks(KnobId::swap_modules) && space.can_say(&with, KnobId::swap_modules)
+            }
+            Saver::Offload(_) => space.can_say(&with, KnobId::cpu_offloading_num_layers),
+            Saver::ZeroMemory(_) => space.can_say(&with, KnobId::moe_zero_memory),
+            Saver::Shard(_) => true,
         }
     });
     savers
@@ -287,11 +293,13 @@ impl<'a> Fitting<'a> {
         }
         let design = &light.design;
         let stages = design.parallel.pipeline_model_parallel_size;
-        let most = crate::layout::slots(design).div_ceil(stages);
+        // In steps that the framework can be told.
+        let step = self.space.step_of_layers(design);
+        let most = crate::layout::slots(design).div_ceil(stages).div_ceil(step);
         let (mut low, mut high, mut best) = (0, most, all);
         while high - low > 1 {
             let middle = low.midpoint(high);
-            let some = self.layers(estimator, light, Some(middle))?;
+            let some = self.layers(estimator, light, Some(middle * step))?;
             if room.holds(&some.metrics) {
                 (high, best) = (middle, some);
             } else if self.is_worth(&some) {

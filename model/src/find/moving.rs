@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::space::{Space, is_folded};
 use crate::choice::Method;
-use crate::design::{Design, KnobId, Positions};
+use crate::design::{Design, KnobId};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -22,8 +22,7 @@ impl Space {
         let methods = [design.schedule.method, Method::OneForwardOneBackward, Method::DualPipeV];
         for (stages, each) in sizes {
             for method in methods {
-                let known = self.layouts.contains_key(&(stages, each, is_folded(method)));
-                if !known && stages * each <= layout::slots(&self.base) {
+                if !self.has_cut(stages, each, method) && stages * each <= layout::slots(&self.base) {
                     self.lay_out_one(Some(plan), stages, each, method);
                 }
             }
@@ -76,6 +75,7 @@ impl Space {
             }
         }
         found.dedup();
+        found.retain(|changed| self.keeps(changed));
         found
     }
 
@@ -103,11 +103,7 @@ impl Space {
             != [stages, each]
             || is_folded(before.schedule.method) != is_folded(design.schedule.method);
         if laid_out && self.is_free(KnobId::pipeline_model_parallel_layout) {
-            let key = (stages, each, is_folded(design.schedule.method));
-            let layout = self.layouts.get(&key).cloned().flatten();
-            let parallel = &mut design.parallel;
-            parallel.pipeline_model_parallel_layout = layout;
-            parallel.noop_layers = Positions::default();
+            self.cut(design);
         }
     }
 }

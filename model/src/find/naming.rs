@@ -7,12 +7,13 @@ use super::pool::Pool;
 use super::query::spare;
 use super::rank;
 use super::search::{Simulated, Walk, degrees};
-use super::strategy::{RECOMPUTATION, STRATEGY, complexity, overlaps};
+use super::strategy::{RECOMPUTATION, complexity, overlaps};
 use super::tuning;
 use crate::choice::Timing;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
+use crate::framework::STRATEGY;
 
 /// How much slower than the fastest the safest may be.
 pub(super) const SAFEST: f64 = 0.05;
@@ -116,7 +117,8 @@ fn plainer(walk: &Walk, design: &Design) -> Vec<Design> {
             // The space's own base has what a framework needs in place of the neutral value.
             let _ = changed.set(knob, &space.base.get(knob));
         }
-        if changed != *design && complexity(&changed) < complexity(design) {
+        let is_plainer = changed != *design && complexity(&changed) < complexity(design);
+        if is_plainer && space.keeps(&changed) {
             plainer.push(changed);
         }
     }

@@ -10,6 +10,7 @@ use crate::budget::{BudgetMetric, RunTarget};
 use crate::choice::{Choice, Method, ShardingStrategy};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::Metrics;
+use crate::framework::{Vocabulary, can_shard};
 use crate::metric::{MetricId, MetricValue};
 use crate::units::Bytes;
 
@@ -194,7 +195,7 @@ pub struct Query {
     pub keep: KnobSet,
     /// What every proposed design must reach.
     pub targets: Vec<Target>,
-    /// Whether schedules and overlaps count that the design's framework doesn't ship.
+    /// Whether everything counts, also what the design's framework can't be told.
     pub any_schedule: bool,
 }
 
@@ -222,7 +223,7 @@ impl Query {
     /// The schedules that the search goes through, where they aren't kept.
     #[must_use]
     pub fn methods(&self) -> Vec<Method> {
-        strategy::methods(&self.design, self.any_schedule)
+        strategy::methods(&self.design, &self.words())
     }
 
     /// The ways to share out states that the search goes through, where they aren't kept.
@@ -230,8 +231,13 @@ impl Query {
     pub fn sharding_strategies(&self) -> Vec<ShardingStrategy> {
         let own = self.design.parallel.data_parallel_sharding_strategy;
         let all = ShardingStrategy::ALL.iter().copied();
-        all.filter(|it| *it == own || self.any_schedule || strategy::can_shard(&self.design, *it))
+        all.filter(|it| *it == own || self.any_schedule || can_shard(&self.design, *it))
             .collect()
+    }
+
+    /// What the framework can be told.
+    pub(super) fn words(&self) -> Vocabulary {
+        if self.any_schedule { Vocabulary::any() } else { Vocabulary::of(&self.design) }
     }
 
     /// The share of the memory that has to stay free: [`MIN_SPARE`], and more where a target

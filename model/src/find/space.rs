@@ -5,10 +5,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::query::Query;
-use super::strategy::{RECOMPUTATION, STRATEGY, can_shard, has_overlap, methods};
+use super::strategy::{RECOMPUTATION, methods};
 use crate::architecture::Pattern;
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
-use crate::design::{Design, KnobId, KnobSet, Layout, Positions};
+use crate::design::{Design, KnobId, KnobSet, Layout, Parallel, Positions};
+use crate::framework::{self, STRATEGY, Vocabulary, can_shard, ends, layers_told_by};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -68,6 +69,20 @@ pub(super) struct Place {
     pub(super) micro_batch: u64,
 }
 
+/// How layers are cut into chunks, as the framework is told it: neither is an even cut.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cut {
+    layout: Option<Layout>,
+    noops: Positions,
+}
+
+impl Cut {
+    pub(super) fn apply(&self, parallel: &mut Parallel) {
+        parallel.pipeline_model_parallel_layout.clone_from(&self.layout);
+        parallel.noop_layers.clone_from(&self.noops);
+    }
+}
+
 /// What is searched, with everything that all of its designs share.
 #[derive(Debug)]
 pub(super) struct Space {
@@ -76,9 +91,10 @@ pub(super) struct Space {
     pub(super) free: KnobSet,
     /// The design as it was asked about.
     at_hand: Design,
-    any_schedule: bool,
-    /// The layout of so many stages with so many chunks each.
-    pub(super) layouts: BTreeMap<(u64, u64, bool), Option<Layout>>,
+    /// What the framework can be told.
+    words: Vocabulary,
+    /// The cut of so many stages with so many chunks each.
+    cuts: BTreeMap<(u64, u64, bool), Cut>,
 }
 
 impl Space {
@@ -88,8 +104,8 @@ impl Space {
             base: neutral(&query.design, &free),
             free,
             at_hand: query.design.clone(),
-            any_schedule: query.any_schedule,
-            layouts: BTreeMap::new(),
+            words: query.words(),
+            cuts: BTreeMap::new(),
         }
     }
 
@@ -124,7 +140,7 @@ impl Space {
         for pp in stages.iter().copied() {
             for Variant { chunks, method, .. } in self.variants(pp) {
                 let key = (pp, chunks, is_folded(method));
-                if plan.is_some() || !self.layouts.contains_key(&key) {
+                if plan.is_some() || !self.cuts.contains_key(&key) {
                     self.lay_out_one(plan, pp, chunks, method);
                 }
             }
@@ -133,13 +149,29 @@ impl Space {
 
     pub(super) fn lay_out_one(&mut self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) {
         if self.is_free(KnobId::pipeline_model_parallel_layout) {
-            let layout = self.layout_of(plan, pp, each, method);
-            self.layouts.insert((pp, each, is_folded(method)), layout);
+            let cut = self.cut_of(plan, pp, each, method).unwrap_or_default();
+            self.cuts.insert((pp, each, is_folded(method)), cut);
         }
     }
 
-    /// The layout of so many stages; none where layers spread evenly without one.
-    fn layout_of(&self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) -> Option<Layout> {
+    /// Whether so many stages with so many chunks are cut already.
+    pub(super) fn has_cut(&self, pp: u64, each: u64, method: Method) -> bool {
+        self.cuts.contains_key(&(pp, each, is_folded(method)))
+    }
+
+    /// Cuts a design's layers for its stages and chunks.
+    pub(super) fn cut(&self, design: &mut Design) {
+        let (parallel, method) = (&mut design.parallel, design.schedule.method);
+        let (pp, each) =
+            (parallel.pipeline_model_parallel_size, parallel.virtual_pipeline_model_parallel_size);
+        match self.cuts.get(&(pp, each, is_folded(method))) {
+            Some(cut) => cut.apply(parallel),
+            None => Cut::default().apply(parallel),
+        }
+    }
+
+    /// The cut of so many stages; none where layers spread evenly without one.
+    fn cut_of(&self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) -> Option<Cut> {
         if pp == 1 {
             return None;
         }
@@ -150,17 +182,22 @@ impl Space {
         let text = match plan {
             Some(plan) => proposal::quick_layout(plan, method, pp, each)?,
             None if spreads => return None,
-            None => layout::text::even_layout(&design)?,
+            None => layout::text::even_layout(&design, ends(design.kernel.framework))?,
         };
         let stages = |design: &Design| {
             layout::stages(design, &layout::chunks_of(design, &Pattern::new(design)))
         };
         let own = spreads.then(|| stages(&design));
-        design.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;
+        design.schedule.method = method;
+        framework::cut(&mut design, text)?;
         if own.is_some_and(|own| own == stages(&design)) {
             return None;
         }
-        design.parallel.pipeline_model_parallel_layout
+        let parallel = design.parallel;
+        Some(Cut {
+            layout: parallel.pipeline_model_parallel_layout,
+            noops: parallel.noop_layers,
+        })
     }
 
     /// The plan of some legal design at one of these places.
@@ -180,14 +217,7 @@ impl Space {
             let _ = design.set(knob, &other.get(knob));
         }
         if self.is_free(KnobId::pipeline_model_parallel_layout) {
-            let (parallel, method) = (&mut design.parallel, design.schedule.method);
-            let (pp, chunks) = (
-                parallel.pipeline_model_parallel_size,
-                parallel.virtual_pipeline_model_parallel_size,
-            );
-            parallel.noop_layers = Positions::default();
-            parallel.pipeline_model_parallel_layout =
-                self.layouts.get(&(pp, chunks, is_folded(method))).cloned().flatten();
+            self.cut(&mut design);
         }
         design
     }
@@ -206,10 +236,21 @@ impl Space {
             && pp <= slots
     }
 
-    /// Whether a design has what is kept.
+    /// Whether a design has what is kept, and all else can be told to the framework.
     pub(super) fn keeps(&self, design: &Design) -> bool {
         let kept = STRATEGY.without(&self.free);
-        kept.is_empty() || !self.at_hand.differences(design).meets(&kept)
+        (kept.is_empty() || !self.at_hand.differences(design).meets(&kept))
+            && self.words.says_all(design, &self.free)
+    }
+
+    /// Whether the framework can be told what a design has of a knob.
+    pub(super) fn can_say(&self, design: &Design, knob: KnobId) -> bool {
+        self.words.says(design, knob)
+    }
+
+    /// Whole layers of a stage by which the numbers differ that the framework can be told.
+    pub(super) fn step_of_layers(&self, design: &Design) -> u64 {
+        if self.words.is_any() { 1 } else { layers_told_by(design) }
     }
 
     pub(super) fn is_free(&self, knob: KnobId) -> bool {
@@ -333,12 +374,14 @@ impl Space {
     pub(super) fn variants(&self, pp: u64) -> Vec<Variant> {
         let own = &self.at_hand;
         let present = own.schedule.method;
-        let mut methods = methods(own, self.any_schedule);
+        let mut methods = if self.is_free(KnobId::method) {
+            methods(own, &self.words)
+        } else {
+            Vec::from([present])
+        };
         // One stage has one schedule.
         methods.retain(|method| {
-            *method == present
-                || (self.is_free(KnobId::method)
-                    && (pp > 1 || *method == Method::OneForwardOneBackward))
+            *method == present || pp > 1 || *method == Method::OneForwardOneBackward
         });
         let mut variants = Vec::new();
         for chunks in self.chunks(pp) {
@@ -387,7 +430,7 @@ impl Space {
 
     /// Whether the framework has what this flag turns on.
     pub(super) fn ships(&self, knob: KnobId) -> bool {
-        self.any_schedule || has_overlap(&self.base, knob)
+        self.words.has_overlap(&self.base, knob)
     }
 
     /// The design at a place, with everything hidden that usually can be, and no memory saved.
@@ -412,8 +455,7 @@ impl Space {
         }
         if self.is_free(KnobId::pipeline_model_parallel_layout) {
             let key = (degrees.pp, variant.chunks, is_folded(variant.method));
-            let layout = self.layouts.get(&key);
-            parallel.pipeline_model_parallel_layout = layout.cloned().flatten();
+            self.cuts.get(&key).unwrap_or(&Cut::default()).apply(parallel);
         }
         design.training.micro_batch_size = micro_batch;
         design.schedule.method = variant.method;
@@ -498,12 +540,12 @@ impl Space {
 
     /// Whether the framework shares out these states, for a design of the space.
     pub(super) fn shards(&self, design: &Design, strategy: ShardingStrategy) -> bool {
-        self.any_schedule || can_shard(design, strategy)
+        self.words.can_shard(design, strategy)
     }
 
     /// Whether the framework has what this flag turns on, for a design of the space.
     pub(super) fn ships_in(&self, design: &Design, knob: KnobId) -> bool {
-        self.any_schedule || has_overlap(design, knob)
+        self.words.has_overlap(design, knob)
     }
 }
 

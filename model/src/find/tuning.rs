@@ -7,12 +7,13 @@ use super::fitting::{Room, Saver, grouped_layers, set_modules};
 use super::space::Space;
 use super::strategy::OVERLAPS;
 use crate::choice::{
-    Choice, Dispatcher, Framework, RecomputeGranularity, RecomputeMethod, Set, ShardingStrategy,
+    Choice, Dispatcher, RecomputeGranularity, RecomputeMethod, Set, ShardingStrategy,
     ZeroMemory,
 };
-use crate::design::{Design, KnobId, PerStage, Positions};
+use crate::design::{Design, KnobId, PerStage};
 use crate::fit::whole_layers::fewest;
 use crate::fit::{is_redundant, whole_layers};
+use crate::framework::{self, told_layers};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -72,7 +73,7 @@ fn recomputed(space: &Space, savers: &[Saver], design: &Design, found: &mut Vec<
     }
     let memory = &design.memory;
     if memory.recompute_granularity == RecomputeGranularity::Full {
-        whole(design, found);
+        whole(space, design, found);
         with(found, design, |changed| {
             changed.memory.recompute_num_layers = None;
             changed.memory.recompute_method = RecomputeMethod::Uniform;
@@ -110,17 +111,19 @@ fn recomputed(space: &Space, savers: &[Saver], design: &Design, found: &mut Vec<
             }
         }
     }
-    found.push(whole_layers(design, Some(PerStage::Same(1))));
+    let fewest = PerStage::Same(space.step_of_layers(design));
+    found.push(whole_layers(design, Some(fewest)));
 }
 
 /// The same with other numbers of whole layers.
-fn whole(design: &Design, found: &mut Vec<Design>) {
+fn whole(space: &Space, design: &Design, found: &mut Vec<Design>) {
     let memory = &design.memory;
     let stages = design.parallel.pipeline_model_parallel_size;
     let most = layout::slots(design).div_ceil(stages);
     match (&memory.recompute_num_layers, memory.recompute_method) {
         (Some(PerStage::Same(count)), RecomputeMethod::Block) => {
-            for other in [count.checked_sub(1), Some(count + 1)].into_iter().flatten() {
+            let step = space.step_of_layers(design);
+            for other in [count.checked_sub(step), Some(count + step)].into_iter().flatten() {
                 if other == 0 {
                     continue;
                 }
@@ -142,7 +145,9 @@ fn whole(design: &Design, found: &mut Vec<Design>) {
         }
         (layers, _) => {
             let group = if let Some(PerStage::Same(group)) = layers { *group } else { 1 };
-            found.push(whole_layers(design, Some(PerStage::Same(most.saturating_sub(1).max(1)))));
+            let step = space.step_of_layers(design);
+            let fewer = most.saturating_sub(1) / step * step;
+            found.push(whole_layers(design, Some(PerStage::Same(fewer.max(step)))));
             for other in [group - 1, group + 1] {
                 if (1..=MAX_GROUP).contains(&other) {
                     found.push(grouped_layers(design, other));
@@ -216,13 +221,8 @@ fn dispatched(space: &Space, design: &Design, found: &mut Vec<Design>) {
     if !experts || !space.is_free(KnobId::moe_token_dispatcher_type) {
         return;
     }
-    // DeepEP and HybridEP are libraries for NVIDIA's GPUs.
-    let flex = design.kernel.framework == Framework::Megatron;
     let own = design.schedule.moe_token_dispatcher_type;
     for other in Dispatcher::ALL.iter().filter(|other| **other != own) {
-        if *other == Dispatcher::Flex && !flex {
-            continue;
-        }
         with(found, design, |changed| {
             changed.schedule.moe_token_dispatcher_type = *other;
             if *other != Dispatcher::Alltoall {
@@ -243,10 +243,8 @@ pub(super) fn balanced(space: &Space, design: &Design) -> Vec<Design> {
     let proposals = proposal::layout_proposals(&plan).into_iter();
     let laid_out = proposals.filter_map(|proposal| {
         let mut changed = design.clone();
-        changed.parallel.noop_layers = Positions::default();
-        let text = Value::Text(proposal.layout);
-        changed.set(KnobId::pipeline_model_parallel_layout, &text).ok()?;
-        Some(changed)
+        framework::cut(&mut changed, proposal.layout)?;
+        space.keeps(&changed).then_some(changed)
     });
     laid_out.collect()
 }
@@ -263,5 +261,6 @@ pub(super) fn fewest_layers(space: &Space, design: &Design, room: Room) -> Optio
     tighter.cluster.hbm_usable_gib = Some(plan.memory_limit() / Bytes::gib(1.0) * room.0);
     let plan = Plan::new(&tighter).ok()?;
     let layers = fewest(&plan, &tighter)?;
-    Some(whole_layers(design, Some(layers)))
+    let told = whole_layers(design, told_layers(design, layers));
+    space.keeps(&told).then_some(told)
 }

@@ -30,6 +30,18 @@ pub(crate) struct Lengths {
     pub(crate) mtp_head: f64,
 }
 
+/// Where the parts behind the last layer may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// In any chunk from that of the last layer on.
+    Anywhere,
+    /// All heads in the last chunk; the MTP layers together in a chunk that is the last one of its
+    /// stage, the first stage's not counted.
+    HeadsLast,
+    /// All in the last chunk.
+    Last,
+}
+
 /// What is to be laid out, and where chunks lie.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
@@ -43,6 +55,9 @@ pub(crate) struct Problem {
     pub(crate) bin_of: Vec<usize>,
     /// How many bins there are.
     pub(crate) bins: usize,
+    pub(crate) ends: Ends,
+    /// How many stages there are.
+    pub(crate) stages: usize,
 }
 
 /// What one chunk holds beside the embedding, which is on the first.
@@ -78,6 +93,26 @@ pub(crate) struct Solution {
 impl Problem {
     fn layers(&self) -> usize {
         self.lead + self.rest
+    }
+
+    /// Whether the last chunks may hold this beside their layers.
+    fn takes(&self, tail: &[Chunk]) -> bool {
+        let Some(last) = tail.last() else { return true };
+        match self.ends {
+            Ends::Anywhere => true,
+            Ends::Last => tail.len() == 1,
+            Ends::HeadsLast => {
+                let first = self.bin_of.len() - tail.len();
+                let ends_a_stage = |at: usize| first + at + self.stages > self.bin_of.len();
+                let is_alone = |(at, chunk): (usize, &Chunk)| {
+                    chunk.mtp == 0
+                        || chunk.mtp == self.mtp && (at + 1 == tail.len() || ends_a_stage(at))
+                };
+                last.heads == 1
+                    && last.mtp_heads == self.mtp
+                    && tail.iter().enumerate().all(is_alone)
+            }
+        }
     }
 
     /// All parts together.
@@ -301,6 +336,7 @@ fn tails(problem: &Problem) -> Vec<Vec<Chunk>> {
         let mut tail = vec![Chunk::default(); behind + 1];
         fill(&mut tail, 0, left, splits, &mut tails);
     }
+    tails.retain(|tail| problem.takes(tail));
     tails
 }
 

@@ -4,14 +4,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::solver::{Chunk, Lengths, Problem, solve};
+use super::solver::{Chunk, Ends, Lengths, Problem, solve};
 use crate::design::Design;
 
 /// Letters of the longest text that the layout knob takes.
 pub(crate) const MAX_TEXT_LEN: usize = 4_096;
 
-/// A layout for a design that may break rules: every chunk as many layers, a head for one.
-pub(crate) fn even_layout(design: &Design) -> Option<String> {
+/// A layout for a design that may break rules: every chunk as many layers, a head for one, and the
+/// parts behind the last layer where they may stand.
+pub(crate) fn even_layout(design: &Design, ends: Ends) -> Option<String> {
     let transformer = &design.transformer;
     let lengths =
         Lengths { lead: 1.0, rest: 1.0, head: 1.0, mtp: 1.0, mtp_head: 1.0, embedding: 0.0 };
@@ -24,6 +25,8 @@ pub(crate) fn even_layout(design: &Design) -> Option<String> {
         mtp: transformer.mtp_num_layers as usize,
         bin_of: (0..count).collect(),
         bins: count,
+        ends,
+        stages: usize::try_from(design.parallel.pipeline_model_parallel_size).unwrap_or(count),
     };
     let text = spelled(&solve(&problem)?.chunks);
     (text.len() <= MAX_TEXT_LEN).then_some(text)

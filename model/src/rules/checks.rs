@@ -2,16 +2,44 @@
 
 use alloc::string::String;
 
+use super::framework::{self, Assertion};
 use super::rule::Rule;
-use super::table::{RULES, SOURCES};
+use super::table::{self, SOURCES};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::knob::Section;
 use crate::source::Source;
 
+/// How many rules there are.
+const COUNT: usize = {
+    let (mut count, mut table) = (table::RULES.len(), 0);
+    while table < framework::TABLES.len() {
+        count += framework::TABLES[table].len();
+        table += 1;
+    }
+    count
+};
+
+/// The rules that hold whatever the framework, and behind them those of single frameworks.
+static RULES: [Rule; COUNT] = {
+    let mut all = [table::RULES[0]; COUNT];
+    let (mut filled, mut table, mut part) = (0, 0, table::RULES);
+    loop {
+        let mut place = 0;
+        while place < part.len() {
+            all[filled] = part[place];
+            (filled, place) = (filled + 1, place + 1);
+        }
+        if table == framework::TABLES.len() {
+            break all;
+        }
+        (part, table) = (framework::TABLES[table], table + 1);
+    }
+};
+
 /// Every rule, in the order in which violations are reported.
 #[must_use]
 pub fn rules() -> &'static [Rule] {
-    RULES
+    &RULES
 }
 
 impl Rule {
@@ -19,7 +47,17 @@ impl Rule {
     #[must_use]
     pub fn source(&self) -> Option<Source> {
         let place = RULES.iter().position(|rule| rule.name == self.name)?;
-        SOURCES.get(place).copied()
+        SOURCES.get(place).copied().or_else(|| Some(self.assertion()?.source))
+    }
+
+    /// Where a framework checks it; none of a rule that holds whatever the framework.
+    #[must_use]
+    pub fn assertion(&self) -> Option<&'static Assertion> {
+        let tables = framework::TABLES.iter().zip(framework::ASSERTIONS);
+        tables.into_iter().find_map(|(rules, assertions)| {
+            let place = rules.iter().position(|rule| rule.name == self.name)?;
+            assertions.get(place)
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::checks::keeps_rules_of;
 use super::rule::Rule;
 use crate::design::{Design, KnobId};
+use crate::framework::ends;
 use crate::knob::{Kind, Value};
 use crate::layout;
 use crate::sorting::sort_short;
@@ -157,7 +158,7 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             pattern.filter(&mut holds).into_iter().collect()
         }
         (Kind::Layout, _) => {
-            let even = layout::text::even_layout(design).map(Value::Text);
+            let even = layout::text::even_layout(design, ends(design.kernel.framework)).map(Value::Text);
             core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
         }
         (

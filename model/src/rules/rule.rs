@@ -54,7 +54,7 @@ macro_rules! rules {
         $name:ident [$($knob:ident),+] $(+ [$($also:ident),+])? $source:expr,
         |$design:ident| $check:expr;
     )+) => {
-        pub(super) static RULES: &[Rule] = &[$(Rule {
+        pub(super) const RULES: &[Rule] = &[$(Rule {
             name: stringify!($name),
             knobs: &[$(KnobId::$knob),+],
             reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,

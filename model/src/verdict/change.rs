@@ -6,6 +6,7 @@ use super::options::{Candidate, KNOBS, Tried};
 use crate::design::{Design, KnobId};
 use crate::estimate::Estimate;
 use crate::fit::screening::{MARGIN, pressure, screened};
+use crate::framework::Vocabulary;
 use crate::knob::Value;
 use crate::plan::Plan;
 use crate::step::estimate;
@@ -69,7 +70,11 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
 }
 
 fn screen(plan: &Plan, candidates: Vec<Candidate>) -> Vec<Screened> {
+    let words = Vocabulary::of(plan.design());
     let screen = |candidate: Candidate| {
+        if !words.says_change(plan.design(), &candidate.design) {
+            return None;
+        }
         let (plan, estimate) = screened(plan, &candidate.design)?;
         let (pressure, mfu) = (pressure(&plan, &estimate), estimate.metrics.mfu);
         Some(Screened { candidate, pressure, mfu })

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use crate::choice::{Choice, RecomputeGranularity, RecomputeMethod, Set, ZeroMemory};
-use crate::design::{Design, KnobId, PerStage, Positions};
+use crate::design::{Design, KnobId, PerStage};
 use crate::fit::modules::{subsets, usable_modules, usable_swaps};
 use crate::fit::{is_redundant, whole_layers};
+use crate::framework::{self, told_layers};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -196,9 +197,9 @@ fn stages(design: &Design, id: KnobId) -> Vec<Candidate> {
             let even = changed.parallel.pipeline_model_parallel_layout.is_none()
                 && layout::slots(&changed).is_multiple_of(chunks);
             if !even {
-                let text = layout::text::even_layout(&changed)?;
-                changed.parallel.noop_layers = Positions::default();
-                changed.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;
+                let ends = framework::ends(changed.kernel.framework);
+                let text = layout::text::even_layout(&changed, ends)?;
+                framework::cut(&mut changed, text)?;
             }
             let distance = distance(id, &Value::Integer(present), &value);
             Some(Candidate { design: changed, distance })
@@ -212,9 +213,7 @@ fn layouts(plan: &Plan) -> Vec<Candidate> {
     proposals
         .filter_map(|proposal| {
             let mut changed = design.clone();
-            changed.parallel.noop_layers = Positions::default();
-            let value = Value::Text(proposal.layout);
-            changed.set(KnobId::pipeline_model_parallel_layout, &value).ok()?;
+            framework::cut(&mut changed, proposal.layout)?;
             Some(Candidate { design: changed, distance: 1.0 })
         })
         .collect()
@@ -254,6 +253,7 @@ fn fewer_layers(plan: &Plan) -> Vec<Candidate> {
 fn fewest_layers(plan: &Plan) -> Vec<Candidate> {
     let design = plan.design();
     let Some(layers) = whole_layers::fewest(plan, design) else { return Vec::new() };
+    let Some(layers) = told_layers(design, layers) else { return all_layers(design) };
     one(design, |changed| {
         let memory = &mut changed.memory;
         memory.recompute_granularity = RecomputeGranularity::Full;

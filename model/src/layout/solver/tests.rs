@@ -4,6 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// The chunk of the last layer.
+fn last_of_layers(chunks: &[Chunk]) -> usize {
+    chunks.iter().rposition(|chunk| chunk.layers > 0).unwrap_or(0)
+}
+
 /// Every layout of a problem in which each chunk holds something.
 fn every_layout(problem: &Problem) -> Vec<Vec<Chunk>> {
     let count = problem.bin_of.len();
@@ -83,14 +88,18 @@ fn small_problem() -> impl Strategy<Value = Problem> {
             mtp_head,
         },
     );
-    (lengths, 0_usize..5, 0_usize..6, 0_usize..3, 1_usize..4, 1_usize..4, any::<bool>()).prop_map(
-        |(lengths, lead, rest, mtp, stages, rounds, turns)| Problem {
+    let ends = prop_oneof![Just(Ends::Anywhere), Just(Ends::HeadsLast), Just(Ends::Last)];
+    let sizes = (0_usize..5, 0_usize..6, 0_usize..3, 1_usize..4, 1_usize..4, any::<bool>());
+    (lengths, sizes, ends).prop_map(
+        |(lengths, (lead, rest, mtp, stages, rounds, turns), ends)| Problem {
             lengths,
             lead,
             rest,
             mtp,
             bin_of: bins(stages, rounds, turns),
             bins: stages,
+            ends,
+            stages,
         },
     )
 }
@@ -103,7 +112,8 @@ proptest! {
     #[test]
     fn no_layout_is_shorter_than_the_solvers(problem in small_problem()) {
         prop_assume!(problem.layers() > 0);
-        let all = every_layout(&problem);
+        let mut all = every_layout(&problem);
+        all.retain(|chunks| problem.takes(&chunks[last_of_layers(chunks)..]));
         let best = all.iter().map(|chunks| longest(&problem, chunks)).reduce(f64::min);
         let found = solve(&problem);
         prop_assert_eq!(found.is_some(), best.is_some());
@@ -128,7 +138,7 @@ fn layers(problem: &Problem) -> Vec<usize> {
 #[test]
 fn equal_parts_are_spread_evenly() {
     let problem =
-        Problem { lengths: EQUAL, lead: 3, rest: 61, mtp: 0, bin_of: bins(16, 2, false), bins: 16 };
+        Problem { lengths: EQUAL, lead: 3, rest: 61, mtp: 0, bin_of: bins(16, 2, false), bins: 16, ends: Ends::Anywhere, stages: 16 };
     assert_eq!(layers(&problem), [2; 32]);
 }
 
@@ -136,7 +146,7 @@ fn equal_parts_are_spread_evenly() {
 fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
     let lengths = Lengths { head: 1.5, ..EQUAL };
     let problem =
-        Problem { lengths, lead: 0, rest: 61, mtp: 0, bin_of: bins(16, 2, true), bins: 16 };
+        Problem { lengths, lead: 0, rest: 61, mtp: 0, bin_of: bins(16, 2, true), bins: 16, ends: Ends::Anywhere, stages: 16 };
     let layers = layers(&problem);
     let changes = layers.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes <= 2, "{layers:?}");
@@ -146,7 +156,7 @@ fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
 fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
     let lengths = Lengths { head: 1.0, mtp: 1.0, mtp_head: 1.0, ..EQUAL };
     let problem =
-        Problem { lengths, lead: 0, rest: 13, mtp: 1, bin_of: bins(4, 1, false), bins: 4 };
+        Problem { lengths, lead: 0, rest: 13, mtp: 1, bin_of: bins(4, 1, false), bins: 4, ends: Ends::Anywhere, stages: 4 };
     let found = solve(&problem).unwrap();
     assert!((found.longest - 4.0).abs() < 1e-12);
     let split = found.chunks.iter().filter(|chunk| chunk.mtp != chunk.mtp_heads).count();
@@ -156,7 +166,7 @@ fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
 #[test]
 fn more_chunks_than_parts_have_no_layout() {
     let problem =
-        Problem { lengths: EQUAL, lead: 0, rest: 4, mtp: 0, bin_of: bins(8, 1, false), bins: 8 };
+        Problem { lengths: EQUAL, lead: 0, rest: 4, mtp: 0, bin_of: bins(8, 1, false), bins: 8, ends: Ends::Anywhere, stages: 8 };
     assert_eq!(solve(&problem), None);
 }
 
@@ -164,7 +174,7 @@ fn more_chunks_than_parts_have_no_layout() {
 fn many_dense_layers_on_many_stages_still_get_a_layout() {
     let lengths = Lengths { lead: 0.7, head: 1.5, ..EQUAL };
     let problem =
-        Problem { lengths, lead: 400, rest: 600, mtp: 2, bin_of: bins(500, 2, false), bins: 500 };
+        Problem { lengths, lead: 400, rest: 600, mtp: 2, bin_of: bins(500, 2, false), bins: 500, ends: Ends::Anywhere, stages: 500 };
     let found = solve(&problem).unwrap();
     assert!(!found.exact);
     assert_eq!(found.chunks.iter().map(|chunk| chunk.layers).sum::<usize>(), 1_000);
@@ -176,7 +186,7 @@ fn thirteen_stages_of_four_layers_and_three_with_a_head_or_mtp_overflow_by_five_
     // with its projection 1.12; lead layers are as long as MoE layers.
     let lengths = Lengths { head: 1.23, mtp: 1.12, mtp_head: 1.23, ..EQUAL };
     let problem =
-        Problem { lengths, lead: 3, rest: 58, mtp: 1, bin_of: bins(16, 2, false), bins: 16 };
+        Problem { lengths, lead: 3, rest: 58, mtp: 1, bin_of: bins(16, 2, false), bins: 16, ends: Ends::Anywhere, stages: 16 };
     let found = solve(&problem).unwrap();
     let overflow = found.longest / (problem.total() / 16.0) - 1.0;
     assert!((overflow - 0.048).abs() < 5e-4, "{overflow}");
