@@ -34,12 +34,12 @@ use crate::estimator::Estimator;
 use crate::rules;
 use crate::violation::Violation;
 
+pub use crate::framework::STRATEGY;
 pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice};
 pub use answer::{Answer, MAX_DESIGNS, Miss, Phase, Progress, Recommendation, RuledOut};
 pub use guide::{Guide, Near};
 pub use pool::{OneThread, Pool};
 pub use query::{Goal, MIN_SPARE, Query, Question, Target, spare};
-pub use crate::framework::STRATEGY;
 
 use search::{Simulated, Stage, Walk};
 use sizing::Sizing;

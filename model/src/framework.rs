@@ -19,6 +19,7 @@ use crate::design::{Design, KnobId, KnobSet, PerStage, Positions};
 use crate::knob::{Role, Value};
 use crate::layout::{self, Ends};
 use crate::preset::PresetKind;
+use crate::rules::CAUTIONS;
 
 /// Where a framework's arguments can put the parts behind the last layer.
 ///
@@ -240,6 +241,12 @@ impl Vocabulary {
         self.any || knobs.iter().all(|knob| self.says(design, knob))
     }
 
+    /// Whether the released code starts a design, as far as it is known to refuse what a published
+    /// run had.
+    pub(crate) fn starts(&self, design: &Design) -> bool {
+        self.any || self.published.is_some() || !CAUTIONS.iter().any(|rule| rule.is_broken(design))
+    }
+
     /// Whether arguments say what a design has otherwise than another one.
     pub(crate) fn says_change(&self, from: &Design, to: &Design) -> bool {
         self.any || from.differences(to).iter().all(|knob| self.says(to, knob))
@@ -337,9 +344,7 @@ fn says(design: &Design, knob: KnobId) -> bool {
         KnobId::main_params_dtype => says_dtype(framework, memory.main_params_dtype),
         KnobId::exp_avg_dtype => says_dtype(framework, memory.exp_avg_dtype),
         KnobId::exp_avg_sq_dtype => says_dtype(framework, memory.exp_avg_sq_dtype),
-        KnobId::reuse_fp32_param => {
-            !memory.reuse_fp32_param || framework == Framework::Mindspeed
-        }
+        KnobId::reuse_fp32_param => !memory.reuse_fp32_param || framework == Framework::Mindspeed,
         _ if knob == KnobId::moe_hierarchical_alltoallv || knob.knob().has(Role::Overlap) => {
             design.get(knob) != Value::Flag(true) || has_overlap(design, knob)
         }

@@ -312,8 +312,9 @@ pub(crate) fn noops_of(chunks: &[String]) -> Option<Positions> {
     }
     let held = |chunk: &String| chunk.matches(['t', 'm']).count() as u64;
     let each = chunks.iter().map(held).max()?;
-    let free = chunks.iter().zip(0..).flat_map(|(chunk, place)| {
-        place * each + held(chunk)..(place + 1) * each
-    });
+    let free = chunks
+        .iter()
+        .zip(0..)
+        .flat_map(|(chunk, place)| place * each + held(chunk)..(place + 1) * each);
     Some(Positions(free.collect()))
 }

@@ -17,9 +17,10 @@ use crate::violation::Violation;
 
 use checks::broken;
 
-pub use checks::rules;
-pub use framework::Assertion;
+pub use checks::{cautions, rules};
 pub(crate) use checks::{first_broken, is_legal, shared_rules};
+pub use framework::Assertion;
+pub(crate) use framework::CAUTIONS;
 pub use legal::legal_values;
 pub(crate) use legal::nearest;
 pub use rule::Rule;

@@ -22,7 +22,8 @@ impl Space {
         let methods = [design.schedule.method, Method::OneForwardOneBackward, Method::DualPipeV];
         for (stages, each) in sizes {
             for method in methods {
-                if !self.has_cut(stages, each, method) && stages * each <= layout::slots(&self.base) {
+                if !self.has_cut(stages, each, method) && stages * each <= layout::slots(&self.base)
+                {
                     self.lay_out_one(Some(plan), stages, each, method);
                 }
             }

@@ -231,8 +231,7 @@ impl Query {
     pub fn sharding_strategies(&self) -> Vec<ShardingStrategy> {
         let own = self.design.parallel.data_parallel_sharding_strategy;
         let all = ShardingStrategy::ALL.iter().copied();
-        all.filter(|it| *it == own || self.any_schedule || can_shard(&self.design, *it))
-            .collect()
+        all.filter(|it| *it == own || self.any_schedule || can_shard(&self.design, *it)).collect()
     }
 
     /// What the framework can be told.

@@ -194,10 +194,7 @@ impl Space {
             return None;
         }
         let parallel = design.parallel;
-        Some(Cut {
-            layout: parallel.pipeline_model_parallel_layout,
-            noops: parallel.noop_layers,
-        })
+        Some(Cut { layout: parallel.pipeline_model_parallel_layout, noops: parallel.noop_layers })
     }
 
     /// The plan of some legal design at one of these places.
@@ -241,6 +238,7 @@ impl Space {
         let kept = STRATEGY.without(&self.free);
         (kept.is_empty() || !self.at_hand.differences(design).meets(&kept))
             && self.words.says_all(design, &self.free)
+            && self.words.starts(design)
     }
 
     /// Whether the framework can be told what a design has of a knob.

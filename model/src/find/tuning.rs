@@ -7,8 +7,7 @@ use super::fitting::{Room, Saver, grouped_layers, set_modules};
 use super::space::Space;
 use super::strategy::OVERLAPS;
 use crate::choice::{
-    Choice, Dispatcher, RecomputeGranularity, RecomputeMethod, Set, ShardingStrategy,
-    ZeroMemory,
+    Choice, Dispatcher, RecomputeGranularity, RecomputeMethod, Set, ShardingStrategy, ZeroMemory,
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::fit::whole_layers::fewest;

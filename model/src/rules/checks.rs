@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::framework::{self, Assertion};
+use super::framework::{self, Assertion, CAUTIONS};
 use super::rule::Rule;
 use super::table::{self, SOURCES};
 use crate::design::{Design, KnobId, KnobSet};
@@ -53,11 +53,7 @@ impl Rule {
     /// Where a framework checks it; none of a rule that holds whatever the framework.
     #[must_use]
     pub fn assertion(&self) -> Option<&'static Assertion> {
-        let tables = framework::TABLES.iter().zip(framework::ASSERTIONS);
-        tables.into_iter().find_map(|(rules, assertions)| {
-            let place = rules.iter().position(|rule| rule.name == self.name)?;
-            assertions.get(place)
-        })
+        framework::assertion_of(self)
     }
 }
 
@@ -68,6 +64,12 @@ pub(crate) fn shared_rules() -> impl Iterator<Item = &'static Rule> {
             .iter()
             .all(|knob| matches!(knob.knob().section, Section::Transformer | Section::Cluster))
     })
+}
+
+/// What the released code of a design's framework refuses although published runs had it, with
+/// what is wrong.
+pub fn cautions(design: &Design) -> impl Iterator<Item = (&'static Rule, String)> + '_ {
+    CAUTIONS.iter().filter_map(|rule| Some((rule, (rule.check.words)(design)?)))
 }
 
 /// The rules that a design breaks, with what is wrong.

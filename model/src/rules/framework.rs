@@ -9,21 +9,35 @@
 mod megatron;
 mod mindspeed;
 mod others;
+mod released;
 
 use super::rule::Rule;
 use crate::choice::{
     Choice, Framework, Method, RecomputeGranularity, RecomputeModule, ShardingStrategy, SwapModule,
 };
-use crate::design::{Design, KnobId};
-use crate::preset::PresetKind;
+use crate::design::Design;
 use crate::source::Source;
 
 /// The tables, one for each framework that has rules of its own.
 pub(super) const TABLES: [&[Rule]; 3] = [megatron::RULES, mindspeed::RULES, others::RULES];
 
-/// Who demands the rules of each table.
-pub(super) static ASSERTIONS: [&[Assertion]; 3] =
-    [megatron::ASSERTIONS, mindspeed::ASSERTIONS, others::ASSERTIONS];
+/// Where a rule of a framework is checked.
+pub(super) fn assertion_of(rule: &Rule) -> Option<&'static Assertion> {
+    let tables = [
+        (megatron::RULES, megatron::ASSERTIONS),
+        (mindspeed::RULES, mindspeed::ASSERTIONS),
+        (others::RULES, others::ASSERTIONS),
+        (released::RULES, released::ASSERTIONS),
+    ];
+    tables.into_iter().find_map(|(rules, assertions)| {
+        let place = rules.iter().position(|known| known.name == rule.name)?;
+        assertions.get(place)
+    })
+}
+
+/// What the released code of a framework refuses although a published run of it had it: a search
+/// proposes none of it, and a design that has it is told so.
+pub(crate) const CAUTIONS: &[Rule] = released::RULES;
 
 /// Where a framework's check stands, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,8 +70,7 @@ macro_rules! framework_rules {
                     if !matches!($design.kernel.framework, $(Framework::$framework)|+) {
                         return None;
                     }
-                    let broken: Option<W> = $check;
-                    broken.filter(|_| !super::has_run($design, &[$(KnobId::$knob),+]))
+                    $check
                 }
                 Checks { words: check::<String>, verdict: check::<()> }
             },
@@ -74,17 +87,6 @@ macro_rules! framework_rules {
 }
 
 pub(super) use framework_rules;
-
-/// Whether the published run that a design starts from had these knobs as they are, in the same
-/// framework: then its code took them, released or not.
-fn has_run(design: &Design, knobs: &[KnobId]) -> bool {
-    if design.preset.kind != PresetKind::Recipe {
-        return false;
-    }
-    let run = design.preset.design();
-    run.kernel.framework == design.kernel.framework
-        && knobs.iter().all(|knob| !design.differs(&run, *knob))
-}
 
 fn recomputes_layers(d: &Design) -> bool {
     d.memory.recompute_granularity == RecomputeGranularity::Full

@@ -158,7 +158,8 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             pattern.filter(&mut holds).into_iter().collect()
         }
         (Kind::Layout, _) => {
-            let even = layout::text::even_layout(design, ends(design.kernel.framework)).map(Value::Text);
+            let even =
+                layout::text::even_layout(design, ends(design.kernel.framework)).map(Value::Text);
             core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
         }
         (

@@ -90,8 +90,8 @@ fn small_problem() -> impl Strategy<Value = Problem> {
     );
     let ends = prop_oneof![Just(Ends::Anywhere), Just(Ends::HeadsLast), Just(Ends::Last)];
     let sizes = (0_usize..5, 0_usize..6, 0_usize..3, 1_usize..4, 1_usize..4, any::<bool>());
-    (lengths, sizes, ends).prop_map(
-        |(lengths, (lead, rest, mtp, stages, rounds, turns), ends)| Problem {
+    (lengths, sizes, ends).prop_map(|(lengths, (lead, rest, mtp, stages, rounds, turns), ends)| {
+        Problem {
             lengths,
             lead,
             rest,
@@ -100,8 +100,8 @@ fn small_problem() -> impl Strategy<Value = Problem> {
             bins: stages,
             ends,
             stages,
-        },
-    )
+        }
+    })
 }
 
 proptest! {
@@ -137,16 +137,32 @@ fn layers(problem: &Problem) -> Vec<usize> {
 
 #[test]
 fn equal_parts_are_spread_evenly() {
-    let problem =
-        Problem { lengths: EQUAL, lead: 3, rest: 61, mtp: 0, bin_of: bins(16, 2, false), bins: 16, ends: Ends::Anywhere, stages: 16 };
+    let problem = Problem {
+        lengths: EQUAL,
+        lead: 3,
+        rest: 61,
+        mtp: 0,
+        bin_of: bins(16, 2, false),
+        bins: 16,
+        ends: Ends::Anywhere,
+        stages: 16,
+    };
     assert_eq!(layers(&problem), [2; 32]);
 }
 
 #[test]
 fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
     let lengths = Lengths { head: 1.5, ..EQUAL };
-    let problem =
-        Problem { lengths, lead: 0, rest: 61, mtp: 0, bin_of: bins(16, 2, true), bins: 16, ends: Ends::Anywhere, stages: 16 };
+    let problem = Problem {
+        lengths,
+        lead: 0,
+        rest: 61,
+        mtp: 0,
+        bin_of: bins(16, 2, true),
+        bins: 16,
+        ends: Ends::Anywhere,
+        stages: 16,
+    };
     let layers = layers(&problem);
     let changes = layers.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes <= 2, "{layers:?}");
@@ -155,8 +171,16 @@ fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
 #[test]
 fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
     let lengths = Lengths { head: 1.0, mtp: 1.0, mtp_head: 1.0, ..EQUAL };
-    let problem =
-        Problem { lengths, lead: 0, rest: 13, mtp: 1, bin_of: bins(4, 1, false), bins: 4, ends: Ends::Anywhere, stages: 4 };
+    let problem = Problem {
+        lengths,
+        lead: 0,
+        rest: 13,
+        mtp: 1,
+        bin_of: bins(4, 1, false),
+        bins: 4,
+        ends: Ends::Anywhere,
+        stages: 4,
+    };
     let found = solve(&problem).unwrap();
     assert!((found.longest - 4.0).abs() < 1e-12);
     let split = found.chunks.iter().filter(|chunk| chunk.mtp != chunk.mtp_heads).count();
@@ -165,16 +189,32 @@ fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
 
 #[test]
 fn more_chunks_than_parts_have_no_layout() {
-    let problem =
-        Problem { lengths: EQUAL, lead: 0, rest: 4, mtp: 0, bin_of: bins(8, 1, false), bins: 8, ends: Ends::Anywhere, stages: 8 };
+    let problem = Problem {
+        lengths: EQUAL,
+        lead: 0,
+        rest: 4,
+        mtp: 0,
+        bin_of: bins(8, 1, false),
+        bins: 8,
+        ends: Ends::Anywhere,
+        stages: 8,
+    };
     assert_eq!(solve(&problem), None);
 }
 
 #[test]
 fn many_dense_layers_on_many_stages_still_get_a_layout() {
     let lengths = Lengths { lead: 0.7, head: 1.5, ..EQUAL };
-    let problem =
-        Problem { lengths, lead: 400, rest: 600, mtp: 2, bin_of: bins(500, 2, false), bins: 500, ends: Ends::Anywhere, stages: 500 };
+    let problem = Problem {
+        lengths,
+        lead: 400,
+        rest: 600,
+        mtp: 2,
+        bin_of: bins(500, 2, false),
+        bins: 500,
+        ends: Ends::Anywhere,
+        stages: 500,
+    };
     let found = solve(&problem).unwrap();
     assert!(!found.exact);
     assert_eq!(found.chunks.iter().map(|chunk| chunk.layers).sum::<usize>(), 1_000);
@@ -185,8 +225,16 @@ fn thirteen_stages_of_four_layers_and_three_with_a_head_or_mtp_overflow_by_five_
     // In MoE layers, by FLOPs at 8,192 tokens with full attention: the head 1.23, the MTP layer
     // with its projection 1.12; lead layers are as long as MoE layers.
     let lengths = Lengths { head: 1.23, mtp: 1.12, mtp_head: 1.23, ..EQUAL };
-    let problem =
-        Problem { lengths, lead: 3, rest: 58, mtp: 1, bin_of: bins(16, 2, false), bins: 16, ends: Ends::Anywhere, stages: 16 };
+    let problem = Problem {
+        lengths,
+        lead: 3,
+        rest: 58,
+        mtp: 1,
+        bin_of: bins(16, 2, false),
+        bins: 16,
+        ends: Ends::Anywhere,
+        stages: 16,
+    };
     let found = solve(&problem).unwrap();
     let overflow = found.longest / (problem.total() / 16.0) - 1.0;
     assert!((overflow - 0.048).abs() < 5e-4, "{overflow}");

@@ -6,13 +6,14 @@ use alloc::string::String;
 use super::{Assertion, framework_rules, recomputes, recomputes_layers, shards_gradients, swaps};
 use crate::choice::{
     ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Framework, Optimizer,
-    PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy,
-    SoftmaxType, StateDtype, SwapModule,
+    PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy, SoftmaxType,
+    StateDtype, SwapModule,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout::{self, Ends};
 use crate::rules::facts::{cp, has_experts, pp, vpp};
 use crate::rules::rule::{Checks, Rule, Words, say};
+use crate::schedule::Form;
 use crate::source::MEGATRON;
 
 const CONFIG: &str = "transformer_config.py:TransformerConfig.__post_init__";
@@ -78,10 +79,13 @@ framework_rules! {
             .then(|| say!("local CUDA graphs can't offload attention's output"));
     overlap_of_experts_in_a_pipeline_has_chunks [Megatron]
         [overlap_moe_expert_parallel_comm, virtual_pipeline_model_parallel_size,
-         pipeline_model_parallel_size]
+         pipeline_model_parallel_size, method]
         MEGATRON, CONFIG, "If enabling EP A2A overlap, virtual_pipeline_model_parallel_size must \
             be specified when pipeline_model_parallel_size > 1",
-        |d| (overlaps_experts(d) && pp(d) > 1 && vpp(d) == 1)
+        |d| (overlaps_experts(d)
+            && pp(d) > 1
+            && vpp(d) == 1
+            && !Form::of(d.schedule.method).runs_pairs)
             .then(|| say!("EP overlap on {} stages needs several chunks on each, VPP is 1", pp(d)));
     overlap_of_experts_recomputes_no_layers [Megatron]
         [overlap_moe_expert_parallel_comm, recompute_granularity, recompute_modules]

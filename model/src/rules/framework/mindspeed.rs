@@ -9,12 +9,12 @@ use crate::choice::{
     SwapModule,
 };
 use crate::design::{Design, KnobId, KnobSet};
-use crate::layout;
 use crate::rules::facts::{cp, has_experts, micro_batches, pp, tp, vpp};
 use crate::rules::rule::{Checks, Rule, Words, say};
 use crate::source::{MEGATRON, MINDSPEED, MINDSPEED_LLM};
 
-const PAIRS: &str = "features_manager/moe/fb_overlap.py:MoEFwdBwdOverlapFeature.validate_args";
+pub(super) const PAIRS: &str =
+    "features_manager/moe/fb_overlap.py:MoEFwdBwdOverlapFeature.validate_args";
 const DUALPIPEV: &str = "features_manager/pipeline_parallel/dualpipev_feature.py:validate_args";
 const ARGUMENTS: &str = "arguments.py:validate_args (core 0.12.1)";
 const PERMUTE: &str = "features_manager/moe/fused_moe_permute.py:validate_args";
@@ -24,15 +24,11 @@ fn is_dualpipev(d: &Design) -> bool {
 }
 
 /// Does the schedule pair forwards with backwards in the order of interleaved chunks?
-fn is_fb_overlap(d: &Design) -> bool {
+pub(super) fn is_fb_overlap(d: &Design) -> bool {
     runs_pairs(d) && !is_dualpipev(d)
 }
 
 framework_rules! {
-    pairs_reduce_gradients_at_the_end [Mindspeed] [overlap_grad_reduce, method]
-        MINDSPEED, PAIRS, "moe_fb_overlap and overlap_grad_reduce are incompatible",
-        |d| (runs_pairs(d) && d.schedule.overlap_grad_reduce).then(|| say!(
-            "a schedule of pairs reduces gradients at the end: overlap_grad_reduce is off"));
     pairs_in_a_pipeline_have_chunks [Mindspeed]
         [virtual_pipeline_model_parallel_size, method, pipeline_model_parallel_size]
         MINDSPEED, PAIRS, "The fb overlap needs no pipeline, virtual pipeline or dualpipeV \
@@ -60,12 +56,10 @@ framework_rules! {
         |d| (runs_pairs(d) && swaps(d, SwapModule::AttentionOutput))
             .then(|| say!("pairs can't swap attention's output"));
     pairs_overlap_their_exchange_once [Mindspeed]
-        [moe_alltoall_overlap_comm, moe_hierarchical_alltoallv, method]
-        MINDSPEED, PAIRS, "moe_fb_overlap and moe_alltoall_overlap_comm, \
-            moe_hierarchical_alltoallv are incompatible",
-        |d| (runs_pairs(d)
-            && (d.schedule.moe_alltoall_overlap_comm || d.schedule.moe_hierarchical_alltoallv))
-            .then(|| say!("pairs take neither the overlap in the layer nor the hierarchical form"));
+        [moe_alltoall_overlap_comm, method]
+        MINDSPEED, PAIRS, "moe_fb_overlap and moe_alltoall_overlap_comm are incompatible",
+        |d| (runs_pairs(d) && d.schedule.moe_alltoall_overlap_comm)
+            .then(|| say!("pairs overlap their exchange already, the layer can't, too"));
     pairs_of_chunks_have_two_rounds [Mindspeed]
         [global_batch_size, micro_batch_size, pipeline_model_parallel_size, method]
         + [num_devices, tensor_model_parallel_size, context_parallel_size,
@@ -76,17 +70,6 @@ framework_rules! {
             let batches = micro_batches(d)?;
             (is_fb_overlap(d) && vpp(d) > 1 && batches < 2 * pp(d)).then(|| say!(
                 "pairs of chunks need 2 PP = {} micro-batches, there are {batches}", 2 * pp(d)))
-        };
-    noops_of_pairs_are_in_the_last_chunk [Mindspeed] [noop_layers, method]
-        + [num_layers, mtp_num_layers, pipeline_model_parallel_size,
-           virtual_pipeline_model_parallel_size]
-        MINDSPEED, PAIRS, "In VPP schedule with fb_overlap, the noop-layers must in last VPP stage",
-        |d| {
-            let first = *d.parallel.noop_layers.0.first()?;
-            let (slots, chunks) = (layout::slots(d), layout::chunks(d));
-            let from = slots - slots / chunks;
-            (is_fb_overlap(d) && vpp(d) > 1 && first < from).then(|| say!(
-                "no-op layers of pairs are in the last chunk, from slot {from} on, not at {first}"))
         };
     dualpipev_unties_embeddings [Mindspeed] [method, untie_embeddings_and_output_weights]
         MINDSPEED, DUALPIPEV, "The dualpipev requires untie_embeddings_and_output_weights",
