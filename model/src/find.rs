@@ -13,6 +13,7 @@ mod fitting;
 mod guide;
 mod moving;
 mod naming;
+mod plainness;
 mod pool;
 mod query;
 mod rank;
@@ -236,10 +237,16 @@ impl Search {
             label,
             design: one.design.clone(),
             metrics: one.metrics,
-            why: label
-                .map_or_else(Vec::new, |goal| reason::why(goal, one, fastest, second, at_hand)),
+            why: label.map_or_else(Vec::new, |goal| {
+                let mut why = reason::why(goal, one, fastest, second, at_hand);
+                if goal == Goal::Fastest {
+                    why.extend(reason::plainness(walk, one));
+                }
+                why
+            }),
             binds: reason::binds(walk, one),
             margin: spare(&one.metrics),
+            unusual: walk.space.unusual(&one.design).collect(),
             behind: (1.0 - one.metrics.tokens_per_second / fastest.metrics.tokens_per_second)
                 .max(0.0),
         };

@@ -2,11 +2,13 @@
 //! whatever is asked and on however many threads.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::calibration::PAIR_SPREAD;
 use model::design::{Design, KnobId, KnobSet};
 use model::find::{
     Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, Recommendation,
     STRATEGY, Search, Target, advice, find, spare,
 };
+use model::framework::Vocabulary;
 use model::metric::MetricId;
 use model::preset::Preset;
 use model::{Estimator, Plan, estimate};
@@ -76,6 +78,10 @@ fn check(query: &Query, answer: &Answer) {
         for target in &query.targets {
             assert!(target.is_reached(&found.design, &metrics), "{target}");
         }
+        if !query.any_schedule {
+            let unsaid: Vec<KnobId> = Vocabulary::of(&query.design).unsaid(&found.design).collect();
+            assert!(unsaid.iter().all(|knob| query.keep.has(*knob)), "{unsaid:?} can't be said");
+        }
         for knob in &kept {
             assert_eq!(found.design.get(*knob), query.design.get(*knob), "{knob:?} is kept");
         }
@@ -95,8 +101,12 @@ fn check(query: &Query, answer: &Answer) {
     assert_eq!(answer.designs[0].label, Some(query.goal));
     let named = |goal: Goal| answer.designs.iter().find(|it| it.label == Some(goal)).unwrap();
     let speed = named(Goal::Fastest).metrics.tokens_per_second;
+    let usual = named(Goal::Fastest).unusual.len();
     for found in &answer.designs {
-        assert!(found.metrics.tokens_per_second <= speed * 1.000_3, "the fastest is the fastest");
+        // What few runs have wins by more than the error of a pair, or not at all.
+        let doubt = PAIR_SPREAD.half[1] * found.unusual.len().saturating_sub(usual) as f64;
+        let most = speed * doubt.exp() * 1.000_3;
+        assert!(found.metrics.tokens_per_second <= most, "the fastest is the fastest");
     }
     assert!(named(Goal::Safest).metrics.tokens_per_second >= speed * 0.95);
     assert!(named(Goal::Simplest).metrics.tokens_per_second >= speed * 0.90);

@@ -51,8 +51,11 @@ pub struct Recommendation {
     pub binds: String,
     /// The share of the memory that is free at its peak.
     pub margin: f64,
-    /// How much slower than the fastest it is, as a share.
+    /// How much slower than the fastest it is, as a share; zero where it is faster by what few runs
+    /// have.
     pub behind: f64,
+    /// The knobs that few runs have as it has them, and the design at hand neither.
+    pub unusual: Vec<KnobId>,
 }
 
 /// Designs that were ruled out together.

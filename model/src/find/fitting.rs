@@ -62,6 +62,11 @@ impl Closed {
         let metrics = estimator.metrics(&design).ok()?;
         Some(Self { design, metrics, is_settled: false })
     }
+
+    /// What it is worth to who asks.
+    pub(super) fn worth(&self, space: &Space) -> f64 {
+        space.worth(&self.design, &self.metrics)
+    }
 }
 
 /// How full a design may make its memory: a share of the limit.
@@ -155,7 +160,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn is_worth(&self, closed: &Closed) -> bool {
-        closed.metrics.tokens_per_second > self.worth
+        closed.worth(self.space) > self.worth
     }
 
     pub(super) fn closed(&mut self, estimator: &mut Estimator, design: Design) -> Option<Closed> {
@@ -172,7 +177,7 @@ impl<'a> Fitting<'a> {
         let parts = self.with_parts(estimator, light, light, room);
         let whole = self.with_layers(estimator, light, room);
         match whole {
-            Some(whole) if is_better(&whole.metrics, &parts.metrics, room) => whole,
+            Some(whole) if is_better(self.space, &whole, &parts, room) => whole,
             _ => parts,
         }
     }
@@ -237,7 +242,11 @@ impl<'a> Fitting<'a> {
             let freed = from.metrics.memory_peak.get() - alone.metrics.memory_peak.get();
             let cost = alone.metrics.step_time.get() - from.metrics.step_time.get();
             if freed > 0.0 && !overflows_host(&alone.metrics) {
-                ranked.push((cost.max(0.0) / freed, *saver));
+                // What is unusual costs its doubt, too.
+                let doubt = from.worth(self.space) / from.metrics.tokens_per_second
+                    - alone.worth(self.space) / alone.metrics.tokens_per_second;
+                let doubt = doubt.max(0.0) * from.metrics.step_time.get();
+                ranked.push(((cost.max(0.0) + doubt) / freed, *saver));
             }
         }
         rank::sort(&mut ranked, |(cost, _)| [*cost, 0.0]);
@@ -359,15 +368,15 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// The rank of a design, the better first: what fits, the fastest first; then what doesn't, the
-/// nearest first.
-pub(super) fn rank_of(metrics: &Metrics, room: Room) -> [f64; 2] {
-    if room.holds(metrics) { [0.0, -metrics.tokens_per_second] } else { [1.0, pressure(metrics)] }
+/// The rank of a design, the better first: what fits, what is worth most first; then what doesn't,
+/// the nearest first.
+pub(super) fn rank_of(metrics: &Metrics, worth: f64, room: Room) -> [f64; 2] {
+    if room.holds(metrics) { [0.0, -worth] } else { [1.0, pressure(metrics)] }
 }
 
-/// Whether one is better than another: it fits, and is faster; or comes nearer to fitting.
-pub(super) fn is_better(one: &Metrics, other: &Metrics, room: Room) -> bool {
-    let [one, other] = [one, other].map(|it| rank_of(it, room));
+/// Whether one is better than another: it fits, and is worth more; or comes nearer to fitting.
+pub(super) fn is_better(space: &Space, one: &Closed, other: &Closed, room: Room) -> bool {
+    let [one, other] = [one, other].map(|it| rank_of(&it.metrics, it.worth(space), room));
     one[0].total_cmp(&other[0]).then(one[1].total_cmp(&other[1])).is_lt()
 }
 

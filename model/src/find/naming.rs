@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::query::spare;
 use super::rank;
 use super::search::{Simulated, Walk, degrees};
+use super::space::Space;
 use super::strategy::{RECOMPUTATION, complexity, overlaps};
 use super::tuning;
 use crate::choice::Timing;
@@ -23,6 +24,9 @@ pub(super) const SIMPLEST: f64 = 0.10;
 
 /// What one overlap that must hold weighs against memory to spare, as a share of the memory.
 const OVERLAP: f64 = 0.01;
+
+/// The same of an unusual knob.
+const UNUSUAL: f64 = 0.05;
 
 /// A gain in speed that isn't worth a knob.
 const IDLE: f64 = 2e-4;
@@ -64,7 +68,8 @@ const TOGETHER: &[KnobSet] = &[
 /// The next design with a name of what a walk has found, in the order of [`super::Goal::ALL`]; none
 /// where nothing fits, or all have one.
 ///
-/// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps`. Simplest:
+/// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps - 0.05 x
+/// unusual knobs`. Simplest:
 /// within 10 %, with the fewest knobs that aren't neutral, of equals the fastest. Small steps go on
 /// from the best of both kinds that the walk met.
 pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Option<Simulated> {
@@ -131,22 +136,20 @@ fn is_closed(design: &Design) -> Design {
     closed
 }
 
-/// How safe a design is.
-fn safety(design: &Design, metrics: &Metrics) -> f64 {
-    spare(metrics) - OVERLAP * overlaps(design) as f64
+/// How safe a design is: the memory to spare, less what must hold for its number.
+fn safety(space: &Space, design: &Design, metrics: &Metrics) -> f64 {
+    let unusual = space.unusual(design).count() as f64;
+    spare(metrics) - OVERLAP * overlaps(design) as f64 - UNUSUAL * unusual
 }
 
 /// The safest within this speed, by small steps from the safest that was found.
 fn safest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) -> Simulated {
-    let score = |it: &Simulated| safety(&it.design, &it.metrics);
+    let safer = |space: &Space, one: Simulated, other: &Simulated| {
+        let score = |it: &Simulated| safety(space, &it.design, &it.metrics);
+        if score(other) > score(&one) { other.clone() } else { one }
+    };
     let near = walk.found.iter().filter(|it| it.metrics.tokens_per_second >= least);
-    let mut best =
-        near.fold(
-            fastest.clone(),
-            |best, other| {
-                if score(other) > score(&best) { other.clone() } else { best }
-            },
-        );
+    let mut best = near.fold(fastest.clone(), |best, other| safer(&walk.space, best, other));
     for _ in 0..MAX_ROUNDS {
         let from = is_closed(&best.design);
         let Some(start) = Closed::new(&mut Estimator::new(), from) else { break };
@@ -154,27 +157,28 @@ fn safest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) ->
         let drift = best.metrics.tokens_per_second / start.metrics.tokens_per_second;
         let mut steps = tuning::neighbours(&walk.space, &walk.savers, &start.design);
         steps.extend(plainer(walk, &start.design));
+        let space = &walk.space;
         let seen = pool.map(&steps, |estimator, design| {
             let closed = Closed::new(estimator, design.clone())?;
             let speed = closed.metrics.tokens_per_second * drift;
-            let gains = safety(design, &closed.metrics) > safety(&start.design, &start.metrics);
+            let gains = safety(space, design, &closed.metrics)
+                > safety(space, &start.design, &start.metrics);
             (closed.metrics.fits && gains && speed >= least * 0.995).then_some(closed)
         });
-        walk.evaluated += steps.len() as u64;
         let mut next: Vec<Closed> = seen.into_iter().flatten().collect();
-        let rank = |it: &Closed| safety(&it.design, &it.metrics);
-        rank::sort(&mut next, |it| [-rank(it), 0.0]);
+        rank::sort(&mut next, |it| [-safety(space, &it.design, &it.metrics), 0.0]);
         next.truncate(4);
+        walk.evaluated += steps.len() as u64;
         let timed = pool.map(&next, |estimator, it| Simulated::new(estimator, &it.design));
         walk.simulated += next.len() as u64;
-        let better = timed.into_iter().flatten().filter(|it| {
-            it.metrics.tokens_per_second >= least && walk.reaches(it) && score(it) > score(&best)
-        });
-        let better =
-            better.reduce(|one, other| if score(&other) > score(&one) { other } else { one });
-        match better {
-            Some(better) => best = better,
-            None => break,
+        let before = best.clone();
+        for one in timed.into_iter().flatten() {
+            if one.metrics.tokens_per_second >= least && walk.reaches(&one) {
+                best = safer(&walk.space, best, &one);
+            }
+        }
+        if best == before {
+            break;
         }
     }
     best

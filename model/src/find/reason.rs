@@ -92,6 +92,33 @@ pub(super) fn why(
     lines
 }
 
+/// What a less usual design would bring, where one is faster than the fastest plain one, and
+/// what the fastest has that is unusual.
+pub(super) fn plainness(walk: &Walk, fastest: &Simulated) -> Vec<String> {
+    let named = |design: &Design| {
+        let labels: Vec<&str> = walk.space.unusual(design).map(|knob| knob.knob().label).collect();
+        labels.join(", ")
+    };
+    let mut lines = Vec::new();
+    let own = named(&fastest.design);
+    if !own.is_empty() {
+        lines.push(format!("Unusual, and faster by more than the error of a pair: {own}"));
+    }
+    let speed = |it: &&Simulated| it.metrics.tokens_per_second;
+    let faster = walk.found.iter().max_by(|one, other| speed(one).total_cmp(&speed(other)));
+    if let Some(faster) = faster {
+        let gain = speed(&faster) / fastest.metrics.tokens_per_second - 1.0;
+        let how = named(&faster.design);
+        if gain >= NO_DIFFERENCE && !how.is_empty() {
+            lines.push(format!(
+                "{} faster with what few runs have, less than the error of a pair: {how}",
+                percent(gain)
+            ));
+        }
+    }
+    lines
+}
+
 /// The degrees of a design, as people name them.
 pub(super) fn degrees(design: &Design) -> String {
     let parallel = &design.parallel;

@@ -190,7 +190,7 @@ pub(super) fn expanded(
     all.ruled_out.extend(broken);
     let light = |variant: &Variant| fitting.closed(estimator, space.design(place, *variant));
     let mut lights: Vec<Closed> = legal.iter().filter_map(light).collect();
-    let speed = |closed: &Closed| closed.metrics.tokens_per_second;
+    let speed = |closed: &Closed| closed.worth(space);
     rank::sort(&mut lights, |it| [-speed(it), 0.0]);
     let mut least = threshold;
     let (mut slower, mut unfit, mut left) = (0, 0, 0);

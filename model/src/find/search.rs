@@ -79,7 +79,7 @@ pub(super) struct Walk {
     pub(super) later: Vec<Place>,
     /// Designs that fit by closed forms, the fastest first.
     pub(super) closed: Vec<Closed>,
-    /// Designs that fit and reach the targets by simulation, the fastest first.
+    /// Designs that fit and reach the targets by simulation, what is worth most first.
     pub(super) found: Vec<Simulated>,
     /// The others that were simulated, the nearest first.
     pub(super) missed: Vec<Simulated>,
@@ -218,7 +218,7 @@ impl Walk {
 
     /// The tokens per second below which a design isn't looked at closer.
     fn threshold(&self) -> f64 {
-        let best = self.closed.first().map_or(0.0, |best| best.metrics.tokens_per_second);
+        let best = self.closed.first().map_or(0.0, |best| best.worth(&self.space));
         best * (1.0 - SLACK)
     }
 
@@ -246,7 +246,7 @@ impl Walk {
             for (reason, designs) in one.ruled_out {
                 self.rule_out(reason, designs);
             }
-            let speed = one.closed.first().map(|it| it.metrics.tokens_per_second);
+            let speed = one.closed.first().map(|it| it.worth(&self.space));
             self.reached.extend(speed.map(|speed| (*place, speed)));
             self.unfitting.extend(one.unfitting);
             self.closed.extend(one.closed);
@@ -333,7 +333,8 @@ impl Walk {
     /// Sorts what fits by closed forms, and keeps a few of each set of degrees.
     pub(super) fn settle_closed(&mut self) {
         let room = self.room;
-        rank::sort(&mut self.closed, |it| rank_of(&it.metrics, room));
+        let space = &self.space;
+        rank::sort(&mut self.closed, |it| rank_of(&it.metrics, it.worth(space), room));
         let mut kept: Vec<Closed> = Vec::new();
         for closed in core::mem::take(&mut self.closed) {
             let alike = kept.iter().filter(|it| degrees(&it.design) == degrees(&closed.design));
@@ -436,8 +437,7 @@ impl Walk {
             quick.schedule.timing = Timing::ClosedForm;
             let closed = Closed::new(estimator, quick)?;
             // What the closed form finds much slower, or far too large, the simulation does too.
-            let hopeless = closed.metrics.tokens_per_second < worth
-                || pressure(&closed.metrics) > room.0 * 1.15;
+            let hopeless = closed.worth(space) < worth || pressure(&closed.metrics) > room.0 * 1.15;
             if hopeless { None } else { Simulated::new(estimator, design) }
         });
         self.evaluated += steps.len() as u64;
@@ -451,7 +451,7 @@ impl Walk {
     }
 
     fn best(&self) -> f64 {
-        self.found.first().map_or(0.0, |best| best.metrics.tokens_per_second)
+        self.found.first().map_or(0.0, |best| self.space.worth(&best.design, &best.metrics))
     }
 
     /// The tokens per second by closed forms below which a step isn't simulated.
@@ -491,13 +491,14 @@ impl Walk {
     }
 
     pub(super) fn settle_found(&mut self) {
-        let speed = |it: &Simulated| it.metrics.tokens_per_second;
-        rank::sort(&mut self.found, |it| [-speed(it), complexity(&it.design) as f64]);
+        let space = &self.space;
+        let worth = |it: &Simulated| space.worth(&it.design, &it.metrics);
+        rank::sort(&mut self.found, |it| [-worth(it), complexity(&it.design) as f64]);
         self.found.dedup();
         let room = self.room;
         let targets = &self.targets;
         rank::sort(&mut self.missed, |it| {
-            let [late, rank] = rank_of(&it.metrics, room);
+            let [late, rank] = rank_of(&it.metrics, it.metrics.tokens_per_second, room);
             let short =
                 targets.iter().map(|target| target.shortfall(&it.design, &it.metrics)).sum();
             // Of what fits, what is nearest to the targets; of the rest, to fitting.
@@ -543,7 +544,7 @@ fn refined(
     for design in next {
         let Some(other) = Closed::new(estimator, design) else { continue };
         let than = best.as_ref().unwrap_or(closed);
-        if is_better(&other.metrics, &than.metrics, room) {
+        if is_better(space, &other, than, room) {
             best = Some(other);
         }
     }

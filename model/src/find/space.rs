@@ -90,7 +90,7 @@ pub(super) struct Space {
     pub(super) base: Design,
     pub(super) free: KnobSet,
     /// The design as it was asked about.
-    at_hand: Design,
+    pub(super) at_hand: Design,
     /// What the framework can be told.
     words: Vocabulary,
     /// The cut of so many stages with so many chunks each.

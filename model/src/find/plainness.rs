@@ -1,0 +1,66 @@
+//! How usual a design is: of two that the model can't tell apart, people want the plain one.
+
+use super::space::Space;
+use crate::calibration::PAIR_SPREAD;
+use crate::choice::{Framework, ShardingStrategy, ZeroMemory};
+use crate::design::{Design, KnobId, PerStage};
+use crate::estimate::Metrics;
+
+/// Knobs that few runs have set: each is one more thing that must work.
+const UNUSUAL: [KnobId; 6] = [
+    KnobId::swap_modules,
+    KnobId::cpu_offloading_num_layers,
+    KnobId::moe_zero_memory,
+    KnobId::recompute_num_layers,
+    KnobId::pipeline_model_parallel_layout,
+    KnobId::data_parallel_sharding_strategy,
+];
+
+impl Space {
+    /// What a design is worth to who asks, in tokens per second: its speed, less the error of a
+    /// pair of alike designs for each unusual knob. So such a knob has to win by more than the
+    /// model's own error between two designs (the median of [`PAIR_SPREAD`], 7 %).
+    pub(super) fn worth(&self, design: &Design, metrics: &Metrics) -> f64 {
+        let unusual = self.unusual(design).count() as f64;
+        metrics.tokens_per_second * libm::exp(-PAIR_SPREAD.half[1] * unusual)
+    }
+
+    /// The unusual knobs of a design that the one at hand doesn't have so already.
+    pub(super) fn unusual(&self, design: &Design) -> impl Iterator<Item = KnobId> {
+        UNUSUAL
+            .into_iter()
+            .filter(|knob| is_unusual(design, *knob) && design.differs(&self.at_hand, *knob))
+    }
+}
+
+/// Whether few runs have a knob as a design has it.
+fn is_unusual(design: &Design, knob: KnobId) -> bool {
+    let (parallel, memory) = (&design.parallel, &design.memory);
+    match knob {
+        KnobId::swap_modules => !memory.swap_modules.is_empty(),
+        KnobId::cpu_offloading_num_layers => memory.cpu_offloading_num_layers > 0,
+        KnobId::moe_zero_memory => memory.moe_zero_memory != ZeroMemory::Disable,
+        KnobId::recompute_num_layers => {
+            matches!(memory.recompute_num_layers, Some(PerStage::Each(_)))
+        }
+        // Only the ends differ in most published ones.
+        KnobId::pipeline_model_parallel_layout => {
+            let layers = |chunk: &alloc::string::String| chunk.matches('t').count();
+            parallel.pipeline_model_parallel_layout.as_ref().is_some_and(|layout| {
+                let inner = layout.chunks.get(1..layout.chunks.len().saturating_sub(1));
+                inner.is_some_and(|inner| {
+                    inner.windows(2).any(|pair| layers(&pair[0]) != layers(&pair[1]))
+                })
+            })
+        }
+        // Beside Megatron's own, FSDP is another way to train.
+        KnobId::data_parallel_sharding_strategy => {
+            design.kernel.framework == Framework::Megatron
+                && !matches!(
+                    parallel.data_parallel_sharding_strategy,
+                    ShardingStrategy::NoShard | ShardingStrategy::Optim
+                )
+        }
+        _ => false,
+    }
+}
