@@ -1,8 +1,8 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `test`, `bench`, `soak`,
-//! `calibrate`); what they share is the site's pipeline (`site`), the places of things
-//! (`workspace`) and how other programs are run (`command`, `tool`).
+//! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `witness`, `test`, `bench`,
+//! `soak`, `calibrate`); what they share is the site's pipeline (`site`), the places of things
+//! (`workspace`) and how other programs are run (`command`, `tool`, `python`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
 mod bench;
@@ -10,6 +10,7 @@ mod build;
 mod calibrate;
 mod command;
 mod dist;
+mod python;
 mod serve;
 mod site;
 mod soak;
@@ -17,6 +18,7 @@ mod steps;
 mod test;
 mod tool;
 mod wheel;
+mod witness;
 mod workspace;
 
 use std::process::ExitCode;
@@ -51,6 +53,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Build and test the Python package
     Wheel(wheel::Arguments),
+    /// Ask Megatron-Core whether it starts the designs that `find` names
+    Witness(witness::Arguments),
     /// Kill servers that share a store, while clients edit, for minutes
     Soak(soak::Arguments),
     /// Fit the model's constants to the published runs
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Task::Layers => test::layers::check(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
+        Task::Witness(arguments) => witness::run(&workspace, &arguments),
         Task::Soak(arguments) => soak::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),
     });

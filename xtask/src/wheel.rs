@@ -4,11 +4,11 @@
 //! directory.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use crate::command;
+use crate::python::Environment;
 use crate::steps::Steps;
 use crate::workspace::{Workspace, shown};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut steps = Steps::new(workspace);
     steps.run("tools of Python", || {
         tools.make()?;
-        command::run(tools.python().args(["-m", "pip", "install", "--quiet"]).args(TOOLS))
+        tools.add(TOOLS)
     });
     let wheel = steps.run("wheel", || build(workspace, &tools, &package));
     let Some(wheel) = wheel else { return steps.finish() };
@@ -83,38 +83,4 @@ fn build(workspace: &Workspace, tools: &Environment, package: &Path) -> Result<P
     let mut files = std::fs::read_dir(&wheels)?.filter_map(Result::ok).map(|entry| entry.path());
     let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
     files.find(is_wheel).context("maturin built no wheel")
-}
-
-/// A virtual environment of Python.
-struct Environment {
-    directory: PathBuf,
-}
-
-impl Environment {
-    const fn new(directory: PathBuf) -> Self {
-        Self { directory }
-    }
-
-    /// Makes it anew, so that nothing of an earlier run is in it.
-    fn make(&self) -> Result<()> {
-        let python = if cfg!(windows) { "python" } else { "python3" };
-        command::run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&self.directory))
-    }
-
-    fn interpreter(&self) -> PathBuf {
-        let path = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
-        self.directory.join(path)
-    }
-
-    fn python(&self) -> Command {
-        let mut python = Command::new(self.interpreter());
-        // Neither packages nor compiled files of elsewhere.
-        python.env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
-        python
-    }
-
-    fn install(&self, wheel: &Path) -> Result<()> {
-        let install = ["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"];
-        command::run(self.python().args(install).arg(wheel))
-    }
 }
