@@ -89,7 +89,8 @@ impl Search {
         let at_hand = Simulated::new(&mut Estimator::new(), &query.design);
         let sizing = Sizing::new(&query);
         // What is at hand is never answered with less.
-        let candidate = at_hand.as_ref().filter(|it| walk.reaches(it));
+        let is_told = |it: &&Simulated| walk.space.keeps(&it.design);
+        let candidate = at_hand.as_ref().filter(|it| walk.reaches(it)).filter(is_told);
         walk.found.extend(candidate.filter(|_| sizing.is_none()).cloned());
         let stage = if sizing.is_some() { SearchStage::Sizing } else { SearchStage::Walking };
         Ok(Self {

@@ -20,6 +20,7 @@ use crate::knob::{Role, Value};
 use crate::layout::{self, Ends};
 use crate::preset::PresetKind;
 use crate::rules::CAUTIONS;
+use crate::schedule::Form;
 
 /// Where a framework's arguments can put the parts behind the last layer.
 ///
@@ -68,9 +69,17 @@ pub(crate) const fn has_method(framework: Framework, method: Method) -> bool {
 pub(crate) fn has_overlap(design: &Design, knob: KnobId) -> bool {
     let sends = design.parallel.virtual_pipeline_model_parallel_size > 1;
     match (design.kernel.framework, knob) {
+        // Its pairs reduce gradients at the end.
+        (Framework::Mindspeed, KnobId::overlap_grad_reduce | KnobId::overlap_param_gather) => {
+            !Form::of(design.schedule.method).runs_pairs
+        }
+        // mc2 takes no grouped products of experts.
+        (Framework::Mindspeed, KnobId::tp_comm_overlap) => {
+            design.transformer.num_moe_experts.is_none() || !design.kernel.moe_grouped_gemm
+        }
         (Framework::Ideal, _)
         | (
-            Framework::Megatron | Framework::Mindspeed | Framework::Fsdp,
+            Framework::Megatron | Framework::Fsdp,
             KnobId::overlap_grad_reduce | KnobId::overlap_param_gather,
         )
         | (Framework::Fsdp, KnobId::tp_comm_overlap) => true,

@@ -25,8 +25,9 @@ pub(super) const SIMPLEST: f64 = 0.10;
 /// What one overlap that must hold weighs against memory to spare, as a share of the memory.
 const OVERLAP: f64 = 0.01;
 
-/// The same of an unusual knob.
-const UNUSUAL: f64 = 0.05;
+/// The same of what few runs have had: the error of a peak, of which half are within it
+/// ([`crate::calibration::MEMORY_SPREAD`]).
+const DOUBT: f64 = 0.15;
 
 /// A gain in speed that isn't worth a knob.
 const IDLE: f64 = 2e-4;
@@ -68,8 +69,8 @@ const TOGETHER: &[KnobSet] = &[
 /// The next design with a name of what a walk has found, in the order of [`super::Goal::ALL`]; none
 /// where nothing fits, or all have one.
 ///
-/// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps - 0.05 x
-/// unusual knobs`. Simplest:
+/// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps - 0.15 x
+/// doubts`. Simplest:
 /// within 10 %, with the fewest knobs that aren't neutral, of equals the fastest. Small steps go on
 /// from the best of both kinds that the walk met.
 pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Option<Simulated> {
@@ -122,7 +123,7 @@ fn plainer(walk: &Walk, design: &Design) -> Vec<Design> {
             // The space's own base has what a framework needs in place of the neutral value.
             let _ = changed.set(knob, &space.base.get(knob));
         }
-        let is_plainer = changed != *design && complexity(&changed) < complexity(design);
+        let is_plainer = changed != *design && settings(space, &changed) < settings(space, design);
         if is_plainer && space.keeps(&changed) {
             plainer.push(changed);
         }
@@ -136,10 +137,14 @@ fn is_closed(design: &Design) -> Design {
     closed
 }
 
+/// How much there is to set up: knobs that aren't neutral, an unusual one three times.
+fn settings(space: &Space, design: &Design) -> usize {
+    complexity(design) + 2 * space.doubts(design) as usize
+}
+
 /// How safe a design is: the memory to spare, less what must hold for its number.
 fn safety(space: &Space, design: &Design, metrics: &Metrics) -> f64 {
-    let unusual = space.unusual(design).count() as f64;
-    spare(metrics) - OVERLAP * overlaps(design) as f64 - UNUSUAL * unusual
+    spare(metrics) - OVERLAP * overlaps(design) as f64 - DOUBT * space.doubts(design)
 }
 
 /// The safest within this speed, by small steps from the safest that was found.
@@ -208,7 +213,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
     let mut evaluated = 0;
     for (closed, count) in stripped {
         evaluated += count;
-        candidates.extend(closed.map(|it| (complexity(&it.design), it)));
+        candidates.extend(closed.map(|it| (settings(&walk.space, &it.design), it)));
     }
     walk.evaluated += evaluated;
     rank::sort(&mut candidates, |(settings, closed)| {
@@ -217,7 +222,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
     let mut best = fastest.clone();
     let mut estimator = Estimator::new();
     for (count, closed) in candidates {
-        if count >= complexity(&best.design) {
+        if count >= settings(&walk.space, &best.design) {
             break;
         }
         walk.simulated += 1;
@@ -228,7 +233,8 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
     }
     let others = walk.found.iter().filter(|it| it.metrics.tokens_per_second >= least);
     others.fold(best.clone(), |best, other| {
-        let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
+        let key =
+            |it: &Simulated| (settings(&walk.space, &it.design), -it.metrics.tokens_per_second);
         if key(other) < key(&best) { other.clone() } else { best }
     })
 }
@@ -240,7 +246,8 @@ fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: 
         walk.simulated += steps.len() as u64;
         let seen = pool.map(&steps, Simulated::new).into_iter().flatten();
         let kept = seen.filter(|one| one.metrics.tokens_per_second >= least && walk.reaches(one));
-        let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
+        let key =
+            |it: &Simulated| (settings(&walk.space, &it.design), -it.metrics.tokens_per_second);
         let next = kept.reduce(|one, other| if key(&other) < key(&one) { other } else { one });
         match next {
             Some(next) => best = next,
@@ -274,7 +281,8 @@ fn stripped(
         for design in plainer(walk, &best.design) {
             evaluated += 1;
             let Some(one) = Closed::new(estimator, design).filter(holds) else { continue };
-            let key = |it: &Closed| (complexity(&it.design), -it.metrics.tokens_per_second);
+            let key =
+                |it: &Closed| (settings(&walk.space, &it.design), -it.metrics.tokens_per_second);
             if next.as_ref().is_none_or(|next| key(&one) < key(next)) {
                 next = Some(one);
             }

@@ -1,5 +1,7 @@
 //! How usual a design is: of two that the model can't tell apart, people want the plain one.
 
+use alloc::string::String;
+
 use super::space::Space;
 use crate::calibration::PAIR_SPREAD;
 use crate::choice::{Framework, ShardingStrategy, ZeroMemory};
@@ -18,11 +20,22 @@ const UNUSUAL: [KnobId; 6] = [
 
 impl Space {
     /// What a design is worth to who asks, in tokens per second: its speed, less the error of a
-    /// pair of alike designs for each unusual knob. So such a knob has to win by more than the
+    /// pair of alike designs for each doubt. So an unusual knob has to win by more than the
     /// model's own error between two designs (the median of [`PAIR_SPREAD`], 7 %).
     pub(super) fn worth(&self, design: &Design, metrics: &Metrics) -> f64 {
-        let unusual = self.unusual(design).count() as f64;
-        metrics.tokens_per_second * libm::exp(-PAIR_SPREAD.half[1] * unusual)
+        metrics.tokens_per_second * libm::exp(-PAIR_SPREAD.half[1] * self.doubts(design))
+    }
+
+    /// Things about a design that few runs have had: its unusual knobs, each swapped module apart.
+    pub(super) fn doubts(&self, design: &Design) -> f64 {
+        let own = self.at_hand.memory.swap_modules;
+        let count = |knob| match knob {
+            KnobId::swap_modules => {
+                design.memory.swap_modules.iter().filter(|module| !own.has(*module)).count()
+            }
+            _ => 1,
+        };
+        self.unusual(design).map(count).sum::<usize>() as f64
     }
 
     /// The unusual knobs of a design that the one at hand doesn't have so already.
@@ -43,14 +56,13 @@ fn is_unusual(design: &Design, knob: KnobId) -> bool {
         KnobId::recompute_num_layers => {
             matches!(memory.recompute_num_layers, Some(PerStage::Each(_)))
         }
-        // Only the ends differ in most published ones.
+        // In most published ones only the first chunk differs, and those with heads and MTP.
         KnobId::pipeline_model_parallel_layout => {
-            let layers = |chunk: &alloc::string::String| chunk.matches('t').count();
+            let layers = |chunk: &String| chunk.matches('t').count();
+            let is_inner = |chunk: &&String| !chunk.contains(['m', 'n', 'h', 'L']);
             parallel.pipeline_model_parallel_layout.as_ref().is_some_and(|layout| {
-                let inner = layout.chunks.get(1..layout.chunks.len().saturating_sub(1));
-                inner.is_some_and(|inner| {
-                    inner.windows(2).any(|pair| layers(&pair[0]) != layers(&pair[1]))
-                })
+                let mut inner = layout.chunks.iter().skip(1).take_while(is_inner).map(layers);
+                inner.next().is_some_and(|first| inner.any(|other| other != first))
             })
         }
         // Beside Megatron's own, FSDP is another way to train.
