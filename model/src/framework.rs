@@ -22,6 +22,18 @@ use crate::preset::PresetKind;
 use crate::rules::CAUTIONS;
 use crate::schedule::Form;
 
+/// What people call a framework.
+#[must_use]
+pub const fn title(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Megatron => "Megatron-Core",
+        Framework::Mindspeed => "MindSpeed",
+        Framework::Fsdp => "torchtitan",
+        Framework::Deepspeed => "DeepSpeed",
+        Framework::Ideal => "no framework",
+    }
+}
+
 /// Where a framework's arguments can put the parts behind the last layer.
 ///
 /// Sources: Megatron-Core `pipeline_parallel_layer_layout.py:validate_layer_layout`, which computes
@@ -262,7 +274,8 @@ impl Vocabulary {
     }
 
     /// Whether the framework has a schedule.
-    pub(crate) fn has_method(&self, framework: Framework, method: Method) -> bool {
+    #[must_use]
+    pub fn has_method(&self, framework: Framework, method: Method) -> bool {
         self.any
             || has_method(framework, method)
             || self.published.as_ref().is_some_and(|run| run.schedule.method == method)

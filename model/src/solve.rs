@@ -11,6 +11,7 @@ use crate::choice::Balance;
 use crate::design::{Design, KnobId};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
+use crate::framework::Vocabulary;
 use crate::knob::Value;
 use crate::metric::{MetricId, MetricValue};
 use crate::plan::Plan;
@@ -164,14 +165,16 @@ impl Solution {
 /// reach the target.
 ///
 /// The values are the ones of [`crate::legal_values`]; for devices and micro-batch sizes, all that
-/// divide what is to be shared out. All else of the design stays as it is.
+/// divide what is to be shared out; of these, what the framework's arguments can say. All else of
+/// the design stays as it is.
 #[must_use]
 pub fn solve(plan: &Plan, knob: KnobId, target: Target, wish: Wish) -> Solution {
     let mut estimator = Estimator::new();
+    let words = Vocabulary::of(plan.design());
     let mut tried = Vec::new();
     for value in values(plan.design(), knob) {
         let mut design = plan.design().clone();
-        if design.set(knob, &value).is_err() {
+        if design.set(knob, &value).is_err() || !words.says_change(plan.design(), &design) {
             continue;
         }
         let metrics = if design.routing.balance == Balance::Trace {

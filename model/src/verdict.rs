@@ -61,8 +61,10 @@ pub struct Verdict {
     pub contents: Vec<Filling>,
     /// MFU of the design as it is.
     pub mfu: f64,
-    /// One change for each knob. When the design doesn't fit: the smallest with which it does, the
-    /// fastest first, then the knobs that can't alone, the nearest to fitting first. When it fits:
+    /// One change for each knob, of what the framework's arguments can say. When the design doesn't
+    /// fit: the smallest with which it does and the fastest set of recomputation and swapping that
+    /// does ([`crate::make_it_fit`]), what costs least first, then the knobs that can't alone, the
+    /// nearest to fitting first. When it fits:
     /// those that use room that is left to be faster, the fastest first.
     pub changes: Vec<Change>,
 }
@@ -100,7 +102,7 @@ impl Verdict {
     }
 }
 
-/// Whether a plan fits its memory by its estimate, and which change of a single knob helps.
+/// Whether a plan fits its memory by its estimate, and which change helps.
 ///
 /// Each value of a knob is tried alone; what has to move with it moves (sequence parallelism with
 /// TP, the layout with PP). Values are screened with the closed form, the nearest that comes

@@ -2,6 +2,7 @@
 
 use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
+use model::framework::Vocabulary;
 use model::estimate::Metrics;
 use model::knob::Value;
 use model::violation::{Nearest, Violation};
@@ -20,6 +21,8 @@ pub struct Row {
     pub chunks: u64,
     /// Is it the design's own schedule?
     pub is_own: bool,
+    /// Can the design's framework be told it?
+    pub is_told: bool,
     /// Knobs beside schedule and chunks that had to follow.
     pub followed: Vec<KnobId>,
     /// What comes of it.
@@ -62,7 +65,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// The design's own numbers.
     pub now: Option<Metrics>,
-    /// The schedule with the shortest step among those that fit, or among all where none does.
+    /// The schedule with the shortest step among those that the framework has and that fit, or
+    /// among all that it has where none does.
     pub fastest: Option<Method>,
     /// The schedule with the least peak memory.
     pub leanest: Option<Method>,
@@ -72,7 +76,8 @@ pub struct Comparison {
 #[must_use]
 pub fn compare(plan: &Plan) -> Comparison {
     let rows: Vec<Row> = Method::ALL.iter().map(|method| row(plan, *method)).collect();
-    let runs = || rows.iter().filter_map(|row| Some((row.method, row.metrics()?)));
+    let told = || rows.iter().filter(|row| row.is_told);
+    let runs = || told().filter_map(|row| Some((row.method, row.metrics()?)));
     let now = rows.iter().find(|row| row.is_own).and_then(Row::metrics).copied();
     let any_fits = runs().any(|(_, metrics)| metrics.fits);
     let fastest = runs()
@@ -121,7 +126,9 @@ fn row(plan: &Plan, method: Method) -> Row {
         }
         Err(violations) => Outcome::Refused(refusal(&trial, &violations)),
     };
-    Row { method, chunks, is_own, followed, outcome }
+    let framework = design.kernel.framework;
+    let is_told = Vocabulary::of(design).has_method(framework, method);
+    Row { method, chunks, is_own, is_told, followed, outcome }
 }
 
 /// The design under a schedule: the schedule, the chunks that it needs, and what has to follow.

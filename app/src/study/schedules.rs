@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::choice::Choice;
+use model::choice::{Choice, Framework};
 use model::estimate::Metrics;
+use model::framework::title;
 
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
@@ -69,13 +70,13 @@ pub(super) fn html(numbers: &Numbers) -> Markup {
                 "Each with the chunks per stage it requires; everything else unchanged unless the \
                  row says so."
             }
-            div.schedules-table { (table_html(&compare(&numbers.plan))) }
+            div.schedules-table { (table_html(&compare(&numbers.plan), numbers.plan.design().kernel.framework)) }
         }
     }
 }
 
 /// The table as HTML.
-fn table_html(comparison: &Comparison) -> Markup {
+fn table_html(comparison: &Comparison, framework: Framework) -> Markup {
     let titles = COLUMNS.iter().map(|column| column.title);
     let titles = std::iter::once("Schedule").chain(titles).chain([CHANGE]);
     let most = longest_bars(comparison);
@@ -83,7 +84,7 @@ fn table_html(comparison: &Comparison) -> Markup {
         @for row in &comparison.rows {
             @let name = row.method.name();
             tr role="row" class=[row.is_own.then_some("own")] data-schedule=(name) {
-                (row_head(row))
+                (row_head(row, framework))
                 @match &row.outcome {
                     Outcome::Runs(run) => (numbers(row, &run.metrics, comparison, most)),
                     Outcome::Refused(refusal) => (refused(name, refusal)),
@@ -106,9 +107,11 @@ fn longest_bars(comparison: &Comparison) -> [f64; COLUMNS.len()] {
     most
 }
 
-/// The schedule's name, which opens the design under it, and what had to follow.
-fn row_head(row: &Row) -> Markup {
+/// The schedule's name, which opens the design under it where the framework has it, and what had to
+/// follow.
+fn row_head(row: &Row, framework: Framework) -> Markup {
     let name = row.method.name();
+    let missing = format!("not in {}", title(framework));
     let mut beside = format::counted(row.chunks, "chunk", "chunks");
     if let Some(target) = row.target() {
         for id in &row.followed {
@@ -117,13 +120,14 @@ fn row_head(row: &Row) -> Markup {
     }
     html! {
         th scope="row" role="rowheader" {
-            @match row.target().filter(|_| row.metrics().is_some()) {
+            @match row.target().filter(|_| row.is_told && row.metrics().is_some()) {
                 Some(design) => a href=(design_address(design)) data-step={ "schedule " (name) }
                     class="explain" aria-current=[row.is_own.then_some("true")] { (name) },
                 None => (name),
             }
             @if row.is_own { " " span.own-mark { "This design" } }
             " " span.schedule-beside.muted { (beside) }
+            @if !row.is_told { " " span.schedule-beside.muted { (missing) } }
         }
     }
 }
@@ -200,7 +204,9 @@ mod tests {
 
     fn table_of(query: &str) -> String {
         let design = model::link::decode(query).expect("a link that decodes");
-        table_html(&compare(&model::Plan::new(&design).expect("a legal design"))).into_string()
+        let framework = design.kernel.framework;
+        table_html(&compare(&model::Plan::new(&design).expect("a legal design")), framework)
+            .into_string()
     }
 
     #[test]

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::options::{Candidate, KNOBS, Tried};
 use crate::design::{Design, KnobId};
 use crate::estimate::Estimate;
+use crate::fit::make_it_fit;
 use crate::fit::screening::{MARGIN, pressure, screened};
 use crate::framework::Vocabulary;
 use crate::knob::Value;
@@ -34,6 +35,19 @@ pub struct Change {
     pub memory_peak: Bytes,
 }
 
+impl Change {
+    /// Whether two changes lead to the same design.
+    fn is_same(&self, other: &Self) -> bool {
+        let all = |change: &Self| {
+            let mut all = change.with.clone();
+            all.push((change.knob, change.value.clone()));
+            all.sort_by_key(|(knob, _)| *knob);
+            all
+        };
+        all(self) == all(other)
+    }
+}
+
 /// A candidate that is legal, by the closed form.
 struct Screened {
     candidate: Candidate,
@@ -57,6 +71,12 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
         }
     };
     let mut changes: Vec<(f64, Change)> = KNOBS.iter().filter_map(of_knob).collect();
+    if !present.metrics.fits {
+        let set = cheapest_set(plan);
+        let is_new = |set: &(f64, Change)| changes.iter().all(|(_, known)| !known.is_same(&set.1));
+        let set = set.filter(is_new);
+        changes.extend(set);
+    }
     changes.sort_by(|(one_pressure, one), (other_pressure, other)| {
         other.fits.cmp(&one.fits).then_with(|| {
             if one.fits {
@@ -67,6 +87,19 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
         })
     });
     changes.into_iter().map(|(_, change)| change).collect()
+}
+
+/// The recomputation and swapping that fits and is fastest, as a change of its first knob.
+fn cheapest_set(plan: &Plan) -> Option<(f64, Change)> {
+    let best = make_it_fit(plan).best?.design;
+    let knobs = [
+        KnobId::recompute_modules,
+        KnobId::swap_modules,
+        KnobId::recompute_granularity,
+        KnobId::recompute_num_layers,
+    ];
+    let first = knobs.into_iter().find(|knob| best.differs(plan.design(), *knob))?;
+    timed(plan, first, &best)
 }
 
 fn screen(plan: &Plan, candidates: Vec<Candidate>) -> Vec<Screened> {
