@@ -3,6 +3,7 @@
 //! Pure functions, the same on the server, in the browser and on the command line.
 
 pub mod about;
+pub mod amount;
 pub(crate) mod choices;
 pub mod family;
 pub mod format;

@@ -2,8 +2,8 @@
 
 use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
-use model::framework::Vocabulary;
 use model::estimate::Metrics;
+use model::framework::Vocabulary;
 use model::knob::Value;
 use model::violation::{Nearest, Violation};
 use model::{Plan, estimate, legal_values};

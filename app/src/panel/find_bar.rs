@@ -6,10 +6,12 @@ pub mod options;
 use leptos::prelude::*;
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
+use model::design::Design;
 use model::link;
 use model::preset::PresetKind;
 
 use crate::explorer::Explorer;
+use crate::present::amount;
 use crate::present::html::on_server;
 use crate::present::name;
 use crate::site::Page;
@@ -24,6 +26,8 @@ pub struct Start {
     model: Signal<String>,
     devices: Signal<u64>,
     accelerator: Signal<AcceleratorId>,
+    /// Tokens of its step, as they are typed.
+    step: Signal<String>,
 }
 
 impl Start {
@@ -35,18 +39,20 @@ impl Start {
             model: Signal::derive(move || explorer.with_design(name::model)),
             devices: Signal::derive(move || explorer.with_design(|it| it.cluster.num_devices)),
             accelerator: Signal::derive(move || explorer.with_design(|it| it.cluster.accelerator)),
+            step: Signal::derive(move || explorer.with_design(tokens_of_step)),
         }
     }
 
     /// A design that stays.
     #[cfg(feature = "ssr")]
     #[must_use]
-    pub fn with(design: &model::design::Design) -> Self {
+    pub fn with(design: &Design) -> Self {
         Self {
             link: Signal::stored(link::encode(design)),
             model: Signal::stored(name::model(design)),
             devices: Signal::stored(design.cluster.num_devices),
             accelerator: Signal::stored(design.cluster.accelerator),
+            step: Signal::stored(tokens_of_step(design)),
         }
     }
 }
@@ -64,14 +70,20 @@ pub fn bar(start: Start) -> impl IntoView {
 /// The form in a line for a page that only the server writes.
 #[cfg(feature = "ssr")]
 #[must_use]
-pub fn still(design: &model::design::Design) -> String {
+pub fn still(design: &Design) -> String {
     Owner::new().with(|| bar(Start::with(design)).to_html())
 }
 
-/// Model, devices and accelerator in a sentence. A field that is left as it is changes nothing of
+/// Tokens of a step of a design, as they are typed.
+fn tokens_of_step(design: &Design) -> String {
+    let training = &design.training;
+    amount::short(training.global_batch_size as f64 * training.seq_length as f64)
+}
+
+/// Model, devices, accelerator and batch in a sentence. A field that is left as it is changes nothing of
 /// the design.
 pub(crate) fn fields(start: Start) -> impl IntoView {
-    let Start { link, model, devices, accelerator } = start;
+    let Start { link, model, devices, accelerator, step } = start;
     let list = |kind| on_server(|| models(kind));
     view! {
         <input type="hidden" name="find.from" autocomplete="off" value=link/>
@@ -105,6 +117,18 @@ pub(crate) fn fields(start: Start) -> impl IntoView {
                 prop:value=move || accelerator.get().name()
                 inner_html=on_server(|| accelerators(accelerator.get_untracked()))
             ></select>
+            <span>"at"</span>
+            <input
+                type="text"
+                name="find.step_tokens"
+                class="find-amount"
+                aria-label="Tokens a step"
+                inputmode="decimal"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder=step
+            />
+            <span>"tokens a step"</span>
         </span>
     }
 }

@@ -12,10 +12,22 @@ use model::link;
 use reports::found::Terms;
 
 use crate::insight::transfer::{Keep, moved};
+use crate::present::amount::amount;
 use crate::site::parameters::{put, unescape};
 
 /// How the parameters begin that say what is asked.
 const PREFIX: &str = "find.";
+
+/// How far a number of sequences may be from the tokens that are asked for.
+const MAX_ROUNDING: f64 = 0.05;
+
+/// The number within 5 % that the largest power of two divides: ranks share it out.
+fn round(sequences: f64) -> u64 {
+    let powers = (0..40).rev().map(|power| (1_u64 << power) as f64);
+    let mut multiples = powers.map(|step| (sequences / step).round() * step);
+    let near = multiples.find(|near| (near / sequences - 1.0).abs() <= MAX_ROUNDING);
+    near.map_or(1, |near| near as u64).max(1)
+}
 
 /// Says that the server is to search: for browsers without a script.
 pub const ON_SERVER: &str = "find.on=server";
@@ -48,10 +60,12 @@ enum Field {
     Days,
     /// Tokens of the run.
     Tokens,
+    /// Tokens of a step.
+    StepTokens,
 }
 
 impl Field {
-    const ALL: [(&'static str, Self); 18] = [
+    const ALL: [(&'static str, Self); 19] = [
         ("goal", Self::Goal),
         ("question", Self::Question),
         ("target", Self::Target),
@@ -70,6 +84,7 @@ impl Field {
         ("max_devices", Self::MaxDevices),
         ("days", Self::Days),
         ("tokens", Self::Tokens),
+        ("step_tokens", Self::StepTokens),
     ];
 
     /// Whether it may stand in an address more than once.
@@ -236,7 +251,21 @@ impl Fields {
             let set = self.one(field).map(|text| design.set_text(knob, text.trim()));
             self.wrong.extend(set.and_then(Result::err));
         }
+        self.set_step(&mut design);
         design
+    }
+
+    /// As many sequences a step as come near the tokens that are asked for.
+    fn set_step(&mut self, design: &mut Design) {
+        let Some(text) = self.one(Field::StepTokens) else { return };
+        let Some(tokens) = amount(text) else {
+            let detail = format!("a step takes tokens such as 4M, not `{}`", cut(text));
+            self.wrong.push(error("wrong_value", "find.step_tokens", detail, vec!["4M".into()]));
+            return;
+        };
+        let sequences = round(tokens / design.training.seq_length as f64);
+        let set = design.set_text(KnobId::global_batch_size, &sequences.to_string());
+        self.wrong.extend(set.err());
     }
 
     fn query(&mut self, design: Design) -> Query {
@@ -344,6 +373,21 @@ fn error(rule: &'static str, name: &str, detail: String, nearest: Vec<String>) -
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn tokens_of_a_step_are_sequences_that_divide_well() {
+        let asked = |tokens: &str| {
+            let query = format!("find.from=v%3D1%26preset%3Dllama-3-8b&find.step_tokens={tokens}");
+            let (request, wrong) = super::Request::read(&query);
+            assert!(wrong.is_empty(), "{wrong:?}");
+            let training = &request.query.design.training;
+            (training.global_batch_size, training.seq_length)
+        };
+        assert_eq!(asked("4M"), (4_194_304 / asked("").1, asked("").1));
+        assert_eq!(asked("4.2%20M").0, asked("4M").0);
+        let (_, wrong) = super::Request::read("find.step_tokens=many");
+        assert_eq!(wrong.len(), 1);
+    }
+
     use model::choice::Choice;
     use model::metric::MetricId;
 

@@ -1,40 +1,25 @@
 //! Tokens and days in words: a budget for training as a rate.
 
+use app::present::amount::amount;
+
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
-
-/// Suffixes of numbers of tokens.
-const SUFFIXES: [(char, f64); 4] = [('K', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12)];
 
 /// Tokens per second that train on so many tokens in so many days.
 ///
 /// # Errors
 /// What is wrong with either, with something that would be taken.
 pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<String>> {
-    let (number, times) = split(tokens.trim());
-    let tokens = positive(number).map(|number| number * times).ok_or_else(|| {
+    let tokens = amount(tokens).ok_or_else(|| {
         format!("--tokens takes a number above 0, such as 15T, not `{tokens}` (nearest: 1T)")
     });
-    let days = positive(days).ok_or_else(|| {
+    let days = amount(days).ok_or_else(|| {
         format!("--days takes a number above 0, such as 90, not `{days}` (nearest: 1)")
     });
     match (tokens, days) {
         (Ok(tokens), Ok(days)) => Ok(tokens / (days * DAY)),
         (tokens, days) => Err([tokens.err(), days.err()].into_iter().flatten().collect()),
     }
-}
-
-/// A number, and what its suffix stands for.
-fn split(text: &str) -> (&str, f64) {
-    let suffix = text.chars().next_back().map(|last| last.to_ascii_uppercase());
-    let known = SUFFIXES.into_iter().find(|(name, _)| Some(*name) == suffix);
-    // Suffixes have one byte.
-    known.map_or((text, 1.0), |(_, times)| (&text[..text.len() - 1], times))
-}
-
-fn positive(text: &str) -> Option<f64> {
-    let number = text.trim().parse().ok();
-    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
 #[cfg(test)]
