@@ -314,7 +314,7 @@ impl Vocabulary {
 
 /// The knobs that a framework is told of, or isn't: those of a strategy, and what else decides
 /// how a run is laid out in memory.
-const TOLD: KnobSet = STRATEGY.and(&[
+pub const TOLD: KnobSet = STRATEGY.and(&[
     KnobId::gradient_dtype,
     KnobId::main_params_dtype,
     KnobId::exp_avg_dtype,

@@ -17,7 +17,7 @@ use crate::violation::Violation;
 
 use checks::broken;
 
-pub use checks::{cautions, rules};
+pub use checks::{caution_rules, cautions, rules};
 pub(crate) use checks::{first_broken, is_legal, shared_rules};
 pub use framework::Assertion;
 pub(crate) use framework::CAUTIONS;

@@ -66,6 +66,12 @@ pub(crate) fn shared_rules() -> impl Iterator<Item = &'static Rule> {
     })
 }
 
+/// The rules of released code that published runs broke: no violations, but what a search keeps.
+#[must_use]
+pub const fn caution_rules() -> &'static [Rule] {
+    CAUTIONS
+}
+
 /// What the released code of a design's framework refuses although published runs had it, with
 /// what is wrong.
 pub fn cautions(design: &Design) -> impl Iterator<Item = (&'static Rule, String)> + '_ {

@@ -64,6 +64,7 @@ chapters! {
     "operate" "guide/operate.md" "docs/zh/";
     "sweeps" "guide/sweeps.md" "docs/zh/";
     "exchange" "guide/exchange.md" "docs/zh/";
+    "frameworks" "guide/frameworks.md" "docs/zh/";
     "python" "guide/python.md" "docs/zh/";
     "agents" "guide/agents.md" "docs/zh/";
     "troubleshooting" "guide/troubleshooting.md" "docs/zh/";

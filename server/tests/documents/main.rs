@@ -6,6 +6,7 @@
 mod chinese;
 mod commands;
 mod examples;
+mod frameworks;
 mod knobs;
 mod links;
 mod lists;
