@@ -15,3 +15,4 @@ pub mod schedules;
 pub mod sensitivity;
 pub mod spec;
 pub mod transfer;
+pub mod utilisation;
