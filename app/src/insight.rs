@@ -9,6 +9,7 @@ pub mod memory_state;
 pub mod memory_view;
 pub mod numbers;
 pub mod objective;
+pub mod outside;
 pub mod parity;
 pub mod recorded;
 pub mod schedules;

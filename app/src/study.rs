@@ -19,6 +19,7 @@ mod map;
 mod memory;
 mod nearest;
 pub mod options;
+mod outside;
 pub mod pins;
 mod roofline;
 mod schedules;
