@@ -19,7 +19,6 @@ mod map;
 mod memory;
 mod nearest;
 pub mod options;
-mod outside;
 pub mod pins;
 mod roofline;
 mod schedules;

@@ -14,6 +14,7 @@ mod guide;
 mod moving;
 mod naming;
 mod pool;
+mod published;
 mod query;
 mod rank;
 mod reach;

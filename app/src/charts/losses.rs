@@ -113,9 +113,10 @@ pub fn peak_to_mfu(plan: &Plan, estimate: &Estimate, ghost: Ghost<'_>, width: u3
 fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Option<[f64; 2]>> {
     let others = self::columns(ghost.estimate, width);
     let outline = |column: &mut Column| {
-        let is_same = |it: &&Column| match column.ink {
-            Ink::Peak | Ink::Ideal => it.ink == column.ink,
-            _ => it.label == column.label,
+        // The ends may have labels of their own peaks.
+        let is_end = matches!(column.ink, Ink::Peak | Ink::Ideal);
+        let is_same = |it: &&Column| {
+            if is_end { it.ink == column.ink } else { it.label == column.label }
         };
         let other = others.iter().find(is_same)?;
         column.title.push_str(&ghost.beside(&other.value));

@@ -505,7 +505,7 @@ mod tests {
             match state {
                 MemoryState::Fits => assert!(high <= 1_000.0, "{gib}: {high}"),
                 MemoryState::Tight | MemoryState::Unlikely => {
-                    assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}")
+                    assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}");
                 }
                 MemoryState::DoesNotFit => assert!(low >= 1_000.0, "{gib}: {low}"),
             }

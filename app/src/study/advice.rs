@@ -1,6 +1,8 @@
 //! What would help: changes of the strategy, alone and together, what each loss of the step is
 //! worth, and what makes a design fit that doesn't.
 
+mod outside;
+
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
@@ -10,7 +12,6 @@ use model::knob::Value;
 use model::verdict::{Change, Place, Verdict};
 use model::{make_it_fit, verdict};
 
-use super::outside;
 use crate::charts;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
