@@ -418,10 +418,29 @@ fn every_preset_is_readable() {
         for width in WIDTHS {
             check(&charts::memory_by_stage(&estimate, None, width));
             check(&charts::step_breakdown(&estimate, width));
+            check(&charts::peak_to_mfu(&plan, &estimate, None, width));
             check(&charts::communication(&estimate, None, width));
             check(&charts::Bubbles::new(&plan, &estimate).chart(None, width));
         }
     }
+}
+
+#[test]
+fn a_waterfall_begins_at_its_own_peak_and_says_mfu_over_both() {
+    for width in [640, 960, 1200] {
+        let design = Design::from_preset("deepseek-v3-2k-h800").expect("the preset exists");
+        let plan = Plan::new(&design).expect("the preset is legal");
+        let estimate = estimate(&plan);
+        let texts = check(&charts::peak_to_mfu(&plan, &estimate, None, width));
+        assert!(has(&texts, "100 %") && !has(&texts, "200 %"), "{texts:?}");
+        assert!(has(&texts, "MFU, FP8"), "{texts:?}");
+        let note = texts.iter().find(|text| text.text.starts_with("MFU is ")).expect("a note");
+        assert!(note.text.contains(" % of the FP8 peak, 1,979 TFLOPS and "), "{note:?}");
+        assert!(note.text.ends_with(" % of the BF16 peak, 989 TFLOPS"), "{note:?}");
+    }
+    let plan = plan();
+    let texts = check(&charts::peak_to_mfu(&plan, &estimate(&plan), None, 960));
+    assert!(has(&texts, "MFU") && !texts.iter().any(|text| text.text.starts_with("MFU is ")));
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! The measured run that is nearest to a design: what its range stands on in particular.
 
+mod best;
+mod published;
 mod run;
 mod table;
 
 use crate::plan::Plan;
 
+pub use best::BEST;
+pub use published::{Best, best, comparable_mfu, operand_bits};
 pub use run::Anchor;
 pub use table::ANCHORS;
 

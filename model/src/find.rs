@@ -15,6 +15,7 @@ mod moving;
 mod naming;
 mod plainness;
 mod pool;
+mod published;
 mod query;
 mod rank;
 mod reach;

@@ -3,7 +3,7 @@
 use crate::calibration::FRAGMENTATION;
 use crate::choice::{Method, Timing};
 use crate::estimate::Estimate;
-use crate::memory_state::{MIN_FITS_PROBABILITY, MIN_TIGHT_PROBABILITY, error_of};
+use crate::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY, error_of};
 use crate::plan::Plan;
 use crate::units::Bytes;
 
@@ -46,7 +46,7 @@ impl Plan {
     }
 }
 
-/// The device memory that the true peak stays below with [`MIN_TIGHT_PROBABILITY`] and with
+/// The device memory that the true peak stays below with [`MIN_UNLIKELY_PROBABILITY`] and with
 /// [`MIN_FITS_PROBABILITY`]: with a limit below the first a design doesn't fit, with one above the
 /// second it does.
 #[must_use]
@@ -56,6 +56,6 @@ pub fn likely_peaks(plan: &Plan, estimate: &Estimate) -> [Bytes; 2] {
         Timing::ClosedForm => plan.closed_form_shortfall(),
     };
     let peak = estimate.metrics.memory_peak;
-    [MIN_TIGHT_PROBABILITY, MIN_FITS_PROBABILITY]
+    [MIN_UNLIKELY_PROBABILITY, MIN_FITS_PROBABILITY]
         .map(|share| peak * libm::exp(error_of(share) + shortfall))
 }

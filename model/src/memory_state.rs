@@ -3,30 +3,36 @@
 //! A predicted peak is off by some share, so a design just below its limit may run out of memory,
 //! and one just above it may run. [`crate::calibration::MEMORY_QUANTILES`] has how far published
 //! peaks were off, signed; the share of them that would still be within the limit is the
-//! probability that the design fits, and [`MemoryState`] puts that into one of three words.
+//! probability that the design fits, and [`MemoryState`] puts that into one of four words.
 
 use crate::calibration::{MEMORY_QUANTILES, MemoryQuantile};
 
 /// The probability of fitting from which on a design counts as fitting.
 pub const MIN_FITS_PROBABILITY: f64 = 0.9;
 
+/// The probability of fitting from which on a design that isn't sure to fit is tight: at least as
+/// likely to fit as not.
+pub const MIN_TIGHT_PROBABILITY: f64 = 0.5;
+
 /// The probability of fitting below which a design counts as not fitting.
-pub const MIN_TIGHT_PROBABILITY: f64 = 0.1;
+pub const MIN_UNLIKELY_PROBABILITY: f64 = 0.1;
 
 /// Whether a design fits its memory, as far as the error of the prediction lets one say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryState {
     /// It fits with a probability of [`MIN_FITS_PROBABILITY`] or more.
     Fits,
-    /// It may fit or not.
+    /// It may run out of memory, and fits with a probability of [`MIN_TIGHT_PROBABILITY`] or more.
     Tight,
-    /// It fits with a probability below [`MIN_TIGHT_PROBABILITY`].
+    /// It may fit, and runs out of memory more likely than not.
+    Unlikely,
+    /// It fits with a probability below [`MIN_UNLIKELY_PROBABILITY`].
     DoesNotFit,
 }
 
 impl MemoryState {
     /// Every state, from the most room to the least.
-    pub const ALL: [Self; 3] = [Self::Fits, Self::Tight, Self::DoesNotFit];
+    pub const ALL: [Self; 4] = [Self::Fits, Self::Tight, Self::Unlikely, Self::DoesNotFit];
 
     /// The state of a design that fits with this probability.
     #[must_use]
@@ -35,6 +41,8 @@ impl MemoryState {
             Self::Fits
         } else if fit_probability >= MIN_TIGHT_PROBABILITY {
             Self::Tight
+        } else if fit_probability >= MIN_UNLIKELY_PROBABILITY {
+            Self::Unlikely
         } else {
             Self::DoesNotFit
         }
@@ -46,6 +54,7 @@ impl MemoryState {
         match self {
             Self::Fits => "fits",
             Self::Tight => "tight",
+            Self::Unlikely => "unlikely",
             Self::DoesNotFit => "does_not_fit",
         }
     }
@@ -56,6 +65,7 @@ impl MemoryState {
         match self {
             Self::Fits => "Fits",
             Self::Tight => "Tight",
+            Self::Unlikely => "Unlikely",
             Self::DoesNotFit => "Does not fit",
         }
     }
@@ -179,14 +189,16 @@ mod tests {
         assert_eq!(MemoryState::of(MIN_FITS_PROBABILITY), MemoryState::Fits);
         assert_eq!(MemoryState::of(below(MIN_FITS_PROBABILITY)), MemoryState::Tight);
         assert_eq!(MemoryState::of(MIN_TIGHT_PROBABILITY), MemoryState::Tight);
-        assert_eq!(MemoryState::of(below(MIN_TIGHT_PROBABILITY)), MemoryState::DoesNotFit);
+        assert_eq!(MemoryState::of(below(MIN_TIGHT_PROBABILITY)), MemoryState::Unlikely);
+        assert_eq!(MemoryState::of(MIN_UNLIKELY_PROBABILITY), MemoryState::Unlikely);
+        assert_eq!(MemoryState::of(below(MIN_UNLIKELY_PROBABILITY)), MemoryState::DoesNotFit);
         assert_eq!(MemoryState::of(0.0), MemoryState::DoesNotFit);
     }
 
     #[test]
     fn a_design_that_fits_is_below_its_limit_and_one_that_does_not_is_above() {
         assert!(fit_probability(1.0, 0.0) < MIN_FITS_PROBABILITY);
-        assert!(fit_probability(1.0, 0.0) >= MIN_TIGHT_PROBABILITY);
+        assert!(fit_probability(1.0, 0.0) >= MIN_UNLIKELY_PROBABILITY);
     }
 
     #[test]

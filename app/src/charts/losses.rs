@@ -1,10 +1,11 @@
 //! From the peak to MFU: what each part of a step takes of the accelerator's peak.
 //!
-//! MFU is the ideal time over the step's, so that each other part takes as many points of the peak
-//! as it has percent of the step: 100 % less all of them is MFU. Where devices compute at another
-//! peak than the one that MFU counts against, as FP8 against BF16's, all of it is as much higher:
-//! the peak stands at 200 % then.
+//! The peak is that of the design's number format, 100 %. The ideal time over the step's is MFU over
+//! it, so that each other part takes as many points as it has percent of the step: 100 % less all
+//! of them is MFU. Where MFU counts against another peak, as FP8's often does against BF16's, a line
+//! says it over both.
 
+use model::Plan;
 use model::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
@@ -18,6 +19,7 @@ use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::Legend;
 use crate::draw::text::{TEXT_SIZE, bold_width, finite};
+use crate::insight::utilisation::Utilisation;
 use crate::present::format;
 
 /// Narrower charts have a row for each part in place of a column.
@@ -29,15 +31,12 @@ const HEIGHT: i32 = 190;
 /// Losses below this share of the step stand together.
 const MIN_SHARE: f64 = 0.004;
 
-/// Peaks that differ by less are the same.
-const SAME_PEAK: f64 = 1e-6;
-
 /// Room of a column's label, in pixels.
 const COLUMN: i32 = 66;
 
 /// One column.
 struct Column {
-    label: &'static str,
+    label: String,
     title: String,
     /// What a press leads to.
     opens: String,
@@ -52,8 +51,13 @@ struct Column {
 
 /// From the peak to MFU: a waterfall of what each part of the step takes.
 #[must_use]
-pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
+pub fn peak_to_mfu(plan: &Plan, estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
+    let utilisation = Utilisation::of(plan, &estimate.metrics);
     let mut columns = columns(estimate, width);
+    if let (Some(last), Some(_)) = (columns.last_mut(), utilisation.other) {
+        last.label = format!("MFU, {}", utilisation.computed.peak);
+    }
+    let note = utilisation.note();
     let outlines = ghost.map(|it| (it, outlines(&mut columns, it, width)));
     if width < MIN_WIDTH || columns.is_empty() {
         return step_breakdown(estimate, width);
@@ -61,7 +65,8 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
     let width = drawn_width(width);
     let keys = kind_keys(|ink| columns.iter().any(|it| it.ink == ink)).into_iter();
     let legend = Legend::new(width, keys.chain(ghost.map(Compared::key)).collect());
-    let top = legend.height() + LINE;
+    let above = legend.height() + if note.is_some() { LINE } else { 0 };
+    let top = above + LINE;
     let (from, to) = (0.0, columns.len() as f64);
     let x = Axis { from, to, ticks: vec![], title: String::new() };
     let y = Axis::linear(0.0, columns[0].to, 4, "");
@@ -71,8 +76,11 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
     let rows = label_rows(&columns, slot);
     // Room for a second row whether or not there is one: the page below stays where it is.
     let height = bottom + 2 * LINE + LINE / 2;
-    svg(width, height, &label(estimate, &columns), &|canvas| {
+    svg(width, height, &label(&columns, note.as_deref()), &|canvas| {
         legend.draw(canvas);
+        if let Some(note) = &note {
+            text(canvas, note, (0, above - LINE / 2), Ink::Text, HPos::Left);
+        }
         let plot = frame.draw(canvas, width);
         for (index, column) in columns.iter().enumerate() {
             let (x0, high) = plot.map_coordinate(&(index as f64, column.from.max(column.to)));
@@ -84,7 +92,7 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
             draw_value(canvas, column, middle, [high, low.max(high + 2)]);
             let write = if column.opens.is_empty() { strong } else { text };
             let below = (middle, bottom + LINE / 2 + 2 + rows[index] * LINE);
-            write(canvas, column.label, below, Ink::Text, HPos::Center);
+            write(canvas, &column.label, below, Ink::Text, HPos::Center);
             if let Some((it, [from, to])) =
                 outlines.as_ref().and_then(|(it, all)| Some((it, all[index]?)))
             {
@@ -105,7 +113,12 @@ pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String 
 fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Option<[f64; 2]>> {
     let others = self::columns(ghost.estimate, width);
     let outline = |column: &mut Column| {
-        let other = others.iter().find(|it| it.label == column.label)?;
+        // The ends may have labels of their own peaks.
+        let is_end = matches!(column.ink, Ink::Peak | Ink::Ideal);
+        let is_same = |it: &&Column| {
+            if is_end { it.ink == column.ink } else { it.label == column.label }
+        };
+        let other = others.iter().find(is_same)?;
         column.title.push_str(&ghost.beside(&other.value));
         // The peak is everyone's.
         (column.ink != Ink::Peak).then_some([other.from, other.to])
@@ -118,7 +131,7 @@ fn label_rows(columns: &[Column], slot: i32) -> Vec<i32> {
     let mut end = i32::MIN;
     let mut row = 0;
     let rows = columns.iter().zip(0..).map(|(column, index)| {
-        let (middle, half) = (index * slot, bold_width(column.label, TEXT_SIZE) / 2);
+        let (middle, half) = (index * slot, bold_width(&column.label, TEXT_SIZE) / 2);
         row = if middle - half < end + TEXT_GAP / 2 { 1 - row } else { 0 };
         end = middle + half;
         row
@@ -141,11 +154,7 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
     if total <= 0.0 {
         return Vec::new();
     }
-    // The peak that devices compute at over the one that MFU counts against.
-    let ideal = finite(estimate.step.part(StepPart::Ideal).get()) / total;
-    let peak = if ideal > 0.0 { finite(estimate.metrics.mfu) / ideal } else { 1.0 };
-    let peak = if (peak - 1.0).abs() < SAME_PEAK { 100.0 } else { peak * 100.0 };
-    let share = |part| finite(estimate.step.part(part).get()) / total * peak;
+    let share = |part| finite(estimate.step.part(part).get()) / total * 100.0;
     let mut losses: Vec<(StepPart, f64)> = estimate
         .step
         .parts()
@@ -161,9 +170,9 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
     let small: f64 =
         losses.iter().filter(|(_, points)| points.abs() <= least).map(|(_, points)| points).sum();
     losses.retain(|(_, points)| points.abs() > least);
-    let end = |label, value: f64, ink, title| Column {
-        label,
-        title,
+    let end = |label: &str, value: f64, ink, title: &str| Column {
+        label: label.to_owned(),
+        title: title.to_owned(),
         opens: String::new(),
         ink,
         fill: Fill::Solid,
@@ -171,17 +180,9 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
         to: value,
         value: format::percent(value / 100.0, if ink == Ink::Peak { 0 } else { 1 }).to_string(),
     };
-    let more = if peak.total_cmp(&100.0).is_eq() {
-        ""
-    } else {
-        " in what it computes in, over the peak that MFU counts against"
-    };
-    let mut columns = vec![end(
-        "Peak",
-        peak,
-        Ink::Peak,
-        format!("What the accelerator could do at its peak{more}"),
-    )];
+    let peak = 100.0;
+    let could = "What the accelerator could do at its peak in this number format";
+    let mut columns = vec![end("Peak", peak, Ink::Peak, could)];
     let mut at = peak;
     let rest = (small.abs() > 0.0).then_some((None, small));
     for (part, points) in losses.into_iter().map(|(part, it)| (Some(part), it)).chain(rest) {
@@ -190,44 +191,65 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
         });
         let (ink, fill) = part.map_or((Ink::Waiting, Fill::Solid), look);
         let opens = part.map_or_else(|| "loss-other".to_owned(), loss_id);
-        let (value, share) = (format::signed(-points, 1), points / peak * 100.0);
-        let title = format!("{label}: {value} points, {share:.1} % of the step\n{meaning}");
-        columns.push(Column { label, title, opens, ink, fill, from: at, to: at - points, value });
-        at -= points;
+        let value = format::signed(-points, 1);
+        let title = format!("{label}: {value} points, {points:.1} % of the step\n{meaning}");
+        let (label, to) = (label.to_owned(), at - points);
+        columns.push(Column { label, title, opens, ink, fill, from: at, to, value });
+        at = to;
     }
-    columns.push(end("MFU", at, Ink::Ideal, "What is left: the ideal time over the step's".into()));
+    columns.push(end("MFU", at, Ink::Ideal, "What is left: the ideal time over the step's"));
     columns
 }
 
-fn label(estimate: &Estimate, columns: &[Column]) -> String {
+fn label(columns: &[Column], note: Option<&str>) -> String {
     let losses = columns.iter().filter(|it| !it.opens.is_empty());
     let words: Vec<String> = losses.map(|it| format!("{} {}", it.label, it.value)).collect();
-    let mfu = format::percent(estimate.metrics.mfu, 1);
-    format!("From the peak to {mfu} MFU, in points: {}", words.join(", "))
+    let mfu = columns.last().map_or("", |last| &last.value);
+    let label = format!("From the peak to {mfu} MFU, in points: {}", words.join(", "));
+    note.map_or_else(|| label.clone(), |note| format!("{label}. {note}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use model::design::KnobId;
+    use model::estimate;
     use model::preset::Preset;
-    use model::{Plan, estimate};
 
     use super::*;
 
     #[test]
-    fn losses_lead_from_the_peak_to_mfu_whatever_peak_mfu_counts_against() {
+    fn losses_lead_from_all_of_the_peak_to_mfu_in_any_number_format() {
+        let formats = ["bf16", "fp16", "fp8_blockwise", "mxfp8", "nvfp4"];
+        let mut tried = [0; 5];
         for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-            let mut design = preset.design();
-            for peak in [None, Some(1_234.5)] {
-                design.training.peak_for_mfu = peak.or(design.training.peak_for_mfu);
-                let Ok(plan) = Plan::new(&design) else { continue };
-                let estimate = estimate(&plan);
-                let columns = columns(&estimate, 1_000);
-                let [first, .., last] = columns.as_slice() else { panic!("{}", preset.id) };
-                let mfu = estimate.metrics.mfu * 100.0;
-                assert!((last.to - mfu).abs() < 1e-6, "{}: {} is not {mfu}", preset.id, last.to);
-                let own = design.training.peak_for_mfu.is_none();
-                assert!(!own || (first.to - 100.0).abs() < 1e-9, "{}: {}", preset.id, first.to);
+            for (tried, format) in tried.iter_mut().zip(formats) {
+                let mut design = preset.design();
+                if format == "nvfp4" || format == "mxfp8" {
+                    design.set_text(KnobId::accelerator, "b200").expect("an accelerator");
+                }
+                design.set_text(KnobId::precision, format).expect("a number format");
+                for peak in [None, Some(1_234.5)] {
+                    design.training.peak_for_mfu = peak.or(design.training.peak_for_mfu);
+                    let Ok(plan) = Plan::new(&design) else { continue };
+                    check(&plan, &format!("{} {format} {peak:?}", preset.id));
+                    *tried += 1;
+                }
             }
         }
+        assert!(tried.iter().all(|count| *count > 4), "{tried:?}");
+    }
+
+    /// The first column is 100 %, each begins where the one before ends, and the last is MFU over
+    /// the peak of the design's number format.
+    fn check(plan: &Plan, name: &str) {
+        let estimate = estimate(plan);
+        let columns = columns(&estimate, 1_000);
+        let [first, .., last] = columns.as_slice() else { panic!("{name}") };
+        assert!((first.to - 100.0).abs() < 1e-9, "{name}: {}", first.to);
+        let losses: f64 =
+            columns[1..columns.len() - 1].iter().map(|column| column.from - column.to).sum();
+        assert!((first.to - losses - last.to).abs() < 1e-6, "{name}: {losses}");
+        let mfu = Utilisation::of(plan, &estimate.metrics).computed.mfu * 100.0;
+        assert!((last.to - mfu).abs() < 1e-6, "{name}: {} is not {mfu}", last.to);
     }
 }

@@ -1,10 +1,12 @@
 //! What bounds a design, in plain words: the largest losses of a step and the fullest stage.
 
+use model::Plan;
 use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
 use model::sorting::sort_short;
 use model::units::{Bytes, Seconds};
 
 use crate::insight::memory_view::moment;
+use crate::insight::utilisation::Utilisation;
 use crate::present::format;
 
 /// Losses below this share of the step aren't worth a word.
@@ -21,11 +23,13 @@ pub struct Bottleneck {
 
 /// Says what bounds a design.
 #[must_use]
-pub fn bottleneck(estimate: &Estimate) -> Bottleneck {
+pub fn bottleneck(plan: &Plan, estimate: &Estimate) -> Bottleneck {
     let losses = largest_losses(estimate);
     let fullest = fullest_stage(estimate).filter(|_| estimate.metrics.fits);
     let memory = fullest.map(memory_sentence).unwrap_or_default();
-    Bottleneck { time: time_sentence(estimate, &losses), memory }
+    let other = Utilisation::of(plan, &estimate.metrics);
+    let peak = other.other.map(|_| other.computed.peak);
+    Bottleneck { time: time_sentence(estimate, &losses, peak), memory }
 }
 
 /// The largest loss of a step in words, and its share; none of a step that is all ideal.
@@ -59,15 +63,21 @@ fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
     losses
 }
 
-fn time_sentence(estimate: &Estimate, losses: &[(StepPart, Seconds)]) -> String {
+/// Where the step goes; whose peak the ideal is at, where there are two.
+fn time_sentence(
+    estimate: &Estimate,
+    losses: &[(StepPart, Seconds)],
+    peak: Option<&str>,
+) -> String {
     let total = estimate.metrics.step_time;
     let share = |time: Seconds| format::percent(time / total, 0);
     let ideal = estimate.step.part(StepPart::Ideal);
     let mut sentence = format!(
-        "Of the {} step, {} ({}) is ideal compute",
+        "Of the {} step, {} ({}{}) is ideal compute",
         format::duration(total),
         format::duration(ideal),
         share(ideal),
+        peak.map_or_else(String::new, |peak| format!(", at the {peak} peak")),
     );
     let words: Vec<String> = losses
         .iter()
@@ -124,32 +134,45 @@ const fn name(part: StepPart) -> &'static str {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
+    use model::estimate;
     use model::preset::Preset;
-    use model::{Plan, estimate};
 
     use super::*;
 
-    fn default_estimate() -> Estimate {
-        let design = Design::from_preset(Preset::DEFAULT_ID).expect("the default preset");
-        estimate(&Plan::new(&design).expect("a legal design"))
+    fn of(preset: &str) -> (Plan, Estimate) {
+        let design = Design::from_preset(preset).expect("a preset");
+        let plan = Plan::new(&design).expect("a legal design");
+        let estimate = estimate(&plan);
+        (plan, estimate)
+    }
+
+    #[test]
+    fn the_ideal_names_its_peak_where_mfu_counts_against_another() {
+        let said = |preset| {
+            let (plan, estimate) = of(preset);
+            bottleneck(&plan, &estimate).time
+        };
+        let fp8 = said("deepseek-v3-2k-h800");
+        assert!(fp8.contains(" %, at the FP8 peak) is ideal compute"), "{fp8}");
+        assert!(!said(Preset::DEFAULT_ID).contains("peak"));
     }
 
     #[test]
     fn the_sentence_names_the_largest_loss_first() {
-        let estimate = default_estimate();
+        let (plan, estimate) = of(Preset::DEFAULT_ID);
         let losses = largest_losses(&estimate);
         assert!(losses.is_sorted_by(|(_, a), (_, b)| a.get() >= b.get()));
-        let said = bottleneck(&estimate);
+        let said = bottleneck(&plan, &estimate);
         let (largest, _) = losses.first().expect("some loss");
         assert!(said.time.contains(name(*largest)), "{}", said.time);
     }
 
     #[test]
     fn the_fullest_stage_holds_the_peak() {
-        let estimate = default_estimate();
+        let (plan, estimate) = of(Preset::DEFAULT_ID);
         let stage = fullest_stage(&estimate).expect("a stage");
         assert_eq!(stage.memory.peak(), estimate.metrics.memory_peak);
-        let said = bottleneck(&estimate);
+        let said = bottleneck(&plan, &estimate);
         assert!(
             said.memory.contains(&format!("Stage {} is the fullest", stage.stage)),
             "{}",

@@ -9,12 +9,13 @@ use model::{MemoryState, Plan};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 
-/// A state within a sentence or a cell: `fits`, `tight`, `does not fit`.
+/// A state within a sentence or a cell: `fits`, `tight`, `unlikely`, `does not fit`.
 #[must_use]
 pub const fn word(state: MemoryState) -> &'static str {
     match state {
         MemoryState::Fits => "fits",
         MemoryState::Tight => "tight",
+        MemoryState::Unlikely => "unlikely",
         MemoryState::DoesNotFit => "does not fit",
     }
 }
@@ -25,6 +26,7 @@ pub const fn aside(state: MemoryState) -> &'static str {
     match state {
         MemoryState::Fits => "",
         MemoryState::Tight => ", tight",
+        MemoryState::Unlikely => ", unlikely to fit",
         MemoryState::DoesNotFit => ", does not fit",
     }
 }
@@ -35,6 +37,7 @@ pub const fn class(state: MemoryState) -> &'static str {
     match state {
         MemoryState::Fits => "",
         MemoryState::Tight => "tight",
+        MemoryState::Unlikely => "unlikely",
         MemoryState::DoesNotFit => "over",
     }
 }
@@ -45,6 +48,7 @@ pub const fn said_class(state: MemoryState) -> &'static str {
     match state {
         MemoryState::Fits => "fits",
         MemoryState::Tight => "fits tight",
+        MemoryState::Unlikely => "fits unlikely",
         MemoryState::DoesNotFit => "fits over",
     }
 }
@@ -75,14 +79,17 @@ fn said(found: &Tightest, fit_probability: f64) -> String {
         Place::Host => " of host memory",
     };
     let (over, likely) = (format::memory(peak.beyond(limit)), likely(fit_probability));
-    match MemoryState::of(fit_probability) {
+    let state = MemoryState::of(fit_probability);
+    match state {
         MemoryState::Fits => {
             format!("Fits: {} free{of}, {likely}", format::memory(limit.beyond(peak)))
         }
-        MemoryState::Tight if peak.get() > limit.get() => {
-            format!("Tight: predicted over the limit by {over}{of}, {likely}")
+        MemoryState::Tight | MemoryState::Unlikely if peak.get() > limit.get() => {
+            format!("{}: predicted over the limit by {over}{of}, {likely}", state.label())
         }
-        MemoryState::Tight => format!("Tight: {}{of}, {likely}", of_limit(peak, limit)),
+        MemoryState::Tight | MemoryState::Unlikely => {
+            format!("{}: {}{of}, {likely}", state.label(), of_limit(peak, limit))
+        }
         MemoryState::DoesNotFit => format!("Does not fit: {over} over the limit{of}, {likely}"),
     }
 }
@@ -117,7 +124,9 @@ mod tests {
         for (peak, likelihood, words) in [
             (46.4, 0.93, "Fits: 13.9 GiB free, 93 % likely to fit"),
             (58.3, 0.574, "Tight: 58.3 of 60.3 GiB, 57 % likely to fit"),
-            (62.8, 0.382, "Tight: predicted over the limit by 2.5 GiB, 38 % likely to fit"),
+            (60.9, 0.512, "Tight: predicted over the limit by 0.6 GiB, 51 % likely to fit"),
+            (62.8, 0.382, "Unlikely: predicted over the limit by 2.5 GiB, 38 % likely to fit"),
+            (60.2, 0.45, "Unlikely: 60.2 of 60.3 GiB, 45 % likely to fit"),
             (90.0, 0.043, "Does not fit: 29.7 GiB over the limit, 4 % likely to fit"),
         ] {
             assert_eq!(said(&found(peak, 60.3), likelihood), words);
@@ -127,7 +136,7 @@ mod tests {
     #[test]
     fn host_memory_is_named_where_it_is_the_fuller_one() {
         let found = Tightest { place: Place::Host, ..found(70.0, 64.0) };
-        let words = "Tight: predicted over the limit by 6.0 GiB of host memory, \
+        let words = "Unlikely: predicted over the limit by 6.0 GiB of host memory, \
                      30 % likely to fit";
         assert_eq!(said(&found, 0.3), words);
     }
@@ -137,6 +146,7 @@ mod tests {
     fn a_likelihood_never_reads_as_one_of_another_state() {
         for (likelihood, words) in [
             (0.899_9, "89 % likely to fit"),
+            (0.499_9, "49 % likely to fit"),
             (0.9, "90 % likely to fit"),
             (0.099_9, "9 % likely to fit"),
             (0.1, "10 % likely to fit"),
@@ -149,11 +159,13 @@ mod tests {
 
     #[test]
     fn words_and_classes_tell_the_states_apart() {
-        for pair in [[0, 1], [1, 2], [0, 2]] {
-            let [one, other] = pair.map(|index| MemoryState::ALL[index]);
-            assert_ne!(word(one), word(other));
-            assert_ne!(class(one), class(other));
-            assert_ne!(said_class(one), said_class(other));
+        for (index, one) in MemoryState::ALL.into_iter().enumerate() {
+            for other in MemoryState::ALL.into_iter().skip(index + 1) {
+                assert_ne!(word(one), word(other));
+                assert_ne!(aside(one), aside(other));
+                assert_ne!(class(one), class(other));
+                assert_ne!(said_class(one), said_class(other));
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use model::metric::MetricId;
 use crate::explorer::Explorer;
 use crate::insight::bottleneck::largest_loss;
 use crate::insight::numbers::Numbers;
-use crate::present::format;
 use crate::present::range::half;
+use crate::present::{format, name};
 use crate::site::Page;
 
 /// What Moescape is, the design's name, what it is made of, and what comes of it.
@@ -63,7 +63,8 @@ fn in_short(numbers: &Numbers) -> String {
     words.push(format!("MBS {}", training.micro_batch_size));
     let tokens = training.global_batch_size as f64 * training.seq_length as f64;
     words.push(format!("{} tokens a step", format::count(tokens)));
-    words.push(training.precision.name().to_owned());
+    let precision = training.precision.name();
+    words.push(name::value(precision).unwrap_or_else(|| precision.to_owned()));
     words.extend(design.kernel.profile.as_ref().map(|name| format!("profile {name}")));
     words.join(" · ")
 }

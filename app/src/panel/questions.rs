@@ -165,11 +165,14 @@ pub(super) fn open_loss(name: String) {
     });
 }
 
-/// Opens a loss, which may have to be found first.
+/// Opens a loss, which may have to be found first; one that is too small for a row leads to those
+/// that have one.
 fn reveal(name: String, looks: u32) {
     let Some(row) = document().get_element_by_id(&name) else {
         if looks > 0 {
             set_timeout(move || reveal(name, looks - 1), LOOK_PAUSE);
+        } else if let Some(losses) = document().query_selector(".losses").ok().flatten() {
+            losses.scroll_into_view();
         }
         return;
     };

@@ -24,7 +24,9 @@ pub fn verdict(explorer: Explorer) -> impl IntoView {
 }
 
 fn bounds(explorer: Explorer) -> impl IntoView {
-    let said = Memo::new(move |_| explorer.with_numbers(|numbers| bottleneck(&numbers.estimate)));
+    let said = Memo::new(move |_| {
+        explorer.with_numbers(|numbers| bottleneck(&numbers.plan, &numbers.estimate))
+    });
     view! {
         <section class="verdict" aria-label="What bounds this design">
             <p>{move || said.with(|said| format!("{} {}", said.time, said.memory))}</p>
@@ -66,8 +68,9 @@ pub fn memory(explorer: Explorer) -> impl IntoView {
 }
 
 fn sentence(explorer: Explorer, read: fn(Bottleneck) -> String) -> impl IntoView {
-    let text =
-        Memo::new(move |_| explorer.with_numbers(|numbers| read(bottleneck(&numbers.estimate))));
+    let text = Memo::new(move |_| {
+        explorer.with_numbers(|numbers| read(bottleneck(&numbers.plan, &numbers.estimate)))
+    });
     view! { <p class="answer">{move || text.get()}</p> }
 }
 

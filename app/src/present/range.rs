@@ -91,6 +91,15 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
     }
 }
 
+/// The range in which a metric is with 90 %; none where no errors are known.
+#[must_use]
+pub fn most(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
+    match expected(plan, metric) {
+        Expected::Range(range) => Some(between(range.most, metric, metrics)),
+        Expected::ByToken(_) | Expected::AsPeakMemory | Expected::Exact | Expected::Derived => None,
+    }
+}
+
 /// A range of a metric's value, as factors on it.
 fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = format::number(metrics.get(metric));

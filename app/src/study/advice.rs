@@ -1,6 +1,8 @@
 //! What would help: changes of the strategy, alone and together, what each loss of the step is
 //! worth, and what makes a design fit that doesn't.
 
+mod outside;
+
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
@@ -13,6 +15,7 @@ use model::{make_it_fit, verdict};
 use crate::charts;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
+use crate::insight::outside::{Outside, outside};
 use crate::present::format::{self, short_label};
 use crate::present::html::{design_address, way};
 use crate::present::name::spelled;
@@ -44,6 +47,7 @@ pub(super) fn first(numbers: &Numbers) -> Markup {
 /// of its step, what each is worth, and what moves it.
 fn helpful(numbers: &Numbers) -> Markup {
     let advice = search::advice(&numbers.plan, &numbers.estimate);
+    let others = if advice.losses.is_empty() { vec![] } else { outside(numbers) };
     let design = numbers.plan.design();
     let lead = if advice.changes.is_empty() {
         "No combination of up to three strategy changes makes it faster"
@@ -67,7 +71,9 @@ fn helpful(numbers: &Numbers) -> Markup {
             }
             @if !advice.losses.is_empty() {
                 ul.losses {
-                    @for it in advice.losses.iter().take(MAX_LOSSES) { (loss(numbers, it)) }
+                    @for it in advice.losses.iter().take(MAX_LOSSES) {
+                        (loss(numbers, it, &others))
+                    }
                 }
             }
         }
@@ -79,9 +85,11 @@ fn gain(numbers: &Numbers, mfu: f64) -> String {
     format::signed((mfu - numbers.estimate.metrics.mfu) * 100.0, 1)
 }
 
-/// A loss with its worth and what moves it.
-fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
-    let movers = loss.movers.iter();
+/// A loss with its worth and what moves it: in the strategy, the most gained first, and outside.
+fn loss(numbers: &Numbers, loss: &Loss, others: &[Outside]) -> Markup {
+    let has_others = outside::says_something(numbers, others, loss.part);
+    let mut movers: Vec<&search::Change> = loss.movers.iter().collect();
+    movers.sort_by(|one, other| other.metrics.mfu.total_cmp(&one.metrics.mfu));
     html! {
         li {
             details id=(charts::loss_id(loss.part)) {
@@ -93,12 +101,18 @@ fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
                     }
                 }
                 p.muted { (loss.part.meaning()) }
-                @if loss.movers.is_empty() {
-                    p { "No single strategy change helps." }
+                @if movers.is_empty() {
+                    p {
+                        "No single change of the strategy helps."
+                        @if !has_others {
+                            " " a href=(find_address(numbers.plan.design())) { "Find layouts" }
+                            " looks at all of them together."
+                        }
+                    }
                 } @else {
                     p { "Moved by" }
                     ul {
-                        @for mover in movers {
+                        @for mover in &movers {
                             @let words = told(&mover.knobs(numbers.plan.design()));
                             li {
                                 a href=(design_address(&mover.design)) data-step=(words) {
@@ -109,6 +123,7 @@ fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
                         }
                     }
                 }
+                @if has_others { (outside::html(numbers, others, loss.part)) }
             }
         }
     }
@@ -270,8 +285,44 @@ mod tests {
         assert!(all.len() > 4, "{html}");
         for design in all {
             let metrics = model::estimate(&Plan::new(&design).expect("legal")).metrics;
+            assert!(metrics.fits);
+            let speed = |it: &model::estimate::Metrics| it.tokens_per_second;
+            assert!(speed(&metrics) > speed(&numbers.estimate.metrics));
+        }
+    }
+
+    /// What stands below the heading of changes outside of the strategy, of one loss.
+    fn outside_of<'h>(html: &'h str, part: &str) -> &'h str {
+        let (_, loss) = html.split_once(&format!("id=\"loss-{part}\"")).expect("the loss");
+        let loss = loss.split("</details>").next().expect("its end");
+        loss.split_once("<p>Outside the strategy</p>").expect("what is outside").1
+    }
+
+    #[test]
+    fn the_largest_loss_leads_to_newer_software_with_its_points_to_runs_and_to_the_ladder() {
+        let numbers = Numbers::of_link("v=1&preset=pangu-ultra-moe-6k@2");
+        let html = helpful(&numbers).into_string();
+        let kernels = outside_of(&html, "kernels");
+        assert!(kernels.contains("State of the software → "), "{kernels}");
+        assert!(kernels.contains(" pt</span>") && kernels.contains("<span class=\"muted\">+"));
+        for page in ["/calibrate", "/ladder"] {
+            assert!(kernels.contains(&format!("href=\"{page}\"")), "{page}: {kernels}");
+        }
+        for design in linked(kernels) {
+            let metrics = model::estimate(&Plan::new(&design).expect("legal")).metrics;
             assert!(metrics.fits && metrics.mfu > numbers.estimate.metrics.mfu);
         }
+        assert!(!linked(kernels).is_empty());
+        assert!(!html.contains("helps.</p></details>"), "never the last word: {html}");
+    }
+
+    #[test]
+    fn a_narrower_format_says_what_it_brings_in_tokens() {
+        let numbers = Numbers::of_link("v=1&preset=deepseek-v3-2k-h800&training.precision=bf16");
+        let html = helpful(&numbers).into_string();
+        let kernels = outside_of(&html, "kernels");
+        assert!(kernels.contains(" % tokens/s</span>"), "{kernels}");
+        assert!(!kernels.contains("/ladder"), "the ladder is of Ascend: {kernels}");
     }
 
     #[test]

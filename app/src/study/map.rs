@@ -85,7 +85,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>, pins: &[Pin]) -> Mar
             h2 #map-title { (TITLE) }
             p.muted {
                 "Each cell is this design with those two values; click it to open. Struck through: \
-                 does not fit in memory. Italic: tight. Hatched: breaks the rule of its letter. \
+                 does not fit in memory; dotted: unlikely to. Italic: tight. Hatched: breaks the rule of its letter. \
                  Double frame: the best that fits."
             }
             (map.choices())
@@ -315,6 +315,7 @@ impl Map {
         let state = metrics.memory_state();
         html! {
             td .{ "map-" (scale.color(number)) } .tight[state == MemoryState::Tight]
+                .unlikely[state == MemoryState::Unlikely]
                 .over[state == MemoryState::DoesNotFit] .now[is_now] .best[is_best] {
                 a href=(design_address(design)) data-step=(self.said(design))
                     title={ (format::memory(metrics.memory_peak)) ", " (memory_state::word(state)) }

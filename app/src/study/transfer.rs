@@ -209,7 +209,11 @@ fn place(column: &Column, index: usize, variant: &Variant) -> Markup {
     };
     let place = column.place(index);
     let state = metrics.memory_state();
-    let unplaced = if state == MemoryState::Tight { "tight" } else { "over" };
+    let unplaced = match state {
+        MemoryState::Tight => "tight",
+        MemoryState::Unlikely => "unlikely",
+        MemoryState::Fits | MemoryState::DoesNotFit => "over",
+    };
     html! {
         td class=[(place == Some(1)).then_some("best")] {
             a href=(design_address(design))

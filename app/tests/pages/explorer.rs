@@ -25,11 +25,11 @@ fn document(query: &str) -> String {
 
 /// Usable memory, and what the page says of the recipe's 58.3 GiB then.
 #[test]
-fn the_card_of_memory_says_which_of_three_states_it_is() {
+fn the_card_of_memory_says_which_of_four_states_it_is() {
     for (gib, state, words) in [
         ("80", "fits", "Fits: 21.7 GiB free, 94 % likely to fit"),
         ("60.3", "fits tight", "Tight: 58.3 of 60.3 GiB, 61 % likely to fit"),
-        ("50", "fits tight", "Tight: predicted over the limit by 8.3 GiB, "),
+        ("50", "fits unlikely", "Unlikely: predicted over the limit by 8.3 GiB, "),
         ("40", "fits over", "Does not fit: 18.3 GiB over the limit, "),
     ] {
         let html = document(&format!("cluster.hbm_usable_gib={gib}"));

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use model::choice::Choice;
+use model::{Plan, anchor, estimate, link};
 
 use crate::calibrate::Case;
 use crate::left_out::LeftOut;
+use crate::report::Row;
 
 /// What stands above the table.
 const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
@@ -62,4 +64,36 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
     let between = if last + 1 + part.len() > 100 { "\n        " } else { " " };
     // Writing to a string can't fail.
     let _ = writeln!(text, "{name}{between}{part}\n        {rest}");
+}
+
+/// What stands above the table of the best.
+const BEST_HEAD: &str = "//! The published runs with the highest MFU of each family of \
+                         accelerators, kind of model and width\n//! of operands. Written by \
+                         `cargo xtask calibrate`.\n\nuse super::published::Best;\nuse \
+                         crate::calibration::ModelKind;\n\n/// The runs.\n#[rustfmt::skip]\npub \
+                         static BEST: &[Best] = &[\n";
+
+/// The module of the model that holds the best published run of each kind.
+///
+/// A run's MFU is the predicted one times predicted over measured step time: in that constants
+/// cancel, and FLOPs count alike. Weak rows, tier C, are no witness.
+#[must_use]
+pub fn best(rows: &[Row]) -> String {
+    let mut best: BTreeMap<(&str, &str, u8), (f64, String)> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.tier != "C") {
+        let (Some(design), Some(error)) = (&row.design, row.time_error) else { continue };
+        let Some(plan) = link::decode(design).ok().and_then(|it| Plan::new(&it).ok()) else {
+            continue;
+        };
+        let mfu = anchor::comparable_mfu(&plan, &estimate(&plan).metrics) * (1.0 + error);
+        let family = plan.design().cluster.accelerator.row().kernels.family;
+        let (kind, bits) = (plan.model_kind(), anchor::operand_bits(&plan));
+        let known = best.entry((family, kind.name(), bits)).or_default();
+        if mfu > known.0 {
+            let of = format!("    Best::new(({family:?}, ModelKind::{kind:?}, {bits}),");
+            *known = (mfu, format!("{of}\n        [{:?}, {:?}], {mfu:.3}),\n", row.id, row.model));
+        }
+    }
+    let entries: String = best.into_values().map(|(_, entry)| entry).collect();
+    format!("{BEST_HEAD}{entries}];\n")
 }

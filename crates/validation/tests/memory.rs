@@ -160,7 +160,7 @@ fn hardly_anything_that_ran_is_said_not_to_fit() {
     let of = |row: &&Row| metrics(row).memory_state();
     let count = |state| ran.iter().filter(|row| of(row) == state).count();
     let counts = MemoryState::ALL.map(count);
-    println!("{} ran: {counts:?} fit, are tight, don't fit", ran.len());
+    println!("{} ran: {counts:?} fit, are tight, are unlikely to fit, don't fit", ran.len());
     let share = |state: usize| counts[state] as f64 / ran.len() as f64;
-    assert!(share(0) >= 0.75 && share(2) <= 0.01, "{counts:?}");
+    assert!(share(0) >= 0.75 && share(3) <= 0.01, "{counts:?}");
 }

@@ -195,6 +195,9 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         MemoryState::Tight => {
             warnings.push(format!("memory is tight: {likely:.0} % likely to fit"));
         }
+        MemoryState::Unlikely => {
+            warnings.push(format!("memory is unlikely to be enough: {likely:.0} % likely to fit"));
+        }
         MemoryState::DoesNotFit => {
             warnings.push(format!("the design does not fit its memory: {likely:.0} % likely to"));
         }

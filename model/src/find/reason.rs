@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::published::above_published;
 use super::query::{Goal, Target, number, spare};
 use super::search::{Simulated, Walk};
 use super::strategy::{complexity, overlaps};
@@ -89,6 +90,7 @@ pub(super) fn why(
             String::from("As fast as the fastest")
         });
     }
+    lines.extend(above_published(&one.design, &one.metrics));
     lines
 }
 

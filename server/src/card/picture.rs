@@ -161,7 +161,7 @@ impl Brush<'_, '_> {
         let color = match face.state {
             MemoryState::Fits => GOOD,
             MemoryState::Tight => WARN,
-            MemoryState::DoesNotFit => BAD,
+            MemoryState::Unlikely | MemoryState::DoesNotFit => BAD,
         };
         // Two lines beside the bars' panel.
         const ROOM: i32 = 600;

@@ -134,6 +134,7 @@ fn headline(steps: &[Step], index: usize) -> String {
     let fits = match metrics.memory_state() {
         MemoryState::Fits => "It fits.",
         MemoryState::Tight => "Memory is tight.",
+        MemoryState::Unlikely => "It is unlikely to fit in memory.",
         MemoryState::DoesNotFit => "It does not fit in memory.",
     };
     match index.checked_sub(1).map(|before| &steps[before].predicted.metrics) {

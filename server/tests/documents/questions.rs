@@ -22,8 +22,8 @@ struct Language {
     file: &'static str,
     /// Right, wrong and can't tell.
     verdicts: [&'static str; 3],
-    /// Fits, tight and does not fit.
-    states: [&'static str; 3],
+    /// Fits, tight, unlikely and does not fit.
+    states: [&'static str; 4],
     /// What a design is that breaks rules.
     refused: &'static str,
     /// The sentence with the count of all and of each verdict.
@@ -34,7 +34,7 @@ const LANGUAGES: [Language; 2] = [
     Language {
         file: "docs/guide/questions.md",
         verdicts: ["Right", "Wrong", "Can't tell"],
-        states: ["fits", "tight", "does not fit"],
+        states: ["fits", "tight", "unlikely", "does not fit"],
         refused: "refused",
         tally: |[all, right, wrong, open]| {
             format!(
@@ -46,7 +46,7 @@ const LANGUAGES: [Language; 2] = [
     Language {
         file: "docs/zh/guide/questions.md",
         verdicts: ["对", "错", "说不准"],
-        states: ["放得下", "偏紧", "放不下"],
+        states: ["放得下", "偏紧", "难放下", "放不下"],
         refused: "不合法",
         tally: |[all, right, wrong, open]| {
             format!("{all} 个讨论中，{right} 个答对，{wrong} 个答错，{open} 个说不准。")

@@ -79,6 +79,8 @@ fn run() -> io::Result<()> {
     fs::write(&path, format!("{above}{table}{below}"))?;
     if let Some(fitted) = fitted {
         fs::write(path_to("../../model/src/anchor/table.rs"), fitted.anchors)?;
+        let best = anchors::best(&validate(runs::published()).rows);
+        fs::write(path_to("../../model/src/anchor/best.rs"), best)?;
         fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::cli::output::table_below;
 /// The verdict on a design whose predicted peak is over the limit, for people.
 pub(super) fn text(verdict: &Verdict) -> String {
     let head = match verdict.state() {
-        MemoryState::Fits | MemoryState::Tight => "What is over the limit",
+        MemoryState::Fits | MemoryState::Tight | MemoryState::Unlikely => "What is over the limit",
         MemoryState::DoesNotFit => "What doesn't fit",
     };
     let mut text = format!("{head}\n{}", cause(verdict));
