@@ -21,6 +21,7 @@ pub(super) fn body(target: Target, design: &Design) -> String {
     for word in &words {
         write(target, dialect, word, design, &mut entries);
     }
+    extra(target, dialect, design, &mut entries);
     // What it does without being told is told where the design doesn't.
     let is_untold = |name: &&(&str, &str)| words.iter().all(|word| word.name != name.0);
     for (name, _) in dialect.defaults.iter().filter(is_untold) {
@@ -191,6 +192,45 @@ fn write(target: Target, dialect: &Dialect, word: &Word, d: &Design, entries: &m
     // Whatever else Megatron has, a recipe of its bridge has on the model.
     if !dialect.strict && is_field(&word.name) {
         put(entries, &word.name, own_values(word));
+    }
+}
+
+/// Fields of a recipe's model that say how it learns.
+const LEARNED: [&str; 16] = [
+    "normalization",
+    "layernorm-epsilon",
+    "rotary-base",
+    "rotary-percent",
+    "rotary-interleaved",
+    "init-method-std",
+    "moe-aux-loss-coeff",
+    "moe-z-loss-coeff",
+    "moe-router-score-function",
+    "moe-router-topk-scaling-factor",
+    "moe-router-enable-expert-bias",
+    "moe-router-bias-update-rate",
+    "moe-router-dtype",
+    "moe-router-pre-softmax",
+    "mtp-loss-scaling-factor",
+    "attention-softmax-in-fp32",
+];
+
+/// Arguments that no knob reads, where the dialect has a key for them; the others are told in a
+/// comment.
+fn extra(target: Target, dialect: &Dialect, d: &Design, entries: &mut Vec<Entry>) {
+    for word in groups::extra(d) {
+        let rows = dialect.rows.iter().filter(|(path, _)| !is_other(target, path, d));
+        let mut rows =
+            rows.filter(|(_, to)| matches!(to, To::Argument(name) if *name == word.name));
+        let field = match word.name.as_str() {
+            "norm-epsilon" => "layernorm-epsilon",
+            name => name,
+        };
+        let is_field = target == Target::Bridge && LEARNED.contains(&field);
+        let path = rows.next().map(|row| row.0).or(is_field.then_some(field));
+        if let Some(path) = path.filter(|_| word.values.len() <= 1) {
+            put(entries, path, own_values(&word));
+        }
     }
 }
 
