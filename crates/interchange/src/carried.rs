@@ -4,7 +4,7 @@
 use model::design::ExtraArgument;
 use model::knob::MAX_ARGUMENTS;
 
-use crate::draft::Draft;
+use crate::draft::{Carried, Draft};
 use crate::flags::{self, Arity};
 
 /// Words of a name that say that a value is for nobody else's eyes.
@@ -27,13 +27,6 @@ const OPENING: [&str; 8] = ["hf_", "sk-", "ghp_", "gho_", "github_pat_", "glpat-
 /// behind one of them, as in `--data-path ${DATA_PATH}`, says no more than that.
 pub(crate) const ASKED: [&str; 7] =
     ["data-path", "tokenizer-type", "tokenizer-model", "lr", "train-iters", "save", "load"];
-
-/// An argument that is handed on, and its line.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Carried {
-    pub(crate) argument: ExtraArgument,
-    pub(crate) line: u64,
-}
 
 /// Keeps an argument as it is written; where that can't be, says why.
 pub(crate) fn keep(name: &str, values: &[String], line: u64, draft: &mut Draft) {

@@ -9,7 +9,6 @@ use model::violation::Violation;
 
 use crate::Format;
 use crate::card::Card;
-use crate::carried::Carried;
 use crate::files::Files;
 use crate::models::Known;
 
@@ -177,6 +176,13 @@ pub struct Import {
     pub errors: Vec<Fault>,
     /// Rules that the design breaks.
     pub violations: Vec<Violation>,
+}
+
+/// An argument that is handed on, and its line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Carried {
+    pub(crate) argument: ExtraArgument,
+    pub(crate) line: u64,
 }
 
 /// An [`Import`] on its way.

@@ -12,7 +12,7 @@ mod framework;
 mod reason;
 mod start;
 mod script;
-mod reading;
+pub(crate) mod reading;
 mod checks;
 
 use model::MODEL_VERSION;
@@ -22,8 +22,6 @@ use model::serving::ServingPlan;
 
 use crate::draft::Draft;
 use crate::{Answers, Format, comment};
-
-pub use reading::{Figures, Reading};
 
 /// Whose words a design is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +132,7 @@ pub struct Export {
     /// What it says in comments alone, the reasons together.
     pub unsaid: Vec<Unsaid>,
     /// What its own words say, predicted beside the design; none of what serves.
-    pub reading: Option<Reading>,
+    pub reading: Option<reading::Reading>,
     /// What to check before the run.
     pub checks: Vec<String>,
 }
@@ -171,7 +169,7 @@ pub fn export_for(
         | Target::Accelerate => framework::body(target, design),
     };
     let said = said(target, &print::whole(target, &[], &body, &[]));
-    let reading = Reading::new(target, design, &said);
+    let reading = reading::Reading::new(target, design, &said);
     let checks = checks::of(target, design, &reading);
     let head = head(target, design, provenance, &reading, &checks);
     let said = self::said(target, &print::whole(target, &head, &body, &[]));
@@ -217,7 +215,7 @@ fn head(
     target: Target,
     design: &Design,
     provenance: &Provenance<'_>,
-    reading: &Reading,
+    reading: &reading::Reading,
     checks: &[String],
 ) -> Vec<String> {
     let kind = match target {

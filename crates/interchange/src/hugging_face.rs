@@ -44,15 +44,8 @@ const AS_MODELS_ARE: &str = "as this architecture's models are, no key says it";
 pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     shape(text, draft);
     if !draft.has_errors() {
-        carry(draft);
         assume_the_run(base, draft);
     }
-}
-
-/// Hands on what no knob reads.
-fn carry(draft: &mut Draft) {
-    let words = crate::export::words(false, &draft.design, false);
-    crate::carried::settle(&|argument| words.contains(argument), draft);
 }
 
 /// Says with which cluster, batch and strategy the model is taken to be trained: a configuration

@@ -40,9 +40,9 @@ pub use archive::{MAX_ARCHIVE, is_archive, unpacked};
 pub use bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
 pub use engine::command;
+pub use export::reading::{Figures, Reading};
 pub use export::{
-    Export, Figures, Launcher, Provenance, Reading, Target, Unsaid, export, export_command,
-    export_for,
+    Export, Launcher, Provenance, Target, Unsaid, export, export_command, export_for,
 };
 
 use model::design::Design;
@@ -171,7 +171,10 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
         return draft.fault(0, "", detail);
     }
     match draft.format {
-        Format::HuggingFace => hugging_face::read(text, base, draft),
+        Format::HuggingFace => {
+            hugging_face::read(text, base, draft);
+            carry(draft);
+        }
         Format::Design => own::read(text, draft),
         Format::Serving => engine::read(text, base, draft),
         Format::Megatron | Format::Mindspeed => {
@@ -190,6 +193,14 @@ fn read_words(text: &str, base: Option<&Design>, draft: &mut Draft) {
     let arguments = argument_list(text, draft);
     let arguments = dialects::translate(text, arguments, draft);
     launch::read(arguments, base, draft);
+    carry(draft);
+}
+
+/// Gives the design the arguments that no knob reads, but for what an export says anyway.
+fn carry(draft: &mut Draft) {
+    if draft.has_errors() {
+        return;
+    }
     let is_mindspeed = draft.format == Format::Mindspeed;
     let words = export::words(is_mindspeed, &draft.design, draft.is_export);
     carried::settle(&|argument| words.contains(argument), draft);

@@ -6,6 +6,7 @@ use model::design::Design;
 
 use super::reading::{self, Reading};
 use super::{Target, groups, start};
+use crate::flags;
 
 /// The checks for a file, a sentence each.
 pub(super) fn of(target: Target, design: &Design, reading: &Reading) -> Vec<String> {
@@ -19,6 +20,13 @@ pub(super) fn of(target: Target, design: &Design, reading: &Reading) -> Vec<Stri
             checks.push(format!("The paths of {} are as they were imported.", names.join(", ")));
         }
         checks.push(vocabulary(target, design));
+        let is_odd = |word: &&groups::Word| flags::find(&word.name).is_none();
+        let odd: Vec<String> =
+            extra.iter().filter(is_odd).map(|word| format!("--{}", word.name)).collect();
+        if !odd.is_empty() {
+            let odd = odd.join(", ");
+            checks.push(format!("Handed on as imported, and not known here: {odd}."));
+        }
         if !has("lr-warmup-iters") && !has("lr-warmup-samples") && !has("lr-warmup-fraction") {
             checks.push("The learning rate has no warm-up unless you add one.".to_owned());
         }
@@ -87,7 +95,7 @@ fn versions(target: Target, d: &Design) -> Vec<String> {
     let p = &d.parallel;
     match target {
         Target::Megatron => {
-            let narrow = start::is_narrow(d.training.precision);
+            let narrow = groups::is_narrow(d.training.precision);
             let is_fsdp = matches!(
                 p.data_parallel_sharding_strategy,
                 ShardingStrategy::OptimGrads | ShardingStrategy::OptimGradsParams

@@ -154,7 +154,10 @@ fn is_other(target: Target, path: &str, d: &Design) -> bool {
         // Copies and parts are written together; what it recomputes selectively are others.
         Target::Torchtitan => {
             let selective = d.memory.recompute_granularity == RecomputeGranularity::Selective;
+            let by_pipeline = d.parallel.pipeline_model_parallel_size > 1 && steps(d).is_some();
+            let local = ["training.local-batch-size", "training.batch-size"];
             path.contains("data-parallel-")
+                || (by_pipeline && local.contains(&path))
                 || !path.contains('.')
                 || (path.starts_with("activation-checkpoint.") && selective)
         }
@@ -350,6 +353,12 @@ fn torchtitan(d: &Design, add: &mut impl FnMut(&str, &str)) {
     } else if d.training.precision == Precision::Mxfp8 {
         add("model.converters", "quantize.linear.mx");
     }
+    if let Some(steps) = steps(d).filter(|_| d.parallel.pipeline_model_parallel_size > 1) {
+        // Beside a pipeline the local batch is all of its micro-batches.
+        let each = d.training.micro_batch_size;
+        add("training.local_batch_size", &steps.saturating_mul(each).to_string());
+        add("parallelism.pipeline_parallel_microbatch_size", &each.to_string());
+    }
     if let Some(replicas) = replicas(d) {
         let copies = match d.parallel.data_parallel_sharding_strategy {
             ShardingStrategy::NoShard => replicas,
@@ -373,6 +382,9 @@ fn torchtitan(d: &Design, add: &mut impl FnMut(&str, &str)) {
         if d.schedule.method == Method::Interleaved && layers.is_multiple_of(chunks) {
             let each = (layers / chunks).to_string();
             add("parallelism.pipeline_parallel_layers_per_stage", &each);
+            // Without being told embedding and head count as a layer each.
+            add("parallelism.pipeline_parallel_first_stage_less_layers", "0");
+            add("parallelism.pipeline_parallel_last_stage_less_layers", "0");
         }
     }
 }

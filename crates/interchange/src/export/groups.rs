@@ -174,6 +174,9 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
         let is_plain = t.softmax_type == SoftmaxType::Vanilla;
         group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
     }
+    if mindspeed {
+        specification(&mut group, d);
+    }
     hybrid(mindspeed, &mut group, d);
     linear_attention(mindspeed, &mut group, d);
     sparse_attention(mindspeed, &mut group, d);
@@ -196,6 +199,31 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     }
     group.on("untie-embeddings-and-output-weights", t.untie_embeddings_and_output_weights);
     group
+}
+
+/// How MindSpeed-LLM makes a layer, where it isn't Megatron's own way, and whose kernels it takes:
+/// its own, but Transformer Engine's for narrow formats.
+///
+/// Source: Ascend/MindSpeed-LLM `examples/mcore` and `mindspeed_llm/tasks/models/spec`.
+fn specification(group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    let of_model = match (t.multi_latent_attention, t.qk_layernorm) {
+        _ if t.is_hybrid() => None,
+        (true, _) => Some("deepseek_spec"),
+        (false, true) => Some("qwen3_spec"),
+        (false, false) => None,
+    };
+    if let Some(name) = of_model {
+        let path = format!("mindspeed_llm.tasks.models.spec.{name}");
+        group.values("spec", &[path.as_str(), "layer_spec"]);
+    }
+    let narrow = is_narrow(d.training.precision);
+    group.value("transformer-impl", if narrow { "transformer_engine" } else { "local" });
+}
+
+/// Whether a precision is one that Transformer Engine computes.
+pub(super) fn is_narrow(precision: Precision) -> bool {
+    !matches!(precision, Precision::Bf16 | Precision::Fp16 | Precision::Fp32)
 }
 
 /// Whether the vocabulary still is one that the knob takes once Megatron has padded it to a

@@ -5,7 +5,7 @@
 //! `megatron/core/tokenizers`; Ascend/MindSpeed-LLM `examples/mcore/*/pretrain_*.sh` and
 //! `docs/zh/pytorch/features/mcore/environment_variable.md`.
 
-use model::choice::{CudaGraph, Precision, ShardingStrategy, SwapModule};
+use model::choice::{CudaGraph, ShardingStrategy, SwapModule};
 use model::design::Design;
 
 use super::Launcher;
@@ -223,9 +223,4 @@ pub(super) fn program(mindspeed: bool, d: &Design) -> &'static str {
         (true, false) => "pretrain_hybrid.py",
         (true, true) => "pretrain_mamba.py",
     }
-}
-
-/// Whether a precision is one that Transformer Engine computes.
-pub(super) fn is_narrow(precision: Precision) -> bool {
-    !matches!(precision, Precision::Bf16 | Precision::Fp16 | Precision::Fp32)
 }

@@ -4,11 +4,12 @@
 //! Source: NVIDIA/Megatron-LM `megatron/training/arguments.py` and
 //! `megatron/core/transformer/transformer_config.py`.
 
-use model::design::KnobId;
+use model::design::ExtraArgument;
 use model::file::Tree;
 
 use super::Config;
-use crate::carried;
+use crate::draft::Carried;
+use crate::{carried, flags};
 
 /// A key, and the argument that takes its number as it is.
 const NUMBERS: &[(&str, &[&str])] = &[
@@ -135,15 +136,17 @@ fn router(config: &mut Config<'_>) {
         keep(config, "moe-router-pre-softmax", &[], "norm_topk_prob");
     }
     let Some(key) = config.first_of(&["router_aux_loss_coef", "aux_loss_alpha"]) else { return };
-    let Some(Tree::Real(coefficient)) = config
-        .get(key)
-        .filter(|value| matches!(value, Tree::Real(coefficient) if *coefficient > 0.0))
-    else {
+    let Some(Tree::Real(coefficient)) = config.get(key) else { return };
+    if *coefficient <= 0.0 {
         return;
-    };
+    }
     let coefficient = coefficient.to_string();
+    // The knob stays the base's: it is of a run, as the loads are.
     let by_sequence = config.flag("seq_aux") == Some(true);
-    let loss = if by_sequence { "sequence" } else { "micro_batch" };
-    config.set(KnobId::aux_loss, loss, key);
+    let loss = if by_sequence { "seq_aux_loss" } else { "aux_loss" };
+    let line = config.line(key);
+    if let Some(argument) = ExtraArgument::new(flags::BALANCING, &[loss.to_owned()]) {
+        config.draft.carried.push(Carried { argument, line });
+    }
     keep(config, "moe-aux-loss-coeff", &[coefficient], key);
 }
