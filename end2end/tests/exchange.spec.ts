@@ -66,7 +66,7 @@ test("a model goes in, a script comes out, and leads back to the same design", a
   await choose(page, "Share", "Export script, file, numbers");
   const sheet = page.getByRole("dialog", { name: "Export this design" });
   const [name, script] = await saved(page, () =>
-    sheet.getByRole("link", { name: "Download MindSpeed-LLM arguments" }).click(),
+    sheet.getByRole("link", { name: "Download MindSpeed-LLM script" }).click(),
   );
   expect(name).toMatch(/^moescape-qwen3-235b-a22b.*-mindspeed\.sh$/);
   expect(script.toString()).toContain(`# design: ${expected}`);
@@ -182,7 +182,7 @@ test.describe("without a script", () => {
     await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
     await page.getByRole("link", { name: "Export" }).click();
     await page.getByText("Show the file").first().click();
-    await expect(page.getByRole("region", { name: "Megatron-Core arguments" })).toContainText(
+    await expect(page.getByRole("region", { name: "Megatron-LM script" })).toContainText(
       "--num-experts 160",
     );
   });

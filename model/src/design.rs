@@ -1,6 +1,7 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
 mod following;
+mod arguments;
 mod hybrid;
 mod kernel_rows;
 mod knob_set;
@@ -20,6 +21,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use arguments::ExtraArgument;
 pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
 pub use lengths::LengthHistogram;

@@ -176,7 +176,8 @@ fn set(design: &mut Design, id: KnobId, tree: &Tree) -> Result<(), KnobError> {
         | Kind::Layout
         | Kind::LayerPattern(_)
         | Kind::Hash
-        | Kind::Name => Some(Value::None),
+        | Kind::Name
+        | Kind::Arguments => Some(Value::None),
         Kind::Integer(..) | Kind::Real(..) | Kind::Flag | Kind::Choice(_) | Kind::LayerFreq => None,
     };
     match (tree, empty) {

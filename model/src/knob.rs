@@ -78,7 +78,13 @@ pub enum Kind {
     Hash,
     /// What people call something: a line of up to [`MAX_NAME`] characters, or `none`.
     Name,
+    /// Arguments of a framework in one text of up to [`MAX_ARGUMENTS`] bytes, or `none`; see
+    /// [`crate::design::ExtraArgument`].
+    Arguments,
 }
+
+/// Bytes of a text of arguments, at most: with them a link is still one that servers take.
+pub const MAX_ARGUMENTS: usize = 4_000;
 
 /// Characters of a name, at most.
 pub const MAX_NAME: usize = 100;

@@ -288,6 +288,12 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
             or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
         }
         Kind::Hash => or_none("[0-9a-f]{64}".prop_map(Value::Text).boxed()),
+        Kind::Arguments => or_none(
+            "[a-z]{1,9}( [!-&(-,.-~é]{1,9}| '[ -&(-~]{0,9} '){0,3}( --[a-z][a-z-]{0,8}){0,3}"
+                .prop_filter("arguments", |text| text != "none")
+                .prop_map(Value::Text)
+                .boxed(),
+        ),
         Kind::Name => or_none(
             "[0-9A-Za-zé昇][ -~é昇]{0,98}"
                 .prop_filter("a name", |name| name != "none")

@@ -71,6 +71,7 @@ fn value(random: &mut Random, design: &Design, knob: KnobId) -> String {
         Kind::LayerPattern(text) => random.of(&["none", text.example()]).into(),
         Kind::Layout | Kind::Hash => "none".into(),
         Kind::Name => random.of(&["none", "ours, July"]).into(),
+        Kind::Arguments => random.of(&["none", "rotary-base 10000 --swa"]).into(),
     }
 }
 

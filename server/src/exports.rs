@@ -9,7 +9,7 @@ use app::insight::numbers::Numbers;
 use app::panel::timeline;
 use app::present::name;
 use app::present::provenance::Provenance;
-use interchange::{Target, export};
+use interchange::{Launcher, Target, export_for};
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::serving::ServingPlan;
@@ -52,8 +52,8 @@ pub(crate) enum Export {
 
 /// Name, title and type of every kind, in the order of the sheet.
 const KINDS: [(Export, &str, &str, &str); 14] = [
-    (Export::Megatron, "megatron.sh", "Megatron-Core arguments", SCRIPT),
-    (Export::Mindspeed, "mindspeed.sh", "MindSpeed-LLM arguments", SCRIPT),
+    (Export::Megatron, "megatron.sh", "Megatron-LM script", SCRIPT),
+    (Export::Mindspeed, "mindspeed.sh", "MindSpeed-LLM script", SCRIPT),
     (Export::MegatronBridge, "bridge.py", "Megatron-Bridge recipe", PYTHON),
     (Export::Mindformers, "mindformers.yaml", "MindFormers configuration", YAML),
     (Export::Torchtitan, "torchtitan.toml", "torchtitan job", TOML),
@@ -99,6 +99,31 @@ impl Export {
         self.kind().2
     }
 
+    /// Whose words a training run's file has.
+    pub(crate) const fn target(self) -> Option<Target> {
+        match self {
+            Self::Megatron => Some(Target::Megatron),
+            Self::Mindspeed => Some(Target::Mindspeed),
+            Self::MegatronBridge => Some(Target::Bridge),
+            Self::Mindformers => Some(Target::Mindformers),
+            Self::Torchtitan => Some(Target::Torchtitan),
+            Self::Deepspeed => Some(Target::Deepspeed),
+            Self::Accelerate => Some(Target::Accelerate),
+            Self::Serving
+            | Self::Json
+            | Self::Toml
+            | Self::Csv
+            | Self::Metrics
+            | Self::Parquet
+            | Self::Trace => None,
+        }
+    }
+
+    /// Is it a script that starts the processes itself?
+    pub(crate) const fn is_script(self) -> bool {
+        matches!(self, Self::Megatron | Self::Mindspeed)
+    }
+
     /// What it is, for HTTP.
     pub(crate) fn media_type(self) -> &'static str {
         self.kind().3
@@ -126,19 +151,21 @@ pub(crate) fn provenance(design: &Design) -> Provenance {
     Provenance::of_link(&link::encode(design), calendar::today())
 }
 
-/// The bytes of a file, or why there are none.
+/// The bytes of a file, or why there are none; a launch script is one for `torchrun`.
 pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Vec<u8>, String> {
+    if let Some(made) = started(export, Launcher::Torchrun, design) {
+        return Ok(made?.text.into_bytes());
+    }
     let from = provenance(design);
-    let words = |target| elsewhere(target, design).text;
     let text = match export {
-        Export::Megatron => words(Target::Megatron),
-        Export::Mindspeed => words(Target::Mindspeed),
-        Export::MegatronBridge => words(Target::Bridge),
-        Export::Mindformers => words(Target::Mindformers),
-        Export::Torchtitan => words(Target::Torchtitan),
-        Export::Deepspeed => words(Target::Deepspeed),
-        Export::Accelerate => words(Target::Accelerate),
-        Export::Serving => command(design)?.text,
+        Export::Megatron
+        | Export::Mindspeed
+        | Export::MegatronBridge
+        | Export::Mindformers
+        | Export::Torchtitan
+        | Export::Deepspeed
+        | Export::Accelerate
+        | Export::Serving => String::new(),
         Export::Json => json::print(&from.in_tree(file::write(design, extent))),
         Export::Toml => toml(design, extent, &from)?,
         Export::Csv => table::csv(&numbers(design)?, &from),
@@ -153,10 +180,26 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
     Ok(text.into_bytes())
 }
 
+/// A file in the words of what starts a run elsewhere; none of a file that starts nothing.
+pub(crate) fn started(
+    export: Export,
+    launcher: Launcher,
+    design: &Design,
+) -> Option<Result<interchange::Export, String>> {
+    match export.target() {
+        Some(target) => Some(Ok(elsewhere(target, launcher, design))),
+        None => (export == Export::Serving).then(|| command(design)),
+    }
+}
+
 /// A design in the words of what starts it elsewhere, and what those can't say.
-pub(crate) fn elsewhere(target: Target, design: &Design) -> interchange::Export {
+pub(crate) fn elsewhere(
+    target: Target,
+    launcher: Launcher,
+    design: &Design,
+) -> interchange::Export {
     let date = provenance(design).date;
-    export(target, design, &interchange::Provenance { date: &date })
+    export_for(target, launcher, design, &interchange::Provenance { date: &date })
 }
 
 /// The command that starts an engine with a design, and what no flag of it says.

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use model::design::KnobId;
 use model::file::{PROVENANCE, Tree, json};
-use model::knob::{Kind, MAX_NAME, Section};
+use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
 use model::preset::Preset;
 
 use crate::receiving::BODY_LIMIT_BYTES;
@@ -129,6 +129,14 @@ fn forms(kind: Kind) -> Vec<Form> {
         let most = MAX_NAME as u64;
         vec![("type", "string".into()), ("minLength", 1_u64.into()), ("maxLength", most.into())]
     };
+    let arguments = || {
+        let most = MAX_ARGUMENTS as u64;
+        vec![
+            ("maxLength", most.into()),
+            ("examples", Tree::list(["rotary-base 10000 --norm-epsilon 1e-6"])),
+            ("type", "string".into()),
+        ]
+    };
     match kind {
         Kind::Integer(min, max) => vec![whole(min, max)],
         Kind::OptionalInteger(min, max) => vec![whole(min, max), none()],
@@ -144,6 +152,7 @@ fn forms(kind: Kind) -> Vec<Form> {
         Kind::Layout => vec![written("Et*3|(tt|)*29mL"), none()],
         Kind::Hash => vec![hash(), none()],
         Kind::Name => vec![name()],
+        Kind::Arguments => vec![arguments()],
     }
 }
 

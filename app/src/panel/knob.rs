@@ -117,6 +117,7 @@ impl Row {
                     | Kind::LayerPattern(_)
                     | Kind::Hash
                     | Kind::Name
+                    | Kind::Arguments
             );
         let outcome = self.explorer.set_text(self.id, if unsets { "none" } else { text });
         let stayed = self.value.get_untracked();
@@ -183,7 +184,8 @@ impl Row {
             | Kind::Layout
             | Kind::LayerPattern(_)
             | Kind::Hash
-            | Kind::Name => EitherOf4::A(self.number_box(Entry::Text)),
+            | Kind::Name
+            | Kind::Arguments => EitherOf4::A(self.number_box(Entry::Text)),
         }
     }
 

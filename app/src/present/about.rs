@@ -67,5 +67,6 @@ fn values_in_words(kind: Kind) -> String {
         Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
         Kind::Hash => "The hash of a stored trace, or none".to_owned(),
         Kind::Name => format!("A name of up to {MAX_NAME} characters, or none"),
+        Kind::Arguments => "Arguments such as rotary-base 10000, or none".to_owned(),
     }
 }

@@ -145,7 +145,8 @@ fn values(design: &Design, knob: KnobId) -> Vec<Value> {
         | Kind::Layout
         | Kind::LayerPattern(_)
         | Kind::Hash
-        | Kind::Name => vec![present],
+        | Kind::Name
+        | Kind::Arguments => vec![present],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::design::{Design, KnobId, Transformer};
+use model::design::{Design, ExtraArgument, KnobId, Transformer};
 use model::knob::KnobError;
 use model::preset::Preset;
 use model::violation::Violation;
@@ -170,10 +170,19 @@ pub struct Import {
     pub unknown: Vec<Unknown>,
     /// What it leaves to whoever runs it, each with the guess that the design has.
     pub questions: Vec<Question>,
+    /// Arguments that no knob reads and that the design carries, so that an export has them.
+    pub carried: Vec<String>,
     /// What keeps it from being a design.
     pub errors: Vec<Fault>,
     /// Rules that the design breaks.
     pub violations: Vec<Violation>,
+}
+
+/// An argument that is handed on, and its line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Carried {
+    pub(crate) argument: ExtraArgument,
+    pub(crate) line: u64,
 }
 
 /// An [`Import`] on its way.
@@ -192,6 +201,12 @@ pub(crate) struct Draft {
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.
     pub(crate) commented: Vec<KnobId>,
+    /// Is the text one that was exported from here?
+    pub(crate) is_export: bool,
+    /// Is the text a command, whose arguments are its framework's whether they are known or not?
+    pub(crate) is_command: bool,
+    /// Arguments that the design carries.
+    pub(crate) carried: Vec<Carried>,
     /// Knobs that a question for a variable decides.
     pub(crate) open: Vec<KnobId>,
     /// How often a file or value is read because another one names it; there is an end to it.
@@ -226,6 +241,9 @@ impl Draft {
             card: None,
             title: None,
             commented: vec![],
+            is_export: false,
+            is_command: false,
+            carried: vec![],
             open: vec![],
             followed: 0,
             files: Files::default(),
@@ -410,6 +428,8 @@ impl Draft {
         }
         self.set.sort_by_key(|set| set.knob);
         self.place();
+        let extra = self.design.kernel.extra_arguments.as_deref();
+        let carried = extra.and_then(ExtraArgument::list).unwrap_or_default();
         let design = self.errors.is_empty().then_some(self.design);
         let broken = |design: &Design| match self.format {
             Format::Serving => model::serving::ServingPlan::new(design).err(),
@@ -427,6 +447,7 @@ impl Draft {
             ignored: self.ignored,
             unknown: self.unknown,
             questions: self.questions,
+            carried: carried.into_iter().map(|it| format!("--{}", it.name)).collect(),
             errors: self.errors,
             violations,
         }

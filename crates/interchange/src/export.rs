@@ -5,15 +5,18 @@
 //! round. What is written is read again at once: every knob that it alone doesn't bring back stands
 //! below as a comment that [`crate::import()`] reads, with the reason. So the way back is exact.
 
-mod framework;
-mod groups;
 mod layout;
+mod groups;
 mod print;
+mod framework;
 mod reason;
+mod start;
 mod script;
+pub(crate) mod reading;
+mod checks;
 
 use model::MODEL_VERSION;
-use model::design::{Design, KnobId};
+use model::design::{Design, ExtraArgument, KnobId};
 use model::link;
 use model::serving::ServingPlan;
 
@@ -86,6 +89,30 @@ pub struct Provenance<'a> {
     pub date: &'a str,
 }
 
+/// What starts the processes of a launch script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Launcher {
+    /// `torchrun`, by hand on each node.
+    #[default]
+    Torchrun,
+    /// A batch job of Slurm, which starts `torchrun` on each node.
+    Slurm,
+}
+
+impl Launcher {
+    /// Every launcher.
+    pub const ALL: [Self; 2] = [Self::Torchrun, Self::Slurm];
+
+    /// The short name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Torchrun => "torchrun",
+            Self::Slurm => "slurm",
+        }
+    }
+}
+
 /// A knob that a framework has no word for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsaid {
@@ -104,24 +131,53 @@ pub struct Export {
     pub text: String,
     /// What it says in comments alone, the reasons together.
     pub unsaid: Vec<Unsaid>,
+    /// What its own words say, predicted beside the design; none of what serves.
+    pub reading: Option<reading::Reading>,
+    /// What to check before the run.
+    pub checks: Vec<String>,
 }
 
-/// A design in a framework's words.
+/// What a design's own knobs say in Megatron's words or MindSpeed's; of an export also what it
+/// needs to start.
+pub(crate) fn words(mindspeed: bool, design: &Design, is_export: bool) -> Vec<ExtraArgument> {
+    let run = is_export.then(|| start::run(mindspeed, &Design::neutral(design.preset)).0);
+    let groups = groups::for_target(mindspeed, design).into_iter().chain(run);
+    let words = groups.flat_map(|it| it.arguments);
+    words.map(|word| ExtraArgument { name: word.name, values: word.values }).collect()
+}
+
+/// A design in a framework's words, started by `torchrun` where it is a launch script.
 #[must_use]
 pub fn export(target: Target, design: &Design, provenance: &Provenance<'_>) -> Export {
-    let head = head(target, design, provenance);
+    export_for(target, Launcher::Torchrun, design, provenance)
+}
+
+/// The same for a launcher, which only launch scripts have.
+#[must_use]
+pub fn export_for(
+    target: Target,
+    launcher: Launcher,
+    design: &Design,
+    provenance: &Provenance<'_>,
+) -> Export {
     let body = match target {
-        Target::Megatron | Target::Mindspeed => script::body(target, design),
+        Target::Megatron | Target::Mindspeed => script::body(target, launcher, design),
         Target::Bridge
         | Target::Mindformers
         | Target::Torchtitan
         | Target::Deepspeed
         | Target::Accelerate => framework::body(target, design),
     };
-    let mut unsaid = unsaid(target, design, &print::whole(target, &head, &body, &[]));
+    let said = said(target, &print::whole(target, &[], &body, &[]));
+    let reading = reading::Reading::new(target, design, &said);
+    let checks = checks::of(target, design, &reading);
+    let head = head(target, design, provenance, &reading, &checks);
+    let said = self::said(target, &print::whole(target, &head, &body, &[]));
+    let mut unsaid = unsaid(target, design, &said);
     unsaid.sort_by_key(|one| reason::rank(one.reason));
     let tail = tail(target.format(), design, &unsaid);
-    Export { text: print::whole(target, &head, &body, &tail), unsaid }
+    let text = print::whole(target, &head, &body, &tail);
+    Export { text, unsaid, reading: Some(reading), checks }
 }
 
 /// The command that starts an engine with a design that serves, with what no flag says below.
@@ -150,13 +206,20 @@ pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export
         .collect();
     unsaid.sort_by_key(|one| reason::rank(one.reason));
     let tail = tail(Format::Serving, design, &unsaid);
-    Export { text: print::plain(&head, &body, &tail), unsaid }
+    let text = print::plain(&head, &body, &tail);
+    Export { text, unsaid, reading: None, checks: vec![] }
 }
 
 /// What a file begins with, a line each.
-fn head(target: Target, design: &Design, provenance: &Provenance<'_>) -> Vec<String> {
+fn head(
+    target: Target,
+    design: &Design,
+    provenance: &Provenance<'_>,
+    reading: &reading::Reading,
+    checks: &[String],
+) -> Vec<String> {
     let kind = match target {
-        Target::Megatron | Target::Mindspeed => "Arguments of",
+        Target::Megatron | Target::Mindspeed => "A launch script of",
         Target::Bridge => "A recipe of",
         Target::Mindformers | Target::Torchtitan | Target::Deepspeed | Target::Accelerate => {
             "Configuration of"
@@ -164,7 +227,10 @@ fn head(target: Target, design: &Design, provenance: &Provenance<'_>) -> Vec<Str
     };
     let title = format!("{kind} {} for a design of Moescape", target.title());
     let mut lines = origin(title, design, provenance);
-    lines.push("Data, tokenizer, learning rate and checkpoints are yours to add.".to_owned());
+    lines.push(String::new());
+    lines.extend(reading.sentences());
+    lines.extend([String::new(), "Check before the run:".to_owned()]);
+    lines.extend(checks.iter().map(|check| format!("- {check}")));
     lines
 }
 
@@ -197,11 +263,17 @@ fn tail(format: Format, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
     lines
 }
 
-/// The knobs that a file's own words don't bring back.
-fn unsaid(target: Target, design: &Design, text: &str) -> Vec<Unsaid> {
+/// The design that a file's own words make.
+fn said(target: Target, text: &str) -> Design {
     let mut draft = Draft::new(target.format(), None, &Answers::default());
+    draft.is_export = true;
     crate::read_words(text, None, &mut draft);
-    let differs = |knob: &KnobId| draft.design.get(*knob) != design.get(*knob);
+    draft.design
+}
+
+/// The knobs that a file's own words don't bring back.
+fn unsaid(target: Target, design: &Design, said: &Design) -> Vec<Unsaid> {
+    let differs = |knob: &KnobId| said.get(*knob) != design.get(*knob);
     let left = KnobId::ALL.iter().copied().filter(differs);
     left.map(|knob| Unsaid {
         knob,

@@ -57,6 +57,30 @@ pub(crate) fn find(name: &str) -> Option<Flag> {
     })
 }
 
+/// Arguments that are read together with others, of which a design keeps only a part.
+const PARTLY: [&str; 4] = ["moe-aux-loss-coeff", BALANCING, "spec", "optimizer-offload-fraction"];
+
+/// What balances the router.
+pub(crate) const BALANCING: &str = "moe-router-load-balancing-type";
+
+/// Those of its values that a knob has.
+pub(crate) const BALANCED: [&str; 4] = ["none", "aux_loss", "seq_aux_loss", "global_aux_loss"];
+
+/// Is an argument the framework's own, and read by no knob? Whoever starts the processes has
+/// arguments, too, which another launcher doesn't know.
+pub(crate) fn is_extra(name: &str) -> bool {
+    let knob = || {
+        let name = name.replace('-', "_");
+        KnobId::ALL.iter().any(|knob| knob.knob().name == name)
+    };
+    match find(name).map(|flag| flag.effect) {
+        Some(Effect::Nothing(reason)) => reason != plain::LAUNCHER,
+        Some(Effect::Together) => PARTLY.contains(&name),
+        Some(Effect::Value(_) | Effect::Presence(..) | Effect::Name(..)) => false,
+        None => !knob(),
+    }
+}
+
 /// The known argument that is spelled most like a name.
 pub(crate) fn closest(name: &str) -> Option<String> {
     let plain = plain::FLAGS.iter().flat_map(|row| row.2.split(' '));

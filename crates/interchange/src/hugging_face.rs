@@ -4,6 +4,7 @@
 //! of these is named as an assumption. What no knob expresses is an error, never guessed.
 
 mod blocks;
+mod carried;
 mod compressed;
 mod family;
 mod hybrid;
@@ -276,6 +277,7 @@ impl Config<'_> {
         sparse::read(self);
         window::read(self);
         blocks::windows(self);
+        carried::read(self);
     }
 
     /// Keys that were read and changed nothing.

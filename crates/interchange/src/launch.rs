@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use model::design::{Design, KnobId};
 
 use crate::arguments::Argument;
-use crate::draft::{Draft, MAX_KEYS};
+use crate::carried;
+use crate::draft::{Draft, MAX_KEYS, UNTOLD};
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
 
@@ -140,10 +141,13 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         is_deepspeed: arguments.iter().any(|it| it.name == "deepspeed"),
     };
     let mut parts = Parts(BTreeMap::new(), beside);
-    for argument in arguments {
+    // What stands before the program is for what starts it.
+    let is_program = |it: &Argument| it.values.iter().any(|word| word.ends_with(".py"));
+    let first = arguments.iter().position(is_program).map_or(0, |place| place + 1);
+    for (place, argument) in arguments.into_iter().enumerate() {
         match flags::find(&argument.name) {
             Some(flag) => take(flag, argument, &mut parts, draft),
-            None => unknown(&argument, draft),
+            None => unknown(&argument, place >= first, draft),
         }
     }
     named::ask(&parts, line, draft);
@@ -219,6 +223,9 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
         let end = value.trim_end_matches(['\\', ' ', '\n', '\t']);
         *value = end.trim_matches(['"', '\'']).to_owned();
     }
+    if flags::is_extra(&name) && line != UNTOLD {
+        carried::keep(&name, &values, line, draft);
+    }
     if let Effect::Nothing(reason) = flag.effect {
         return draft.ignore(&key, line, reason);
     }
@@ -285,8 +292,9 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
     }
 }
 
-/// An argument of neither; in YAML a knob's own name is one, too.
-fn unknown(argument: &Argument, draft: &mut Draft) {
+/// An argument of neither; in YAML a knob's own name is one, too. Of a command it is the program's
+/// own where it stands behind its name.
+fn unknown(argument: &Argument, is_own: bool, draft: &mut Draft) {
     let name = argument.name.replace('-', "_");
     let of_training = |knob: &KnobId| !knob.id().starts_with("serving.");
     let knob = KnobId::ALL.iter().copied().filter(of_training).find(|k| k.knob().name == name);
@@ -301,6 +309,9 @@ fn unknown(argument: &Argument, draft: &mut Draft) {
             draft.set(knob, value, &argument.name, argument.line);
         }
         _ => {
+            if is_own && draft.is_command && draft.title.is_none() {
+                carried::keep(&argument.name, &argument.values, argument.line, draft);
+            }
             let nearest = || flags::closest(&argument.name);
             draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
         }

@@ -21,6 +21,7 @@ mod draft;
 mod tree;
 mod comment;
 mod flags;
+mod carried;
 mod dialects;
 mod yaml;
 mod toml_text;
@@ -39,7 +40,10 @@ pub use archive::{MAX_ARCHIVE, is_archive, unpacked};
 pub use bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown};
 pub use engine::command;
-pub use export::{Export, Provenance, Target, Unsaid, export, export_command};
+pub use export::reading::{Figures, Reading};
+pub use export::{
+    Export, Launcher, Provenance, Target, Unsaid, export, export_command, export_for,
+};
 
 use model::design::Design;
 
@@ -167,11 +171,15 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
         return draft.fault(0, "", detail);
     }
     match draft.format {
-        Format::HuggingFace => hugging_face::read(text, base, draft),
+        Format::HuggingFace => {
+            hugging_face::read(text, base, draft);
+            carry(draft);
+        }
         Format::Design => own::read(text, draft),
         Format::Serving => engine::read(text, base, draft),
         Format::Megatron | Format::Mindspeed => {
             draft.commented = comment::knobs(text);
+            draft.is_export = comment::format(text).is_some();
             read_words(text, base, draft);
             comment::read(text, draft);
         }
@@ -185,6 +193,17 @@ fn read_words(text: &str, base: Option<&Design>, draft: &mut Draft) {
     let arguments = argument_list(text, draft);
     let arguments = dialects::translate(text, arguments, draft);
     launch::read(arguments, base, draft);
+    carry(draft);
+}
+
+/// Gives the design the arguments that no knob reads, but for what an export says anyway.
+fn carry(draft: &mut Draft) {
+    if draft.has_errors() {
+        return;
+    }
+    let is_mindspeed = draft.format == Format::Mindspeed;
+    let words = export::words(is_mindspeed, &draft.design, draft.is_export);
+    carried::settle(&|argument| words.contains(argument), draft);
 }
 
 /// The arguments of a text, in whatever it is written.
@@ -197,6 +216,7 @@ fn argument_list(text: &str, draft: &mut Draft) -> Vec<arguments::Argument> {
         let own = yaml::arguments(text, draft);
         beside::with_files(own, draft)
     } else {
+        draft.is_command = true;
         shell::arguments(text, draft)
     }
 }

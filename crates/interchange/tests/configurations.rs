@@ -124,7 +124,9 @@ fn keys_that_nobody_knows_are_listed_with_their_line_and_the_nearest() {
 #[test]
 fn a_base_gives_all_but_the_shape_of_the_model() {
     let base = Design::from_preset("deepseek-v3-2k-h800").unwrap();
-    let design = import(Format::HuggingFace, MODELS[0].1, Some(&base)).design.unwrap();
+    let mut design = import(Format::HuggingFace, MODELS[0].1, Some(&base)).design.unwrap();
+    // And what no knob reads.
+    assert!(design.kernel.extra_arguments.take().unwrap().contains("rotary-base 10000"));
     assert_eq!(design, base);
 }
 

@@ -80,7 +80,7 @@ const SAID: [(Target, &str); 5] = [
          parallel.expert_tensor_parallel_size parallel.data_parallel_sharding_strategy \
          parallel.num_distributed_optimizer_instances schedule.moe_token_dispatcher_type \
          schedule.overlap_grad_reduce schedule.overlap_param_gather schedule.tp_comm_overlap \
-         schedule.delay_wgrad_compute schedule.overlap_moe_expert_parallel_comm \
+         schedule.delay_wgrad_compute \
          training.seq_length training.micro_batch_size training.global_batch_size \
          training.precision training.optimizer memory.recompute_granularity \
          memory.recompute_method memory.gradient_dtype memory.main_params_dtype \
@@ -209,6 +209,16 @@ fn values(knob: KnobId) -> BoxedStrategy<String> {
             prop::sample::select(layouts.to_vec()).prop_map(str::to_owned).boxed()
         }
         Kind::Hash => Just("none".to_owned()).boxed(),
+        Kind::Arguments => {
+            let lists = [
+                "none",
+                "rotary-base 10000 --norm-epsilon 1e-6 --use-rope-scaling",
+                "moe-aux-loss-coeff 1e-4 --lr 1e-5 --normalization LayerNorm --split 99,1,0",
+                "data-path 0.3 '/a b/$(x)' 0.7 \"`y`\"\\;rm --save ${DIR}/x --tokenizer-kwargs ''",
+                "num-layers 3 --nproc-per-node 2 --wandb-api-key abc --norm-epsilon 1e-6",
+            ];
+            prop::sample::select(lists.to_vec()).prop_map(str::to_owned).boxed()
+        }
         Kind::Name => {
             let names = ["none", "ours", "1's \"own\", # $(x) `y` \\ 100 % \u{6607}"];
             prop::sample::select(names.to_vec()).prop_map(str::to_owned).boxed()

@@ -169,7 +169,8 @@ impl Cells {
             | Kind::Layout
             | Kind::LayerPattern(_)
             | Kind::Hash
-            | Kind::Name => Self::Text(StringBuilder::with_capacity(capacity, 0)),
+            | Kind::Name
+            | Kind::Arguments => Self::Text(StringBuilder::with_capacity(capacity, 0)),
         }
     }
 

@@ -59,6 +59,8 @@ answers! {
         ignored: Vec<Ignored>,
         /// Keys that aren't known.
         unknown: Vec<UnknownKey>,
+        /// Arguments that no knob reads and that the design carries, so that an export has them.
+        carried: Vec<String>,
         /// What the text leaves to whoever runs it.
         questions: Vec<Question>,
         /// Empty where there is a design.
@@ -163,6 +165,7 @@ pub fn imported(import: &Import) -> Imported {
             file: unknown.file.clone(),
             nearest: unknown.nearest.clone(),
         }),
+        carried: import.carried.clone(),
         questions: each(&import.questions, |question| Question {
             name: question.name.clone(),
             line: line(question.line),

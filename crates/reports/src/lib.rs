@@ -22,6 +22,7 @@ pub mod report;
 pub mod experts;
 
 pub mod budgeted;
+pub mod exported;
 pub mod imported;
 pub mod laid_out;
 pub mod registry;

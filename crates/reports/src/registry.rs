@@ -191,6 +191,7 @@ impl Takes {
             Kind::Layout => plain("layout", true),
             Kind::Hash => plain("hash", true),
             Kind::Name => plain("name", true),
+            Kind::Arguments => plain("arguments", true),
         }
     }
 }

@@ -84,6 +84,14 @@ pub(super) const PROFILE: Row = knob(
 )
 .source(DERIVED)
 .no_lever();
+pub(super) const EXTRA_ARGUMENTS: Row = knob(
+    "Extra arguments",
+    Arguments,
+    "Arguments handed to the framework that no knob reads, as they were imported: an export writes \
+             them again, no number follows from them",
+)
+.source(MEGATRON)
+.no_lever();
 pub(super) const SUSTAINED_CLOCK: Row = knob(
     "Sustained clock",
     Real(0.1, 1.0),

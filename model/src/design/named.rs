@@ -44,7 +44,7 @@ pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
 }
 
 /// Is a character no sign of its own: a control, a mark of direction, a space of no width?
-fn is_unseen(character: char) -> bool {
+pub(super) fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
 
+use super::arguments;
 use super::hybrid::HybridPattern;
 use super::lengths::LengthHistogram;
 use super::named::{known_name, named};
@@ -390,6 +391,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         | Kind::OptionalReal(..)
         | Kind::Hash
         | Kind::Name
+        | Kind::Arguments
         | Kind::Layout
         | Kind::LayerPattern(_)
             if none =>
@@ -423,6 +425,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         | Kind::Hash
         | Kind::Name
         | Kind::Choice(_) => Ok(Value::Text(text.to_string())),
+        Kind::Arguments => Ok(Value::Text(text.strip_prefix("--").unwrap_or(text).to_string())),
     }
 }
 
@@ -462,7 +465,8 @@ fn bounds(knob: &Knob) -> Option<(f64, f64)> {
         | Kind::Layout
         | Kind::LayerPattern(_)
         | Kind::Hash
-        | Kind::Name => None,
+        | Kind::Name
+        | Kind::Arguments => None,
     }
 }
 
@@ -484,6 +488,7 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             | Kind::OptionalReal(..)
             | Kind::Hash
             | Kind::Name
+            | Kind::Arguments
             | Kind::Layout
             | Kind::LayerPattern(_)
             | Kind::PerStage(_),
@@ -545,6 +550,8 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
         (Kind::Hash, _) => wrong("the hash of a stored trace"),
         (Kind::Name, Value::Text(text)) => named(knob, text),
         (Kind::Name, _) => wrong("a name"),
+        (Kind::Arguments, Value::Text(text)) => arguments::check(knob, text),
+        (Kind::Arguments, _) => wrong("arguments"),
     }
 }
 

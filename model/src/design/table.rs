@@ -536,6 +536,7 @@ Kernel kernel {
     dispatch_microseconds: Option<f64> = None, kernel::DISPATCH_MICROSECONDS;
     launch_blocking: bool = false, kernel::LAUNCH_BLOCKING;
     straggler_sigma: Option<f64> = None, kernel::STRAGGLER_SIGMA;
+    extra_arguments: Option<String> = None, kernel::EXTRA_ARGUMENTS;
 }
 /// How the model answers.
 Serving serving {

@@ -63,7 +63,8 @@ fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
         | Kind::Layout
         | Kind::LayerPattern(_)
         | Kind::Hash
-        | Kind::Name => vec![design.get(id)],
+        | Kind::Name
+        | Kind::Arguments => vec![design.get(id)],
     }
 }
 
@@ -168,7 +169,8 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             | Kind::PerStage(_)
             | Kind::LayerPattern(_)
             | Kind::Hash
-            | Kind::Name,
+            | Kind::Name
+            | Kind::Arguments,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
         (Kind::Subset(names), _) => core::iter::once(Value::List(vec![]))

@@ -39,7 +39,8 @@ fn trials(design: &Design, id: KnobId) -> Vec<Value> {
         | Kind::Flag
         | Kind::Choice(_)
         | Kind::Hash
-        | Kind::Name => legal_values(design, id),
+        | Kind::Name
+        | Kind::Arguments => legal_values(design, id),
     }
 }
 

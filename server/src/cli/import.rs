@@ -161,9 +161,19 @@ fn remarks(import: &Import) -> Vec<String> {
         let keys: Vec<&str> = same.map(|ignored| ignored.key.as_str()).collect();
         lines.push(format!("ignored: {} ({reason})", keys.join(", ")));
     }
+    lines.extend(carried(&import.carried));
     let violations = import.violations.iter().map(output::broken_rule);
     lines.extend(violations.map(|line| format!("breaks a rule: {line}")));
     lines
+}
+
+/// What the design carries that no knob reads, in a line.
+fn carried(carried: &[String]) -> Option<String> {
+    let count = carried.len() as u64;
+    (count > 0).then(|| {
+        let count = app::present::format::counted(count, "argument", "arguments");
+        format!("carried: {count} that no knob reads, for exports ({})", carried.join(", "))
+    })
 }
 
 /// A question, in a line, with how it is answered.

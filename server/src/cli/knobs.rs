@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::file::json;
-use model::knob::{Kind, MAX_NAME, Section};
+use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
 
 use super::Failure;
 use super::output;
@@ -59,5 +59,8 @@ fn takes(kind: Kind) -> String {
         Kind::Layout => "a layout such as Et*3|(tt|)*29mL, or none".into(),
         Kind::Hash => "the hash of a stored trace, or none".into(),
         Kind::Name => format!("a name of up to {MAX_NAME} characters, or none"),
+        Kind::Arguments => {
+            format!("arguments such as `rotary-base 10000`, up to {MAX_ARGUMENTS} bytes, or none")
+        }
     }
 }

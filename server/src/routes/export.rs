@@ -10,15 +10,19 @@ use std::io::Cursor;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use interchange::Launcher;
 use model::design::Design;
 use model::file::Extent;
 use model::link;
+use reports::exported;
 
+use super::json::json_response;
 use super::page::off_thread;
 use crate::choices;
 use crate::client::Client;
 use crate::exports::{self, Export};
 use crate::problem::Problem;
+use crate::query;
 use crate::reading::Reading;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
@@ -26,20 +30,44 @@ use crate::state::AppState;
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;
 
+/// What an address asks for: a design, and beside its knobs what starts the processes
+/// (`launcher=slurm`) and whether the file is wanted as it is or with all that there is to say of
+/// it (`report=json`).
+struct Asked {
+    design: Design,
+    launcher: Launcher,
+    is_report: bool,
+}
+
+impl Asked {
+    fn read(query: &str) -> Result<Self, Problem> {
+        let is_own = |pair: &&str| pair.starts_with("launcher=") || pair.starts_with("report=");
+        let (own, rest): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_own);
+        let own = own.join("&");
+        let [launcher, report] = query::parameters(&own, ["launcher", "report"])?;
+        let launchers = Launcher::ALL.map(|launcher| (launcher.name(), launcher));
+        let launcher = launcher.as_deref().unwrap_or(Launcher::Torchrun.name());
+        let launcher = query::choice("launcher", launcher, &launchers)?;
+        let report = report.as_deref().unwrap_or("none");
+        let is_report = query::choice("report", report, &[("json", true), ("none", false)])?;
+        let design = link::decode(&rest.join("&")).map_err(Problem::unreadable_design)?;
+        Ok(Self { design, launcher, is_report })
+    }
+}
+
 /// The sheet of a design.
 pub(super) async fn sheet(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let design = link::decode(request.uri().query().unwrap_or_default());
-    let design = design.map_err(Problem::unreadable_design)?;
+    let asked = Asked::read(request.uri().query().unwrap_or_default())?;
     let theme = choices::theme(request.headers());
     off_thread(move || {
         let page = Reading {
             title: "Export a design",
             script: state.site.names().map(|names| names.share.as_str()),
             class: "share",
-            body: sheet::html(&design),
+            body: sheet::html(&asked.design, asked.launcher),
             ..Reading::default()
         };
         page.answer(&state, theme.as_deref(), StatusCode::OK)
@@ -59,11 +87,18 @@ pub(super) async fn file(
         let known = Export::all().map(Export::name).join(", ");
         Problem::new(StatusCode::NOT_FOUND, format!("there is no such file; known are {known}"))
     })?;
-    let design = link::decode(&query.unwrap_or_default()).map_err(Problem::unreadable_design)?;
+    let Asked { design, launcher, is_report } = Asked::read(&query.unwrap_or_default())?;
+    if is_report {
+        let made = off_thread(move || exports::started(export, launcher, &design)).await?;
+        let refused = |why: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why);
+        let none = || refused("a report is of files that start a run".to_owned());
+        let made = made.ok_or_else(none)?.map_err(refused)?;
+        return Ok(json_response(&exported::report(&made)));
+    }
     let name = format!("attachment; filename=\"{}\"", export.file_name(&design));
     let name = HeaderValue::try_from(name);
     let name = name.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "no file has this name"))?;
-    let made = made(&state, &client, export, design).await?;
+    let made = made(&state, &client, (export, launcher), design).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(export.media_type())),
         (header::CONTENT_DISPOSITION, name),
@@ -91,7 +126,7 @@ enum Made {
 async fn made(
     state: &AppState,
     client: &str,
-    export: Export,
+    (export, launcher): (Export, Launcher),
     design: Design,
 ) -> Result<Made, Problem> {
     let is_large = export == Export::Trace;
@@ -99,7 +134,10 @@ async fn made(
     let work = move || {
         // Held until the work is done, even when nobody waits for it any more.
         let _turn = turn;
-        let bytes = exports::file(export, &design, Extent::Changed)?;
+        let bytes = match exports::started(export, launcher, &design) {
+            Some(made) => made?.text.into_bytes(),
+            None => exports::file(export, &design, Extent::Changed)?,
+        };
         if bytes.len() < MIN_PACKED_BYTES {
             return Ok(Made::Small(bytes));
         }

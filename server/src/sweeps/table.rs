@@ -87,7 +87,8 @@ fn column(knob: KnobId) -> Column {
         | Kind::Layout
         | Kind::LayerPattern(_)
         | Kind::Hash
-        | Kind::Name => Column::Text,
+        | Kind::Name
+        | Kind::Arguments => Column::Text,
     }
 }
 

@@ -87,3 +87,39 @@ fn a_design_file_is_imported_as_it_was_exported() {
         }
     }
 }
+
+#[test]
+fn a_script_is_for_the_launcher_that_is_asked_for_and_says_what_it_really_does() {
+    let settings = ["--preset", "deepseek-v3"];
+    let batch = succeeds(&[&["export", "megatron", "--launcher", "slurm"], &settings[..]].concat());
+    assert!(batch.contains("#SBATCH --nodes=") && batch.contains("srun torchrun"), "{batch}");
+    let why = refused(&["export", "torchtitan", "--launcher", "slurm"]);
+    assert!(why.contains("other files start no processes"), "{why}");
+    let recompute = ["--set", "recompute_granularity=selective", "--set"];
+    let lost = ["recompute_modules=moe_permute,moe_act,layernorm", "--set", "mbs=2"];
+    let settings = [&["export", "megatron", "--preset", "deepseek-v3"], &recompute[..], &lost];
+    let run = run_with(&settings.concat(), b"");
+    assert_eq!(run.status, 0);
+    assert!(run.stderr.contains("It has no word for memory.recompute_modules"), "{}", run.stderr);
+    let made = succeeds(&[&settings.concat()[..], &["--json"]].concat());
+    for key in ["\"differs\": true", "\"lost\": [", "\"memory_peak_bytes\"", "\"checks\": ["] {
+        assert!(made.contains(key), "{key}: {made}");
+    }
+    assert!(refused(&["export", "csv", "--json"]).contains("files that start a run"));
+}
+
+#[test]
+fn what_an_import_carries_is_counted_and_comes_back() {
+    let script = "torchrun pretrain_gpt.py --num-layers 8 --hidden-size 1024 \
+                  --ffn-hidden-size 4096 --num-attention-heads 8 --vocab-size 1000 \
+                  --seq-length 1024 --micro-batch-size 1 --global-batch-size 8 --bf16 \
+                  --rotary-base 500000 --norm-epsilon 1e-6 --wandb-api-key abc\n";
+    let run = run_with(&["import", "megatron", "-"], script.as_bytes());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("carried: 2 arguments that no knob reads"), "{}", run.stderr);
+    let again = run_with(&["export", "megatron", "-"], run.stdout.as_bytes());
+    for argument in ["--rotary-base 500000", "--norm-epsilon 1e-6"] {
+        assert!(again.stdout.contains(argument), "{}{}", again.stdout, again.stderr);
+    }
+    assert!(!again.stdout.contains("wandb"), "{}", again.stdout);
+}

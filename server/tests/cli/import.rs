@@ -64,7 +64,11 @@ fn a_preset_gives_what_a_configuration_leaves_open() {
     let arguments = ["import", "hf", "-", "--preset", "qwen3-235b-a22b", "--json"];
     let run = run_with(&arguments, QWEN.as_bytes());
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(report["link"], "/?v=1&preset=qwen3-235b-a22b");
+    let link = report["link"].as_str().unwrap();
+    // And what no knob reads.
+    assert!(link.starts_with("/?v=1&preset=qwen3-235b-a22b&kernel.extra_arguments="), "{link}");
+    assert_eq!(link.matches('&').count(), 2, "{link}");
+    assert!(report["carried"].as_array().unwrap().contains(&"--rotary-base".into()), "{report}");
 }
 
 #[test]

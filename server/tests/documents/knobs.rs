@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
-use model::knob::{Kind, MAX_NAME, Section, Value};
+use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
 use model::metric::MetricId;
 use model::rules::rules;
 use model::{Plan, estimate, legal_values};
@@ -140,6 +140,9 @@ fn takes(id: KnobId) -> String {
         Kind::Layout => "a layout such as `Et*3|(tt|)*29mL`, or none".to_owned(),
         Kind::Hash => "the hash of an uploaded trace, or none".to_owned(),
         Kind::Name => format!("a name of up to {MAX_NAME} characters, or none"),
+        Kind::Arguments => {
+            format!("arguments such as `rotary-base 10000`, up to {MAX_ARGUMENTS} bytes, or none")
+        }
     }
 }
 
@@ -219,7 +222,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
             }
             _ => vec![],
         },
-        Kind::Hash | Kind::Name => vec![],
+        Kind::Hash | Kind::Name | Kind::Arguments => vec![],
         Kind::Integer(..) | Kind::OptionalInteger(..) | Kind::Flag | Kind::Choice(_) => {
             nearest(legal_values(design, id), &now)
         }

@@ -9,6 +9,9 @@ use crate::TestApp;
 
 const QUERY: &str = "v=1&preset=deepseek-v3&parallel.tensor_model_parallel_size=2";
 
+/// A design that breaks no rule.
+const LEGAL: &str = "v=1&preset=deepseek-v3";
+
 #[tokio::test]
 async fn the_sheet_leads_to_files_that_make_the_design_again() {
     let app = TestApp::new();
@@ -73,4 +76,31 @@ async fn what_can_not_be_exported_is_refused_with_the_reason() {
     let sheet = app.get("/export?pp=12").await;
     assert_eq!(sheet.status, StatusCode::OK);
     assert!(sheet.text().contains("so it has no numbers"));
+}
+
+#[tokio::test]
+async fn a_script_is_for_a_launcher_and_its_report_says_what_it_really_does() {
+    let app = TestApp::new();
+    let sheet = app.get(&format!("/export?{LEGAL}&launcher=slurm")).await;
+    assert!(sheet.text().contains("aria-current=\"true\">Slurm batch job"), "{}", sheet.text());
+    assert!(sheet.text().contains("Check before the run"), "{}", sheet.text());
+    let file = app.get(&format!("/export/megatron.sh?{LEGAL}&launcher=slurm")).await;
+    assert!(file.text().contains("srun torchrun"), "{}", file.text());
+    let report = app.get(&format!("/export/megatron.sh?{LEGAL}&report=json")).await.json();
+    assert!(report["text"].as_str().unwrap().contains("torchrun \"${DISTRIBUTED_ARGS[@]}\""));
+    assert!(report["design"]["memory_peak_bytes"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(!report["checks"].as_array().unwrap().is_empty());
+    app.get(&format!("/export?{LEGAL}&launcher=ray")).await.problem(StatusCode::BAD_REQUEST);
+    let csv = app.get(&format!("/export/metrics.csv?{LEGAL}&report=json")).await;
+    csv.problem(StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn the_sheet_says_what_a_script_has_no_word_for_and_what_that_costs() {
+    let app = TestApp::new();
+    let more = "memory.recompute_granularity=selective&training.micro_batch_size=2\
+                &memory.recompute_modules=moe_permute,moe_act,layernorm";
+    let sheet = app.get(&format!("/export?{LEGAL}&{more}")).await;
+    let text = sheet.text();
+    assert!(text.contains("It has no word for memory.recompute_modules"), "{text}");
 }

@@ -47,7 +47,9 @@ async fn a_form_without_a_script_imports_files_and_texts() {
     ];
     let text = posted(&text).await;
     assert_eq!(text.status, StatusCode::OK);
-    assert!(text.text().contains("href=\"/?v=1&amp;preset=qwen3-235b-a22b\""), "{}", text.text());
+    let link = "href=\"/?v=1&amp;preset=qwen3-235b-a22b&amp;kernel.extra_arguments=";
+    assert!(text.text().contains(link), "{}", text.text());
+    assert!(text.text().contains("arguments without a knob carried along"), "{}", text.text());
     assert!(text.text().contains("data-metric=\"mfu\""));
 }
 

@@ -70,7 +70,8 @@ impl Form {
             | Kind::Layout
             | Kind::LayerPattern(_)
             | Kind::Hash
-            | Kind::Name => (false, false),
+            | Kind::Name
+            | Kind::Arguments => (false, false),
         };
         match self {
             Self::Values | Self::Other => true,

@@ -243,7 +243,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("parallelism.pipeline-parallel-layers-per-stage",
                 Is("num-layers-per-virtual-pipeline-stage")),
             ("parallelism.pipeline-parallel-microbatch-size",
-                Nothing("a micro-batch is the local batch here")),
+                Nothing("read with the local batch, which is the whole pipeline's")),
             ("parallelism.context-parallel-degree", Is("context-parallel-size")),
             ("parallelism.context-parallel-rotate-method", Choice(&[
                 ("alltoall", "cp-comm-type", "p2p"), ("allgather", "cp-comm-type", "allgather"),

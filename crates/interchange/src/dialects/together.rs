@@ -48,6 +48,7 @@ fn torchtitan(arguments: &mut Vec<Argument>) {
             arguments.push(Argument { name, values: vec!["no_shard".to_owned()], line });
         }
     }
+    pipeline_batch(arguments);
     // How many chunks an interleaved schedule has follows from the layers of each.
     if find(arguments, "pipeline-parallel-layers-per-stage").is_some() {
         let is_interleaved = |argument: &Argument| {
@@ -56,6 +57,25 @@ fn torchtitan(arguments: &mut Vec<Argument>) {
         };
         arguments.retain(|argument| !is_interleaved(argument));
     }
+}
+
+/// Beside a pipeline torchtitan's local batch is all of its micro-batches together, of one sequence
+/// each without being told.
+///
+/// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule`.
+fn pipeline_batch(arguments: &mut Vec<Argument>) {
+    let (local, micro) = ("local-batch-size", "pipeline-parallel-microbatch-size");
+    let is_pipeline =
+        number(arguments, "pipeline-parallel-degree").is_some_and(|stages| stages > 1);
+    let Some(whole) = number(arguments, local).filter(|_| is_pipeline) else { return };
+    let each = number(arguments, micro).unwrap_or(1);
+    if !whole.is_multiple_of(each) {
+        return;
+    }
+    replace(arguments, local, each);
+    let line = find(arguments, local).map_or(0, |argument| argument.line);
+    let name = "gradient-accumulation-steps".to_owned();
+    arguments.push(Argument { name, values: vec![(whole / each).to_string()], line });
 }
 
 /// The batch says how many replicas there are; sequence parallelism is Ulysses'.

@@ -21,6 +21,7 @@ pub(super) fn body(target: Target, design: &Design) -> String {
     for word in &words {
         write(target, dialect, word, design, &mut entries);
     }
+    extra(target, dialect, design, &mut entries);
     // What it does without being told is told where the design doesn't.
     let is_untold = |name: &&(&str, &str)| words.iter().all(|word| word.name != name.0);
     for (name, _) in dialect.defaults.iter().filter(is_untold) {
@@ -153,7 +154,10 @@ fn is_other(target: Target, path: &str, d: &Design) -> bool {
         // Copies and parts are written together; what it recomputes selectively are others.
         Target::Torchtitan => {
             let selective = d.memory.recompute_granularity == RecomputeGranularity::Selective;
+            let by_pipeline = d.parallel.pipeline_model_parallel_size > 1 && steps(d).is_some();
+            let local = ["training.local-batch-size", "training.batch-size"];
             path.contains("data-parallel-")
+                || (by_pipeline && local.contains(&path))
                 || !path.contains('.')
                 || (path.starts_with("activation-checkpoint.") && selective)
         }
@@ -191,6 +195,45 @@ fn write(target: Target, dialect: &Dialect, word: &Word, d: &Design, entries: &m
     // Whatever else Megatron has, a recipe of its bridge has on the model.
     if !dialect.strict && is_field(&word.name) {
         put(entries, &word.name, own_values(word));
+    }
+}
+
+/// Fields of a recipe's model that say how it learns.
+const LEARNED: [&str; 16] = [
+    "normalization",
+    "layernorm-epsilon",
+    "rotary-base",
+    "rotary-percent",
+    "rotary-interleaved",
+    "init-method-std",
+    "moe-aux-loss-coeff",
+    "moe-z-loss-coeff",
+    "moe-router-score-function",
+    "moe-router-topk-scaling-factor",
+    "moe-router-enable-expert-bias",
+    "moe-router-bias-update-rate",
+    "moe-router-dtype",
+    "moe-router-pre-softmax",
+    "mtp-loss-scaling-factor",
+    "attention-softmax-in-fp32",
+];
+
+/// Arguments that no knob reads, where the dialect has a key for them; the others are told in a
+/// comment.
+fn extra(target: Target, dialect: &Dialect, d: &Design, entries: &mut Vec<Entry>) {
+    for word in groups::extra(d) {
+        let rows = dialect.rows.iter().filter(|(path, _)| !is_other(target, path, d));
+        let mut rows =
+            rows.filter(|(_, to)| matches!(to, To::Argument(name) if *name == word.name));
+        let field = match word.name.as_str() {
+            "norm-epsilon" => "layernorm-epsilon",
+            name => name,
+        };
+        let is_field = target == Target::Bridge && LEARNED.contains(&field);
+        let path = rows.next().map(|row| row.0).or(is_field.then_some(field));
+        if let Some(path) = path.filter(|_| word.values.len() <= 1) {
+            put(entries, path, own_values(&word));
+        }
     }
 }
 
@@ -310,6 +353,12 @@ fn torchtitan(d: &Design, add: &mut impl FnMut(&str, &str)) {
     } else if d.training.precision == Precision::Mxfp8 {
         add("model.converters", "quantize.linear.mx");
     }
+    if let Some(steps) = steps(d).filter(|_| d.parallel.pipeline_model_parallel_size > 1) {
+        // Beside a pipeline the local batch is all of its micro-batches.
+        let each = d.training.micro_batch_size;
+        add("training.local_batch_size", &steps.saturating_mul(each).to_string());
+        add("parallelism.pipeline_parallel_microbatch_size", &each.to_string());
+    }
     if let Some(replicas) = replicas(d) {
         let copies = match d.parallel.data_parallel_sharding_strategy {
             ShardingStrategy::NoShard => replicas,
@@ -333,6 +382,9 @@ fn torchtitan(d: &Design, add: &mut impl FnMut(&str, &str)) {
         if d.schedule.method == Method::Interleaved && layers.is_multiple_of(chunks) {
             let each = (layers / chunks).to_string();
             add("parallelism.pipeline_parallel_layers_per_stage", &each);
+            // Without being told embedding and head count as a layer each.
+            add("parallelism.pipeline_parallel_first_stage_less_layers", "0");
+            add("parallelism.pipeline_parallel_last_stage_less_layers", "0");
         }
     }
 }

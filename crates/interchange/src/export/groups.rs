@@ -5,13 +5,14 @@ mod memory;
 use core::fmt::Display;
 
 use model::choice::{
-    AttentionVariant, AuxLoss, Choice, ContextParallelAlgo, Dispatcher, FlexBackend, Method,
-    Optimizer, Precision, RankOrder, ShardingStrategy, SoftmaxType,
+    AttentionVariant, AuxLoss, Choice, ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend,
+    Method, Optimizer, Precision, RankOrder, ShardingStrategy, SoftmaxType,
 };
-use model::design::{Design, KnobId, LayerFreq};
+use model::design::{Design, ExtraArgument, KnobId, LayerFreq};
 use model::knob::Kind;
 
 use super::layout;
+use crate::{carried, flags};
 
 /// An argument as it is written.
 pub(super) struct Word {
@@ -29,7 +30,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    fn new(title: &'static str, name: &'static str) -> Self {
+    pub(super) fn new(title: &'static str, name: &'static str) -> Self {
         Self { title, name, arguments: vec![] }
     }
 
@@ -41,6 +42,11 @@ impl Group {
 
     fn value(&mut self, name: &str, value: impl Display) {
         self.arguments.push(Word { name: name.to_owned(), values: vec![value.to_string()] });
+    }
+
+    fn values(&mut self, name: &str, values: &[impl Display]) {
+        let values = values.iter().map(ToString::to_string).collect();
+        self.arguments.push(Word { name: name.to_owned(), values });
     }
 
     fn some(&mut self, name: &str, value: Option<impl Display>) {
@@ -66,13 +72,63 @@ pub(super) fn for_target(mindspeed: bool, design: &Design) -> Vec<Group> {
     groups
 }
 
-fn machine(d: &Design) -> Group {
-    let mut group = Group::new("Cluster", "DISTRIBUTED_ARGS");
+/// The same with the arguments that no knob reads, which win over what is written without them.
+pub(super) fn with_extra(mindspeed: bool, design: &Design) -> Vec<Group> {
+    let mut groups = for_target(mindspeed, design);
+    let mut own = Group::new("As imported: read by no knob", "EXTRA_ARGS");
+    own.arguments = extra(design);
+    own.arguments.iter_mut().for_each(|word| rename(mindspeed, word));
+    let is_extra = |word: &Word| own.arguments.iter().any(|extra| extra.name == word.name);
+    groups.iter_mut().for_each(|group| group.arguments.retain(|word| !is_extra(word)));
+    groups.push(own);
+    groups
+}
+
+/// Names and values that the two have for the tokenizers of one library: Megatron's, MindSpeed's.
+const TOKENIZERS: [(&str, &str); 2] =
+    [("tokenizer-model", "tokenizer-name-or-path"), ("HuggingFaceTokenizer", "PretrainedFromHF")];
+
+/// Gives an argument the name that the target has for it.
+fn rename(mindspeed: bool, word: &mut Word) {
+    let pick = |pair: (&'static str, &'static str)| if mindspeed { pair } else { (pair.1, pair.0) };
+    for (theirs, own) in TOKENIZERS.map(pick) {
+        if word.name == theirs {
+            own.clone_into(&mut word.name);
+        }
+        for value in &mut word.values {
+            if word.name == "tokenizer-type" && value == theirs {
+                own.clone_into(value);
+            }
+        }
+    }
+}
+
+/// The arguments of a design that no knob reads.
+pub(super) fn extra(design: &Design) -> Vec<Word> {
+    let text = design.kernel.extra_arguments.as_deref();
+    let list = text.and_then(ExtraArgument::list).unwrap_or_default();
+    let own = list
+        .into_iter()
+        .filter(|it| flags::is_extra(&it.name) && !carried::is_secret(&it.name, &it.values));
+    own.map(|it| Word { name: it.name, values: it.values }).collect()
+}
+
+/// The array of what starts the processes.
+pub(super) const LAUNCHER: &str = "DISTRIBUTED_ARGS";
+
+/// Nodes, and the devices of each, where they are as many in all.
+pub(super) fn nodes(d: &Design) -> Option<(u64, u64)> {
     let usual = d.cluster.accelerator.row().devices_per_node;
     let per_node = d.cluster.devices_per_node.unwrap_or(usual).min(d.cluster.num_devices).max(1);
-    if d.cluster.num_devices.is_multiple_of(per_node) {
+    let whole = d.cluster.num_devices.is_multiple_of(per_node);
+    whole.then(|| (d.cluster.num_devices / per_node, per_node))
+}
+
+fn machine(d: &Design) -> Group {
+    let mut group = Group::new("Cluster", LAUNCHER);
+    if let Some((nodes, per_node)) = nodes(d) {
         group.value("nproc_per_node", per_node);
-        group.value("nnodes", d.cluster.num_devices / per_node);
+        group.value("nnodes", nodes);
     }
     group
 }
@@ -107,23 +163,31 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
         group.value("qk-head-dim", t.qk_head_dim);
         group.value("qk-pos-emb-head-dim", t.qk_pos_emb_head_dim);
         group.value("v-head-dim", t.v_head_dim);
+        // Without being told Megatron stretches MLA's angles by 40.
+        group.some("rope-type", (!mindspeed).then_some("rope"));
     }
     group.on("swiglu", t.gated_linear_unit);
     group.on("disable-bias-linear", !t.add_bias_linear);
     group.on("add-qkv-bias", t.add_qkv_bias && !t.add_bias_linear);
-    group.on("attention-output-gate", t.attention_output_gate);
-    let is_plain = t.softmax_type == SoftmaxType::Vanilla;
-    group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
-    hybrid(&mut group, d);
-    linear_attention(&mut group, d);
-    sparse_attention(&mut group, d);
-    compressed_attention(&mut group, d);
+    if !mindspeed {
+        group.on("attention-output-gate", t.attention_output_gate);
+        let is_plain = t.softmax_type == SoftmaxType::Vanilla;
+        group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
+    }
+    if mindspeed {
+        specification(&mut group, d);
+    }
+    hybrid(mindspeed, &mut group, d);
+    linear_attention(mindspeed, &mut group, d);
+    sparse_attention(mindspeed, &mut group, d);
+    streams(mindspeed, &mut group, d);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");
     group.value("position-embedding-type", t.position_embedding_type.name());
     if mindspeed {
         group.some("sliding-window", t.window_size);
+        group.some("pre-tockens", t.window_size);
         group.value("padded-vocab-size", t.vocab_size);
     } else {
         group.some("window-size", t.window_size.map(|tokens| format!("{tokens},0")));
@@ -137,6 +201,31 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group
 }
 
+/// How MindSpeed-LLM makes a layer, where it isn't Megatron's own way, and whose kernels it takes:
+/// its own, but Transformer Engine's for narrow formats.
+///
+/// Source: Ascend/MindSpeed-LLM `examples/mcore` and `mindspeed_llm/tasks/models/spec`.
+fn specification(group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    let of_model = match (t.multi_latent_attention, t.qk_layernorm) {
+        _ if t.is_hybrid() => None,
+        (true, _) => Some("deepseek_spec"),
+        (false, true) => Some("qwen3_spec"),
+        (false, false) => None,
+    };
+    if let Some(name) = of_model {
+        let path = format!("mindspeed_llm.tasks.models.spec.{name}");
+        group.values("spec", &[path.as_str(), "layer_spec"]);
+    }
+    let narrow = is_narrow(d.training.precision);
+    group.value("transformer-impl", if narrow { "transformer_engine" } else { "local" });
+}
+
+/// Whether a precision is one that Transformer Engine computes.
+pub(super) fn is_narrow(precision: Precision) -> bool {
+    !matches!(precision, Precision::Bf16 | Precision::Fp16 | Precision::Fp32)
+}
+
 /// Whether the vocabulary still is one that the knob takes once Megatron has padded it to a
 /// multiple of TP.
 fn fits_padded(d: &Design) -> bool {
@@ -147,66 +236,85 @@ fn fits_padded(d: &Design) -> bool {
 }
 
 /// Sub-layers, where a pattern says what they are.
-fn hybrid(group: &mut Group, d: &Design) {
+fn hybrid(mindspeed: bool, group: &mut Group, d: &Design) {
     let t = &d.transformer;
-    group.on("mtp-use-repeated-layer", t.mtp_use_repeated_layer);
+    group.on("mtp-use-repeated-layer", t.mtp_use_repeated_layer && !mindspeed);
     if !t.is_hybrid() {
         return;
     }
-    group.value("hybrid-layer-pattern", d.get(KnobId::hybrid_layer_pattern));
+    let pattern = if mindspeed { "hybrid-override-pattern" } else { "hybrid-layer-pattern" };
+    group.value(pattern, d.get(KnobId::hybrid_layer_pattern));
     group.value("mamba-state-dim", t.mamba_state_dim);
     group.value("mamba-head-dim", t.mamba_head_dim);
     group.value("mamba-num-groups", t.mamba_num_groups);
-    group.some("mamba-num-heads", t.mamba_num_heads);
+    group.some("mamba-num-heads", t.mamba_num_heads.filter(|_| !mindspeed));
+    if !mindspeed {
+        let spec = ["megatron.core.models.hybrid.hybrid_layer_specs", "hybrid_stack_spec"];
+        group.values("spec", &spec);
+    }
 }
 
-/// Sparse attention, where the model has it.
-fn sparse_attention(group: &mut Group, d: &Design) {
+/// Sparse attention, where the model has it. What there is no argument for stands in a comment.
+fn sparse_attention(mindspeed: bool, group: &mut Group, d: &Design) {
     let t = &d.transformer;
-    if !t.experimental_attention_variant.is_sparse() {
-        return;
-    }
-    // What Megatron has no argument for stands in a comment.
     if t.experimental_attention_variant != AttentionVariant::Dsa {
-        return indexer(group, d);
-    }
-    group.value("experimental-attention-variant", t.experimental_attention_variant.name());
-    indexer(group, d);
-    group.value("dsa-indexer-topk-freq", t.dsa_indexer_topk_freq);
-    group.value("dsa-indexer-skip-topk-offset", t.dsa_indexer_skip_topk_offset);
-}
-
-fn indexer(group: &mut Group, d: &Design) {
-    let t = &d.transformer;
-    group.value("dsa-indexer-n-heads", t.dsa_indexer_n_heads);
-    group.value("dsa-indexer-head-dim", t.dsa_indexer_head_dim);
-    group.value("dsa-indexer-topk", t.dsa_indexer_topk);
-}
-
-/// Compressed attention and hyper-connections, where the model has them.
-fn compressed_attention(group: &mut Group, d: &Design) {
-    let t = &d.transformer;
-    if t.attention_compress_ratios.is_some() {
-        group.value("experimental-attention-variant", "dsv4_hybrid");
-        group.value("csa-compress-ratios", d.get(KnobId::attention_compress_ratios));
-        group.some("csa-window-size", t.window_size);
-        group.value("o-groups", t.o_groups);
-        group.value("o-lora-rank", t.o_lora_rank);
-        indexer(group, d);
-    }
-    if t.enable_mhc_connections {
-        group.on("enable-mhc-connections", true);
-        group.value("mhc-num-residual-streams", t.mhc_num_residual_streams);
-    }
-}
-
-/// Linear attention, where some layers have it.
-fn linear_attention(group: &mut Group, d: &Design) {
-    let t = &d.transformer;
-    if !t.experimental_attention_variant.is_linear() {
         return;
     }
-    group.value("experimental-attention-variant", t.experimental_attention_variant.name());
+    let names = if mindspeed {
+        group.on("enable-dsa-indexer", true);
+        [
+            "index-n-heads",
+            "index-head-dim",
+            "index-topk",
+            "index-topk-freq",
+            "index-skip-topk-offset",
+        ]
+    } else {
+        group.value("experimental-attention-variant", "dsa");
+        // Its angles are no fused kernel's.
+        group.on("no-rope-fusion", true);
+        [
+            "dsa-indexer-n-heads",
+            "dsa-indexer-head-dim",
+            "dsa-indexer-topk",
+            "dsa-indexer-topk-freq",
+            "dsa-indexer-skip-topk-offset",
+        ]
+    };
+    let values = [
+        t.dsa_indexer_n_heads,
+        t.dsa_indexer_head_dim,
+        t.dsa_indexer_topk,
+        t.dsa_indexer_topk_freq,
+        t.dsa_indexer_skip_topk_offset,
+    ];
+    for (name, value) in names.into_iter().zip(values) {
+        group.value(name, value);
+    }
+}
+
+/// Hyper-connections, where the model has them.
+fn streams(mindspeed: bool, group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    if t.enable_mhc_connections {
+        let (on, count) = if mindspeed {
+            ("enable-mhc", "hc-mult")
+        } else {
+            ("enable-mhc-connections", "mhc-num-residual-streams")
+        };
+        group.on(on, true);
+        group.value(count, t.mhc_num_residual_streams);
+    }
+}
+
+/// Gated delta nets, where some layers have them; other linear attention has no word in Megatron.
+fn linear_attention(mindspeed: bool, group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    let variant = t.experimental_attention_variant;
+    if mindspeed || !matches!(variant, AttentionVariant::Gdn | AttentionVariant::Gdn2) {
+        return;
+    }
+    group.value("experimental-attention-variant", variant.name());
     group.value("linear-attention-freq", d.get(KnobId::linear_attention_freq));
     group.value("linear-conv-kernel-dim", t.linear_conv_kernel_dim);
     group.value("linear-key-head-dim", t.linear_key_head_dim);
@@ -221,7 +329,7 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
     group.some("num-experts", t.num_moe_experts);
     group.value("moe-router-topk", t.moe_router_topk);
     group.some("moe-ffn-hidden-size", t.moe_ffn_hidden_size);
-    group.some("moe-latent-size", t.moe_latent_size);
+    group.some("moe-latent-size", t.moe_latent_size.filter(|_| !mindspeed));
     group.some("num-zero-experts", t.moe_zero_experts.filter(|_| mindspeed));
     let width = t.moe_ffn_hidden_size.unwrap_or(t.ffn_hidden_size);
     match t.moe_shared_expert_intermediate_size {
@@ -230,7 +338,8 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
         }
         shared => group.some("moe-shared-expert-intermediate-size", shared),
     }
-    group.on("moe-shared-expert-gate", t.moe_shared_expert_gate);
+    let gate = if mindspeed { "shared-expert-gate" } else { "moe-shared-expert-gate" };
+    group.on(gate, t.moe_shared_expert_gate);
     match (&t.moe_layer_freq, layout::dense_first(d)) {
         (LayerFreq::Every(every), _) => group.value("moe-layer-freq", every),
         (LayerFreq::Runs(_), Some(dense)) if mindspeed && dense > 0 => {
@@ -249,18 +358,26 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
         AuxLoss::Sequence if mindspeed => ("aux_loss", true),
         AuxLoss::Sequence => ("seq_aux_loss", false),
         AuxLoss::MicroBatch | AuxLoss::EpGroup => ("aux_loss", false),
+        AuxLoss::DpGroup if mindspeed => ("aux_loss", false),
         AuxLoss::DpGroup => ("global_aux_loss", false),
         AuxLoss::None => ("none", false),
     };
     group.value("moe-router-load-balancing-type", kind);
     group.some("moe-aux-loss-coeff", (kind != "none").then_some("0.001"));
     group.on("seq-aux", by_sequence);
+    group.on("use-global-aux-loss", mindspeed && d.routing.aux_loss == AuxLoss::DpGroup);
+    // Megatron refuses one expert for each token else: its weight would be 1.
+    group.on("moe-router-pre-softmax", !mindspeed && t.moe_router_topk == 1);
     group.some("moe-expert-capacity-factor", d.training.moe_expert_capacity_factor);
     group.on("moe-pad-expert-input-to-capacity", d.training.moe_pad_expert_input_to_capacity);
     let dispatcher = d.schedule.moe_token_dispatcher_type;
     group.value("moe-token-dispatcher-type", dispatcher.name());
+    if dispatcher == Dispatcher::Flex {
+        // DeepEP takes probabilities in no other format.
+        group.value("moe-router-dtype", "fp32");
+    }
     let hybrid = d.schedule.moe_flex_dispatcher_backend == FlexBackend::Hybridep;
-    if dispatcher == Dispatcher::Flex && hybrid {
+    if dispatcher == Dispatcher::Flex && hybrid && !mindspeed {
         group.value("moe-flex-dispatcher-backend", FlexBackend::Hybridep.name());
     }
     group.on("moe-grouped-gemm", d.kernel.moe_grouped_gemm);
@@ -287,34 +404,41 @@ fn parallel(mindspeed: bool, d: &Design) -> Group {
             ContextParallelAlgo::Hybrid => "hybrid_cp_algo",
         };
         group.value("context-parallel-algo", algo);
+        let is_hybrid = p.context_parallel_algo == ContextParallelAlgo::Hybrid;
+        group.some("ulysses-degree-in-cp", is_hybrid.then(|| close_ranks(d)));
     } else if p.context_parallel_algo != ContextParallelAlgo::P2p {
         let algo = match p.context_parallel_algo {
+            ContextParallelAlgo::P2p => "p2p",
+            ContextParallelAlgo::A2a => "a2a",
+            // Transformer Engine knows no other spelling.
+            ContextParallelAlgo::Allgather => "all_gather",
             ContextParallelAlgo::Hybrid => "a2a+p2p",
-            algo @ (ContextParallelAlgo::P2p
-            | ContextParallelAlgo::A2a
-            | ContextParallelAlgo::Allgather) => algo.name(),
         };
         group.value("cp-comm-type", algo);
+        if p.context_parallel_algo == ContextParallelAlgo::Hybrid {
+            let close = close_ranks(d);
+            let far = p.context_parallel_size / close;
+            group.values("hierarchical-context-parallel-sizes", &[close, far]);
+        }
     }
     if d.transformer.num_moe_experts.is_some() {
-        let (ep, etp) = (p.expert_model_parallel_size, p.expert_tensor_parallel_size);
-        if mindspeed && etp == 1 && tp > 1 && ep.is_multiple_of(tp) {
-            group.value("expert-model-parallel-size", ep / tp);
-            group.on("moe-tp-extend-ep", true);
-        } else {
-            group.value("expert-model-parallel-size", ep);
-            group.value("expert-tensor-parallel-size", etp);
-        }
+        // Without ETP it is TP in both.
+        group.value("expert-model-parallel-size", p.expert_model_parallel_size);
+        group.value("expert-tensor-parallel-size", p.expert_tensor_parallel_size);
     }
     match p.data_parallel_sharding_strategy {
         ShardingStrategy::NoShard => {}
         ShardingStrategy::Optim => group.on("use-distributed-optimizer", true),
-        ShardingStrategy::OptimGradsParams if mindspeed => group.on("use-torch-fsdp2", true),
+        ShardingStrategy::OptimGradsParams if mindspeed => {
+            group.on("use-torch-fsdp2", true);
+            group.value("ckpt-format", "torch_dist");
+        }
         strategy @ (ShardingStrategy::OptimGrads | ShardingStrategy::OptimGradsParams) => {
             group.on("use-distributed-optimizer", true);
             group.on("use-megatron-fsdp", !mindspeed);
             if !mindspeed {
                 group.value("data-parallel-sharding-strategy", strategy.name());
+                group.value("ckpt-format", "fsdp_dtensor");
             }
         }
     }
@@ -322,6 +446,18 @@ fn parallel(mindspeed: bool, d: &Design) -> Group {
     group.some("num-distributed-optimizer-instances", (instances > 1).then_some(instances));
     group.on("use-tp-pp-dp-mapping", p.rank_order == RankOrder::TpCpEpPpDp);
     group
+}
+
+/// Context-parallel ranks that reach each other fast, which exchange heads where others pass keys
+/// and values on: the greatest divisor of CP that fits a node beside TP.
+fn close_ranks(d: &Design) -> u64 {
+    let row = d.cluster.accelerator.row();
+    let usual = d.cluster.devices_per_node.unwrap_or(row.devices_per_node);
+    let domain = d.cluster.scale_up_domain_size.unwrap_or(row.scale_up_domain_size.max(usual));
+    let domain = domain.min(d.cluster.num_devices);
+    let most = (domain / d.parallel.tensor_model_parallel_size.max(1)).max(1);
+    let cp = d.parallel.context_parallel_size;
+    (1..=most.min(cp)).rev().find(|part| cp.is_multiple_of(*part)).unwrap_or(1)
 }
 
 /// Virtual stages and what each holds.
@@ -332,9 +468,16 @@ fn pipeline(mindspeed: bool, d: &Design, group: &mut Group) {
         let all = d.parallel.pipeline_model_parallel_size * chunks;
         // DualPipeV has its two chunks without being told.
         let told = chunks > 1 && d.schedule.method != Method::DualPipeV;
+        if told && layout::is_written(d) {
+            return group.some("pipeline-model-parallel-layout", layout::letters(d));
+        }
         if told && total.is_multiple_of(all) {
             group.value("num-layers-per-virtual-pipeline-stage", total / all);
         }
+        return;
+    }
+    if d.transformer.is_hybrid() {
+        // Its pattern says where stages and chunks end, and Megatron takes nothing beside it.
         return;
     }
     match layout::letters(d) {
@@ -357,10 +500,11 @@ fn overlap(mindspeed: bool, d: &Design) -> Group {
             group.on("dualpipev-dw-detach", s.delay_wgrad_compute);
         }
         group.on("moe-alltoall-overlap-comm", has_experts && s.moe_alltoall_overlap_comm);
-        group.on("moe-hierarchical-alltoallv", has_experts && s.moe_hierarchical_alltoallv);
         group.on("use-ascend-mc2", s.tp_comm_overlap);
     } else {
-        group.on("overlap-moe-expert-parallel-comm", s.overlap_moe_expert_parallel_comm);
+        let pairs = s.method == Method::OneForwardOneBackwardOverlap;
+        let overlaps = s.overlap_moe_expert_parallel_comm || (pairs && has_experts);
+        group.on("overlap-moe-expert-parallel-comm", overlaps);
         group.on("delay-wgrad-compute", s.delay_wgrad_compute);
         group.on("tp-comm-overlap", s.tp_comm_overlap);
     }
@@ -386,6 +530,8 @@ fn training(mindspeed: bool, d: &Design) -> Group {
     group.on("bf16", !matches!(t.precision, Precision::Fp16 | Precision::Fp32));
     let recipe = match t.precision {
         Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
+        // MindSpeed has no FP4.
+        Precision::Nvfp4 if mindspeed => None,
         Precision::Nvfp4 => {
             group.value("fp4-format", "e2m1");
             group.value("fp4-recipe", "nvfp4");
@@ -400,7 +546,11 @@ fn training(mindspeed: bool, d: &Design) -> Group {
         group.value("fp8-format", "hybrid");
         group.value("fp8-recipe", recipe);
     }
+    // Without being told both are 0.1.
+    group.value("attention-dropout", t.attention_dropout);
+    group.value("hidden-dropout", t.hidden_dropout);
     group.some("optimizer", (t.optimizer != Optimizer::Adam).then(|| t.optimizer.name()));
+    group.some("muon-tp-mode", (t.optimizer == Optimizer::Muon).then(|| t.muon_tp_mode.name()));
     if let Some(rank) = t.lora_rank.filter(|_| mindspeed) {
         group.value("lora-r", rank);
         // Of layers by the ends of their names, experts' among them.
@@ -429,12 +579,22 @@ fn kernels(mindspeed: bool, d: &Design) -> Group {
         if d.routing.planner == model::choice::Planner::Ema {
             group.on("enable-expert-placement", true);
             group.value("expert-placement-freq", d.routing.planner_interval);
+            group.on("enable-fine-grained-expert-placement", true);
             group.value("fine-grained-expert-placement-thre", d.routing.planner_threshold);
         }
     } else {
         group.some("attention-backend", (!k.flash_attention).then_some("unfused"));
         let graph = k.cuda_graph_impl;
-        group.some("cuda-graph-impl", Some(graph.name()).filter(|name| *name != "none"));
+        if graph != CudaGraph::None {
+            group.value("cuda-graph-impl", graph.name());
+            // Dropless experts read sizes back, which no graph does.
+            let sparse = d.transformer.num_moe_experts.is_some();
+            let modules = ["attn", "moe_router", "moe_preprocess"];
+            group.values(
+                "cuda-graph-modules",
+                modules.get(..if sparse { 3 } else { 1 }).unwrap_or(&[]),
+            );
+        }
     }
     group
 }

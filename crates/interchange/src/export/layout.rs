@@ -43,6 +43,12 @@ pub(super) fn counted(design: &Design) -> Counted {
     Counted { total, noops }
 }
 
+/// Whether a layout is the design's own, and one that MindSpeed takes beside its other arguments.
+pub(super) fn is_written(design: &Design) -> bool {
+    design.parallel.pipeline_model_parallel_layout.is_some()
+        && design.parallel.noop_layers.0.is_empty()
+}
+
 /// Megatron's layout for slots with no-op or MTP layers, which Megatron counts otherwise.
 pub(super) fn letters(design: &Design) -> Option<String> {
     if let Some(layout) = &design.parallel.pipeline_model_parallel_layout {

@@ -42,7 +42,7 @@ pub(super) fn plain(head: &[String], body: &str, tail: &[String]) -> String {
     let comments = |text: &mut String, lines: &[String]| {
         for line in lines {
             // Writing to a string can't fail.
-            let _ = writeln!(text, "# {line}");
+            let _ = writeln!(text, "{}", format!("# {line}").trim_end());
         }
     };
     comments(&mut text, head);
@@ -74,7 +74,12 @@ fn is_bare(word: &str) -> bool {
 }
 
 fn quoted(word: &str) -> String {
-    if is_bare(word) { word.to_owned() } else { format!("\"{word}\"") }
+    if is_bare(word) { word.to_owned() } else { text(word) }
+}
+
+/// A string of JSON, TOML, YAML and Python alike.
+fn text(word: &str) -> String {
+    format!("\"{}\"", in_json(word))
 }
 
 fn value(values: &[String]) -> String {
@@ -206,17 +211,22 @@ fn literal(entry: &Entry) -> String {
     if list { format!("[{joined}]") } else { joined }
 }
 
+/// May a character stand in a pattern of layers?
+fn is_of_pattern(c: char) -> bool {
+    c.is_ascii_digit() || "()[]*+,-. ".contains(c)
+}
+
 fn word_of(key: &str, word: &str) -> String {
     if key.ends_with("_dtype") || key == "attention_backend" {
         let theirs = CONSTANTS.iter().find(|(_, ours)| *ours == word);
-        return theirs.map_or_else(|| format!("\"{word}\""), |(theirs, _)| (*theirs).to_owned());
+        return theirs.map_or_else(|| text(word), |(theirs, _)| (*theirs).to_owned());
     }
     match word {
         "true" => "True".to_owned(),
         "false" => "False".to_owned(),
         _ if key == "window_size" => format!("({})", word.replace(',', ", ")),
         // Patterns of layers are lists that Python makes.
-        _ if word.starts_with("([") => word.to_owned(),
+        _ if word.starts_with("([") && word.chars().all(is_of_pattern) => word.to_owned(),
         _ => quoted(word),
     }
 }

@@ -19,14 +19,16 @@ const SPELLED: &str = "Spelled above in another way that means the same";
 const WHOLE: &str = "FSDP cuts parameters, gradients and states alike";
 const KERNEL: &str = "The training script chooses its kernels and what they overlap";
 
+const CARRIED: &str = "Arguments without a knob, as they were imported";
+
 const FLAG: &str = "No flag of this engine says this, or not beside the others";
 const WEIGHTS: &str = "The weights say the shape of the model by themselves";
 const REQUESTS: &str = "What is asked of the engine, not how it is started";
 const TRAINING: &str = "Read by training and by budgets alone";
 
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     FLAG, WEIGHTS, REQUESTS, TRAINING, SPELLED, ARGUMENT, KEY, SHAPE, FLAVOR, WHOLE, CODE, KERNEL,
-    MACHINE, SOFTWARE, MEASURED, COUNTED, ELSEWHERE,
+    CARRIED, MACHINE, SOFTWARE, MEASURED, COUNTED, ELSEWHERE,
 ];
 
 /// Where a reason stands among the others.
@@ -38,10 +40,13 @@ pub(super) fn rank(reason: &str) -> usize {
 pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
     let by_code = matches!(target, Target::Deepspeed | Target::Accelerate | Target::Torchtitan);
     let general = match knob.knob().section {
+        _ if knob == KnobId::extra_arguments => Some(CARRIED),
         Section::Cluster => Some(MACHINE),
         Section::Routing if knob != KnobId::aux_loss => Some(MEASURED),
         Section::Serving | Section::Run => Some(ELSEWHERE),
         Section::Training if is_counted(knob) => Some(COUNTED),
+        Section::Training if is_of_data(knob) => Some(MEASURED),
+        Section::Memory if knob == KnobId::reserved_gib => Some(SOFTWARE),
         Section::Schedule if knob == KnobId::timing => Some(COUNTED),
         Section::Kernel if is_software(knob) => Some(SOFTWARE),
         Section::Transformer if target == Target::Torchtitan => Some(FLAVOR),
@@ -65,6 +70,12 @@ pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
         (false, false, true) => ARGUMENT,
         (false, false, false) => KEY,
     })
+}
+
+/// Is a knob one that a file of the target would have said, had it a word for it? The others are
+/// told elsewhere, or not told at all.
+pub(super) fn is_of_file(target: Target, knob: KnobId) -> bool {
+    [SPELLED, ARGUMENT, KEY, WHOLE].contains(&of(target, knob))
 }
 
 /// The reason for a knob of an engine's command.
@@ -101,6 +112,18 @@ fn is_counted(knob: KnobId) -> bool {
     matches!(knob, KnobId::attention_flops | KnobId::count_mtp_flops | KnobId::peak_for_mfu)
 }
 
+/// Is a knob about what the data are like?
+fn is_of_data(knob: KnobId) -> bool {
+    matches!(
+        knob,
+        KnobId::data_imbalance
+            | KnobId::length_distribution
+            | KnobId::length_mean
+            | KnobId::length_sigma
+            | KnobId::length_histogram
+    )
+}
+
 /// Is a knob about the software's own speed?
 fn is_software(knob: KnobId) -> bool {
     matches!(
@@ -111,6 +134,16 @@ fn is_software(knob: KnobId) -> bool {
             | KnobId::straggler_sigma
             | KnobId::host_binding
             | KnobId::data_loader_offload
+            | KnobId::gemm_efficiency
+            | KnobId::grouped_gemm_relative_efficiency
+            | KnobId::attention_forward_efficiency
+            | KnobId::attention_backward_efficiency
+            | KnobId::vector_bandwidth_share
+            | KnobId::sync_microseconds
+            | KnobId::syncs_per_layer
+            | KnobId::in_run_rate
+            | KnobId::profile
+            | KnobId::sustained_clock
     )
 }
 

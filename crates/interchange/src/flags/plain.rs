@@ -6,7 +6,9 @@ const LEARNING: &str = "how the model learns, not how long a step takes";
 const DATA: &str = "data and tokenizer: the step's time takes reading them as free";
 const FILES: &str = "checkpoints: not part of a step";
 const LOGS: &str = "logs, profiling and evaluation: not part of a step";
-const START: &str = "how processes start and find each other";
+/// Why an argument of what starts the processes changes nothing.
+pub(super) const LAUNCHER: &str = "how processes start and find each other";
+const START: &str = "how processes start, by the framework's own arguments";
 const ROUTER: &str = "how the router scores: expert loads have knobs of their own";
 const ROPE: &str = "rotary angles: the same work at any value";
 const FUSED: &str = "a fused or cheaper kernel that isn't told apart from the usual one";
@@ -26,7 +28,7 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          lr-wsd-decay-iters lr-wsd-decay-samples weight-decay start-weight-decay \
          end-weight-decay weight-decay-incr-style clip-grad adam-beta1 adam-beta2 adam-eps \
          sgd-momentum muon-momentum muon-scale-mode muon-num-ns-steps decoupled-lr \
-         decoupled-min-lr init-method-std init-method seed attention-dropout hidden-dropout \
+         decoupled-min-lr init-method-std init-method seed \
          train-iters train-samples initial-loss-scale loss-scale min-loss-scale \
          loss-scale-window hysteresis mtp-loss-scaling-factor norm-epsilon layernorm-epsilon \
          exit-interval exit-duration-in-mins embedding-multiplier-scale output-multiplier-scale \
@@ -85,14 +87,16 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          log-loss-scale-to-tensorboard no-log-loss-scale-to-tensorboard test-mode \
          moe-per-layer-logging print-expert-load op-cal-tflops enable-one-logger \
          disable-straggler-on-startup log-energy use-nsys-profiler nvtx-ranges"),
-    (One, START,
-        "node-rank master-addr master-port distributed-backend local-rank log-level \
-         distributed-timeout-minutes rdzv-id rdzv-backend rdzv-endpoint rdzv-conf max-restarts \
-         monitor-interval start-method redirects role tee local-addr ai-framework join nodes \
-         ntasks-per-node gres partition container-image container-mounts hostfile yaml-cfg config"),
+    (One, LAUNCHER,
+        "node-rank master-addr master-port local-rank log-level rdzv-id rdzv-backend \
+         rdzv-endpoint rdzv-conf max-restarts monitor-interval start-method redirects role tee \
+         local-addr join nodes ntasks-per-node gres partition container-image container-mounts \
+         hostfile yaml-cfg config"),
+    (Switch, LAUNCHER, "standalone no-python run-path module no-kill"),
+    (One, START, "distributed-backend distributed-timeout-minutes ai-framework"),
     (Switch, START,
-        "standalone no-python run-path use-mcore-models use-legacy-models module lazy-mpu-init \
-         use-gloo-process-groups disable-gloo-process-groups no-kill"),
+        "use-mcore-models use-legacy-models lazy-mpu-init use-gloo-process-groups \
+         disable-gloo-process-groups"),
     (One, IMPLIED,
         "normalization transformer-impl export-te-mcore-model attention-mask-type \
          cp-attention-mask-type hetereogenous-dist-checkpoint moe-train-capacity-factor"),
@@ -169,4 +173,5 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          tp-comm-bootstrap-backend output-layer-slice-num moe-upcycling-granularity"),
     (One, PARTNER, "swap-optimizer-times swap-modules specify-layers ulysses-degree-in-cp"),
     (Many, PARTNER, "hierarchical-context-parallel-sizes"),
+    (Many, HOST, "cuda-graph-modules"),
 ];

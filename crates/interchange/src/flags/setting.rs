@@ -100,6 +100,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("csa-window-size", window_size),
     value("o-groups", o_groups), value("o-lora-rank", o_lora_rank),
     on("enable-mhc-connections", enable_mhc_connections),
+    on("enable-mhc", enable_mhc_connections), value("hc-mult", mhc_num_residual_streams),
     value("mhc-num-residual-streams", mhc_num_residual_streams),
     on("enable-hyper-connections", enable_mhc_connections),
     value("num-residual-streams", mhc_num_residual_streams),
@@ -131,6 +132,7 @@ pub(super) static FLAGS: &[Flag] = &[
     one("moe-router-num-groups"), one("n-group"),
     one("moe-router-group-topk"), one("topk-group"),
     one("moe-router-load-balancing-type"), one("moe-aux-loss-coeff"), switch("seq-aux"),
+    switch("use-global-aux-loss"),
     value("moe-expert-capacity-factor", moe_expert_capacity_factor),
     on("moe-pad-expert-input-to-capacity", moe_pad_expert_input_to_capacity),
     // Cluster.
@@ -195,6 +197,8 @@ pub(super) static FLAGS: &[Flag] = &[
         ("PmaAdamW", "adam"), ("FusedAdamW", "adam"), ("CPUAdam", "adam"), ("SGD", "sgd"),
         ("Muon", "muon"), ("dist-muon", "muon"),
     ]),
+    value("attention-dropout", attention_dropout), value("hidden-dropout", hidden_dropout),
+    value("muon-tp-mode", muon_tp_mode),
     // What is trained.
     one("lora-r"), one("lora-rank"), many("lora-target-modules"), many("target-modules"),
     one("tuner-type"), one("train-type"), one("peft-scheme"), many("freeze-parameters"),
@@ -213,6 +217,7 @@ pub(super) static FLAGS: &[Flag] = &[
     switch("swap-attention"), switch("swap-optimizer"), switch("optimizer-cpu-offload"),
     one("optimizer-offload-fraction"),
     switch("offload-optimizer-states"), switch("mla-swap-core-attn-out"),
+    switch("fine-grained-activation-offloading"), many("offload-modules"),
     value("cpu-offloading-num-layers", cpu_offloading_num_layers),
     named("main-grads-dtype", gradient_dtype, DTYPES),
     named("main-params-dtype", main_params_dtype, DTYPES),

@@ -336,18 +336,19 @@ fn router(parts: &Parts, draft: &mut Draft) {
         _ if !used => "none",
         "aux_loss" | "noaux_tc" | "group_limited_greedy" if parts.has("seq-aux") => "sequence",
         "seq_aux_loss" => "sequence",
+        "aux_loss" if parts.has("use-global-aux-loss") => "dp_group",
         "aux_loss" | "group_limited_greedy" => "micro_batch",
         "global_aux_loss" => "dp_group",
         _ => "none",
     };
-    for part in [name, "moe-aux-loss-coeff", "seq-aux"] {
+    for part in [name, "moe-aux-loss-coeff", "seq-aux", "use-global-aux-loss"] {
         if parts.has(part) && loss == "none" {
             let reason = "no auxiliary loss balances the router with these arguments";
             parts.ignore(part, reason, draft);
         }
     }
     if loss != "none" {
-        let given = [name, "moe-aux-loss-coeff", "seq-aux"].into_iter();
+        let given = [name, "moe-aux-loss-coeff", "seq-aux", "use-global-aux-loss"].into_iter();
         let keys: Vec<String> = given.filter(|part| parts.has(part)).map(dashed).collect();
         draft.set(KnobId::aux_loss, loss, &keys.join(", "), parts.line("moe-aux-loss-coeff"));
     }

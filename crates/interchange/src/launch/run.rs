@@ -291,7 +291,24 @@ fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
     draft.set(KnobId::recompute_modules, &modules.join(","), &keys, line);
 }
 
+/// What Megatron's fine-grained offloading parks: the input of the experts' first product and what
+/// their activation makes, or attention's output with what it is made of.
+fn parked(parts: &Parts) -> Vec<&'static str> {
+    let name = "offload-modules";
+    let words: Vec<&str> = parts.words(name).iter().flat_map(|word| word.split(',')).collect();
+    if !parts.has("fine-grained-activation-offloading") {
+        return vec![];
+    }
+    let has = |names: &[&str]| names.iter().any(|name| words.contains(name));
+    let found = [
+        (has(&["expert_fc1", "moe_act", "fused_group_mlp"]), "activations"),
+        (has(&["core_attn", "attn_proj"]), "attention_output"),
+    ];
+    found.into_iter().filter(|found| found.0).map(|found| found.1).collect()
+}
+
 fn swapping(parts: &Parts, draft: &mut Draft) {
+    let parked = parked(parts);
     let swaps = [
         ("swap-attention", "attention_output"),
         ("mla-swap-core-attn-out", "attention_output"),
@@ -300,13 +317,17 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
         ("offload-optimizer-states", "optimizer"),
     ];
     let given: Vec<_> = swaps.iter().filter(|(name, _)| parts.has(name)).collect();
-    let Some((first, _)) = given.first() else { return };
-    let mut modules: Vec<&str> = given.iter().map(|(_, module)| *module).collect();
+    let of_modules = (!parked.is_empty()).then_some("offload-modules");
+    let first = given.first().map(|(name, _)| *name).or(of_modules);
+    let Some(first) = first else { return };
+    let mut modules: Vec<&str> = parked;
+    modules.extend(given.iter().map(|(_, module)| *module));
     modules.dedup();
     if parts.has("optimizer-cpu-offload") {
         offloading(parts, draft);
     }
-    let keys: Vec<String> = given.iter().map(|(name, _)| super::dashed(name)).collect();
+    let names = of_modules.into_iter().chain(given.iter().map(|(name, _)| *name));
+    let keys: Vec<String> = names.map(super::dashed).collect();
     let (keys, line) = (keys.join(", "), parts.line(first));
     draft.set(KnobId::swap_modules, &modules.join(","), &keys, line);
     if parts.has("swap-attention") && draft.format == Format::Mindspeed {

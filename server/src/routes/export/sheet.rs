@@ -1,7 +1,7 @@
 //! The sheet itself, as HTML.
 
 use app::present::format::counted;
-use interchange::{Export as Made, Target, Unsaid};
+use interchange::{Export as Made, Launcher, Reading, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
 use model::{Plan, link};
@@ -12,16 +12,16 @@ use crate::exports::{self, Export};
 const NAMED: usize = 12;
 
 /// Frameworks whose files aren't launch scripts.
-const FRAMEWORKS: [(Export, Target); 5] = [
-    (Export::MegatronBridge, Target::Bridge),
-    (Export::Mindformers, Target::Mindformers),
-    (Export::Torchtitan, Target::Torchtitan),
-    (Export::Deepspeed, Target::Deepspeed),
-    (Export::Accelerate, Target::Accelerate),
+const FRAMEWORKS: [Export; 5] = [
+    Export::MegatronBridge,
+    Export::Mindformers,
+    Export::Torchtitan,
+    Export::Deepspeed,
+    Export::Accelerate,
 ];
 
 /// What stands in the dialog or on the page.
-pub(super) fn html(design: &Design) -> Markup {
+pub(super) fn html(design: &Design, launcher: Launcher) -> Markup {
     let link = link::encode(design);
     let about = "What differs from the preset. Import, the command line and the API read it.";
     html! {
@@ -32,14 +32,14 @@ pub(super) fn html(design: &Design) -> Markup {
         }
         section {
             h2 { "Launch scripts" }
-            (words(Export::Megatron, &exports::elsewhere(Target::Megatron, design), &link))
-            (words(Export::Mindspeed, &exports::elsewhere(Target::Mindspeed, design), &link))
+            (launchers(launcher, &link))
+            @for export in [Export::Megatron, Export::Mindspeed] {
+                (file(export, launcher, design, &link))
+            }
         }
         section {
             h2 { "Other frameworks" }
-            @for (export, target) in FRAMEWORKS {
-                (words(export, &exports::elsewhere(target, design), &link))
-            }
+            @for export in FRAMEWORKS { (file(export, Launcher::Torchrun, design, &link)) }
         }
         section {
             h2 { "Inference engine" }
@@ -59,6 +59,59 @@ pub(super) fn html(design: &Design) -> Markup {
     }
 }
 
+/// What may start the processes of a script; the chosen one is marked.
+fn launchers(chosen: Launcher, link: &str) -> Markup {
+    let titled = |launcher| match launcher {
+        Launcher::Torchrun => "torchrun on each node",
+        Launcher::Slurm => "Slurm batch job",
+    };
+    html! {
+        p.export-launchers {
+            "Started by: "
+            @for launcher in Launcher::ALL {
+                @let address = format!("/export?{link}&launcher={}", launcher.name());
+                a.button href=(address) aria-current=[(launcher == chosen).then_some("true")] {
+                    (titled(launcher))
+                }
+                " "
+            }
+        }
+    }
+}
+
+/// A file of a training run.
+fn file(export: Export, launcher: Launcher, design: &Design, link: &str) -> Markup {
+    let Some(target) = export.target() else { return html! {} };
+    let link = match launcher {
+        Launcher::Torchrun => link.to_owned(),
+        Launcher::Slurm => format!("{link}&launcher={}", launcher.name()),
+    };
+    words(export, &exports::elsewhere(target, launcher, design), &link)
+}
+
+/// What the file's own words come to, beside the design.
+fn reading(reading: &Reading) -> Markup {
+    html! {
+        @if reading.differs() {
+            div.share-warning { @for line in reading.sentences() { p { (line) } } }
+        } @else {
+            @for line in reading.sentences() { p.muted { (line) } }
+        }
+    }
+}
+
+/// What to check before the run.
+fn checks(checks: &[String]) -> Markup {
+    html! {
+        @if !checks.is_empty() {
+            details.export-text {
+                summary { "Check before the run" }
+                ul { @for check in checks { li { (check) } } }
+            }
+        }
+    }
+}
+
 /// A file in the words of what starts a run, what those can't say and why, and the file to read.
 fn words(export: Export, made: &Made, link: &str) -> Markup {
     let about = match made.unsaid.len() as u64 {
@@ -67,6 +120,8 @@ fn words(export: Export, made: &Made, link: &str) -> Markup {
     };
     html! {
         (row(export, link, &about))
+        @if let Some(read) = &made.reading { (reading(read)) }
+        (checks(&made.checks))
         @if !made.unsaid.is_empty() {
             details.export-text {
                 summary { "Show what it can't say" }
@@ -143,7 +198,7 @@ mod tests {
     use super::*;
 
     fn sheet(query: &str) -> String {
-        html(&link::decode(query).unwrap()).into_string()
+        html(&link::decode(query).unwrap(), Launcher::Torchrun).into_string()
     }
 
     #[test]

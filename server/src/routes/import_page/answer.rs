@@ -65,6 +65,12 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
                     " open, below: the numbers are those of the guesses."
                 }
             }
+            @if !import.carried.is_empty() {
+                p {
+                    (count(import.carried.len(), "argument", "arguments"))
+                    " without a knob carried along: exports have them again."
+                }
+            }
             p.muted {
                 "The nearest preset is " (design.preset.title) ": "
                 (count(design.changed().len(), "knob differs", "knobs differ")) "."

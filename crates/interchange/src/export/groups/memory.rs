@@ -1,8 +1,8 @@
 //! Arguments about memory.
 
 use model::choice::{
-    Choice, RecomputeGranularity, RecomputeMethod, RecomputeModule, StateDtype, SwapModule,
-    ZeroMemory,
+    Choice, Method, Optimizer, RecomputeGranularity, RecomputeMethod, RecomputeModule,
+    ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
 };
 use model::design::{Design, PerStage};
 
@@ -16,26 +16,68 @@ pub(super) fn memory(mindspeed: bool, d: &Design) -> Group {
         let level = Some(m.moe_zero_memory).filter(|level| *level != ZeroMemory::Disable);
         group.some("moe-zero-memory", level.map(Choice::name));
         group.on("swap-optimizer", m.swap_modules.has(SwapModule::Optimizer));
-        group.on("swap-attention", m.swap_modules.has(SwapModule::AttentionOutput));
+        let latent = d.transformer.multi_latent_attention;
+        let by_latent = latent && d.schedule.method == Method::DualPipeV;
+        let swap = if by_latent { "mla-swap-core-attn-out" } else { "swap-attention" };
+        group.on(swap, m.swap_modules.has(SwapModule::AttentionOutput));
         group.on("reuse-fp32-param", m.reuse_fp32_param);
-        group.on("o2-gradient", m.gradient_dtype == StateDtype::Bf16);
+        let half = m.gradient_dtype == StateDtype::Bf16;
+        group.on("o2-gradient", half);
+        let whole =
+            d.parallel.data_parallel_sharding_strategy == ShardingStrategy::OptimGradsParams;
+        group.on("no-gradient-accumulation-fusion", half || whole);
     } else {
-        let dtypes = [
-            ("main-grads-dtype", m.gradient_dtype),
-            ("main-params-dtype", m.main_params_dtype),
-            ("exp-avg-dtype", m.exp_avg_dtype),
-            ("exp-avg-sq-dtype", m.exp_avg_sq_dtype),
-        ];
-        let other = dtypes.iter().any(|(_, dtype)| *dtype != StateDtype::Fp32);
-        group.on("use-precision-aware-optimizer", other);
-        for (name, dtype) in dtypes {
-            group.some(name, (dtype != StateDtype::Fp32).then(|| dtype.name()));
-        }
-        let layers = m.cpu_offloading_num_layers;
-        group.some("cpu-offloading-num-layers", (layers > 0).then_some(layers));
+        states(d, &mut group);
+        offloading(d, &mut group);
     }
     group.on("cross-entropy-loss-fusion", m.cross_entropy_loss_fusion);
     group
+}
+
+/// The optimizer's states and gradients. Megatron keeps them narrow with Adam alone, and sharded;
+/// gradients in 16 bits have a word of their own elsewhere.
+fn states(d: &Design, group: &mut Group) {
+    let m = &d.memory;
+    let is_sharded = d.parallel.data_parallel_sharding_strategy != ShardingStrategy::NoShard;
+    let is_aware = is_sharded && d.training.optimizer == Optimizer::Adam;
+    let swaps = m.swap_modules.has(SwapModule::Optimizer) && is_aware;
+    let is_word = |dtype: StateDtype, words: &[StateDtype]| {
+        is_aware && dtype != StateDtype::Fp32 && words.contains(&dtype)
+    };
+    let moments = [StateDtype::Fp16, StateDtype::Bf16, StateDtype::Fp8];
+    let dtypes = [
+        ("main-grads-dtype", m.gradient_dtype, &moments[1..2]),
+        ("main-params-dtype", m.main_params_dtype, &moments[..1]),
+        ("exp-avg-dtype", m.exp_avg_dtype, &moments[..]),
+        ("exp-avg-sq-dtype", m.exp_avg_sq_dtype, &moments[..]),
+    ];
+    let other = dtypes.iter().any(|(_, dtype, words)| is_word(*dtype, words));
+    group.on("use-precision-aware-optimizer", other || swaps);
+    for (name, dtype, words) in dtypes {
+        group.some(name, is_word(dtype, words).then(|| dtype.name()));
+    }
+    group.on("grad-reduce-in-bf16", !is_aware && m.gradient_dtype == StateDtype::Bf16);
+    group.on("optimizer-cpu-offload", swaps);
+}
+
+/// What waits on the host: whole layers, or modules' activations. Attention's output waits with its
+/// input, as Megatron asks for both.
+fn offloading(d: &Design, group: &mut Group) {
+    let m = &d.memory;
+    let layers = m.cpu_offloading_num_layers;
+    group.some("cpu-offloading-num-layers", (layers > 0).then_some(layers));
+    let sparse = d.transformer.num_moe_experts.is_some();
+    let mut modules: Vec<&str> = vec![];
+    if m.swap_modules.has(SwapModule::Activations) && sparse {
+        modules.extend(["expert_fc1", "moe_act"]);
+    }
+    if m.swap_modules.has(SwapModule::AttentionOutput) {
+        modules.extend(["core_attn", "attn_proj"]);
+    }
+    if !modules.is_empty() {
+        group.on("fine-grained-activation-offloading", true);
+        group.values("offload-modules", &modules);
+    }
 }
 
 fn recomputation(mindspeed: bool, d: &Design, group: &mut Group) {
@@ -68,10 +110,19 @@ fn layers(d: &Design) -> u64 {
 fn modules(mindspeed: bool, d: &Design, group: &mut Group) {
     let modules = d.memory.recompute_modules;
     if mindspeed {
-        group.some(
-            "recompute-granularity",
-            modules.has(RecomputeModule::CoreAttn).then_some("selective"),
-        );
+        let by_name = [RecomputeModule::Mlp, RecomputeModule::Moe];
+        let named: Vec<&str> = [RecomputeModule::CoreAttn]
+            .iter()
+            .chain(&by_name)
+            .filter(|module| modules.has(**module))
+            .map(|module| module.name())
+            .collect();
+        if !named.is_empty() {
+            group.value("recompute-granularity", "selective");
+            if by_name.iter().any(|module| modules.has(*module)) {
+                group.values("recompute-modules", &named);
+            }
+        }
         group.on("recompute-activation-function", modules.has(RecomputeModule::MoeAct));
         group.on("recompute-norm", modules.has(RecomputeModule::Layernorm));
         group.on("recompute-mla-up-proj", modules.has(RecomputeModule::MlaUpProj));
