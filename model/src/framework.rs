@@ -48,22 +48,23 @@ pub(crate) const fn ends(framework: Framework) -> Ends {
     }
 }
 
-/// Whether a framework ships a schedule.
+/// Whether a design's framework ships a schedule, for this model.
 ///
 /// Sources: Megatron-Core `pipeline_parallel/schedules.py` (1F1B and its interleaved form; their
 /// pairs are `overlap_moe_expert_parallel_comm`); MindSpeed `--moe-fb-overlap` and
 /// `--schedules-method dualpipev`; DeepSpeed `runtime/pipe/schedule.py:TrainSchedule` (1F1B);
 /// PyTorch `torch.distributed.pipelining`, which torchtitan runs beside FSDP.
-pub(crate) const fn has_method(framework: Framework, method: Method) -> bool {
-    match framework {
+fn has_method(design: &Design, method: Method) -> bool {
+    match design.kernel.framework {
         Framework::Ideal => true,
-        Framework::Mindspeed => matches!(
-            method,
-            Method::OneForwardOneBackward
-                | Method::Interleaved
-                | Method::OneForwardOneBackwardOverlap
-                | Method::DualPipeV
-        ),
+        // Its pairs hide the exchange of experts, and need one.
+        Framework::Mindspeed => match method {
+            Method::OneForwardOneBackward | Method::Interleaved => true,
+            Method::OneForwardOneBackwardOverlap | Method::DualPipeV => {
+                design.transformer.num_moe_experts.is_some()
+            }
+            _ => false,
+        },
         Framework::Megatron | Framework::Fsdp => {
             matches!(method, Method::OneForwardOneBackward | Method::Interleaved)
         }
@@ -79,7 +80,8 @@ pub(crate) const fn has_method(framework: Framework, method: Method) -> bool {
 /// `overlap_comm`, without stages, and the prefetches of ZeRO-3; FSDP prefetches, and torchtitan has
 /// `enable_async_tensor_parallel`.
 pub(crate) fn has_overlap(design: &Design, knob: KnobId) -> bool {
-    let sends = design.parallel.virtual_pipeline_model_parallel_size > 1;
+    let sends = design.parallel.virtual_pipeline_model_parallel_size > 1
+        && design.schedule.method != Method::DualPipeV;
     match (design.kernel.framework, knob) {
         // Its pairs reduce gradients at the end.
         (Framework::Mindspeed, KnobId::overlap_grad_reduce | KnobId::overlap_param_gather) => {
@@ -134,7 +136,7 @@ pub(crate) const fn can_swap(framework: Framework, module: SwapModule) -> bool {
 /// Whether a framework computes a module of layers again, by its name.
 ///
 /// Sources: Megatron-Core `--recompute-modules`; MindSpeed-LLM `--recompute-activation-function`,
-/// `--recompute-norm`, `--recompute-mla-up-proj`; Megatron-DeepSpeed
+/// `--recompute-norm`, `--recompute-mla-up-proj`, and core 0.12.1's `mlp` and `moe`; Megatron-DeepSpeed
 /// `--recompute-granularity selective`; torchtitan's selective modes name operators.
 pub(crate) const fn can_recompute(framework: Framework, module: RecomputeModule) -> bool {
     use RecomputeModule as M;
@@ -142,7 +144,7 @@ pub(crate) const fn can_recompute(framework: Framework, module: RecomputeModule)
         Framework::Ideal => true,
         Framework::Megatron => !matches!(module, M::MlaQkv | M::MlaKv | M::MoePermute),
         Framework::Mindspeed => {
-            matches!(module, M::CoreAttn | M::MoeAct | M::Layernorm | M::MlaUpProj)
+            !matches!(module, M::MlaQkv | M::MlaKv | M::MoePermute | M::SharedExperts)
         }
         Framework::Deepspeed => matches!(module, M::CoreAttn),
         Framework::Fsdp => false,
@@ -273,11 +275,11 @@ impl Vocabulary {
         self.any || from.differences(to).iter().all(|knob| self.says(to, knob))
     }
 
-    /// Whether the framework has a schedule.
+    /// Whether the framework has a schedule, for a design's model.
     #[must_use]
-    pub fn has_method(&self, framework: Framework, method: Method) -> bool {
+    pub fn has_method(&self, design: &Design, method: Method) -> bool {
         self.any
-            || has_method(framework, method)
+            || has_method(design, method)
             || self.published.as_ref().is_some_and(|run| run.schedule.method == method)
     }
 
@@ -332,7 +334,7 @@ fn says(design: &Design, knob: KnobId) -> bool {
     let (parallel, schedule, memory) = (&design.parallel, &design.schedule, &design.memory);
     match knob {
         _ if framework == Framework::Ideal => true,
-        KnobId::method => has_method(framework, schedule.method),
+        KnobId::method => has_method(design, schedule.method),
         KnobId::data_parallel_sharding_strategy => {
             can_shard(design, parallel.data_parallel_sharding_strategy)
         }
@@ -363,7 +365,10 @@ fn says(design: &Design, knob: KnobId) -> bool {
             memory.gradient_dtype == StateDtype::Fp32
                 || (framework != Framework::Fsdp && memory.gradient_dtype == StateDtype::Bf16)
         }
-        KnobId::main_params_dtype => says_dtype(framework, memory.main_params_dtype),
+        KnobId::main_params_dtype => {
+            says_dtype(framework, memory.main_params_dtype)
+                && memory.main_params_dtype != StateDtype::Bf16
+        }
         KnobId::exp_avg_dtype => says_dtype(framework, memory.exp_avg_dtype),
         KnobId::exp_avg_sq_dtype => says_dtype(framework, memory.exp_avg_sq_dtype),
         KnobId::reuse_fp32_param => !memory.reuse_fp32_param || framework == Framework::Mindspeed,

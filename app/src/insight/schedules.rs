@@ -126,8 +126,7 @@ fn row(plan: &Plan, method: Method) -> Row {
         }
         Err(violations) => Outcome::Refused(refusal(&trial, &violations)),
     };
-    let framework = design.kernel.framework;
-    let is_told = Vocabulary::of(design).has_method(framework, method);
+    let is_told = Vocabulary::of(design).has_method(design, method);
     Row { method, chunks, is_own, is_told, followed, outcome }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn methods(design: &Design, words: &Vocabulary) -> Vec<Method> {
     let unseen = [Method::Gpipe, Method::VHalf, Method::VMin];
     let is_found = |method: &Method| {
         let is_own = *method == design.schedule.method;
-        words.has_method(design.kernel.framework, *method) && (is_own || !unseen.contains(method))
+        words.has_method(design, *method) && (is_own || !unseen.contains(method))
     };
     Method::ALL.iter().copied().filter(is_found).collect()
 }

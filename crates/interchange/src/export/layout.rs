@@ -1,6 +1,6 @@
 //! Layers of a design as others count them.
 
-use model::design::Design;
+use model::design::{Design, KnobId};
 
 /// Letters of the longest layout that is written.
 const MAX_LETTERS: usize = 4_000;
@@ -52,9 +52,13 @@ pub(super) fn is_written(design: &Design) -> bool {
 /// Megatron's layout for slots with no-op or MTP layers, which Megatron counts otherwise.
 pub(super) fn letters(design: &Design) -> Option<String> {
     if let Some(layout) = &design.parallel.pipeline_model_parallel_layout {
-        // MTP layers apart from their heads have no letter in Megatron.
-        let own = layout.chunks.iter().any(|chunk| chunk.contains(['n', 'h']));
-        return (!own).then(|| spelled(&layout.chunks)).filter(|text| text.len() <= MAX_LETTERS);
+        let is_own = !layout.chunks.iter().any(|chunk| chunk.contains(['n', 'h']));
+        let text = if is_own {
+            design.get(KnobId::pipeline_model_parallel_layout).to_string()
+        } else {
+            spelled(&of_megatron(&layout.chunks)?)
+        };
+        return Some(text).filter(|text| text.len() <= MAX_LETTERS);
     }
     let transformer = &design.transformer;
     let Counted { total, noops } = counted(design);
@@ -75,6 +79,21 @@ pub(super) fn letters(design: &Design) -> Option<String> {
     (0..transformer.mtp_num_layers).for_each(|_| last.push('m'));
     last.push('L');
     Some(spelled(&letters)).filter(|text| text.len() <= MAX_LETTERS)
+}
+
+/// Chunks in Megatron's letters: it computes the heads of MTP layers beside the loss, wherever the
+/// layers are, and has no letters for one without the other.
+fn of_megatron(chunks: &[String]) -> Option<Vec<String>> {
+    let (last, others) = chunks.split_last()?;
+    let count = |letter: char| chunks.iter().map(|chunk| chunk.matches(letter).count()).sum();
+    let (apart, heads): (usize, usize) = (count('n'), count('h'));
+    let beside = last.matches('h').count();
+    let is_whole = others.iter().any(|chunk| chunk.contains('m'));
+    if apart != heads || heads != beside || is_whole || last.contains('n') {
+        return None;
+    }
+    let letters = |chunk: &String| chunk.replace('n', "m").replace('h', "");
+    Some(chunks.iter().map(letters).collect())
 }
 
 /// Chunks with repeats counted: `Ettt` is `Et*3`.

@@ -47,6 +47,7 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
         parts.set(KnobId::moe_shared_expert_intermediate_size, &width, "spec", draft);
     }
     virtual_stages(parts, total, draft);
+    put_heads_beside_the_loss(draft);
     if let Some(layout) = &draft.design.parallel.pipeline_model_parallel_layout {
         // Megatron counts the layout's chunks.
         let chunks = layout.chunks.len() as u64;
@@ -63,6 +64,19 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
         return layout(&counts, mtp, key, parts.line(first.trim_start_matches('-')), draft);
     }
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
+}
+
+/// Tells MTP layers from their heads where a layout has them in front of the loss: Megatron computes
+/// the heads beside it (`gpt_model.py:GPTModel._postprocess`).
+fn put_heads_beside_the_loss(draft: &mut Draft) {
+    let layout = draft.design.parallel.pipeline_model_parallel_layout.as_ref();
+    let Some((last, others)) = layout.and_then(|layout| layout.chunks.split_last()) else { return };
+    let apart: usize = others.iter().map(|chunk| chunk.matches('m').count()).sum();
+    let Some(before) = last.strip_suffix('L').filter(|_| apart > 0) else { return };
+    let mut chunks: Vec<String> = others.iter().map(|chunk| chunk.replace('m', "n")).collect();
+    chunks.push(format!("{before}{}L", "h".repeat(apart)));
+    // As many letters as before.
+    let _ = draft.design.set_text(KnobId::pipeline_model_parallel_layout, &chunks.join("|"));
 }
 
 /// Asks how many layers there are, with the number that what is given makes likely.

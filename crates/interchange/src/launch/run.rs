@@ -112,7 +112,8 @@ fn overlap(parts: &Parts, draft: &mut Draft) {
     if let Some(method) = parts.text("schedules-method") {
         parts.set(knob, method, "schedules-method", draft);
         if parts.has(pairs) {
-            parts.set(KnobId::overlap_moe_expert_parallel_comm, "true", pairs, draft);
+            let reason = format!("{method} runs forwards beside backwards already");
+            draft.ignore(pairs, parts.line(pairs), reason);
         }
     } else if parts.has(pairs) {
         parts.set(knob, "1f1b_overlap", pairs, draft);

@@ -125,7 +125,12 @@ fn modules(mindspeed: bool, d: &Design, group: &mut Group) {
         }
         group.on("recompute-activation-function", modules.has(RecomputeModule::MoeAct));
         group.on("recompute-norm", modules.has(RecomputeModule::Layernorm));
-        group.on("recompute-mla-up-proj", modules.has(RecomputeModule::MlaUpProj));
+        let projects = modules.has(RecomputeModule::MlaUpProj);
+        group.on("recompute-mla-up-proj", projects);
+        // Where heads are cut, it needs both of these.
+        let is_cut = projects && d.parallel.tensor_model_parallel_size > 1;
+        group.on("mla-up-proj-tp-overlap", is_cut);
+        group.on("mla-mm-split", is_cut);
         return;
     }
     // MLA's other parts and the permutation have no name in Megatron.

@@ -1,0 +1,60 @@
+//! What a search proposes can be written in its framework's words: an export leaves nothing of a
+//! strategy to a comment, and is the design when it is read back.
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+use interchange::{Export, Provenance, Target, export, import};
+use model::choice::Framework;
+use model::design::{Design, KnobId};
+use model::find::{OneThread, Query, find};
+use model::framework::TOLD;
+use model::link;
+
+/// Questions of both families, dense and with experts, small enough to be asked in a test.
+const ASKS: [&str; 6] = [
+    "preset=llama-3-70b&num_devices=64&seq=8192&gbs=512",
+    "preset=qwen3-30b-a3b&num_devices=32&seq=8192&gbs=256",
+    "preset=deepseek-v3&num_devices=512&accelerator=h800-sxm-80gb&seq=4096&gbs=4096",
+    "preset=qwen3-32b&num_devices=128&accelerator=ascend-910b3&seq=8192&gbs=512",
+    "preset=deepseek-v3&num_devices=512&accelerator=ascend-910c&seq=4096&gbs=4096",
+    "preset=pangu-pro-moe-72b&num_devices=256&seq=4096&gbs=1024",
+];
+
+fn target(design: &Design) -> Target {
+    match design.kernel.framework {
+        Framework::Mindspeed => Target::Mindspeed,
+        _ => Target::Megatron,
+    }
+}
+
+/// Whether a layout is said with other letters for the same chunks.
+fn is_spelled(design: &Design, export: &Export, knob: KnobId) -> bool {
+    let chunks = |design: &Design| {
+        let layout = design.parallel.pipeline_model_parallel_layout.as_ref();
+        layout.map(|layout| layout.chunks.to_vec())
+    };
+    let is_argument = |line: &&str| !line.trim_start().starts_with('#');
+    let said: Vec<&str> = export.text.lines().filter(is_argument).collect();
+    let read = import(target(design).format(), &said.join("\n"), None).design;
+    knob == KnobId::pipeline_model_parallel_layout
+        && read.is_some_and(|read| chunks(&read) == chunks(design))
+}
+
+#[test]
+fn what_is_found_is_said_by_arguments_and_never_by_a_comment() {
+    for ask in ASKS {
+        let design = link::decode(ask).unwrap();
+        let answer = find(Query::new(design), &OneThread).unwrap();
+        assert!(!answer.designs.is_empty(), "{ask}");
+        for found in &answer.designs {
+            let export =
+                export(target(&found.design), &found.design, &Provenance { date: "2026-01-31" });
+            let unsaid: Vec<(KnobId, &str)> = export
+                .unsaid
+                .iter()
+                .filter(|one| TOLD.has(one.knob) && !is_spelled(&found.design, &export, one.knob))
+                .map(|one| (one.knob, one.value.as_str()))
+                .collect();
+            assert!(unsaid.is_empty(), "{unsaid:?} of {}", link::encode(&found.design));
+        }
+    }
+}
