@@ -421,8 +421,8 @@ pub const H200: Levels = Levels {
 /// B300.
 #[rustfmt::skip]
 pub const B300: Levels = Levels {
-    gemm: 0.750, fp8_gemm: 0.693, block_fp8_gemm: 0.733, fp4_gemm: 0.347,
-    attention_forward: 0.857, softmax: 0.415,
+    gemm: 0.833, fp8_gemm: 0.770, block_fp8_gemm: 0.814, fp4_gemm: 0.386,
+    attention_forward: 0.952, softmax: 0.415,
 };
 
 /// GB200.
