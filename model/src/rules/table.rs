@@ -5,7 +5,8 @@ use alloc::string::String;
 
 use super::facts::{
     absent_modules, cp, dp, grid, has_documents, has_experts, idle_adapters, message, not_offered,
-    overlaps_pairs, pp, query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
+    overlaps_pairs, pp, query_groups, sequence_parts, shared_heads, sizes, tp, ulysses_heads, vpp,
+    wrong_group,
 };
 use super::layers;
 use super::letters::layout_problem;
@@ -112,15 +113,9 @@ rules! {
         |d| indivisible(d.transformer.num_attention_heads, tp(d), || say!(
             "TP {} doesn't divide {} attention heads", tp(d), d.transformer.num_attention_heads));
     query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups]
-        + [num_attention_heads, multi_latent_attention] MEGATRON,
-        |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
-            query_groups(d), tp(d),
-            || if tp(d).is_multiple_of(query_groups(d)) {
-                say!("TP {} is more than {} query groups: Megatron-Core lets ranks share one, \
-                      which isn't modelled", tp(d), query_groups(d))
-            } else {
-                say!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))
-            }))?;
+        + [num_attention_heads, multi_latent_attention, framework,
+               experimental_attention_variant] MEGATRON,
+        |d| shared_heads(d);
     heads_are_a_multiple_of_query_groups [num_query_groups, num_attention_heads] MEGATRON,
         |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || say!(
             "{} query groups don't divide {} heads",
@@ -178,7 +173,7 @@ rules! {
             d.training.seq_length, sequence_parts(d)));
     heads_are_a_multiple_of_ulysses_ranks
         [context_parallel_algo, context_parallel_size, num_query_groups]
-        + [tensor_model_parallel_size, num_attention_heads, multi_latent_attention,
+        + [tensor_model_parallel_size, num_attention_heads, multi_latent_attention, framework,
                num_devices, devices_per_node, scale_up_domain_size, accelerator] ULYSSES,
         |d| ulysses_heads(d);
     batch_is_a_multiple_of_dp_mbs
@@ -319,7 +314,7 @@ rules! {
            multi_latent_attention, ffn_hidden_size, moe_ffn_hidden_size, num_moe_experts,
            moe_shared_expert_intermediate_size, expert_tensor_parallel_size,
            context_parallel_size, context_parallel_algo, num_devices, devices_per_node,
-           scale_up_domain_size, accelerator] MEGATRON,
+           scale_up_domain_size, accelerator, framework, experimental_attention_variant] MEGATRON,
         |d| layers::overridden_sizes(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
         + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
