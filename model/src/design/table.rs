@@ -524,6 +524,7 @@ Kernel kernel {
     profile: Option<String> = None, kernel::PROFILE;
     sustained_clock: f64 = 1.0, kernel::SUSTAINED_CLOCK;
     flash_attention: bool = true, kernel::FLASH_ATTENTION;
+    flash_attention_version: Option<u64> = None, kernel::FLASH_ATTENTION_VERSION;
     mla_fa_without_pad: bool = true, kernel::MLA_FA_WITHOUT_PAD;
     padded_base_length: u64 = 128, kernel::PADDED_BASE_LENGTH;
     fused_rms_norm: bool = true, kernel::FUSED_RMS_NORM;

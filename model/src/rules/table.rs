@@ -11,6 +11,7 @@ use super::facts::{
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
+use crate::calibration::{AMPERE, BLACKWELL, HOPPER};
 use crate::choice::{
     AuxLoss, Balance, Choice, Dispatcher, LengthDistribution, Method, Optimizer, Planner,
     Precision, RankOrder, RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule,
@@ -25,6 +26,19 @@ use crate::source::{
     HUAWEI_OPERATORS, KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MEGATRON_BRIDGE, MINDSPEED,
     MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
+
+/// The newest generation of FlashAttention that is written for a family; 0 where none is.
+///
+/// Source: FlashAttention's README: 2 from Ampere on, 3 for Hopper, 4 for Hopper and Blackwell.
+fn newest_flash_attention(family: &str) -> u64 {
+    if family == HOPPER.family || family == BLACKWELL.family {
+        4
+    } else if family == AMPERE.family {
+        2
+    } else {
+        0
+    }
+}
 
 rules! {
     world_size_is_a_multiple_of_tp_pp_cp
@@ -56,6 +70,16 @@ rules! {
             indivisible(d.cluster.num_devices, ep * etp * pp(d), || say!(
                 "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
                 d.cluster.num_devices / pp(d)))
+        };
+    flash_attention_is_written_for_the_accelerator
+        [flash_attention_version, accelerator] MEGATRON,
+        |d| {
+            let (version, row) =
+                (d.kernel.flash_attention_version?, d.cluster.accelerator.row());
+            let most = newest_flash_attention(row.kernels.family);
+            let least_on_blackwell = version == 3 && row.kernels.family == BLACKWELL.family;
+            (version > most || least_on_blackwell).then(|| say!(
+                "there is no FlashAttention-{version} for {}", row.title))
         };
     documents_need_flash_attention [length_distribution, flash_attention] MEGATRON_BRIDGE,
         |d| (has_documents(d) && !d.kernel.flash_attention).then(|| say!(

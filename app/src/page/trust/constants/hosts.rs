@@ -80,15 +80,6 @@ const CONSTANTS: [Constant; 7] = [
         }),
     },
     Constant {
-        name: "Attention kernels",
-        meaning: "those written for the family, or FlashAttention-2",
-        text: |host| {
-            let text = if host.flash_attention_2 { "FlashAttention-2" } else { "the family's" };
-            text.to_owned()
-        },
-        fit: None,
-    },
-    Constant {
         name: "Element-wise traffic",
         meaning: "memory traffic of element-wise kernels over that of fused ones",
         text: |host| format!("{} ×", format::decimals(host.element_passes, 2)),
