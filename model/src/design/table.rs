@@ -472,6 +472,9 @@ Memory memory {
             .source(MINDSPEED);
     cross_entropy_loss_fusion: bool = false,
         knob("Fused cross-entropy", Flag, "The loss keeps no fp32 copy of the logits");
+    cross_entropy_fusion_impl: CrossEntropyFusion = CrossEntropyFusion::Native,
+        training::CROSS_ENTROPY_FUSION_IMPL;
+    loss_chunks: u64 = 1, training::LOSS_CHUNKS;
     reserved_gib: f64 = 2.0,
         knob("Reserve", Real(0.0, 1_024.0),
             "Runtime, communication library and fragmentation").unit("GiB").source(ASSUMED);

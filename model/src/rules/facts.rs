@@ -3,9 +3,10 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
+use crate::calibration::{AMPERE, BLACKWELL, HOPPER};
 use crate::choice::{
-    AttentionVariant, Choice, ContextParallelAlgo, Framework, LengthDistribution, LoraModule,
-    RecomputeModule,
+    AttentionVariant, Choice, ContextParallelAlgo, CrossEntropyFusion, Framework,
+    LengthDistribution, LoraModule, RecomputeModule,
 };
 use crate::design::{Design, KnobId};
 use crate::schedule::{Fault, Form, Grid, Sizes};
@@ -180,4 +181,39 @@ pub(super) fn ulysses_heads<W: Words>(d: &Design) -> Option<W> {
     indivisible(groups, ranks, || {
         say!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
     })
+}
+
+/// A generation of FlashAttention that isn't written for the accelerator: 2 is from Ampere on, 3
+/// for Hopper, 4 for Hopper and Blackwell.
+///
+/// # Source
+/// FlashAttention's README.
+pub(super) fn attention_generation<W: Words>(d: &Design) -> Option<W> {
+    let (version, row) = (d.kernel.flash_attention_version?, d.cluster.accelerator.row());
+    let family = row.kernels.family;
+    let is_written = match version {
+        2 => [AMPERE.family, HOPPER.family, BLACKWELL.family].contains(&family),
+        3 => family == HOPPER.family,
+        _ => [HOPPER.family, BLACKWELL.family].contains(&family),
+    };
+    (!is_written).then(|| say!("there is no FlashAttention-{version} for {}", row.title))
+}
+
+/// Kernels of a fused loss where it isn't fused.
+pub(super) fn loss_kernels<W: Words>(d: &Design) -> Option<W> {
+    let kernels = d.memory.cross_entropy_fusion_impl;
+    (kernels != CrossEntropyFusion::Native && !d.memory.cross_entropy_loss_fusion)
+        .then(|| say!("the loss isn't fused, so that {} says nothing", kernels.name()))
+}
+
+/// Chunks of logits that aren't held, or of fewer tokens than chunks.
+pub(super) fn loss_chunks<W: Words>(d: &Design) -> Option<W> {
+    let chunks = d.memory.loss_chunks;
+    if chunks > 1 && d.memory.cross_entropy_fusion_impl == CrossEntropyFusion::Linear {
+        return Some(say!(
+            "a loss that is one with the head holds no logits to cut into {chunks} chunks"
+        ));
+    }
+    let tokens = d.training.seq_length * d.training.micro_batch_size / cp(d).max(1);
+    (chunks > tokens).then(|| say!("{chunks} chunks of the loss are more than its {tokens} tokens"))
 }

@@ -4,14 +4,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::facts::{
-    absent_modules, cp, dp, grid, has_documents, has_experts, idle_adapters, message, not_offered,
-    overlaps_pairs, pp, query_groups, sequence_parts, shared_heads, sizes, tp, ulysses_heads, vpp,
-    wrong_group,
+    absent_modules, attention_generation, cp, dp, grid, has_documents, has_experts, idle_adapters,
+    loss_chunks, loss_kernels, message, not_offered, overlaps_pairs, pp, query_groups,
+    sequence_parts, shared_heads, sizes, tp, ulysses_heads, vpp, wrong_group,
 };
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
-use crate::calibration::{AMPERE, BLACKWELL, HOPPER};
 use crate::choice::{
     AuxLoss, Balance, Choice, Dispatcher, LengthDistribution, Method, Optimizer, Planner,
     Precision, RankOrder, RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule,
@@ -24,21 +23,8 @@ use crate::schedule::Form;
 use crate::source::{
     ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, DYNAMIC_CP,
     HUAWEI_OPERATORS, KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MEGATRON_BRIDGE, MINDSPEED,
-    MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, TORCHTITAN, ULYSSES, ZERO_BUBBLE,
 };
-
-/// The newest generation of FlashAttention that is written for a family; 0 where none is.
-///
-/// Source: FlashAttention's README: 2 from Ampere on, 3 for Hopper, 4 for Hopper and Blackwell.
-fn newest_flash_attention(family: &str) -> u64 {
-    if family == HOPPER.family || family == BLACKWELL.family {
-        4
-    } else if family == AMPERE.family {
-        2
-    } else {
-        0
-    }
-}
 
 rules! {
     world_size_is_a_multiple_of_tp_pp_cp
@@ -73,14 +59,7 @@ rules! {
         };
     flash_attention_is_written_for_the_accelerator
         [flash_attention_version, accelerator] MEGATRON,
-        |d| {
-            let (version, row) =
-                (d.kernel.flash_attention_version?, d.cluster.accelerator.row());
-            let most = newest_flash_attention(row.kernels.family);
-            let least_on_blackwell = version == 3 && row.kernels.family == BLACKWELL.family;
-            (version > most || least_on_blackwell).then(|| say!(
-                "there is no FlashAttention-{version} for {}", row.title))
-        };
+        |d| attention_generation(d);
     documents_need_flash_attention [length_distribution, flash_attention] MEGATRON_BRIDGE,
         |d| (has_documents(d) && !d.kernel.flash_attention).then(|| say!(
             "attention inside of documents needs flash attention"));
@@ -552,6 +531,13 @@ rules! {
             && (d.memory.swap_modules.has(SwapModule::Probs)
                 || d.memory.swap_modules.has(SwapModule::Activations)))
             .then(|| say!("a dense model has no expert activations to swap"));
+    loss_kernels_are_of_a_fused_loss
+        [cross_entropy_fusion_impl, cross_entropy_loss_fusion] MEGATRON,
+        |d| loss_kernels(d);
+    loss_chunks_are_of_logits_and_tokens
+        [loss_chunks, cross_entropy_fusion_impl, seq_length, micro_batch_size]
+        + [context_parallel_size] TORCHTITAN,
+        |d| loss_chunks(d);
     offloaded_layers_need_one_stage
         [cpu_offloading_num_layers, pipeline_model_parallel_size] MEGATRON,
         |d| (d.memory.cpu_offloading_num_layers > 0 && pp(d) > 1)

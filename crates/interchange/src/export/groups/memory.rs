@@ -1,8 +1,8 @@
 //! Arguments about memory.
 
 use model::choice::{
-    Choice, RecomputeGranularity, RecomputeMethod, RecomputeModule, StateDtype, SwapModule,
-    ZeroMemory,
+    Choice, CrossEntropyFusion, RecomputeGranularity, RecomputeMethod, RecomputeModule, StateDtype,
+    SwapModule, ZeroMemory,
 };
 use model::design::{Design, PerStage};
 
@@ -35,6 +35,8 @@ pub(super) fn memory(mindspeed: bool, d: &Design) -> Group {
         group.some("cpu-offloading-num-layers", (layers > 0).then_some(layers));
     }
     group.on("cross-entropy-loss-fusion", m.cross_entropy_loss_fusion);
+    let by = Some(m.cross_entropy_fusion_impl).filter(|by| *by != CrossEntropyFusion::Native);
+    group.some("cross-entropy-fusion-impl", by.map(Choice::name));
     group
 }
 
