@@ -39,7 +39,7 @@ struct Fit {
     depends: fn(&Row) -> bool,
 }
 
-const CONSTANTS: [Constant; 7] = [
+const CONSTANTS: [Constant; 6] = [
     Constant {
         name: "Host time of a kernel",
         meaning: "to launch it",
