@@ -419,9 +419,13 @@ accelerators! {
     B200 = "b200", Accelerator { is_platform: true, title: "NVIDIA B200", ..B200 };
     B300 = "b300", Accelerator {
         title: "NVIDIA B300",
-        bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
-        fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
+        // HGX B300, eight devices: 36 PFLOPS of BF16 and 72 of FP8 with sparsity, half of it
+        // dense, and 108 of FP4 dense. Those of GB300, 2,500 and 15,000, have another power limit.
+        fp4_tflops: Some(13_500.0),
         hbm_gib: 268.0, hbm_usable_gib: 265.0, inter_node_gb_per_sec: 100.0,
+        // 1769 of 2250, 3353 of 4500.
+        best_gemm_fraction: 0.786,
+        best_fp8_gemm_fraction: 0.745,
         kernels: BLACKWELL.on(calibration::B300),
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200

@@ -307,6 +307,16 @@ choices! {
         /// The output head.
         OutputLayer = "output_layer",
     }
+    /// Which kernels a fused loss is.
+    CrossEntropyFusion {
+        /// Megatron-Core's, over logits that the head has made.
+        Native = "native",
+        /// Transformer Engine's, over the same.
+        Te = "te",
+        /// One with the head: logits live in tiles, forward, and are computed again in slices of the
+        /// vocabulary, backward.
+        Linear = "linear",
+    }
     /// MindSpeed's zero-memory levels: what a MoE layer's backward makes again of its experts'
     /// tensors, rather than keep it.
     ZeroMemory {

@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 
 use crate::adapters;
 use crate::architecture::{Architecture, LayerKind, MAX_KINDS};
-use crate::choice::{CudaGraph, RecomputeModule};
+use crate::choice::{CrossEntropyFusion, CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
+use crate::design::Design;
 use crate::device::{Block, Cost};
 use crate::elementwise::{attention_residuals, hyper_connections, norm, residual};
 use crate::mixer::Mix;
@@ -33,13 +34,39 @@ pub(crate) struct Work<T: Tally = Untallied> {
     pub(crate) source: Block<T>,
 }
 
+/// How the loss is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Loss {
+    /// Without an FP32 copy of the logits.
+    pub(crate) is_fused: bool,
+    /// Whether logits are ever in memory: not where the loss is one with the head.
+    pub(crate) holds_logits: bool,
+    /// Pieces of a micro-batch's tokens, one after the other.
+    pub(crate) chunks: f64,
+}
+
+impl Loss {
+    /// A loss of one kernel over logits in memory.
+    pub(crate) const FUSED: Self = Self { is_fused: true, holds_logits: true, chunks: 1.0 };
+
+    pub(crate) const fn new(design: &Design) -> Self {
+        let memory = &design.memory;
+        let is_linear = matches!(memory.cross_entropy_fusion_impl, CrossEntropyFusion::Linear);
+        Self {
+            is_fused: memory.cross_entropy_loss_fusion,
+            holds_logits: !(memory.cross_entropy_loss_fusion && is_linear),
+            chunks: memory.loss_chunks as f64,
+        }
+    }
+}
+
 impl<T: Tally> Work<T> {
-    /// The work of a deployment's layers; `fuses_loss` is of the head alone.
+    /// The work of a deployment's layers; `loss` is of the head alone.
     pub(crate) fn new(
         on: &Deployment,
         architecture: &Architecture,
         rows: &Rows,
-        fuses_loss: bool,
+        loss: Loss,
     ) -> Self {
         let mut kinds: Vec<Operators<T>> = Vec::with_capacity(architecture.kinds.len());
         // Of each kind's operators, those that aren't its MLP's stand in front.
@@ -70,7 +97,7 @@ impl<T: Tally> Work<T> {
             kinds,
             mtp_extra: kept(mtp_extra(on, rows), on.tuning.trains_norms()),
             embedding: kept(embedding(on, rows), on.trains_embedding()),
-            head: kept(head(on, rows, fuses_loss), on.trains_head()),
+            head: kept(head(on, rows, loss), on.trains_head()),
             source: match on.backbone.residual_block {
                 Some(_) => attention_residuals(on, rows)[1],
                 None => Block::default(),
@@ -159,17 +186,35 @@ fn embedding<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
 /// The output head over the rank's share of the vocabulary, and the loss.
 ///
 /// A fused loss passes over the logits three times in 16 bits; otherwise an FP32 copy is made and
-/// softmax, loss and gradient pass over it eight times.
-fn head<T: Tally>(on: &Deployment, rows: &Rows, fuses_loss: bool) -> Block<T> {
+/// softmax, loss and gradient pass over it eight times. One with the head passes over none, and
+/// computes them again backward. In chunks each but the first adds its gradient of the table to
+/// what is there.
+///
+/// # Source
+/// Megatron-Core, `fused_linear_cross_entropy.py`; torchtitan, `ChunkedCELoss`; Hsu et al. 2024
+/// (Liger).
+fn head<T: Tally>(on: &Deployment, rows: &Rows, loss: Loss) -> Block<T> {
     let (tokens, h) = (rows.group, on.backbone.hidden as f64);
     // Megatron pads the vocabulary to a multiple of 128 on each rank.
     let vocab = libm::ceil(on.split(on.backbone.vocab) / 128.0) * 128.0;
-    let mut block = on.device.linear(tokens, h, vocab) + norm(on, rows.own, h);
+    let chunks = loss.chunks;
+    let mut product: Block<T> = on.device.linear(tokens / chunks, h, vocab);
+    if chunks > 1.0 {
+        product = product * chunks;
+        let table = h * vocab * on.element_bytes();
+        product.weight_grad += on.device.elementwise((chunks - 1.0) * 3.0 * table, chunks - 1.0);
+    }
+    let mut block = product + norm(on, rows.own, h);
     let logits = tokens * vocab;
-    let (bytes, kernels) =
-        if fuses_loss { (3.0 * on.element_bytes(), 2.0) } else { (8.0 * 4.0, 8.0) };
-    // Largest, exponential, sum, logarithm or division, gradient.
-    block.forward += on.device.elementwise(logits * bytes, kernels).doing(5.0 * logits);
+    if loss.holds_logits {
+        let (bytes, kernels) =
+            if loss.is_fused { (3.0 * on.element_bytes(), 2.0) } else { (8.0 * 4.0, 8.0) };
+        // Largest, exponential, sum, logarithm or division, gradient.
+        let passes = on.device.elementwise(logits * bytes, kernels * chunks);
+        block.forward += passes.doing(5.0 * logits);
+    } else {
+        block.input_grad += product.forward;
+    }
     if on.backbone.streams > 1 {
         // All streams are read and added up.
         let joined = on.device.elementwise(on.own_bytes(rows) + on.stream_bytes(rows), 1.0);

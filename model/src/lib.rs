@@ -35,6 +35,7 @@ pub mod fabric;
 
 pub mod accelerator;
 pub mod memory_state;
+pub mod processors;
 
 pub mod knob;
 pub mod preset;

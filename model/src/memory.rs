@@ -206,19 +206,26 @@ impl Plan {
     /// Gradients that a framework holds beside the accumulated ones, in bytes.
     ///
     /// DeepSpeed under BF16 adds those of every backward, 16 bits each, into whole FP32 buffers and
-    /// keeps both. Under FP16 they add up in the parameters' own; its ZeRO step then flattens the
-    /// rank's share and copies it to FP32. A pipeline on FSDP adds micro-batches up unsharded, in
-    /// the format in which they are reduced, and scatters them once a step.
+    /// keeps both, up to ZeRO-1. From ZeRO-2 on a bucket is reduced as soon as it is full, its
+    /// gradients are freed, and the reduced share alone is kept: 2 bytes of weights, 4 of the share
+    /// and 12 of the optimizer are its 18 bytes a parameter. Under FP16 they add up in the
+    /// parameters' own; its ZeRO step then flattens the rank's share and copies it to FP32. A
+    /// pipeline on FSDP adds micro-batches up unsharded, in the format in which they are reduced,
+    /// and scatters them once a step.
     ///
     /// # Source
     /// DeepSpeed, `bf16_optimizer.py` (`fp32_groups_gradients_flat`), `stage_1_and_2.py`
-    /// (`averaged_gradients`, `single_partition_of_fp32_groups`); PyTorch, `fully_shard`,
-    /// `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a pipeline.
+    /// (`partition_gradients`, `averaged_gradients`, `single_partition_of_fp32_groups`), `stage3.py`
+    /// (`grad_partitions_flat_buffer`, `estimate_zero3_model_states_mem_needs`); PyTorch,
+    /// `fully_shard`, `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a
+    /// pipeline.
     fn second_gradients(&self, params: &RankParams) -> f64 {
         let accumulated = self.design().memory.gradient_dtype.bytes();
         let (stored, whole) = (self.activation_bytes(), params.dense + params.expert);
         match self.design().kernel.framework {
-            Framework::Deepspeed if accumulated > stored => whole * stored,
+            Framework::Deepspeed if accumulated > stored => {
+                if self.shards(ShardingStrategy::OptimGrads) { 0.0 } else { whole * stored }
+            }
             Framework::Deepspeed if self.shards(ShardingStrategy::Optim) => {
                 let share =
                     params.dense / self.dense_shards() + params.expert / self.expert_shards();

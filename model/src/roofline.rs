@@ -11,7 +11,7 @@ use crate::axis::LinkLevel;
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
 use crate::estimate::Communication;
-use crate::layer::{RESIDUALS, Work};
+use crate::layer::{Loss, RESIDUALS, Work};
 use crate::mixer::SCAN;
 use crate::operator::{self, Operators, Place};
 use crate::plan::Plan;
@@ -315,8 +315,8 @@ fn operator(
 /// and cost are one.
 fn kernels(plan: &Plan) -> Vec<Kernels> {
     let (on, architecture, rows) = (&plan.deployment, &plan.architecture, plan.rows());
-    let fuses_loss = plan.design().memory.cross_entropy_loss_fusion;
-    let work: Work<Moved> = Work::new(on, architecture, &rows, fuses_loss);
+    let loss = Loss::new(plan.design());
+    let work: Work<Moved> = Work::new(on, architecture, &rows, loss);
     let stage = plan.mean_stage();
     let mut kernels: Vec<Kernels> = Vec::new();
     let counts = stage.with_mtp(architecture.mtp.kind);

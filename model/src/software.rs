@@ -97,7 +97,8 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
 
 /// From bursts to steps, and the constants' own limits: no matmul is faster than the best that was
 /// measured on the part, whatever its family reaches, and attention is of the library that the
-/// framework calls.
+/// design names, or the one written for the family: PyTorch's own attention is cuDNN's from Hopper
+/// on where torchtitan asks for that first (`attention.py`, `set_priority`).
 fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
     let kernels = &mut accelerator.kernels;
     if kernel.framework == Framework::Ideal {
@@ -136,7 +137,8 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
         }
     }
     kernels.gemm = (kernels.gemm * rate).min(most);
-    let library = if host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
+    let is_second = kernel.flash_attention_version == Some(2);
+    let library = if is_second { kernels.flash_attention_2 } else { 1.0 };
     kernels.attention_forward = (kernels.attention_forward * rate).min(most) * library;
     kernels.attention_backward = (kernels.attention_backward * rate).min(most) * library;
     kernels.vector_bandwidth /= host.element_passes;

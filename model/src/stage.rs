@@ -189,6 +189,7 @@ impl StageWork {
         if plan.runs_pairs() {
             let mut exposed = self.pair_exposed;
             // Copies go out and come back at the same time.
+            let copy = swapped / plan.deployment.machine.host_both_ways.get();
             exposed[HOST] = (copy - self.kernels()).max(0.0);
             let [ahead, back] = &waits.alone;
             let passes = [&self.forward, &self.backward];

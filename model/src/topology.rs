@@ -3,6 +3,7 @@
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::design::Design;
 use crate::fabric::{self, Fabric, SmallKernels};
+use crate::processors::usual;
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The cluster, overrides resolved.
@@ -22,8 +23,10 @@ pub(crate) struct Machine {
     pub(crate) fabric: Fabric,
     /// Bandwidth of one device to its domain, all of it.
     pub(crate) link: BytesPerSecond,
-    /// Per device to host memory.
+    /// Per device to host memory, one direction, with all devices of the node at it.
     pub(crate) host: BytesPerSecond,
+    /// The same where each device sends and fetches at once.
+    pub(crate) host_both_ways: BytesPerSecond,
     /// Host memory for each device.
     pub(crate) host_memory: Bytes,
     /// Kernels for few bytes, which serving has beside the library's collectives.
@@ -78,6 +81,12 @@ impl Machine {
             inter: BytesPerSecond::gb(inter * nics * inter_fraction),
         };
         let host_memory = cluster.host_memory_gib.unwrap_or(row.host_memory_gib);
+        // All devices of a node copy at once, and share the memory of its processors: no copy is
+        // faster than its part of their nominal bandwidth.
+        let memory = usual(cluster.accelerator).memory_gb_per_sec;
+        let link = cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec);
+        let at_once = node.min(cluster.num_devices).max(1) as f64;
+        let host = |ways: f64| BytesPerSecond::gb(link.min(memory / (at_once * ways)));
         Self {
             domain: domain(design),
             node,
@@ -86,7 +95,8 @@ impl Machine {
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
             fabric: row.fabric,
             link: BytesPerSecond::gb(intra),
-            host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
+            host: host(1.0),
+            host_both_ways: host(2.0),
             host_memory: Bytes::gib(host_memory / node as f64),
             small: None,
         }

@@ -204,6 +204,44 @@ fn schedule_knobs_hide_or_split() {
     check("deepseek-v3", &groups, "moe_router_group_topk", "2", '<', EP_BYTES);
 }
 
+/// A long sequence without recomputation to speak of, whose logits are the fullest moment.
+fn loss_without_logits() {
+    let long = [
+        ("num_devices", "8"),
+        ("tensor_model_parallel_size", "1"),
+        ("sequence_parallel", "false"),
+        ("tp_comm_overlap", "false"),
+        ("pipeline_model_parallel_size", "1"),
+        ("virtual_pipeline_model_parallel_size", "1"),
+        ("method", "1f1b"),
+        ("context_parallel_size", "1"),
+        ("seq_length", "65536"),
+        ("micro_batch_size", "1"),
+        ("global_batch_size", "8"),
+        ("recompute_granularity", "full"),
+        ("cross_entropy_loss_fusion", "true"),
+    ];
+    // 65,536 tokens x 151,936 words in 16 bits are 19.9 GB, 3,072 columns of them 0.4; beside the
+    // head's moment stands that of a layer that is computed again.
+    let base = of(&design("qwen3-8b", &long));
+    let with = |knob: &str, value: &str| {
+        let mut set = long.to_vec();
+        set.push((knob, value));
+        of(&design("qwen3-8b", &set))
+    };
+    let linear = with("cross_entropy_fusion_impl", "linear");
+    assert!(PEAK(&base) - PEAK(&linear) > 5e9, "{} {}", PEAK(&base), PEAK(&linear));
+    assert!(HFU(&linear) > HFU(&base) && VECTOR(&linear) < VECTOR(&base));
+    let te = with("cross_entropy_fusion_impl", "te");
+    assert!((STEP(&te) - STEP(&base)).abs() < 1e-12 && (PEAK(&te) - PEAK(&base)).abs() < 1.0);
+    let chunked = with("loss_chunks", "8");
+    assert!(PEAK(&chunked) < PEAK(&base) - 5e9 && STEP(&chunked) > STEP(&base));
+    assert!((HFU(&chunked) - HFU(&base)).abs() < 1e-2);
+    let plain = with("cross_entropy_loss_fusion", "false");
+    let pieces = with("loss_chunks", "64");
+    assert!(PEAK(&pieces) <= PEAK(&chunked) && PEAK(&plain) > PEAK(&base));
+}
+
 #[test]
 fn memory_knobs_trade_memory_for_time_or_links() {
     let none = [
@@ -247,6 +285,7 @@ fn memory_knobs_trade_memory_for_time_or_links() {
     check(PAPER, &[], "exp_avg_sq_dtype", "bf16", '<', OPTIMIZER);
     check(PAPER, &[], "reuse_fp32_param", "true", '<', PEAK);
     check(PAPER, &[], "cross_entropy_loss_fusion", "false", '>', VECTOR);
+    loss_without_logits();
     check(PAPER, &[], "reserved_gib", "4", '>', PEAK);
     check("llama-3-8b", &[], "cpu_offloading_num_layers", "8", '<', ACTIVATIONS);
 }

@@ -225,6 +225,40 @@ fn deepspeed_keeps_16_bit_gradients_beside_those_in_fp32() {
     assert!((per_param - (2.0 + 6.0 / 4.0)).abs() < 1e-9, "{per_param}");
 }
 
+/// DeepSpeed's own estimate of ZeRO-3, 18 bytes a parameter shared out over all ranks, and the
+/// gradients alone for ZeRO-2; ZeRO-1 keeps both kinds whole.
+/// Source: DeepSpeed, `stage3.py`, `estimate_zero3_model_states_mem_needs`.
+#[test]
+fn deepspeed_shares_out_gradients_from_zero_2_on_whatever_the_number_of_ranks() {
+    for devices in ["8", "16", "64", "256"] {
+        let ranks: f64 = devices.parse().unwrap();
+        let per_param = |strategy: &str| {
+            let estimate = on(
+                "deepspeed",
+                &[
+                    ("pipeline_model_parallel_size", "1"),
+                    ("num_devices", devices),
+                    ("global_batch_size", "256"),
+                    ("data_parallel_sharding_strategy", strategy),
+                ],
+            );
+            let stage = estimate.stages[0];
+            let params = stage.params as f64;
+            let parts = [stage.memory.weights, stage.memory.gradients, stage.memory.optimizer];
+            parts.map(|bytes| bytes.get() / params)
+        };
+        let close = |found: f64, wanted: f64| {
+            assert!((found / wanted - 1.0).abs() < 1e-9, "{devices}: {found}, {wanted}");
+        };
+        let [_, gradients, _] = per_param("optim");
+        close(gradients, 6.0);
+        let [weights, gradients, optimizer] = per_param("optim_grads");
+        close(weights, 2.0);
+        close(gradients + optimizer, 16.0 / ranks);
+        close(per_param("optim_grads_params").iter().sum(), 18.0 / ranks);
+    }
+}
+
 #[test]
 fn a_pipeline_on_fsdp_adds_up_whole_gradients() {
     let sharding = [("data_parallel_sharding_strategy", "optim_grads")];

@@ -202,6 +202,9 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if flash == "false" {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }
+    if framework == "fsdp" {
+        draft.assume(KnobId::flash_attention_version, Item::AttentionVersion)?;
+    }
     if draft.run.source_id == "simumax_b200" {
         draft.note("the node's long matmuls at 0.75 of its short ones, by SimuMax's calibration");
         draft.set(KnobId::sustained_clock, SIMUMAX_CLOCK)?;

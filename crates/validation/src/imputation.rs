@@ -58,6 +58,8 @@ pub(crate) enum Item {
     ExpertOverlap,
     /// Fused attention.
     FlashAttention,
+    /// Which generation of flash attention.
+    AttentionVersion,
     /// A host that waits for each kernel.
     LaunchBlocking,
     /// Number format of accumulated and reduced gradients.
@@ -101,6 +103,8 @@ pub(crate) struct Facts {
     pub(crate) is_fp16: bool,
     /// It trained with llm-foundry.
     pub(crate) is_foundry: bool,
+    /// It trained with MaxText.
+    pub(crate) is_maxtext: bool,
     /// It trained with NeMo Automodel.
     pub(crate) is_automodel: bool,
     /// Adapters of low rank alone are trained.
@@ -237,6 +241,11 @@ static TABLE: &[Entry] = &[
     // They set `cross_entropy_loss_fusion` too.
     (Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
+    // PyTorch's `scaled_dot_product_attention` and llm-foundry's `attn_impl: flash`: torchtitan asks
+    // for cuDNN's first since 2025 (`attention.py`). MaxText's `cudnn_flash_te` is cuDNN's.
+    (Item::AttentionVersion, |facts| fsdp(facts) && !facts.is_maxtext, "2",
+        "attention by FlashAttention-2, as PyTorch ran it until 2025"),
+    (Item::AttentionVersion, always, "none", "attention by the kernel written for the family"),
     // llm-foundry's `loss_fn` is `fused_crossentropy` where nothing else is asked for.
     (Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
     (Item::LossFusion, always, "false", "loss in several kernels"),
@@ -309,6 +318,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_recipe: names(&["nemo", "bridge", "dgxc", "mlcommons"]),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
         is_foundry: source.contains("llm-foundry"),
+        is_maxtext: engine.contains("maxtext"),
         is_automodel: source.contains("automodel"),
         is_lora: run.model.to_lowercase().contains("lora"),
         is_titan_npu: source.contains("torchtitan-npu"),

@@ -12,9 +12,9 @@ const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static st
 pub(super) const FRAMEWORK: Row = knob(
     "Framework",
     Choice(Framework::NAMES),
-    "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp's \
-             recomputation leaves the last product of a dense MLP out, and deepspeed keeps 16-bit \
-             gradients beside those in fp32",
+    "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp overlaps its \
+             gathers and reductions by itself and its recomputation leaves the last product of a \
+             dense MLP out, and deepspeed keeps 16-bit gradients beside those in fp32 up to ZeRO-1",
 )
 .source(MSMODELING)
 .no_lever();
@@ -102,6 +102,14 @@ pub(super) const SUSTAINED_CLOCK: Row = knob(
 pub(super) const FLASH_ATTENTION: Row =
     knob("Flash attention", Flag, "Attention without a score matrix in memory")
         .source(crate::source::FLASH_ATTENTION);
+pub(super) const FLASH_ATTENTION_VERSION: Row = knob(
+    "FlashAttention's generation",
+    OptionalInteger(2, 4),
+    "Which FlashAttention runs: 2 as FSDP runs of 2023 and 2024 had it, on all parts alike, 3 is \
+             written for Hopper, 4 for Hopper and Blackwell; none is the kernel written for the \
+             family, cuDNN's or the newest",
+)
+.source(MEGATRON);
 pub(super) const MLA_FA_WITHOUT_PAD: Row = knob(
     "Attention without padding",
     Flag,

@@ -472,6 +472,9 @@ Memory memory {
             .source(MINDSPEED);
     cross_entropy_loss_fusion: bool = false,
         knob("Fused cross-entropy", Flag, "The loss keeps no fp32 copy of the logits");
+    cross_entropy_fusion_impl: CrossEntropyFusion = CrossEntropyFusion::Native,
+        training::CROSS_ENTROPY_FUSION_IMPL;
+    loss_chunks: u64 = 1, training::LOSS_CHUNKS;
     reserved_gib: f64 = 2.0,
         knob("Reserve", Real(0.0, 1_024.0),
             "Runtime, communication library and fragmentation").unit("GiB").source(ASSUMED);
@@ -524,6 +527,7 @@ Kernel kernel {
     profile: Option<String> = None, kernel::PROFILE;
     sustained_clock: f64 = 1.0, kernel::SUSTAINED_CLOCK;
     flash_attention: bool = true, kernel::FLASH_ATTENTION;
+    flash_attention_version: Option<u64> = None, kernel::FLASH_ATTENTION_VERSION;
     mla_fa_without_pad: bool = true, kernel::MLA_FA_WITHOUT_PAD;
     padded_base_length: u64 = 128, kernel::PADDED_BASE_LENGTH;
     fused_rms_norm: bool = true, kernel::FUSED_RMS_NORM;

@@ -1,6 +1,6 @@
-//! The rows of the knobs of what is trained, and on documents of which lengths.
+//! The rows of the knobs of what is trained, by which loss, and on documents of which lengths.
 
-use crate::choice::{Choice as _, LengthDistribution, LoraModule, ModelPart};
+use crate::choice::{Choice as _, CrossEntropyFusion, LengthDistribution, LoraModule, ModelPart};
 use crate::knob::Kind::*;
 use crate::knob::{LayerText, Row};
 use crate::source::*;
@@ -54,3 +54,18 @@ pub(super) const FREEZE_PARAMETERS: Row = knob(
              the whole model is",
 )
 .source(LORA);
+pub(super) const CROSS_ENTROPY_FUSION_IMPL: Row = knob(
+    "Fused cross-entropy by",
+    Choice(CrossEntropyFusion::NAMES),
+    "Which kernels the fused loss is: native and te read logits that the head has made, linear is \
+             one with the head, holds none and computes them again backward",
+)
+.source(MEGATRON);
+pub(super) const LOSS_CHUNKS: Row = knob(
+    "Chunks of the loss",
+    Integer(1, 4_096),
+    "Pieces of a micro-batch's tokens that go through head and loss one after the other, gradients \
+             and all, so that the logits of one are held: torchtitan's and Liger's chunked loss",
+)
+.by_factor()
+.source(TORCHTITAN);

@@ -5,6 +5,7 @@
 
 use crate::architecture::{LayerKind, PerKind};
 use crate::choice::{Framework, ModelPart, Precision, ShardingStrategy};
+use crate::layer::Loss;
 use crate::layout::Stage;
 use crate::mixer::Mix;
 use crate::mlp::Transform;
@@ -16,6 +17,11 @@ use crate::plan::Plan;
 ///
 /// Source: Transformer Engine, `cpp_extensions/gemm.py`; PyTorch, `CUBLAS_WORKSPACE_CONFIG`.
 const WORKSPACE: f64 = 33_554_432.0;
+
+/// Columns of the vocabulary whose logits a loss that is one with the head computes again at a time.
+///
+/// Source: Megatron-Core, `linear_cross_entropy/blackwell/entry.py`, `vocab_per_split`.
+const VOCABULARY_SLICE: f64 = 3_072.0;
 
 /// Placeholders of weight gradients by the parts that need them, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,19 +103,26 @@ impl Plan {
 
     /// Fullest moment of the head: logits, and with them their FP32 copy and exponentials where
     /// the loss isn't fused; a fused loss turns them into their gradients in place, and the matmul
-    /// behind it has the gradient of its input, and with TP that input gathered once more.
+    /// behind it has the gradient of its input, and with TP that input gathered once more. A loss
+    /// that is one with the head has a slice of them, one in chunks those of a chunk, beside the
+    /// gradient of the whole table that they add up.
     pub(super) fn head_works(&self, stage: &Stage) -> f64 {
         if stage.heads() <= 0.0 {
             return 0.0;
         }
         let element = self.activation_bytes();
-        let (on, rows) = (&self.deployment, self.rows());
+        let (on, rows, loss) = (&self.deployment, self.rows(), Loss::new(self.design()));
         let tokens = rows.group;
-        let logits = tokens * on.backbone.vocab as f64 / on.ranks.tp as f64;
+        let vocab = on.backbone.vocab as f64 / on.ranks.tp as f64;
+        // Of one with the head a slice of the vocabulary, of chunks one.
+        let vocab = if loss.holds_logits { vocab } else { vocab.min(VOCABULARY_SLICE) };
+        let logits = tokens * vocab / loss.chunks;
         let whole = tokens * on.backbone.hidden as f64 * element;
         let gathered = if on.ranks.tp > 1 { 2.0 * whole } else { 0.0 };
-        let backward = logits * element + gathered + on.own_bytes(&rows);
-        if self.design().memory.cross_entropy_loss_fusion {
+        let table =
+            if loss.chunks > 1.0 { on.backbone.hidden as f64 * vocab * element } else { 0.0 };
+        let backward = logits * element + gathered + on.own_bytes(&rows) + table;
+        if loss.is_fused {
             backward
         } else {
             // 16 bits, FP32, and FP32 after the maximum is taken off.

@@ -72,7 +72,8 @@ impl Attention {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let is_grouped = groups < heads;
         let query = on.split(heads) * qk_dim as f64;
-        let [key, value] = [qk_dim, v_dim].map(|width| on.split(groups) * width as f64);
+        let given = on.split(self.core.given_groups(on));
+        let [key, value] = [qk_dim, v_dim].map(|width| given * width as f64);
         let copy = |width: f64, kernels: f64| {
             on.device.elementwise(2.0 * rows.group * width * on.element_bytes(), kernels)
         };
@@ -82,6 +83,49 @@ impl Attention {
             input_grad: copy(query + key + value, 1.0),
             weight_grad: Cost::ZERO,
         }
+    }
+}
+
+impl Attention {
+    /// Bytes of the joint projection of all TP ranks, where several of them share a key and value
+    /// head: its columns are cut evenly, through the heads, so that each rank gathers all of them
+    /// and takes what is its own. Nothing where each rank has whole heads.
+    ///
+    /// # Source
+    /// Megatron-Core, `SelfAttention.get_query_key_value_tensors`, where `num_query_groups` is less
+    /// than the ranks; `transformer_config.py`: one of both is a multiple of the other.
+    fn gathered_bytes(&self, on: &Deployment, rows: &Rows) -> Option<f64> {
+        let Core { groups, qk_dim, v_dim, .. } = self.core;
+        if groups >= on.ranks.tp || rows.past.is_some() {
+            return None;
+        }
+        let width = self.query_heads() * qk_dim + groups * (qk_dim + v_dim);
+        Some(rows.group * width as f64 * on.element_bytes())
+    }
+
+    /// What arrives is laid out by tokens, and sent gradients by ranks: a copy each. Backward the
+    /// other ranks' columns are filled with zeros first.
+    fn gather<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let Some(bytes) = self.gathered_bytes(on, rows) else {
+            return Block::default();
+        };
+        Block {
+            forward: on.device.elementwise(2.0 * bytes, 1.0),
+            input_grad: on.device.elementwise(3.0 * bytes, 2.0),
+            weight_grad: Cost::ZERO,
+        }
+    }
+
+    fn shared_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        let Some(bytes) = self.gathered_bytes(on, rows) else {
+            return;
+        };
+        let call = on.machine.gather_call(&on.tp_group(), bytes);
+        let at = |forward: f64, backward: f64| {
+            Calls::new((Hop::MixerIn, forward), (Hop::MixerIn, backward), Again::LAYER)
+        };
+        to.push(Axis::Tp, Collective::AllGather, &call, at(1.0, 0.0));
+        to.push(Axis::Tp, Collective::ReduceScatter, &call, at(0.0, 1.0));
     }
 }
 
@@ -140,7 +184,9 @@ impl Mix for Attention {
             key_value += self.core.head_norms(on, rows);
         }
         let queries = on.split(self.query_heads()) * qk;
-        let query = on.device.linear(tokens, h, queries) + self.split_heads(on, rows);
+        let query = on.device.linear(tokens, h, queries)
+            + self.split_heads(on, rows)
+            + self.gather(on, rows);
         let mut output = on.device.linear(tokens, heads * v, h);
         if self.has_output_gate {
             output += self.core.gate(on, rows);
@@ -163,6 +209,7 @@ impl Mix for Attention {
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
         tensor_exchanges(on, rows, true, to);
+        self.shared_exchanges(on, rows, to);
         self.core.context_exchanges(on, rows, to);
     }
 }

@@ -2,7 +2,7 @@
 //! values.
 
 use crate::axis::{Axis, Collective};
-use crate::choice::{AttentionFlops, ContextParallelAlgo, SoftmaxType, SwapModule};
+use crate::choice::{AttentionFlops, ContextParallelAlgo, Framework, SoftmaxType, SwapModule};
 use crate::collective::Call;
 use crate::deployment::Deployment;
 use crate::design::Design;
@@ -97,6 +97,42 @@ impl Core {
         2.0 * self.keys_per_query(seq, convention) * self.heads as f64 * dims
     }
 
+    /// Key and value heads that the projections give all TP ranks together: where there are fewer
+    /// than ranks, several share one and each has it whole.
+    pub(super) fn given_groups(&self, on: &Deployment) -> u64 {
+        self.groups.max(on.ranks.tp)
+    }
+
+    /// The same as attention reads and keeps them: MindSpeed's Ulysses repeats those of a rank for
+    /// each of its queries' heads before it exchanges them, where they are fewer than the ranks
+    /// that exchange.
+    ///
+    /// # Source
+    /// MindSpeed, `ulysses_context_parallel.py`, `repeat_interleave` of key and value; MindSpeed-LLM
+    /// `--kv-head-repeat-before-uly-alltoall`, on without being told.
+    pub(super) fn kept_groups(&self, on: &Deployment) -> u64 {
+        let given = self.given_groups(on);
+        if self.repeats_groups(on) { self.heads } else { given }
+    }
+
+    fn repeats_groups(&self, on: &Deployment) -> bool {
+        let ulysses = on.ranks.ulysses;
+        on.kernel.framework == Framework::Mindspeed
+            && ulysses > 1
+            && self.given_groups(on) < ulysses * on.ranks.tp
+    }
+
+    /// Copies of keys and values for each head of the queries; backward their gradients are summed.
+    fn repeat<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        if !self.repeats_groups(on) {
+            return Block::default();
+        }
+        let width = (self.qk_dim + self.v_dim) as f64 * on.element_bytes();
+        let heads = on.split(self.given_groups(on)) + on.split(self.heads);
+        let pass = on.device.elementwise(rows.group * heads * width, 2.0);
+        Block { forward: pass, input_grad: pass, weight_grad: Cost::ZERO }
+    }
+
     /// Projections with what brings their heads into the kernel's form, the core, and the output.
     pub(super) fn operators<T: Tally>(
         &self,
@@ -113,8 +149,9 @@ impl Core {
         let [pad_value, kept] = padding(on, rows, heads, [v, kernel_v]);
         let Projections { query, key_value, output } = projections;
         let query = query + rotary(on, rows, heads * qk) + pad_key;
+        let keys = on.split(self.given_groups(on));
         let key_value =
-            key_value + rotary(on, rows, on.split(self.groups) * qk) + pad_key + pad_value;
+            key_value + rotary(on, rows, keys * qk) + pad_key + pad_value + self.repeat(on, rows);
         let mut core = awaited(rows, self.scores(on, rows)) + kept;
         if self.has_sinks {
             core += self.sinks(on, rows);
@@ -151,14 +188,14 @@ impl Core {
 
     /// Norms of query and key heads.
     pub(super) fn head_norms<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let heads = on.split(self.heads) + on.split(self.groups);
+        let heads = on.split(self.heads) + on.split(self.given_groups(on));
         norm(on, rows.group, heads * self.qk_dim as f64)
     }
 
     /// Scores, softmax and values of a rank's heads; Ulysses trades heads for sequence, which costs
     /// the same.
     fn scores<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let (heads, groups) = (on.split(self.heads), on.split(self.groups));
+        let (heads, groups) = (on.split(self.heads), on.split(self.kept_groups(on)));
         let [qk, v] = self.kernel_dims.map(|width| width as f64);
         let tokens = rows.group;
         if let Some(past) = rows.past {
@@ -208,7 +245,7 @@ impl Core {
 
     /// Cached keys and values of so many tokens on one rank, whatever the window.
     pub(super) fn whole_cache_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
-        let groups = on.split(self.groups).max(1.0);
+        let groups = on.split(self.given_groups(on));
         tokens * groups * (self.qk_dim + self.v_dim) as f64 * element
     }
 
@@ -221,7 +258,7 @@ impl Core {
     /// Queries, keys and values, statistics and output.
     pub(super) fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let (tokens, element) = (rows.group, on.element_bytes());
-        let (heads, groups) = (on.split(self.heads), on.split(self.groups));
+        let (heads, groups) = (on.split(self.heads), on.split(self.kept_groups(on)));
         let [qk_dim, v_dim] = self.kernel_dims;
         let scores = if on.kernel.flash_attention {
             tokens * heads * 4.0
@@ -264,7 +301,7 @@ impl Core {
         }
         let element = rows.group * on.element_bytes() / on.ranks.tp as f64 * rows.split_share;
         let [qk, v] = self.kernel_dims.map(|width| width as f64);
-        let key_value = element * self.groups as f64 * (qk + v);
+        let key_value = element * self.kept_groups(on) as f64 * (qk + v);
         let query_output = element * self.heads as f64 * (qk + v);
         let (machine, group) = (&on.machine, on.cp_group());
         let calls = |forward: f64, backward: f64| {

@@ -392,7 +392,7 @@ impl Kind {
 
     fn side<'a>(&self, plan: &'a Plan) -> Side<'a> {
         let layers = self.content.num_all_layers();
-        let copy = self.terms.swapped / plan.deployment.machine.host.get();
+        let copy = self.terms.swapped / plan.deployment.machine.host_both_ways.get();
         Side {
             content: self.content,
             layers: self.layers(&plan.architecture.pattern.layers),

@@ -3,7 +3,11 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
-use crate::choice::{ContextParallelAlgo, LengthDistribution, LoraModule, RecomputeModule};
+use crate::calibration::{AMPERE, BLACKWELL, HOPPER};
+use crate::choice::{
+    AttentionVariant, Choice, ContextParallelAlgo, CrossEntropyFusion, Framework,
+    LengthDistribution, LoraModule, RecomputeModule,
+};
 use crate::design::{Design, KnobId};
 use crate::schedule::{Fault, Form, Grid, Sizes};
 
@@ -78,7 +82,7 @@ pub(super) fn absent_modules<W: Words>(d: &Design) -> Option<W> {
         RecomputeModule::SharedExperts => !shared,
         RecomputeModule::CoreAttn | RecomputeModule::Layernorm | RecomputeModule::Mlp => false,
     })?;
-    Some(say!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
+    Some(say!("the model has no `{}` to recompute", absent.name()))
 }
 
 /// Adapters that would stand beside nothing.
@@ -128,15 +132,88 @@ pub(super) fn sequence_parts(d: &Design) -> u64 {
     context * if d.parallel.sequence_parallel { tp(d) } else { 1 }
 }
 
+/// Key and value heads that can't be shared out over the TP ranks.
+///
+/// Megatron-Core also has fewer of them than ranks, so many to each: one of both numbers is a
+/// multiple of the other. An indexer's heads are those of the groups and stay whole, MindSpeed's
+/// attention and the others divide the heads.
+pub(super) fn shared_heads<W: Words>(d: &Design) -> Option<W> {
+    if d.transformer.multi_latent_attention {
+        return None;
+    }
+    let (groups, ranks) = (query_groups(d), tp(d));
+    let framework = d.kernel.framework;
+    let can_share = matches!(framework, Framework::Megatron | Framework::Ideal)
+        && d.transformer.experimental_attention_variant != AttentionVariant::Msa;
+    if can_share && ranks.is_multiple_of(groups.max(1)) {
+        return None;
+    }
+    indivisible(groups, ranks, || {
+        if can_share || !ranks.is_multiple_of(groups.max(1)) {
+            say!("TP {ranks} doesn't divide {groups} query groups")
+        } else {
+            say!(
+                "TP {ranks} is more than {groups} query groups, and {} has no rank share one",
+                framework.name()
+            )
+        }
+    })
+}
+
+/// Heads that Ulysses can't share out over its ranks.
+///
+/// MindSpeed repeats key and value heads for all heads of the queries where a TP rank has fewer of
+/// them than exchange: then those of the queries are shared out.
 pub(super) fn ulysses_heads<W: Words>(d: &Design) -> Option<W> {
-    let ranks = match d.parallel.context_parallel_algo {
-        ContextParallelAlgo::A2a => tp(d) * cp(d),
-        ContextParallelAlgo::Hybrid => tp(d) * crate::topology::ulysses_ranks(d),
+    let ulysses = match d.parallel.context_parallel_algo {
+        ContextParallelAlgo::A2a => cp(d),
+        ContextParallelAlgo::Hybrid => crate::topology::ulysses_ranks(d),
         ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => return None,
     };
+    let ranks = tp(d) * ulysses;
     let heads = d.transformer.num_attention_heads;
     let groups = if d.transformer.multi_latent_attention { heads } else { query_groups(d) };
+    if d.kernel.framework == Framework::Mindspeed && groups < ranks {
+        return indivisible(heads, ranks, || {
+            say!("{heads} attention heads can't be split over {ranks} TP x CP ranks")
+        });
+    }
     indivisible(groups, ranks, || {
         say!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
     })
+}
+
+/// A generation of FlashAttention that isn't written for the accelerator: 2 is from Ampere on, 3
+/// for Hopper, 4 for Hopper and Blackwell.
+///
+/// # Source
+/// FlashAttention's README.
+pub(super) fn attention_generation<W: Words>(d: &Design) -> Option<W> {
+    let (version, row) = (d.kernel.flash_attention_version?, d.cluster.accelerator.row());
+    let family = row.kernels.family;
+    let is_written = match version {
+        2 => [AMPERE.family, HOPPER.family, BLACKWELL.family].contains(&family),
+        3 => family == HOPPER.family,
+        _ => [HOPPER.family, BLACKWELL.family].contains(&family),
+    };
+    (!is_written).then(|| say!("there is no FlashAttention-{version} for {}", row.title))
+}
+
+/// Kernels of a fused loss where it isn't fused.
+pub(super) fn loss_kernels<W: Words>(d: &Design) -> Option<W> {
+    let kernels = d.memory.cross_entropy_fusion_impl;
+    (kernels != CrossEntropyFusion::Native && !d.memory.cross_entropy_loss_fusion)
+        .then(|| say!("the loss isn't fused, so that {} says nothing", kernels.name()))
+}
+
+/// Chunks of logits that aren't held, or of fewer tokens than chunks.
+pub(super) fn loss_chunks<W: Words>(d: &Design) -> Option<W> {
+    let chunks = d.memory.loss_chunks;
+    if chunks > 1 && d.memory.cross_entropy_fusion_impl == CrossEntropyFusion::Linear {
+        return Some(say!(
+            "a loss that is one with the head holds no logits to cut into {chunks} chunks"
+        ));
+    }
+    let tokens = d.training.seq_length * d.training.micro_batch_size / cp(d).max(1);
+    (chunks > tokens).then(|| say!("{chunks} chunks of the loss are more than its {tokens} tokens"))
 }

@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::facts::{
-    absent_modules, cp, dp, grid, has_documents, has_experts, idle_adapters, message, not_offered,
-    overlaps_pairs, pp, query_groups, sequence_parts, sizes, tp, ulysses_heads, vpp, wrong_group,
+    absent_modules, attention_generation, cp, dp, grid, has_documents, has_experts, idle_adapters,
+    loss_chunks, loss_kernels, message, not_offered, overlaps_pairs, pp, query_groups,
+    sequence_parts, shared_heads, sizes, tp, ulysses_heads, vpp, wrong_group,
 };
 use super::layers;
 use super::letters::layout_problem;
@@ -22,7 +23,7 @@ use crate::schedule::Form;
 use crate::source::{
     ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, DYNAMIC_CP,
     HUAWEI_OPERATORS, KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MEGATRON_BRIDGE, MINDSPEED,
-    MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, TORCHTITAN, ULYSSES, ZERO_BUBBLE,
 };
 
 rules! {
@@ -56,6 +57,9 @@ rules! {
                 "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
                 d.cluster.num_devices / pp(d)))
         };
+    flash_attention_is_written_for_the_accelerator
+        [flash_attention_version, accelerator] MEGATRON,
+        |d| attention_generation(d);
     documents_need_flash_attention [length_distribution, flash_attention] MEGATRON_BRIDGE,
         |d| (has_documents(d) && !d.kernel.flash_attention).then(|| say!(
             "attention inside of documents needs flash attention"));
@@ -112,15 +116,9 @@ rules! {
         |d| indivisible(d.transformer.num_attention_heads, tp(d), || say!(
             "TP {} doesn't divide {} attention heads", tp(d), d.transformer.num_attention_heads));
     query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups]
-        + [num_attention_heads, multi_latent_attention] MEGATRON,
-        |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
-            query_groups(d), tp(d),
-            || if tp(d).is_multiple_of(query_groups(d)) {
-                say!("TP {} is more than {} query groups: Megatron-Core lets ranks share one, \
-                      which isn't modelled", tp(d), query_groups(d))
-            } else {
-                say!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))
-            }))?;
+        + [num_attention_heads, multi_latent_attention, framework,
+               experimental_attention_variant] MEGATRON,
+        |d| shared_heads(d);
     heads_are_a_multiple_of_query_groups [num_query_groups, num_attention_heads] MEGATRON,
         |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || say!(
             "{} query groups don't divide {} heads",
@@ -178,7 +176,7 @@ rules! {
             d.training.seq_length, sequence_parts(d)));
     heads_are_a_multiple_of_ulysses_ranks
         [context_parallel_algo, context_parallel_size, num_query_groups]
-        + [tensor_model_parallel_size, num_attention_heads, multi_latent_attention,
+        + [tensor_model_parallel_size, num_attention_heads, multi_latent_attention, framework,
                num_devices, devices_per_node, scale_up_domain_size, accelerator] ULYSSES,
         |d| ulysses_heads(d);
     batch_is_a_multiple_of_dp_mbs
@@ -319,7 +317,7 @@ rules! {
            multi_latent_attention, ffn_hidden_size, moe_ffn_hidden_size, num_moe_experts,
            moe_shared_expert_intermediate_size, expert_tensor_parallel_size,
            context_parallel_size, context_parallel_algo, num_devices, devices_per_node,
-           scale_up_domain_size, accelerator] MEGATRON,
+           scale_up_domain_size, accelerator, framework, experimental_attention_variant] MEGATRON,
         |d| layers::overridden_sizes(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
         + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
@@ -533,6 +531,13 @@ rules! {
             && (d.memory.swap_modules.has(SwapModule::Probs)
                 || d.memory.swap_modules.has(SwapModule::Activations)))
             .then(|| say!("a dense model has no expert activations to swap"));
+    loss_kernels_are_of_a_fused_loss
+        [cross_entropy_fusion_impl, cross_entropy_loss_fusion] MEGATRON,
+        |d| loss_kernels(d);
+    loss_chunks_are_of_logits_and_tokens
+        [loss_chunks, cross_entropy_fusion_impl, seq_length, micro_batch_size]
+        + [context_parallel_size] TORCHTITAN,
+        |d| loss_chunks(d);
     offloaded_layers_need_one_stage
         [cpu_offloading_num_layers, pipeline_model_parallel_size] MEGATRON,
         |d| (d.memory.cpu_offloading_num_layers > 0 && pp(d) > 1)

@@ -3,14 +3,12 @@
 //! Letters: T tokens of a step, m visits of a token to experts on the host, D distinct experts of
 //! a layer that these visits touch, w bytes of one, n nodes of an instance.
 
-mod table;
-
 use super::instance::Instance;
 use super::resident::touched_experts;
 use crate::design::Design;
 use crate::topology::devices_per_node;
 
-pub use table::{
+pub use crate::processors::{
     HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
     XEON_6454S, usual,
 };

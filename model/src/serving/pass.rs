@@ -15,7 +15,7 @@ use crate::design::Design;
 use crate::device::Cost;
 use crate::elementwise::norm;
 use crate::hop::Exchanges;
-use crate::layer::Work;
+use crate::layer::{Loss, Work};
 use crate::mixer::Mix;
 use crate::mlp::Transform;
 use crate::operator::Place;
@@ -191,7 +191,7 @@ impl Runner<'_> {
     fn on_devices(&self, batch: &Batch, resident: Resident) -> Pass {
         let (on, architecture) = (&self.instance.deployment, self.architecture);
         let rows = self.rows(batch, resident);
-        let work: Work = Work::new(on, architecture, &rows, true);
+        let work: Work = Work::new(on, architecture, &rows, Loss::FUSED);
         let mut pass = Pass::default();
         let mut launches = 0.0;
         let overheads = self.overheads;
@@ -277,7 +277,7 @@ impl Runner<'_> {
         let (on, architecture) = (&self.instance.deployment, self.architecture);
         let batch = Batch { new: 1, ..*batch };
         let rows = self.rows(&batch, self.resident);
-        let work: Work = Work::new(on, architecture, &rows, true);
+        let work: Work = Work::new(on, architecture, &rows, Loss::FUSED);
         let kind = architecture.mtp.kind.index();
         let layer = work.kinds[kind].total().forward + work.mtp_extra.forward;
         let ends = self.ends(&rows, &batch);

@@ -14,7 +14,7 @@ use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
 use crate::ends::Ends;
 use crate::hop::{Exchanges, Hop, HopSeconds};
-use crate::layer::Work;
+use crate::layer::{Loss, Work};
 use crate::mixer::Mix;
 use crate::mlp::Transform;
 use crate::operator::{Again, Operators, Place};
@@ -279,9 +279,9 @@ impl LayerHops {
 
 /// Every kind of work, its kernels launched one by one or as a graph.
 pub(crate) fn launched(plan: &Plan) -> Work {
-    let fuses_loss = plan.design().memory.cross_entropy_loss_fusion;
+    let loss = Loss::new(plan.design());
     let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), fuses_loss))
+    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), loss))
 }
 
 /// The same work under a plan with other loads.

@@ -1,6 +1,6 @@
 //! What a pass or a pair spends beside its kernels: exchanges, contention, the host.
 
-use crate::choice::ShardingStrategy;
+use crate::choice::{Framework, ShardingStrategy};
 use crate::plan::Plan;
 
 use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, TP};
@@ -68,6 +68,23 @@ impl Plan {
     pub(crate) fn overlaps_sends(&self) -> bool {
         let schedule = &self.design().schedule;
         schedule.overlap_p2p_comm && (self.deployment.ranks.vpp > 1 || self.form().runs_pairs)
+    }
+
+    /// Are gradients reduced while the backward computes? FSDP has no switch for it.
+    ///
+    /// Source: PyTorch, `fully_shard`: reductions on a stream of their own, the next layer's
+    /// parameters gathered ahead.
+    pub(crate) fn overlaps_reductions(&self) -> bool {
+        self.design().schedule.overlap_grad_reduce || self.overlaps_by_itself()
+    }
+
+    /// Are parameters gathered while layers compute?
+    pub(crate) fn overlaps_gathers(&self) -> bool {
+        self.design().schedule.overlap_param_gather || self.overlaps_by_itself()
+    }
+
+    fn overlaps_by_itself(&self) -> bool {
+        self.design().kernel.framework == Framework::Fsdp && !self.blocks_launches()
     }
 
     /// Do dispatch and combine take their two levels one after the other?
@@ -140,8 +157,8 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     let cp = pass.axis(CP) - pass.ring + (pass.ring - pass.core).max(0.0);
     let pp = if plan.overlaps_sends() { 0.0 } else { pass.axis(PP) };
     let swap = exposed_copy(plan, pass, pass.axis(HOST));
-    let sharding = if schedule.overlap_grad_reduce
-        && (schedule.overlap_param_gather || !plan.shards(ShardingStrategy::OptimGradsParams))
+    let sharding = if plan.overlaps_reductions()
+        && (plan.overlaps_gathers() || !plan.shards(ShardingStrategy::OptimGradsParams))
     {
         // Nothing runs yet beside the first part that is gathered, nor any more beside the last
         // one that is scattered.

@@ -78,10 +78,9 @@ impl OnceAStep {
     /// ring work at the same time, piece by piece.
     pub(super) fn exposed(&self, plan: &Plan, work: &StageWork) -> [f64; 2] {
         let Self { passes, buckets } = *self;
-        let schedule = &plan.design().schedule;
         let cover = [
-            (schedule.overlap_grad_reduce, work.backward.compute()),
-            (schedule.overlap_param_gather, work.forward.compute()),
+            (plan.overlaps_reductions(), work.backward.compute()),
+            (plan.overlaps_gathers(), work.forward.compute()),
         ];
         let exposed = |pass: usize| {
             let seconds = passes[pass][0].max(passes[pass][1]);

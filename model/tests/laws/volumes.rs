@@ -1,11 +1,15 @@
 //! What is sent is received: volumes of exchanges that mirror each other, and of dispatchers that
 //! bring the same tokens to the same experts.
 
+use model::accelerator::AcceleratorId;
 use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::{Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy};
-use model::design::Design;
+use model::choice::{
+    Choice, Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy,
+};
+use model::design::{Design, KnobId};
 use model::estimate;
 use model::estimate::Communication;
+use model::processors::usual;
 use proptest::prelude::*;
 
 use super::{legal_design, plan, with};
@@ -200,6 +204,44 @@ proptest! {
             let is_combine = before.collective == Collective::ReduceScatter;
             let is_dispatch = before.axis == Axis::Ep && !is_combine;
             prop_assert!(again >= 0.0 && (is_dispatch || again <= 0.0), "{before:?} {after:?}");
+        }
+    }
+}
+
+/// Devices of a node copy at once: together no faster than the memory of its processors, one by one
+/// no faster than their link. Source: nominal bandwidths, `model::processors`.
+#[test]
+fn copies_of_a_node_are_within_the_bandwidth_of_its_memory_and_of_each_link() {
+    for id in AcceleratorId::ALL.iter().copied().filter(|id| id.row().bf16_tflops.is_some()) {
+        for (link, devices) in [(None, None), (Some("5000"), None), (None, Some("16"))] {
+            let mut design = Design::from_preset("llama-3-8b").unwrap();
+            let devices_per_node = id.row().devices_per_node.to_string();
+            for (knob, value) in [
+                ("accelerator", id.name()),
+                ("num_devices", "64"),
+                ("devices_per_node", devices.unwrap_or(&devices_per_node)),
+                ("tensor_model_parallel_size", "1"),
+                ("sequence_parallel", "false"),
+                ("tp_comm_overlap", "false"),
+                ("pipeline_model_parallel_size", "1"),
+                ("virtual_pipeline_model_parallel_size", "1"),
+                ("method", "1f1b"),
+                ("context_parallel_size", "1"),
+                ("recompute_granularity", "none"),
+                ("cpu_offloading_num_layers", "8"),
+                ("host_gb_per_sec", link.unwrap_or("none")),
+            ] {
+                design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+            }
+            let estimate = estimate(&plan(&design));
+            let mut rows = estimate.communication.iter();
+            let host = rows.find(|row| row.axis == Axis::Host).unwrap();
+            let rate = host.bytes.get() / host.time.get();
+            let node = devices.map_or(id.row().devices_per_node, |text| text.parse().unwrap());
+            let memory = usual(id).memory_gb_per_sec * 1e9 / node as f64;
+            let own = link.map_or(id.row().host_gb_per_sec, |text| text.parse().unwrap()) * 1e9;
+            let most = memory.min(own);
+            assert!((rate / most - 1.0).abs() < 1e-9, "{id:?} {link:?}: {rate} {memory} {own}");
         }
     }
 }

@@ -228,12 +228,14 @@ pub(super) static FLAGS: &[Flag] = &[
     presence("o2-gradient", gradient_dtype, "bf16"),
     on("reuse-fp32-param", reuse_fp32_param),
     on("cross-entropy-loss-fusion", cross_entropy_loss_fusion),
+    value("cross-entropy-fusion-impl", cross_entropy_fusion_impl),
     // Kernels.
     on("use-flash-attn", flash_attention),
     named("attention-backend", flash_attention, &[
         ("flash", "true"), ("fused", "true"), ("auto", "true"), ("unfused", "false"),
         ("local", "false"),
     ]),
+    value("flash-attention-version", flash_attention_version),
     switch("mla-fa-without-pad"), one("padded-base-length"), one("shape-order"),
     on("use-fused-rmsnorm", fused_rms_norm), on("moe-grouped-gemm", moe_grouped_gemm),
     on("gemm-gradient-accumulation-fusion", gmm_add),

@@ -361,13 +361,12 @@ fn write_host(
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
          dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    syncs: {:?},\n    \
          launches_per_expert: {:.3},\n    \
-         flash_attention_2: {},\n    stops_early: {},\n    element_passes: {:.3},\n    \
+         stops_early: {},\n    element_passes: {:.3},\n    \
          straggler_sigma: {:.4},\n    fitted_on: {source},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
         host.syncs,
         host.launches_per_expert,
-        host.flash_attention_2,
         host.stops_early,
         host.element_passes,
         host.straggler_sigma,

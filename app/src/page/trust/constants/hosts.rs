@@ -39,7 +39,7 @@ struct Fit {
     depends: fn(&Row) -> bool,
 }
 
-const CONSTANTS: [Constant; 7] = [
+const CONSTANTS: [Constant; 6] = [
     Constant {
         name: "Host time of a kernel",
         meaning: "to launch it",
@@ -78,15 +78,6 @@ const CONSTANTS: [Constant; 7] = [
             frameworks: &["megatron"],
             depends: origin::has_experts,
         }),
-    },
-    Constant {
-        name: "Attention kernels",
-        meaning: "those written for the family, or FlashAttention-2",
-        text: |host| {
-            let text = if host.flash_attention_2 { "FlashAttention-2" } else { "the family's" };
-            text.to_owned()
-        },
-        fit: None,
     },
     Constant {
         name: "Element-wise traffic",

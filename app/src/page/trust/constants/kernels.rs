@@ -90,7 +90,7 @@ const CONSTANTS: [Constant; 10] = [
     },
     Constant {
         name: "FlashAttention-2",
-        meaning: "written for Ampere, of these two rates",
+        meaning: "as published FSDP runs had it, of these two rates",
         value: |kernels| kernels.flash_attention_2,
         depends: Some(|row| row.framework.as_deref() == Some("fsdp")),
         range: |_| [0.2, 1.0],

@@ -1,8 +1,8 @@
 //! Arguments about memory.
 
 use model::choice::{
-    Choice, Method, Optimizer, RecomputeGranularity, RecomputeMethod, RecomputeModule,
-    ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
+    Choice, CrossEntropyFusion, Method, Optimizer, RecomputeGranularity, RecomputeMethod,
+    RecomputeModule, ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
 };
 use model::design::{Design, PerStage};
 
@@ -31,6 +31,8 @@ pub(super) fn memory(mindspeed: bool, d: &Design) -> Group {
         offloading(d, &mut group);
     }
     group.on("cross-entropy-loss-fusion", m.cross_entropy_loss_fusion);
+    let by = Some(m.cross_entropy_fusion_impl).filter(|by| *by != CrossEntropyFusion::Native);
+    group.some("cross-entropy-fusion-impl", by.map(Choice::name));
     group
 }
 
