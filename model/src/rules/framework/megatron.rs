@@ -232,8 +232,8 @@ framework_rules! {
             && d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard)
             .then(|| say!("several optimizer instances need the distributed optimizer"));
     fused_loss_is_not_te [Megatron] [cross_entropy_fusion_impl, cross_entropy_loss_fusion]
-        MEGATRON, "model_parallel_config.py:ModelParallelConfig.__post_init__",
-        "Use cross_entropy_fusion_impl='native', or disable cross_entropy_loss_fusion",
+        MEGATRON, ARGUMENTS, "Use --cross-entropy-fusion-impl native, or omit \
+            --cross-entropy-loss-fusion",
         |d| (d.memory.cross_entropy_loss_fusion
             && d.memory.cross_entropy_fusion_impl == CrossEntropyFusion::Te)
             .then(|| say!("the loss fused by Transformer Engine is refused: native is taken"));
