@@ -34,8 +34,17 @@ import typing_extensions
 if not hasattr(typing, "override"):
     setattr(typing, "override", typing_extensions.override)
 
-#: What an export leaves to its reader.
-YOURS = "--mock-data --tokenizer-type NullTokenizer --lr 1e-4 --train-iters 1000".split()
+#: What an export asks of its reader.
+YOURS = {
+    "CHECKOUT_PATH": ".",
+    "DATA_PATH": "data",
+    "TOKENIZER_PATH": "tokenizer",
+    "SAVE_PATH": "checkpoints",
+    "LR": "1e-4",
+    "TRAIN_ITERS": "1000",
+    "MASTER_ADDR": "127.0.0.1",
+    "NODE_RANK": "0",
+}
 
 #: Arguments that MindSpeed and MindSpeed-LLM register beside those of Megatron-LM, so that
 #: Megatron-Core can't judge them; of July 2026.
@@ -48,8 +57,13 @@ MINDSPEED = frozenset(
     " --o2-gradient --padded-base-length --post-norm --recompute-activation-function"
     " --recompute-mla-up-proj --recompute-norm --reuse-fp32-param --schedules-method --seq-aux"
     " --sliding-window --swap-attention --swap-optimizer --use-ascend-mc2 --use-flash-attn"
+    " --mla-mm-split --mla-swap-core-attn-out --mla-up-proj-tp-overlap --tokenizer-name-or-path"
+    " --ulysses-degree-in-cp --use-global-aux-loss"
     " --use-fused-rmsnorm".split()
 )
+
+#: Values that MindSpeed-LLM has beside those of Megatron-LM, with what they stand for.
+MINDSPEED_VALUES = {"PretrainedFromHF": "HuggingFaceTokenizer"}
 
 #: How Megatron refuses; anything else is a fault of this check.
 REFUSALS = (AssertionError, ImportError, NotImplementedError, RuntimeError, ValueError)
@@ -61,6 +75,7 @@ PLAIN = (
     " --moe-token-dispatcher-type alltoall --disable-bias-linear --vocab-size 1024"
     " --position-embedding-type rope --seq-length 1024 --max-position-embeddings 1024"
     " --micro-batch-size 1 --global-batch-size 32 --bf16"
+    " --mock-data --tokenizer-type NullTokenizer --lr 1e-4 --train-iters 1000"
 )
 BROKEN = {
     "--cpu-offloading-num-layers 2 --recompute-granularity selective": "CPU offloading does not",
@@ -126,7 +141,7 @@ def launched(text: str) -> Launch:
         torchrun.write_text(TORCHRUN.format(python=sys.executable))
         torchrun.chmod(0o755)
         environment = {"PATH": f"{name}:{os.environ['PATH']}", "WITNESS": str(noted)}
-        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "NODE_RANK": "0"}
+        environment |= YOURS
         bash = subprocess.run(
             ["bash", "-s"], input=text, env=environment, cwd=name, text=True, capture_output=True
         )
@@ -144,9 +159,10 @@ def launched(text: str) -> Launch:
 
 
 def judged(words: list[str]) -> list[str]:
-    """The arguments without those of MindSpeed."""
+    """The arguments without those of MindSpeed, its own values as those of Megatron."""
     from megatron.training.arguments import add_megatron_arguments
 
+    words = [MINDSPEED_VALUES.get(word, word) for word in words]
     parser = add_megatron_arguments(ArgumentParser(allow_abbrev=False))
     _, own = parser.parse_known_args(words)
     flags = [word.partition("=")[0] for word in own if word.startswith("--")]
@@ -170,7 +186,7 @@ def start(words: list[str], world: int) -> None:
     from megatron.core.transformer.transformer_block import get_num_layers_to_build
     from megatron.training import argument_utils, arguments
 
-    sys.argv = ["pretrain_gpt.py", *words, *YOURS]
+    sys.argv = ["pretrain_gpt.py", *words]
     args = arguments.parse_args()
     arguments.validate_args(args)
     hybrid = args.hybrid_layer_pattern is not None

@@ -163,8 +163,9 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
         group.value("qk-head-dim", t.qk_head_dim);
         group.value("qk-pos-emb-head-dim", t.qk_pos_emb_head_dim);
         group.value("v-head-dim", t.v_head_dim);
-        // Without being told Megatron stretches MLA's angles by 40.
+        // Without being told Megatron stretches MLA's angles by 40; only those does it fuse.
         group.some("rope-type", (!mindspeed).then_some("rope"));
+        group.on("no-rope-fusion", !mindspeed);
     }
     group.on("swiglu", t.gated_linear_unit);
     group.on("disable-bias-linear", !t.add_bias_linear);
@@ -271,8 +272,6 @@ fn sparse_attention(mindspeed: bool, group: &mut Group, d: &Design) {
         ]
     } else {
         group.value("experimental-attention-variant", "dsa");
-        // Its angles are no fused kernel's.
-        group.on("no-rope-fusion", true);
         [
             "dsa-indexer-n-heads",
             "dsa-indexer-head-dim",
