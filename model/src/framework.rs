@@ -11,9 +11,10 @@
 
 use alloc::string::String;
 
+use crate::architecture::Pattern;
 use crate::choice::{
-    Dispatcher, Framework, Method, RecomputeGranularity, RecomputeMethod, RecomputeModule,
-    ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
+    Dispatcher, Framework, Method, Precision, RecomputeGranularity, RecomputeMethod,
+    RecomputeModule, ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage, Positions};
 use crate::knob::{Role, Value};
@@ -34,13 +35,14 @@ pub const fn title(framework: Framework) -> &'static str {
     }
 }
 
-/// Where a framework's arguments can put the parts behind the last layer.
+/// Where a framework's arguments can put the parts behind the last layer; a search looks for the
+/// plainest of them.
 ///
 /// Sources: Megatron-Core `pipeline_parallel_layer_layout.py:validate_layer_layout`, which computes
 /// the head of an MTP layer beside the loss wherever the layer stands; MindSpeed
 /// `pipeline_model_parallel_layout_feature.py` and `noop-layers.md`, torchtitan
 /// `pipeline_parallel.py` and DeepSpeed `pipe/module.py`: behind the last layer.
-pub(crate) const fn ends(framework: Framework) -> Ends {
+const fn ends(framework: Framework) -> Ends {
     match framework {
         Framework::Ideal => Ends::Anywhere,
         Framework::Megatron => Ends::HeadsLast,
@@ -86,10 +88,6 @@ pub(crate) fn has_overlap(design: &Design, knob: KnobId) -> bool {
         // Its pairs reduce gradients at the end.
         (Framework::Mindspeed, KnobId::overlap_grad_reduce | KnobId::overlap_param_gather) => {
             !Form::of(design.schedule.method).runs_pairs
-        }
-        // mc2 takes no grouped products of experts.
-        (Framework::Mindspeed, KnobId::tp_comm_overlap) => {
-            design.transformer.num_moe_experts.is_none() || !design.kernel.moe_grouped_gemm
         }
         (Framework::Ideal, _)
         | (
@@ -225,6 +223,7 @@ pub struct Vocabulary {
     /// The published run that the design starts from, in the framework that it ran in: what it had
     /// there was told somehow.
     published: Option<Design>,
+    ends: Ends,
 }
 
 impl Vocabulary {
@@ -234,13 +233,27 @@ impl Vocabulary {
         let published = (design.preset.kind == PresetKind::Recipe)
             .then(|| design.preset.design())
             .filter(|run| run.kernel.framework == design.kernel.framework);
-        Self { any: design.kernel.framework == Framework::Ideal, published }
+        let apart = |run: &Design| {
+            let chunks = layout::chunks_of(run, &Pattern::new(run));
+            chunks.split_last().is_some_and(|(_, others)| others.iter().any(|it| it.heads() > 0.0))
+        };
+        let ends = if published.as_ref().is_some_and(apart) {
+            Ends::Anywhere
+        } else {
+            ends(design.kernel.framework)
+        };
+        Self { any: design.kernel.framework == Framework::Ideal, published, ends }
+    }
+
+    /// Where the parts behind the last layer may stand.
+    pub(crate) const fn ends(&self) -> Ends {
+        self.ends
     }
 
     /// Everything, whatever the framework.
     #[must_use]
     pub const fn any() -> Self {
-        Self { any: true, published: None }
+        Self { any: true, published: None, ends: Ends::Anywhere }
     }
 
     /// Whether everything counts as said.
@@ -309,6 +322,7 @@ impl Vocabulary {
                 let mut modules = design.memory.swap_modules.iter();
                 modules.all(|it| own.has(it) || can_swap(framework, it))
             }
+            KnobId::pipeline_model_parallel_layout if self.ends == Ends::Anywhere => true,
             _ => !run.differs(design, knob),
         }
     }
@@ -361,10 +375,14 @@ fn says(design: &Design, knob: KnobId) -> bool {
         KnobId::cpu_offloading_num_layers => {
             memory.cpu_offloading_num_layers == 0 || can_offload_layers(framework)
         }
-        KnobId::gradient_dtype => {
-            memory.gradient_dtype == StateDtype::Fp32
-                || (framework != Framework::Fsdp && memory.gradient_dtype == StateDtype::Bf16)
-        }
+        KnobId::gradient_dtype => match memory.gradient_dtype {
+            StateDtype::Fp32 => true,
+            StateDtype::Bf16 => framework != Framework::Fsdp,
+            StateDtype::Fp16 => {
+                framework != Framework::Fsdp && design.training.precision == Precision::Fp16
+            }
+            StateDtype::Fp8 => false,
+        },
         KnobId::main_params_dtype => {
             says_dtype(framework, memory.main_params_dtype)
                 && memory.main_params_dtype != StateDtype::Bf16

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 
 use crate::architecture::Pattern;
 use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
-use crate::framework::ends;
+use crate::framework::Vocabulary;
 use crate::layout::solver::{Chunk, Lengths, Problem, solve};
 use crate::layout::text::{MAX_TEXT_LEN, spelled};
-use crate::layout::{Stage, add_snapshots, chunks, stages_of};
+use crate::layout::{Ends, Stage, add_snapshots, chunks, stages_of};
 use crate::plan::Plan;
 use crate::schedule::{Form, Placement};
 
@@ -112,7 +112,13 @@ fn by_chunk(problem: &Problem) -> Option<Problem> {
 
 /// The layout that balances so many stages with so many chunks each, by the lengths that parts have
 /// in a plan of the same model on any degrees; layers count as equally long.
-pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) -> Option<String> {
+pub(crate) fn quick_layout(
+    plan: &Plan,
+    method: Method,
+    stages: u64,
+    each: u64,
+    ends: Ends,
+) -> Option<String> {
     let (placement, p) = (Form::of(method).placement, stages as usize);
     let folds = placement == Placement::Bidirectional;
     let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
@@ -126,7 +132,7 @@ pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) 
             .map(|position| folded(placement.stage_at(p, position, 0)))
             .collect(),
         bins: if folds { p.div_ceil(2) } else { p },
-        ends: ends(plan.design().kernel.framework),
+        ends,
         stages: p,
     };
     let text = spelled(&solve(&problem.with_equal_layers())?.chunks);
@@ -170,7 +176,7 @@ fn problem(plan: &Plan, parts: PartSeconds) -> (Problem, bool) {
         mtp: plan.architecture.mtp.layers as usize,
         bin_of,
         bins: if folds { p.div_ceil(2) } else { p },
-        ends: ends(design.kernel.framework),
+        ends: Vocabulary::of(design).ends(),
         stages: p,
     };
     (problem, repeats_alike && layers.is_exact)

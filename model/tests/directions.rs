@@ -78,6 +78,8 @@ const COMPRESSED: &str = "deepseek-v4-flash";
 const NEXT: &str = "qwen3-next-80b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.
 const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
+/// No framework, so that none refuses what it doesn't combine with the rest of a design.
+const IDEAL: &[(&str, &str)] = &[("framework", "ideal")];
 
 #[test]
 fn model_knobs_move_counts() {
@@ -144,9 +146,11 @@ fn training_knobs_move_what_is_counted_or_done() {
     check(PAPER, &[], "attention_flops", "causal", '<', MFU);
     check(PAPER, &[], "count_mtp_flops", "false", '<', MFU);
     check(PAPER, &[], "peak_for_mfu", "353.9", '<', MFU);
-    check(PAPER, &[], "moe_expert_capacity_factor", "0.9", '>', DROPPED);
-    check(PAPER, &[], "moe_expert_capacity_factor", "0.9", '<', STEP);
-    let capped = [("moe_expert_capacity_factor", "1.5")];
+    // MindSpeed's fused permutation has no capacity, or pads to it.
+    let sorted = [("moe_permute_fusion", "false")];
+    check(PAPER, &sorted, "moe_expert_capacity_factor", "0.9", '>', DROPPED);
+    check(PAPER, &sorted, "moe_expert_capacity_factor", "0.9", '<', STEP);
+    let capped = [("moe_permute_fusion", "false"), ("moe_expert_capacity_factor", "1.5")];
     check(PAPER, &capped, "moe_pad_expert_input_to_capacity", "true", '>', STEP);
     check(PAPER, &[], "optimizer", "sgd", '<', OPTIMIZER);
     check(PAPER, &[], "optimizer", "muon", '>', UPDATE);
@@ -169,7 +173,7 @@ fn parallel_knobs_split_what_they_should() {
     check(DENSE, &[], "data_parallel_sharding_strategy", "optim_grads", '<', GRADIENTS);
     check(DENSE, &[], "data_parallel_sharding_strategy", "optim_grads_params", '<', WEIGHTS);
     check(PAPER, &[], "num_distributed_optimizer_instances", "2", '>', OPTIMIZER);
-    check(PAPER, &[], "vpp", "1", '>', BUBBLE);
+    check(PAPER, IDEAL, "vpp", "1", '>', BUBBLE);
     let context = [("num_devices", "256"), ("seq", "131072"), ("gbs", "64"), ("cp", "4")];
     check("qwen3-32b", &context, "context_parallel_algo", "allgather", '>', CP_EXPOSED);
     let without = [("sequence_parallel", "false")];
@@ -195,7 +199,7 @@ fn schedule_knobs_hide_or_split() {
     let ungathered = [("overlap_param_gather", "false")];
     check(PAPER, &ungathered, "overlap_grad_reduce", "false", '>', EXPOSED);
     check(PAPER, PLAIN, "moe_hierarchical_alltoallv", "false", '>', STEP);
-    let flat = [("moe_hierarchical_alltoallv", "false")];
+    let flat = [IDEAL, &[("moe_hierarchical_alltoallv", "false")]].concat();
     check(PAPER, &flat, "moe_token_dispatcher_type", "allgather", '>', EP_BYTES);
     let slow = [("inter_node_gb_per_sec", "8")];
     check(PAPER, &slow, "delay_wgrad_compute", "false", '>', STEP);
@@ -271,9 +275,10 @@ fn memory_knobs_trade_memory_for_time_or_links() {
     }
     check(PAPER, &none, "recompute_granularity", "full", '<', PEAK);
     check(PAPER, &none, "recompute_granularity", "full", '>', HFU);
+    let free = [IDEAL, &none].concat();
     for module in ["probs", "activations", "attention_output"] {
-        check(PAPER, &none, "swap_modules", module, '<', ACTIVATIONS);
-        check(PAPER, &none, "swap_modules", module, '>', HOST_MEMORY);
+        check(PAPER, &free, "swap_modules", module, '<', ACTIVATIONS);
+        check(PAPER, &free, "swap_modules", module, '>', HOST_MEMORY);
     }
     check(PAPER, &none, "swap_modules", "optimizer", '<', OPTIMIZER);
     check(PAPER, &none, "swap_modules", "optimizer", '>', SWAP);
@@ -312,7 +317,8 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "fused_rms_norm", "false", '>', VECTOR);
     check(PAPER, &[], "gmm_add", "false", '>', VECTOR);
     check(PAPER, &[], "moe_permute_fusion", "false", '>', VECTOR);
-    check(PAPER, &[], "moe_grouped_gemm", "false", '>', STEP);
+    check(PAPER, IDEAL, "moe_grouped_gemm", "false", '>', STEP);
+    check(SMALL, &[], "moe_grouped_gemm", "false", '>', STEP);
     check(PAPER, &[], "dispatch_microseconds", "2000", '>', HOST_WAIT);
     check(PAPER, &[], "framework", "ideal", '<', STEP);
     check(PAPER, &[], "sustained_clock", "0.8", '>', STEP);
@@ -330,7 +336,11 @@ fn kernel_knobs_change_launches_and_bytes() {
 #[test]
 fn graphs_of_layers_leave_the_experts_to_the_host() {
     let waited = |preset: &str, graph: &str| {
-        let settings = [("dispatch_microseconds", "2000"), ("cuda_graph_impl", graph)];
+        let settings = [
+            ("dispatch_microseconds", "2000"),
+            ("recompute_granularity", "none"),
+            ("cuda_graph_impl", graph),
+        ];
         HOST_WAIT(&of(&design(preset, &settings)))
     };
     let [none, layers, all] =

@@ -17,8 +17,17 @@ fn with(design: &Design, settings: &[(&str, &str)]) -> Design {
     design
 }
 
-fn recipe(settings: &[(&str, &str)]) -> Design {
+/// No framework, which has words for some layouts only: parts may stand anywhere.
+const IDEAL: &[(&str, &str)] = &[("framework", "ideal")];
+
+/// The recipe as it was run.
+fn as_run(settings: &[(&str, &str)]) -> Design {
     with(&Design::from_preset(Preset::DEFAULT_ID).unwrap(), settings)
+}
+
+/// The recipe where parts may stand anywhere.
+fn recipe(settings: &[(&str, &str)]) -> Design {
+    with(&as_run(IDEAL), settings)
 }
 
 /// The recipe with a layout instead of its no-op layers.
@@ -49,26 +58,41 @@ fn the_recipes_stages_are_balanced_within_five_percent_and_no_op_slots_at_the_en
     assert!(found.current > 0.05, "{}", found.current);
     // The paper keeps its overflow below 5 %; its head and MTP layer cost less here than by FLOPs.
     assert!(found.overflow < 0.05, "{found:?}");
-    assert!((found.overflow - 0.0177).abs() < 0.003, "{found:?}");
+    assert!((found.overflow - 0.0330).abs() < 0.003, "{found:?}");
     assert!(found.proven);
     assert!((found.overflow - found.lower_bound).abs() < 1e-12);
-    // The recipe's own slots leave room for the head: less than 5 % as well.
-    assert!(layout_overflow(&plan(&recipe(&[]))) < 0.05);
+    // The recipe's own slots leave room for the head: less than 5 % where it ran.
+    let own = layout_overflow(&plan(&as_run(&[])));
+    assert!((own - 0.0177).abs() < 0.003, "{own}");
+    assert!(layout_overflow(&plan(&as_run(&[("noop_layers", "62,63")]))) > 0.05);
 }
 
 #[test]
 fn every_presets_proposal_is_legal_and_as_balanced_as_it_says() {
-    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-        let design = preset.design();
+    let presets = Preset::all().filter(|preset| preset.refused.is_none());
+    for (preset, settings) in presets.flat_map(|preset| [(preset, &[][..]), (preset, IDEAL)]) {
+        let (id, design) = (preset.id, with(&preset.design(), settings));
         let Ok(before) = Plan::new(&design) else { continue };
         let Some(found) = layout_proposal(&before) else { continue };
         let after = plan(&balanced(&design, &found));
-        assert!((layout_overflow(&after) - found.overflow).abs() < 1e-12, "{}", preset.id);
+        assert!((layout_overflow(&after) - found.overflow).abs() < 1e-12, "{id}");
         let seconds: Vec<f64> = layout_loads(&after).iter().map(StageLoad::seconds).collect();
-        assert_eq!(seconds, found.stages, "{}", preset.id);
-        assert!(!found.proven || found.overflow <= found.current + 1e-12, "{}", preset.id);
-        assert!(found.lower_bound <= found.overflow + 1e-12, "{}", preset.id);
+        assert_eq!(seconds, found.stages, "{id}");
+        // What a run had where its framework has no words for it may be better than all that has.
+        let is_said = !settings.is_empty() || ends_on_the_last_stage(&before);
+        assert!(!(found.proven && is_said) || found.overflow <= found.current + 1e-12, "{id}");
+        assert!(found.lower_bound <= found.overflow + 1e-12, "{id}");
     }
+}
+
+/// Whether heads and MTP layers stand together, where every framework can have them.
+fn ends_on_the_last_stage(plan: &Plan) -> bool {
+    let loads = layout_loads(plan);
+    let before = loads.split_last().map_or(&[][..], |(_, before)| before);
+    before.iter().all(|load| {
+        let [_, _, _, behind @ ..] = load.parts();
+        behind.iter().all(|seconds| *seconds < 1e-12)
+    })
 }
 
 #[test]
@@ -77,9 +101,17 @@ fn the_layout_with_the_most_even_chunks_is_the_recipes_own() {
     let all = layout_proposals(&plan(&naive));
     let layouts: Vec<&str> = all.iter().map(|proposal| proposal.layout.as_str()).collect();
     // As no-op slots 61 and 63 have it: the head on the last stage but one, MTP on the last.
-    assert_eq!(layouts, ["Ett|(tt|)*29tL|m", "Ett|(tt|)*14t|(tt|)*15mL"]);
+    assert_eq!(
+        layouts,
+        [
+            "Ett|(tt|)*12(ttt|)*3(tt|)*13n|h|L",
+            "Ett|(tt|)*29tn|hL",
+            "Ett|(tt|)*14t|(tt|)*15mL",
+            "Ett|(tt|)*29tL|m"
+        ]
+    );
     let step = |design: &Design| estimate(&plan(design)).metrics.step_time.get();
-    let even = step(&balanced(&naive, &all[0]));
+    let even = step(&balanced(&naive, &all[3]));
     assert!((even / step(&recipe(&[])) - 1.0).abs() < 1e-9);
     assert!(even < step(&naive));
 }
@@ -95,7 +127,7 @@ fn a_balanced_layout_has_no_better_one() {
 #[test]
 fn parts_add_up_to_what_the_estimate_computes() {
     for method in ["1f1b_overlap", "interleaved"] {
-        let plan = plan(&recipe(&[
+        let plan = plan(&as_run(&[
             ("method", method),
             ("delay_wgrad_compute", "false"),
             ("balance", "uniform"),

@@ -356,7 +356,7 @@ fn the_framework_follows_the_accelerator_until_it_is_set_itself() {
     let framework = |query: &str| link::decode(query).unwrap().get(KnobId::framework).to_string();
     assert_eq!(framework("preset=llama-3-70b"), "megatron");
     assert_eq!(framework("preset=llama-3-70b&accelerator=ascend-910b3"), "mindspeed");
-    assert_eq!(framework("preset=pangu-ultra-moe&accelerator=h100-sxm-80gb"), "megatron");
+    assert_eq!(framework("preset=pangu-ultra-moe-6k&accelerator=h100-sxm-80gb"), "megatron");
     for order in [
         "framework=megatron&accelerator=ascend-910b3",
         "accelerator=ascend-910b3&framework=megatron",

@@ -131,7 +131,8 @@ fn bubbles_are_the_published_ones() {
         100.0 * plan_of(preset, settings).bubble_ratio_closed_form()
     };
     close(bubble(PAPER, &[]), 10.490, 0.0005);
-    close(bubble(PAPER, &[("vpp", "1")]), 18.987, 0.0005);
+    // MindSpeed's pairs have several chunks on a stage.
+    close(bubble(PAPER, &[("vpp", "1"), ("framework", "ideal")]), 18.987, 0.0005);
     // Pangu Ultra: p = 8, n = 16 and v = 6; 1,024 NPUs at TP 8 have DP 16.
     let dense = [("gbs", "256"), ("method", "1f1b"), ("vpp", "1")];
     close(bubble("pangu-ultra-135b", &dense), 30.43, 0.005);

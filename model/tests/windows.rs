@@ -43,7 +43,12 @@ fn every_nth_layer_without_a_window_has_an_nth_of_what_the_window_saves() {
 #[test]
 fn a_step_lies_between_those_of_all_layers_with_and_without_a_window() {
     for overlap in ["false", "true"] {
-        let base = [("overlap_moe_expert_parallel_comm", overlap), ("timing", "simulated")];
+        // An overlap of experts recomputes no whole layers.
+        let base = [
+            ("overlap_moe_expert_parallel_comm", overlap),
+            ("recompute_granularity", "none"),
+            ("timing", "simulated"),
+        ];
         let step = |more: &[(&str, &str)]| metrics(&[&base[..], more].concat()).step_time.get();
         let window = ("window_size", "256");
         let (full, all) = (step(&[]), step(&[window]));

@@ -58,7 +58,7 @@ MINDSPEED = frozenset(
     " --recompute-mla-up-proj --recompute-norm --reuse-fp32-param --schedules-method --seq-aux"
     " --sliding-window --swap-attention --swap-optimizer --use-ascend-mc2 --use-flash-attn"
     " --mla-mm-split --mla-swap-core-attn-out --mla-up-proj-tp-overlap --tokenizer-name-or-path"
-    " --ulysses-degree-in-cp --use-global-aux-loss"
+    " --ulysses-degree-in-cp --use-ascend-coc --use-global-aux-loss"
     " --use-fused-rmsnorm".split()
 )
 

@@ -57,6 +57,8 @@ pub(crate) fn knobs(text: &str) -> Vec<KnobId> {
 
 /// Applies the comments of a text.
 pub(crate) fn read(text: &str, draft: &mut Draft) {
+    // What follows from another knob is read behind it.
+    let mut late = vec![];
     for (line, content) in (1..).zip(text.lines()) {
         let Some(setting) = setting(content) else { continue };
         let Some((key, value)) = setting.trim().split_once('=') else {
@@ -78,8 +80,12 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
             continue;
         }
         match KnobId::find(key) {
+            Ok(knob) if knob.follows() => late.push((knob, value.to_owned(), line)),
             Ok(knob) => draft.set(knob, value, COMMENT, line),
             Err(error) => draft.fault(line, key, error.to_string()),
         }
+    }
+    for (knob, value, line) in late {
+        draft.set(knob, &value, COMMENT, line);
     }
 }

@@ -190,14 +190,9 @@ pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export
     let body = format!("{}\n", crate::engine::command(plan));
     let text = print::plain(&head, &body, &[]);
     let read = crate::read_design(Format::Serving, &text);
-    let is_same = |knob: &KnobId| {
-        read.as_ref().is_ok_and(|read: &Design| read.get(*knob) == design.get(*knob))
-    };
-    let differs = |knob: &KnobId| !is_same(knob);
-    let mut unsaid: Vec<Unsaid> = KnobId::ALL
-        .iter()
-        .copied()
-        .filter(differs)
+    let left = read.map_or_else(|_| KnobId::ALL.to_vec(), |read| left(read, design));
+    let mut unsaid: Vec<Unsaid> = left
+        .into_iter()
         .map(|knob| Unsaid {
             knob,
             value: design.get(knob).to_string(),
@@ -273,12 +268,22 @@ fn said(target: Target, text: &str) -> Design {
 
 /// The knobs that a file's own words don't bring back.
 fn unsaid(target: Target, design: &Design, said: &Design) -> Vec<Unsaid> {
-    let differs = |knob: &KnobId| said.get(*knob) != design.get(*knob);
-    let left = KnobId::ALL.iter().copied().filter(differs);
-    left.map(|knob| Unsaid {
+    let unsaid = |knob| Unsaid {
         knob,
         value: design.get(knob).to_string(),
         reason: reason::of(target, knob),
-    })
-    .collect()
+    };
+    left(said.clone(), design).into_iter().map(unsaid).collect()
+}
+
+/// The knobs in which a design differs from what was read; the framework where it isn't the one
+/// that follows when a comment says the accelerator.
+fn left(mut read: Design, design: &Design) -> Vec<KnobId> {
+    let differs = |read: &Design, knob| read.get(knob) != design.get(knob);
+    let machine = KnobId::accelerator;
+    let is_elsewhere = differs(&read, machine);
+    // A design's own value is in bounds.
+    let _ = read.set(machine, &design.get(machine));
+    let left = |knob: &KnobId| if *knob == machine { is_elsewhere } else { differs(&read, *knob) };
+    KnobId::ALL.iter().copied().filter(left).collect()
 }

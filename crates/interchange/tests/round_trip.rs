@@ -47,6 +47,18 @@ fn a_vocabulary_that_padding_makes_too_large_comes_back() {
     }
 }
 
+/// A comment that says the accelerator moves the framework along, unless one says that, too.
+#[test]
+fn a_framework_comes_back_from_words_of_another_and_from_another_machine() {
+    for (id, framework) in [("deepseek-v3", "mindspeed"), ("pangu-ultra-moe-6k", "megatron")] {
+        let mut design = Design::from_preset(id).unwrap();
+        design.set_text(KnobId::framework, framework).unwrap();
+        for target in Target::ALL {
+            comes_back(target, &design);
+        }
+    }
+}
+
 #[test]
 fn knobs_with_an_argument_need_no_comment() {
     let unsaid =

@@ -53,6 +53,14 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Takes back what the table assumes; whether it had been assumed.
+    pub(crate) fn withdraw(&mut self, item: Item) -> bool {
+        let (_, words) = imputation::impute(item, &self.facts);
+        let before = self.assumed.len();
+        self.assumed.retain(|known| known != words);
+        self.assumed.len() < before
+    }
+
     /// Do the row's flags say that it has one of these? `no DeepEP` and `EP overlap off` don't.
     pub(crate) fn says(&self, any: &[&str]) -> bool {
         phrase::affirms(&self.flags, any)

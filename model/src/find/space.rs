@@ -9,7 +9,7 @@ use super::strategy::{RECOMPUTATION, methods};
 use crate::architecture::Pattern;
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
 use crate::design::{Design, KnobId, KnobSet, Layout, Parallel, Positions};
-use crate::framework::{self, STRATEGY, Vocabulary, can_shard, ends, layers_told_by};
+use crate::framework::{self, STRATEGY, Vocabulary, can_shard, layers_told_by};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -180,9 +180,9 @@ impl Space {
         design.parallel.virtual_pipeline_model_parallel_size = each;
         let spreads = layout::slots(&self.base).is_multiple_of(pp * each);
         let text = match plan {
-            Some(plan) => proposal::quick_layout(plan, method, pp, each)?,
+            Some(plan) => proposal::quick_layout(plan, method, pp, each, self.words.ends())?,
             None if spreads => return None,
-            None => layout::text::even_layout(&design, ends(design.kernel.framework))?,
+            None => layout::text::even_layout(&design, self.words.ends())?,
         };
         let stages = |design: &Design| {
             layout::stages(design, &layout::chunks_of(design, &Pattern::new(design)))

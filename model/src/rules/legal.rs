@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::checks::keeps_rules_of;
 use super::rule::Rule;
 use crate::design::{Design, KnobId};
-use crate::framework::ends;
+use crate::framework::Vocabulary;
 use crate::knob::{Kind, Value};
 use crate::layout;
 use crate::sorting::sort_short;
@@ -160,7 +160,7 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
         }
         (Kind::Layout, _) => {
             let even =
-                layout::text::even_layout(design, ends(design.kernel.framework)).map(Value::Text);
+                layout::text::even_layout(design, Vocabulary::of(design).ends()).map(Value::Text);
             core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
         }
         (

@@ -6,7 +6,7 @@ use crate::choice::{Choice, RecomputeGranularity, RecomputeMethod, Set, ZeroMemo
 use crate::design::{Design, KnobId, PerStage};
 use crate::fit::modules::{subsets, usable_modules, usable_swaps};
 use crate::fit::{is_redundant, whole_layers};
-use crate::framework::{self, told_layers};
+use crate::framework::{self, Vocabulary, told_layers};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
@@ -197,7 +197,7 @@ fn stages(design: &Design, id: KnobId) -> Vec<Candidate> {
             let even = changed.parallel.pipeline_model_parallel_layout.is_none()
                 && layout::slots(&changed).is_multiple_of(chunks);
             if !even {
-                let ends = framework::ends(changed.kernel.framework);
+                let ends = Vocabulary::of(design).ends();
                 let text = layout::text::even_layout(&changed, ends)?;
                 framework::cut(&mut changed, text)?;
             }

@@ -147,11 +147,13 @@ fn memory_holds_the_fullest_rank() {
 
 #[test]
 fn a_capacity_drops_what_is_uneven_and_padding_fixes_the_time() {
-    let capped = [("moe_expert_capacity_factor", "1.2"), ("skew", "0.4")];
+    // MindSpeed's fused permutation has no capacity, or pads to it.
+    let sorted = ("moe_permute_fusion", "false");
+    let capped = [sorted, ("moe_expert_capacity_factor", "1.2"), ("skew", "0.4")];
     let (even, uneven) = (of(&paper(&capped)), of(&skewed(&capped)));
     assert!(even.metrics.token_drop_ratio.abs() < 1e-15);
     assert!((0.02..0.5).contains(&uneven.metrics.token_drop_ratio));
-    let free = of(&skewed(&[("skew", "0.4")]));
+    let free = of(&skewed(&[sorted, ("skew", "0.4")]));
     assert!(uneven.metrics.imbalance_ratio < free.metrics.imbalance_ratio);
     assert!(uneven.metrics.step_time < free.metrics.step_time);
     let mut padded = capped.to_vec();
@@ -261,7 +263,13 @@ fn a_design_with_traced_loads_can_be_made_to_fit() {
 fn a_replay_says_of_each_design_what_a_trace_read_anew_says() {
     let size = Size { steps: 45, stride: 1, layers: 9, experts: 256, tokens: 1 << 20, topk: 8 };
     let trace = Arc::new(Generator { skew: 0.6, ..Generator::default() }.trace(&size).unwrap());
-    let planned = [("balance", "trace"), ("planner", "sliding_window"), ("planner_interval", "10")];
+    let planned = [
+        ("balance", "trace"),
+        ("planner", "sliding_window"),
+        ("planner_interval", "10"),
+        // MindSpeed's fused permutation has no capacity, or pads to it.
+        ("moe_permute_fusion", "false"),
+    ];
     let base = paper(&planned);
     let mut replay = Replay::new(Arc::clone(&trace));
     // Each differs from the one before in something that is kept, or comes back to it.

@@ -499,7 +499,10 @@ fn overlap(mindspeed: bool, d: &Design) -> Group {
             group.on("dualpipev-dw-detach", s.delay_wgrad_compute);
         }
         group.on("moe-alltoall-overlap-comm", has_experts && s.moe_alltoall_overlap_comm);
-        group.on("use-ascend-mc2", s.tp_comm_overlap);
+        // mc2 takes no grouped products of experts.
+        let grouped = has_experts && d.kernel.moe_grouped_gemm;
+        group.on("use-ascend-mc2", s.tp_comm_overlap && !grouped);
+        group.on("use-ascend-coc", s.tp_comm_overlap && grouped);
     } else {
         let pairs = s.method == Method::OneForwardOneBackwardOverlap;
         let overlaps = s.overlap_moe_expert_parallel_comm || (pairs && has_experts);

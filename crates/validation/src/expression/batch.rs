@@ -189,7 +189,8 @@ pub(crate) fn precision(run: &Run, facts: &Facts) -> Option<(&'static str, Optio
         let (format, words) = imputation::impute(Item::Fp8Scaling, facts);
         return Some((format, Some(words)));
     }
-    let plain = [("bf16", "bf16"), ("fp16", "fp16"), ("tf32", "fp32"), ("fp32", "fp32")];
+    // `FP16/BF16` is fp16, as the gradients are that go with it.
+    let plain = [("fp16", "fp16"), ("bf16", "bf16"), ("tf32", "fp32"), ("fp32", "fp32")];
     plain.iter().find(|(word, _)| text.contains(word)).map(|(_, format)| (*format, None))
 }
 

@@ -31,7 +31,7 @@ impl Load {
     ///
     /// Elsewhere the layers, the MTP layers and the loss fill the chunks in order, the first
     /// chunks holding one more: for DeepSeek-V3 on 8, 16 and 32 chunks the layout of
-    /// Megatron-Bridge's recipe.
+    /// Megatron-Bridge's recipe. Megatron-Core computes the head of an MTP layer beside the loss.
     pub(super) fn layout(self, chunks: u64) -> Option<String> {
         if chunks <= 1 || chunks > MAX_CHUNKS || self.layers > MAX_CHUNKS {
             return None;
@@ -56,8 +56,15 @@ impl Load {
             text.extend((chunk + 1 < chunks).then_some('|'));
             rest = after;
         }
-        Some(text)
+        Some(with_heads_last(&text))
     }
+}
+
+/// A layout with the heads of MTP layers beside the loss, wherever the layers are.
+fn with_heads_last(text: &str) -> String {
+    let Some((before, last)) = text.rsplit_once('|') else { return text.to_owned() };
+    let heads = "h".repeat(before.matches('m').count());
+    format!("{}|{}", before.replace('m', "n"), last.replace('L', &format!("{heads}L")))
 }
 
 /// Chunks and layers above this have no layout: no run has as many.
@@ -97,6 +104,8 @@ mod tests {
         assert_eq!(layout(61, 1, 8).unwrap(), eight);
         let sixteen = format!("E{}tmL", "tttt|".repeat(15));
         assert_eq!(layout(61, 1, 16).unwrap(), sixteen);
+        let alone = format!("E{}tn|hL", "tt|".repeat(30));
+        assert_eq!(layout(61, 1, 32).unwrap(), alone);
     }
 
     #[test]

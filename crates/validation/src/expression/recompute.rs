@@ -66,7 +66,10 @@ fn fits(plan: &Plan) -> bool {
 }
 
 /// The plan with the fewest layers of each stage computed again that lets it fit; without any
-/// where not even all of them do, because then something else made it fit.
+/// where not even all of them do, or may be, because then something else made it fit.
+///
+/// Megatron-Core overlaps no experts of layers that it computes again as a whole: an overlap that
+/// was assumed gives way.
 fn fewest_layers(draft: &mut Draft<'_>, without: Plan) -> Result<Plan, Refusal> {
     let design = &draft.design;
     let stages = design.parallel.pipeline_model_parallel_size.max(1);
@@ -76,8 +79,17 @@ fn fewest_layers(draft: &mut Draft<'_>, without: Plan) -> Result<Plan, Refusal> 
         plan(&draft.design)
     };
     let before = draft.design.clone();
-    if !fits(&with(all, draft)?) {
+    let gives_way =
+        before.schedule.overlap_moe_expert_parallel_comm && draft.withdraw(Item::ExpertOverlap);
+    if gives_way {
+        draft.set(KnobId::overlap_moe_expert_parallel_comm, false)?;
+        draft.set(KnobId::delay_wgrad_compute, false)?;
+    }
+    if !with(all, draft).is_ok_and(|plan| fits(&plan)) {
         draft.design = before;
+        if gives_way {
+            draft.assumption(Item::ExpertOverlap);
+        }
         draft.note("the prediction doesn't fit into memory, whatever is computed again");
         return Ok(without);
     }

@@ -103,7 +103,11 @@ fn virtual_stages(
     if !is_named && value == "1" {
         return Ok(1);
     }
-    Ok(if fills_the_pipeline(draft, pp) { per_stage / usual_chunk(per_stage) } else { 1 })
+    // Early Megatron-LM: "pipeline-model-parallel size should be greater than 2 with interleaved
+    // schedule".
+    let takes_chunks = pp > 2 || draft.facts.family != Family::EarlyMegatron;
+    let is_interleaved = takes_chunks && fills_the_pipeline(draft, pp);
+    Ok(if is_interleaved { per_stage / usual_chunk(per_stage) } else { 1 })
 }
 
 /// The column in lower case; empty where it says that it isn't printed, `1` where there are none.
@@ -303,6 +307,8 @@ fn set_expert_overlap(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         && !pairs
         && !is_list
         && is_open
+        // Megatron-Core overlaps one MTP layer at most.
+        && draft.design.transformer.mtp_num_layers <= 1
         && !draft.says(&["baseline"])
         && draft.assumption(Item::ExpertOverlap) == "true";
     if off || !(on || pairs || assumed) {

@@ -126,6 +126,30 @@ fn open_recomputation_is_the_least_that_fits() {
     assert!(assumed.iter().any(|words| words.contains("as few layers")), "{assumed:?}");
 }
 
+/// Megatron-Core refuses both: an overlap that was assumed beside two MTP layers, and beside layers
+/// that have to be computed again for the run to fit.
+#[test]
+fn an_overlap_of_experts_is_assumed_where_it_can_be_started() {
+    let overlaps = |plan: &Plan| plan.design().schedule.overlap_moe_expert_parallel_comm;
+    let two_depths = expressed("bridge_perf-015").plan;
+    assert!(two_depths.design().transformer.mtp_num_layers == 2 && !overlaps(&two_depths));
+    let Expressed { plan, assumed, .. } = expressed("bridge_perf-018");
+    assert!(plan.design().memory.recompute_num_layers.is_some() && !overlaps(&plan));
+    assert!(!assumed.iter().any(|words| words.starts_with("EP overlapped")), "{assumed:?}");
+}
+
+#[test]
+fn early_megatron_interleaves_on_more_than_two_stages() {
+    let chunks = |id: &str| {
+        let plan = expressed(id).plan;
+        let parallel = &plan.design().parallel;
+        (parallel.pipeline_model_parallel_size, parallel.virtual_pipeline_model_parallel_size)
+    };
+    assert_eq!(chunks("megatron21-005"), (2, 1));
+    let (stages, each) = chunks("megatron21-006");
+    assert!(stages > 2 && each > 1, "{stages} {each}");
+}
+
 #[test]
 fn a_design_is_its_link() {
     for run in runs::published().iter().step_by(7) {

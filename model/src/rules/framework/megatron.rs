@@ -16,7 +16,7 @@ use crate::rules::rule::{Checks, Rule, Words, say};
 use crate::schedule::Form;
 use crate::source::MEGATRON;
 
-const CONFIG: &str = "transformer_config.py:TransformerConfig.__post_init__";
+pub(super) const CONFIG: &str = "transformer_config.py:TransformerConfig.__post_init__";
 const ARGUMENTS: &str = "arguments.py:validate_args";
 const OPTIMIZER: &str = "optimizer/__init__.py:get_megatron_optimizer";
 const TRANSFORMER_ENGINE: &str = "transformer_engine context_parallel.py:attn_forward_func_with_cp";
@@ -192,13 +192,6 @@ framework_rules! {
         MEGATRON, CONFIG, "full recompute is only supported with full iteration CUDA graph",
         |d| (replays(d) && recomputes_layers(d))
             .then(|| say!("layers in CUDA graphs can't be computed again as a whole"));
-    replayed_routers_keep_their_layer [Megatron] [cuda_graph_impl, recompute_modules]
-        + [recompute_granularity]
-        MEGATRON, CONFIG, "moe recompute is not supported with moe_router CUDA graph with: \
-            --cuda-graph-impl transformer_engine",
-        |d| (d.kernel.cuda_graph_impl == CudaGraph::TransformerEngine
-            && recomputes(d, RecomputeModule::Moe))
-            .then(|| say!("a MoE layer whose router is in a CUDA graph can't be computed again"));
     narrow_states_are_of_adam [Megatron]
         [optimizer, main_params_dtype, exp_avg_dtype, exp_avg_sq_dtype, swap_modules]
         MEGATRON, "optimizer_config.py:OptimizerConfig.__post_init__",
@@ -219,11 +212,20 @@ framework_rules! {
             (choose from fp32, fp16)",
         |d| matches!(d.memory.main_params_dtype, StateDtype::Bf16 | StateDtype::Fp8).then(|| say!(
             "main parameters are fp32 or fp16, not {}", super::name(d.memory.main_params_dtype)));
-    main_gradients_have_32_or_16_bits [Megatron] [gradient_dtype]
+    main_gradients_have_32_or_16_bits [Megatron] [gradient_dtype, precision]
         MEGATRON, "arguments.py:_add_experimental_args", "--main-grads-dtype: invalid choice \
             (choose from fp32, bf16)",
-        |d| matches!(d.memory.gradient_dtype, StateDtype::Fp16 | StateDtype::Fp8).then(|| say!(
-            "gradients are kept in fp32 or bf16, not {}", super::name(d.memory.gradient_dtype)));
+        |d| {
+            // Without `--accumulate-allreduce-grads-in-fp32` they have the weights' format.
+            let is_kept = match d.memory.gradient_dtype {
+                StateDtype::Fp32 | StateDtype::Bf16 => true,
+                StateDtype::Fp16 => d.training.precision == Precision::Fp16,
+                StateDtype::Fp8 => false,
+            };
+            (!is_kept).then(|| say!(
+                "gradients are kept in fp32 or bf16, in fp16 training also in fp16, not {}",
+                super::name(d.memory.gradient_dtype)))
+        };
     optimizer_instances_are_sharded [Megatron]
         [num_distributed_optimizer_instances, data_parallel_sharding_strategy]
         MEGATRON, "distributed_data_parallel.py:DistributedDataParallel.__init__",

@@ -28,6 +28,18 @@ pub(super) fn is_fb_overlap(d: &Design) -> bool {
     runs_pairs(d) && !is_dualpipev(d)
 }
 
+/// Are TP collectives overlapped by mc2 for want of CoC? That takes neither FP8, which needs
+/// Transformer Engine's layers, nor LoRA, but grouped experts and an overlapped exchange.
+///
+/// Sources: MindSpeed `transformer_engine_basic.py:validate_args` and `locl_coc.py`, MindSpeed-LLM
+/// `features_manager/tensor_parallel/coc.py`; `pretrain_deepseek3_671b_4k_ptd.sh` has CoC beside
+/// grouped experts.
+fn is_overlapped_by_mc2(d: &Design) -> bool {
+    let is_narrow =
+        !matches!(d.training.precision, Precision::Bf16 | Precision::Fp16 | Precision::Fp32);
+    d.schedule.tp_comm_overlap && (is_narrow || d.training.lora_rank.is_some())
+}
+
 framework_rules! {
     pairs_in_a_pipeline_have_chunks [Mindspeed]
         [virtual_pipeline_model_parallel_size, method, pipeline_model_parallel_size]
@@ -82,18 +94,19 @@ framework_rules! {
     dualpipev_has_a_pipeline [Mindspeed] [pipeline_model_parallel_size, method]
         MINDSPEED, DUALPIPEV, "pipeline_model_parallel_size should be larger than 1",
         |d| (is_dualpipev(d) && pp(d) == 1).then(|| say!("DualPipeV needs a pipeline, PP is 1"));
-    overlapped_tp_has_no_grouped_experts [Mindspeed] [tp_comm_overlap, moe_grouped_gemm]
-        + [num_moe_experts]
-        MINDSPEED_LLM, "core/transformer/transformer_block.py",
+    overlapped_tp_has_no_grouped_experts [Mindspeed]
+        [tp_comm_overlap, moe_grouped_gemm, precision, lora_rank] + [num_moe_experts]
+        MINDSPEED_LLM, "features_manager/transformer/transformer_block.py:validate_args",
         "Moe Grouped Gemm is not supported with mc2 in MOE model",
-        |d| (d.schedule.tp_comm_overlap && has_experts(d) && d.kernel.moe_grouped_gemm)
-            .then(|| say!("overlapped TP collectives (mc2) exclude grouped experts"));
+        |d| (is_overlapped_by_mc2(d) && has_experts(d) && d.kernel.moe_grouped_gemm).then(|| say!(
+            "overlapped TP collectives in FP8 or beside LoRA (mc2) exclude grouped experts"));
     overlapped_tp_excludes_overlapped_exchange [Mindspeed]
-        [tp_comm_overlap, moe_alltoall_overlap_comm]
+        [tp_comm_overlap, moe_alltoall_overlap_comm, precision, lora_rank]
         MINDSPEED, "features_manager/moe/moe_alltoall_overlap.py:validate_args",
         "moe_alltoall_overlap_comm and use_ascend_mc2 are incompatible",
-        |d| (d.schedule.tp_comm_overlap && d.schedule.moe_alltoall_overlap_comm)
-            .then(|| say!("overlapped TP collectives exclude the overlap of the exchange"));
+        |d| (is_overlapped_by_mc2(d) && d.schedule.moe_alltoall_overlap_comm).then(|| say!(
+            "overlapped TP collectives in FP8 or beside LoRA (mc2) exclude the overlap of the \
+             exchange"));
     overlapped_tp_in_fp8_is_mxfp8 [Mindspeed] [tp_comm_overlap, precision]
         MINDSPEED, "features_manager/transformer_engine/transformer_engine_basic.py:validate_args",
         "MC2 is supported only by the mxfp8 recipe in fp8",

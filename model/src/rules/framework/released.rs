@@ -1,16 +1,18 @@
-//! What released code refuses although a published run had it: that ran on a branch of its own.
+//! What released code refuses although a published run had it: that ran on a branch of its own, or
+//! told apart what no knob does.
 
 use alloc::format;
 use alloc::string::String;
 
+use super::megatron::CONFIG;
 use super::mindspeed::{PAIRS, is_fb_overlap};
-use super::{Assertion, framework_rules, runs_pairs};
-use crate::choice::Framework;
+use super::{Assertion, framework_rules, recomputes, runs_pairs};
+use crate::choice::{CudaGraph, Framework, RecomputeModule};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::layout;
 use crate::rules::facts::vpp;
 use crate::rules::rule::{Checks, Rule, Words, say};
-use crate::source::MINDSPEED;
+use crate::source::{MEGATRON, MINDSPEED};
 
 framework_rules! {
     pairs_reduce_gradients_at_the_end [Mindspeed] [overlap_grad_reduce, method]
@@ -32,4 +34,13 @@ framework_rules! {
             (is_fb_overlap(d) && vpp(d) > 1 && first < from).then(|| say!(
                 "no-op layers of pairs are in the last chunk, from slot {from} on, not at {first}"))
         };
+    replayed_routers_keep_their_layer [Megatron] [cuda_graph_impl, recompute_modules]
+        + [recompute_granularity]
+        MEGATRON, CONFIG, "moe recompute is not supported with moe_router CUDA graph with: \
+            --cuda-graph-impl transformer_engine",
+        |d| (d.kernel.cuda_graph_impl == CudaGraph::TransformerEngine
+            && recomputes(d, RecomputeModule::Moe))
+            .then(|| say!(
+                "a MoE layer can't be computed again while its router is in a CUDA graph: other \
+                 modules can be in one"));
 }
