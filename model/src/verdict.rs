@@ -62,11 +62,13 @@ pub struct Verdict {
     /// MFU of the design as it is.
     pub mfu: f64,
     /// One change for each knob, of what the framework's arguments can say. When the design doesn't
-    /// fit: the smallest with which it does and the fastest set of recomputation and swapping that
-    /// does ([`crate::make_it_fit`]), what costs least first, then the knobs that can't alone, the
+    /// fit: the smallest with which it does, the fastest first, then the knobs that can't alone, the
     /// nearest to fitting first. When it fits:
     /// those that use room that is left to be faster, the fastest first.
     pub changes: Vec<Change>,
+    /// Where the design doesn't fit: the fastest set of recomputation and swapping with which it
+    /// does ([`crate::make_it_fit`]).
+    pub set: Option<Change>,
 }
 
 impl Verdict {
@@ -81,6 +83,16 @@ impl Verdict {
     #[must_use]
     pub fn is_nearly_full(&self) -> bool {
         self.peak <= self.limit && self.held > self.limit
+    }
+
+    /// What makes a design fit that doesn't: single knobs and the set, what costs least MFU first.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<&Change> {
+        let fits = |change: &&Change| change.fits && !self.fits;
+        let set = self.set.iter().filter(|set| !self.changes.iter().any(|it| it.is_same(set)));
+        let mut all: Vec<&Change> = self.changes.iter().chain(set).filter(fits).collect();
+        all.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
+        all
     }
 
     /// Bytes above the limit; zero when it fits.
@@ -130,6 +142,7 @@ pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
         in_flight: stage.peak_in_flight,
         contents,
         mfu: estimate.metrics.mfu,
+        set: if estimate.metrics.fits { None } else { change::cheapest_set(plan) },
         changes: change::changes(plan, estimate),
     }
 }

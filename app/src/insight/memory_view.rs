@@ -9,7 +9,6 @@ use model::units::Bytes;
 use model::{Content, Filling, Plan, contents, estimate, ledger};
 
 use crate::insight::bottleneck::fullest_stage;
-use crate::present::format;
 
 /// What fills the fullest stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,25 +215,4 @@ fn flipped<C: Choice>(set: Set<C>, value: C) -> Set<C> {
         return set.with(value);
     }
     set.iter().filter(|other| *other != value).fold(Set::EMPTY, Set::with)
-}
-
-/// What a design computes again and swaps, in words.
-#[must_use]
-pub fn freed_in_words(design: &Design) -> String {
-    let memory = &design.memory;
-    let recompute = match memory.recompute_granularity {
-        RecomputeGranularity::None => "recompute nothing".to_owned(),
-        RecomputeGranularity::Full => "recompute whole layers".to_owned(),
-        RecomputeGranularity::Selective => format!("recompute {}", named(memory.recompute_modules)),
-    };
-    let swap = match memory.swap_modules {
-        modules if modules.is_empty() => "swap nothing".to_owned(),
-        modules => format!("swap {}", named(modules)),
-    };
-    format!("{recompute}; {swap}")
-}
-
-fn named<C: Choice>(set: Set<C>) -> String {
-    let names: Vec<String> = set.iter().map(|value| value.name().to_owned()).collect();
-    format::list(&names)
 }

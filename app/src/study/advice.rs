@@ -9,11 +9,11 @@ use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::find::{self as search, Loss};
 use model::knob::Value;
+use model::verdict;
 use model::verdict::{Change, Place, Verdict};
-use model::{make_it_fit, verdict};
 
 use crate::charts;
-use crate::insight::memory_view::{freed_in_words, moment};
+use crate::insight::memory_view::moment;
 use crate::insight::numbers::Numbers;
 use crate::insight::outside::{Outside, outside};
 use crate::present::format::{self, short_label};
@@ -22,7 +22,7 @@ use crate::present::name::spelled;
 use crate::site::find_address;
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.
-const MAX_CHANGES: usize = 3;
+const MAX_CHANGES: usize = 4;
 
 /// So many losses of the step are told.
 const MAX_LOSSES: usize = 8;
@@ -175,33 +175,24 @@ fn said(values: &[(KnobId, Value)]) -> String {
     words.join(", ")
 }
 
-/// Why a design doesn't fit, and what makes it fit.
+/// Why a design doesn't fit, and what makes it fit: what costs least first.
 fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
-    let found = make_it_fit(&numbers.plan);
-    let tried = format::counted(found.tried as u64, "set", "sets");
     let design = numbers.plan.design();
-    let (fits, short): (Vec<&Change>, Vec<&Change>) =
-        verdict.changes.iter().partition(|change| change.fits);
-    let (shown, more) = fits.split_at(fits.len().min(MAX_CHANGES));
+    let remedies = verdict.remedies();
+    let short: Vec<&Change> = verdict.changes.iter().filter(|change| !change.fits).collect();
+    let (shown, more) = remedies.split_at(remedies.len().min(MAX_CHANGES));
     html! {
         div.fitting {
             p { (excess(&verdict)) }
             div.ways {
                 a.button.primary href=(find_address(design)) { "Find layouts that fit" }
-                @if let Some(best) = &found.best {
-                    @let metrics = &best.estimate.metrics;
-                    @let words = format!("Make it fit: {}", freed_in_words(&best.design));
-                    @let effect = effect(metrics.mfu, &verdict, metrics.memory_peak);
-                    @let effect = format!("{effect}; the fastest of {tried}");
-                    (way(&best.design, "making it fit", "button way best", &words, &effect))
-                }
                 @for change in shown { (changing(design, &verdict, change)) }
             }
-            @if found.best.is_none() {
-                p { "None of " (tried) " of recomputation and swapping fits." }
+            @if verdict.set.is_none() {
+                p { "No set of recomputation and swapping fits." }
             }
-            @if fits.is_empty() { p { "No single knob makes it fit." } }
+            @if remedies.is_empty() { p { "No single knob makes it fit." } }
             @if !(more.is_empty() && short.is_empty()) {
                 (every_knob(design, &verdict, more, &short))
             }

@@ -175,6 +175,8 @@ answers! {
         contents: Vec<Content>,
         mfu: f64,
         changes: Vec<OneChange>,
+        /// The fastest set of recomputation and swapping with which a design fits that doesn't.
+        set: Option<OneChange>,
     }
 
     /// A part of the memory.
@@ -370,6 +372,7 @@ fn verdict(verdict: &Verdict) -> MemoryVerdict {
         contents: contents.collect(),
         mfu: verdict.mfu,
         changes: verdict.changes.iter().map(change).collect(),
+        set: verdict.set.as_ref().map(change),
     }
 }
 

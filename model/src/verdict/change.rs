@@ -37,7 +37,7 @@ pub struct Change {
 
 impl Change {
     /// Whether two changes lead to the same design.
-    fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let all = |change: &Self| {
             let mut all = change.with.clone();
             all.push((change.knob, change.value.clone()));
@@ -71,12 +71,6 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
         }
     };
     let mut changes: Vec<(f64, Change)> = KNOBS.iter().filter_map(of_knob).collect();
-    if !present.metrics.fits {
-        let set = cheapest_set(plan);
-        let is_new = |set: &(f64, Change)| changes.iter().all(|(_, known)| !known.is_same(&set.1));
-        let set = set.filter(is_new);
-        changes.extend(set);
-    }
     changes.sort_by(|(one_pressure, one), (other_pressure, other)| {
         other.fits.cmp(&one.fits).then_with(|| {
             if one.fits {
@@ -90,7 +84,7 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
 }
 
 /// The recomputation and swapping that fits and is fastest, as a change of its first knob.
-fn cheapest_set(plan: &Plan) -> Option<(f64, Change)> {
+pub(super) fn cheapest_set(plan: &Plan) -> Option<Change> {
     let best = make_it_fit(plan).best?.design;
     let knobs = [
         KnobId::recompute_modules,
@@ -99,7 +93,7 @@ fn cheapest_set(plan: &Plan) -> Option<(f64, Change)> {
         KnobId::recompute_num_layers,
     ];
     let first = knobs.into_iter().find(|knob| best.differs(plan.design(), *knob))?;
-    timed(plan, first, &best)
+    timed(plan, first, &best).map(|(_, change)| change)
 }
 
 fn screen(plan: &Plan, candidates: Vec<Candidate>) -> Vec<Screened> {

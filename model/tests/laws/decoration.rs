@@ -164,9 +164,9 @@ fn grounds() -> Vec<Design> {
     grounds
 }
 
-/// Knobs that only forbid, whose say is in the rules and not in the numbers; and a name, which is
-/// for those who read it.
-const WITHOUT_NUMBERS: &[&str] = &["trace", "profile"];
+/// Knobs that only forbid, whose say is in the rules and not in the numbers; and what is for
+/// those who read it: a name, and arguments that are handed on.
+const WITHOUT_NUMBERS: &[&str] = &["trace", "profile", "extra_arguments"];
 
 #[test]
 fn no_offered_knob_is_decoration() {

@@ -3,6 +3,7 @@
 
 use model::choice::{CudaGraph, Optimizer, Precision, ShardingStrategy};
 use model::design::Design;
+use model::rules::cautions;
 
 use super::reading::{self, Reading};
 use super::{Target, groups, start};
@@ -36,6 +37,10 @@ pub(super) fn of(target: Target, design: &Design, reading: &Reading) -> Vec<Stri
         checks.push(what.to_owned());
     }
     checks.extend(versions(target, design));
+    checks.extend(cautions(design).map(|(rule, why)| {
+        let quote = rule.assertion().map_or("", |assertion| assertion.quote);
+        format!("As released, the framework refuses this: {why} (\"{quote}\").")
+    }));
     let other: Vec<String> =
         reading.file.iter().filter(|_| reading.differs()).map(margin).collect();
     match reading.design.filter(|_| other.is_empty()) {

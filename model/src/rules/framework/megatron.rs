@@ -5,9 +5,9 @@ use alloc::string::String;
 
 use super::{Assertion, framework_rules, recomputes, recomputes_layers, shards_gradients, swaps};
 use crate::choice::{
-    ContextParallelAlgo, CrossEntropyFusion, CudaGraph, Dispatcher, FlexBackend, Framework,
-    Optimizer, PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy,
-    SoftmaxType, StateDtype, SwapModule,
+    ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Framework, Optimizer,
+    PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy, SoftmaxType,
+    StateDtype, SwapModule,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout::{self, Ends};
@@ -233,12 +233,6 @@ framework_rules! {
         |d| (d.parallel.num_distributed_optimizer_instances > 1
             && d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard)
             .then(|| say!("several optimizer instances need the distributed optimizer"));
-    fused_loss_is_not_te [Megatron] [cross_entropy_fusion_impl, cross_entropy_loss_fusion]
-        MEGATRON, ARGUMENTS, "Use --cross-entropy-fusion-impl native, or omit \
-            --cross-entropy-loss-fusion",
-        |d| (d.memory.cross_entropy_loss_fusion
-            && d.memory.cross_entropy_fusion_impl == CrossEntropyFusion::Te)
-            .then(|| say!("the loss fused by Transformer Engine is refused: native is taken"));
     muon_has_one_instance [Megatron] [num_distributed_optimizer_instances, optimizer]
         MEGATRON, "layer_wise_optimizer.py:LayerWiseDistributedOptimizer",
         "LayerWiseDistributedOptimizer does not support num_distributed_optimizer_instances > 1",

@@ -14,13 +14,12 @@ pub(super) fn text(verdict: &Verdict) -> String {
         MemoryState::DoesNotFit => "What doesn't fit",
     };
     let mut text = format!("{head}\n{}", cause(verdict));
-    let [fitting, others] = [true, false].map(|fits| -> Vec<&Change> {
-        verdict.changes.iter().filter(|change| change.fits == fits).collect()
-    });
-    if fitting.is_empty() {
+    let others: Vec<&Change> = verdict.changes.iter().filter(|change| !change.fits).collect();
+    let remedies = verdict.remedies();
+    if remedies.is_empty() {
         text.push_str("  no change of a single knob makes it fit\n");
     } else {
-        text.push_str(&changes("Makes it fit, alone", verdict, &fitting));
+        text.push_str(&changes("Makes it fit, alone", verdict, &remedies));
     }
     if !others.is_empty() {
         text.push_str(&changes("Helps, but not enough alone", verdict, &others));
