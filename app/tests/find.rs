@@ -29,6 +29,7 @@ fn found(label: Option<Goal>, query: &str) -> Recommendation {
         why: vec![format!("Reason of {}", label.map_or("none", Goal::name))],
         binds: "Matrix products take most of the step.".to_owned(),
         behind: if label == Some(Goal::Fastest) { 0.0 } else { 0.023 },
+        unusual: vec![],
         design,
         metrics,
     }

@@ -77,6 +77,8 @@ answers! {
         margin: f64,
         /// How far it is behind the fastest, as a share of its step time.
         behind: f64,
+        /// The knobs that few runs have as it has them.
+        unusual: Vec<String>,
     }
 
     /// The design that misses least.
@@ -156,6 +158,7 @@ fn recommendation(query: &Query, found: &Recommendation) -> Recommended {
         binds: found.binds.clone(),
         margin: found.margin,
         behind: found.behind,
+        unusual: found.unusual.iter().map(|knob| knob.id()).collect(),
     }
 }
 
@@ -231,6 +234,7 @@ mod tests {
             binds: "memory".to_owned(),
             margin: 0.25,
             behind: 0.0,
+            unusual: vec![],
             design: other,
         };
         Answer {

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::{Assertion, framework_rules, recomputes, recomputes_layers, shards_gradients, swaps};
 use crate::choice::{
-    ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Framework, Optimizer,
+    ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Framework, Method, Optimizer,
     PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy, SoftmaxType,
     StateDtype, SwapModule,
 };
@@ -30,8 +30,11 @@ fn is_precision_aware(d: &Design) -> bool {
         || swaps(d, SwapModule::Optimizer)
 }
 
+/// Does an exchange of experts run beside another micro-batch? The order that does so by itself is
+/// told by the same argument.
 fn overlaps_experts(d: &Design) -> bool {
     d.schedule.overlap_moe_expert_parallel_comm
+        || d.schedule.method == Method::OneForwardOneBackwardOverlap
 }
 
 fn replays(d: &Design) -> bool {
@@ -88,7 +91,7 @@ framework_rules! {
             && !Form::of(d.schedule.method).runs_pairs)
             .then(|| say!("EP overlap on {} stages needs several chunks on each, VPP is 1", pp(d)));
     overlap_of_experts_recomputes_no_layers [Megatron]
-        [overlap_moe_expert_parallel_comm, recompute_granularity, recompute_modules]
+        [overlap_moe_expert_parallel_comm, recompute_granularity, recompute_modules] + [method]
         MEGATRON, CONFIG, "disable full recomputation when enabling \
             overlap_moe_expert_parallel_comm",
         |d| (overlaps_experts(d) && (recomputes_layers(d) || recomputes(d, RecomputeModule::Moe)))
@@ -96,35 +99,29 @@ framework_rules! {
                 "EP overlap runs layers part by part: whole layers and whole MoE layers can't be \
                  computed again"));
     overlap_of_experts_excludes_that_of_shared_experts [Megatron]
-        [moe_shared_expert_overlap, overlap_moe_expert_parallel_comm]
+        [moe_shared_expert_overlap, overlap_moe_expert_parallel_comm] + [method]
         MEGATRON, CONFIG, "disable moe_shared_expert_overlap when enabling \
             overlap_moe_expert_parallel_comm",
         |d| (overlaps_experts(d) && d.schedule.moe_shared_expert_overlap)
             .then(|| say!("EP overlap and shared-expert overlap exclude each other"));
     overlap_of_experts_has_an_all_to_all [Megatron]
-        [moe_token_dispatcher_type, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap]
+        [moe_token_dispatcher_type, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap] + [method]
         MEGATRON, CONFIG, "overlap_moe_expert_parallel_comm is supported with alltoall/flex token \
             dispatcher",
         |d| ((overlaps_experts(d) || d.schedule.moe_shared_expert_overlap)
             && d.schedule.moe_token_dispatcher_type == Dispatcher::Allgather)
             .then(|| say!("overlapped experts need the alltoall or the flex dispatcher"));
     overlap_of_experts_has_one_mtp_layer [Megatron]
-        [overlap_moe_expert_parallel_comm, mtp_num_layers]
+        [overlap_moe_expert_parallel_comm, mtp_num_layers] + [method]
         MEGATRON, CONFIG, "MTP supports at most one layer when enabling \
             overlap_moe_expert_parallel_comm",
         |d| (overlaps_experts(d) && d.transformer.mtp_num_layers > 1).then(|| say!(
             "EP overlap takes 1 MTP layer at most, not {}", d.transformer.mtp_num_layers));
-    overlap_of_experts_is_in_16_bits [Megatron] [precision, overlap_moe_expert_parallel_comm]
+    overlap_of_experts_is_in_16_bits [Megatron] [precision, overlap_moe_expert_parallel_comm] + [method]
         MEGATRON, CONFIG, "overlap_moe_expert_parallel_comm is only supported with bf16 or fp16 \
             model",
         |d| (overlaps_experts(d) && d.training.precision == Precision::Fp32)
             .then(|| say!("EP overlap needs a bf16 or fp16 model"));
-    delayed_gradients_are_of_overlapped_experts [Megatron]
-        [delay_wgrad_compute, overlap_moe_expert_parallel_comm]
-        MEGATRON, CONFIG, "overlap_moe_expert_parallel_comm must be enabled when enabling \
-            delay_wgrad_compute",
-        |d| (d.schedule.delay_wgrad_compute && !overlaps_experts(d))
-            .then(|| say!("delayed weight gradients need EP overlap"));
     two_stages_of_chunks_overlap_their_sends [Megatron]
         [overlap_p2p_comm, pipeline_model_parallel_size, virtual_pipeline_model_parallel_size]
         MEGATRON, ARGUMENTS, "When interleaved schedule is used and p2p communication overlap is \
@@ -298,6 +295,7 @@ framework_rules! {
             .then(|| say!("a softmax with sinks over CP ranks needs `a2a`"));
     fsdp_beside_overlap_of_experts_is_not_replayed [Megatron]
         [cuda_graph_impl, overlap_moe_expert_parallel_comm, data_parallel_sharding_strategy]
+        + [method]
         MEGATRON, "mcore_fsdp_adapter.py:FullyShardedDataParallel.__init__",
         "1F1B overlap with FSDP does not support per-layer CUDA graphs",
         |d| (shards_gradients(d) && overlaps_experts(d) && replays(d))
