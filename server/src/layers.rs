@@ -28,7 +28,7 @@ use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{
     choices, client, logged, not_found, noted, origin, proxies, query, receiving, sending,
-    telemetry, translation,
+    telemetry, translation, work,
 };
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
@@ -57,6 +57,7 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
     let encoded = DefaultPredicate::new().and(sending::may_be_encoded);
     let routes = routes
         .layer(DefaultBodyLimit::max(receiving::BODY_LIMIT_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state.work), work::asked))
         .layer(middleware::from_fn_with_state(state.clone(), noted::noted))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))

@@ -14,7 +14,6 @@ use model::design::Design;
 use model::file::Extent;
 use model::link;
 
-use super::page::off_thread;
 use crate::choices;
 use crate::client::Client;
 use crate::exports::{self, Export};
@@ -22,6 +21,7 @@ use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
+use crate::work::{in_turn, off_thread};
 
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;
@@ -94,17 +94,17 @@ async fn made(
     export: Export,
     design: Design,
 ) -> Result<Made, Problem> {
-    let is_large = export == Export::Trace;
-    let turn = if is_large { Some(state.makers.turn(client).await?) } else { None };
     let work = move || {
-        // Held until the work is done, even when nobody waits for it any more.
-        let _turn = turn;
         let bytes = exports::file(export, &design, Extent::Changed)?;
         if bytes.len() < MIN_PACKED_BYTES {
             return Ok(Made::Small(bytes));
         }
         sending::pack(&bytes).map(Made::Packed).map_err(|error| error.to_string())
     };
-    let made = off_thread(work).await?;
+    let made = if export == Export::Trace {
+        in_turn(&state.makers, client, work).await?
+    } else {
+        off_thread(work).await?
+    };
     made.map_err(|why| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))
 }

@@ -3,12 +3,12 @@
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
-use super::page::off_thread;
 use crate::deeds::Kind;
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::store::StoreError;
+use crate::work::off_thread;
 use crate::{calendar, groups, holdings};
 
 /// Is there room for one thing more?

@@ -16,7 +16,6 @@ use axum::response::{IntoResponse, Response};
 use model::design::Design;
 use model::{MODEL_VERSION, link};
 
-use super::page::off_thread;
 use super::{designs, kept};
 use crate::client::Client;
 use crate::deeds::Kind;
@@ -25,6 +24,7 @@ use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::state::AppState;
+use crate::work::off_thread;
 use crate::{choices, public_url};
 use sheet::{Sheet, Typed};
 

@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use super::json::json_response;
 use super::kept;
-use super::page::off_thread;
 use crate::client::Client;
 use crate::deeds::Kind;
 use crate::owner::Storing;
@@ -32,6 +31,7 @@ use crate::sweeps::{
     self, Engine, Job, Keeping, ProgressUpdate, Refusal, SpeedSample, Standing, Started,
     StateAlone, SweepEntry, Sweeps,
 };
+use crate::work::off_thread;
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
