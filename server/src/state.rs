@@ -201,6 +201,11 @@ impl AppState {
         self
     }
 
+    /// The headers in which a proxy that is believed says who its user is.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &HeaderName> {
+        self.user_header.iter().chain(&self.groups.header)
+    }
+
     /// The same with a store at this address of PostgreSQL, which other servers may share.
     ///
     /// # Errors
@@ -249,6 +254,12 @@ impl AppState {
         {
             tracing::error!(%error, "sweeps can't go on");
         }
+    }
+}
+
+impl FromRef<AppState> for Option<HeaderName> {
+    fn from_ref(state: &AppState) -> Self {
+        state.user_header.clone()
     }
 }
 
