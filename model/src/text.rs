@@ -28,6 +28,14 @@ pub fn shorten(text: &str) -> String {
     short
 }
 
+/// Does a text begin as a name: with a letter or a digit, so that no table of cells takes it for a
+/// formula?
+pub(crate) fn begins_as_name(text: &str) -> bool {
+    text.chars().next().is_some_and(|first| {
+        first.is_ascii_alphanumeric() || (!first.is_ascii() && !first.is_whitespace())
+    })
+}
+
 /// Levenshtein distance of the first 64 characters.
 pub(crate) fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().take(64).collect();

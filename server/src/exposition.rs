@@ -9,13 +9,15 @@ use std::fmt::{Display, Write as _};
 use std::fs;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderName, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, StatusCode, header};
 use axum::routing::get;
 
+use crate::hosts::Refused;
+use crate::problem::Problem;
 use crate::state::AppState;
 use crate::telemetry::{BOUNDS, Telemetry};
-use crate::{files, traces};
+use crate::{files, not_found, traces};
 
 /// The type of the answer.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -25,10 +27,18 @@ pub(crate) fn router(state: AppState) -> Router {
     Router::new().route("/metrics", get(scrape)).with_state(state)
 }
 
-async fn scrape(State(state): State<AppState>) -> ([(HeaderName, &'static str); 1], String) {
+async fn scrape(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<([(HeaderName, &'static str); 1], String), Problem> {
+    // A page of another site whose name was made to lead here reads nothing either.
+    state.hosts.check(&request).map_err(|refused| match refused {
+        Refused::Malformed(why) => Problem::new(StatusCode::BAD_REQUEST, why),
+        Refused::Unknown(host) => not_found::unknown_host(&host),
+    })?;
     // It looks at files, and may wait for a lock.
     let text = tokio::task::spawn_blocking(move || text(&state)).await.unwrap_or_default();
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text)
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text))
 }
 
 /// All of it.

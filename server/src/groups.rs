@@ -1,9 +1,10 @@
-//! Who a proxy that is believed says its user is, and of which groups: who may make what is kept.
+//! Of which groups a proxy that is believed says its user is: who may make what is kept.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
 use crate::deeds::Kind;
 use crate::problem::Problem;
+use crate::proxies::told;
 
 /// Which groups may make what is kept; all where none is named.
 #[derive(Clone, Debug, Default)]
@@ -16,12 +17,9 @@ pub(crate) struct Groups {
 impl Groups {
     /// Those of a request; `cleaned` took the header from whoever isn't believed.
     fn of(&self, headers: &HeaderMap) -> Vec<String> {
-        let values = self.header.iter().flat_map(|name| headers.get_all(name));
-        let texts = values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        let names = texts.flat_map(|text| {
-            text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>()
-        });
-        names.filter(|name| !name.is_empty()).collect()
+        let list = self.header.as_ref().and_then(|name| told(name, headers).ok()?);
+        let names = list.unwrap_or_default().split(',').map(str::trim);
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
     /// May they make something?
@@ -48,11 +46,21 @@ impl Groups {
     }
 }
 
-/// The user that a proxy in front vouches for, where the server was told to believe one.
-pub(crate) fn user(header: Option<&HeaderName>, headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header?)?;
-    let value = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
-    (!value.is_empty()).then_some(value)
+/// Checks the headers in which a proxy says who its user is: what can't be believed is refused.
+pub(crate) fn check_told<'a>(
+    mut names: impl Iterator<Item = &'a HeaderName>,
+    headers: &HeaderMap,
+) -> Result<(), Problem> {
+    let wrong = names.find_map(|name| told(name, headers).err().map(|why| (name, why)));
+    let Some((name, why)) = wrong else { return Ok(()) };
+    tracing::warn!(
+        "a request is refused: its header {name} {why}; the proxy in front has to set it"
+    );
+    let detail = format!(
+        "the header {name} {why}, so that it isn't known who asks; whoever runs the proxy in front \
+         lets it replace the header by one of UTF-8"
+    );
+    Err(Problem::new(StatusCode::BAD_REQUEST, detail))
 }
 
 #[cfg(test)]

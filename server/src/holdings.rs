@@ -7,7 +7,7 @@
 mod ledger;
 mod thing;
 
-pub(crate) use ledger::{Left, OpenedNotes, Sum, due, forget, makers, note, own, sign, used_by};
+pub(crate) use ledger::{Left, OpenedNotes, Sum, due, forget, makers, note, own, used_by};
 pub(crate) use thing::{DAY, Thing};
 
 use std::fs;
@@ -121,6 +121,12 @@ pub(crate) fn take_trace(
     hash: &str,
     owner: &Owner,
 ) -> Result<Option<Left>, StoreError> {
-    let take = |store| ledger::take(store, Kind::Trace, hash, owner.as_str());
+    let take = |store| {
+        let left = ledger::take(store, Kind::Trace, hash, owner.as_str())?;
+        left.map_or_else(
+            || ledger::take(store, Kind::Trace, hash, owner.browser()),
+            |left| Ok(Some(left)),
+        )
+    };
     if store.exists() { take(&store.open()?) } else { Ok(None) }
 }

@@ -28,7 +28,7 @@ use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{
     choices, client, logged, not_found, noted, origin, proxies, query, receiving, sending,
-    telemetry, translation,
+    telemetry, translation, work,
 };
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
@@ -57,15 +57,18 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
     let encoded = DefaultPredicate::new().and(sending::may_be_encoded);
     let routes = routes
         .layer(DefaultBodyLimit::max(receiving::BODY_LIMIT_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state.work), work::asked))
+        .layer(origin::layer(state.public_url.as_deref()))
+        .layer(middleware::from_fn_with_state(state.public_url.clone(), origin::same_scheme))
+        .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
+        // Around those, as it tells of what they refuse.
         .layer(middleware::from_fn_with_state(state.clone(), noted::noted))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
-        .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
         .layer(middleware::from_fn_with_state(Arc::clone(&state.inbox), receiving::counted))
         .layer(middleware::from_fn(errors_as_json))
         .layer(middleware::from_fn(no_store))
         .layer(middleware::from_fn(choices::memory_units))
         .layer(middleware::from_fn(translation::translate))
-        .layer(origin::layer(state.public_url.as_deref()))
         .layer(middleware::from_fn_with_state(Arc::clone(&state.outbox), sending::counted))
         .layer(CompressionLayer::new().compress_when(encoded))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
@@ -98,7 +101,7 @@ async fn cleaned(State(state): State<AppState>, mut request: Request) -> Request
         let headers = request.headers_mut();
         headers.remove(proxies::FORWARDED_FOR);
         headers.remove(proxies::FORWARDED_PROTO);
-        for told in state.user_header.iter().chain(&state.groups.header) {
+        for told in state.told() {
             headers.remove(told);
         }
         None

@@ -22,6 +22,7 @@ mod choices;
 mod names;
 mod audit;
 mod client;
+mod work;
 mod in_use;
 mod query;
 mod store;

@@ -28,6 +28,7 @@ use tokio::sync::watch;
 
 use crate::client;
 use crate::hosts::Local;
+use crate::work::MAX_THREADS;
 pub(crate) use door::{Door, Limits, MAX_CONNECTIONS, RESERVED_DESCRIPTORS};
 use door::{Guest, Often};
 use patient::{MAX_STALL, Patient};
@@ -89,8 +90,9 @@ pub(crate) fn serve(
     last: impl Future<Output = ()>,
     bound: impl FnOnce(SocketAddr, Option<SocketAddr>),
 ) -> Result<(), ListenError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(ListenError::Serve)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().max_blocking_threads(MAX_THREADS);
+    let runtime = runtime.build().map_err(ListenError::Serve)?;
     let outcome = runtime.block_on(async {
         let listener = service.bind().await?;
         let other = match beside {

@@ -79,11 +79,16 @@ pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Re
         let page = Reading { title, class: "broken-link", body, ..Reading::default() };
         return page.answer(state, choices::theme(request.headers()).as_deref(), status);
     }
+    unknown_host(host).into_response()
+}
+
+/// The same for programs.
+pub(crate) fn unknown_host(host: &str) -> Problem {
     let detail = format!(
         "this server doesn't have the name {host}; who runs it gives it that name by --host \
          {host}, or by --public-url"
     );
-    Problem::new(status, detail).into_response()
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, detail)
 }
 
 /// A method that the route doesn't have; the header `Allow` names those that it has.

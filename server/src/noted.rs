@@ -11,8 +11,9 @@ use crate::audit::Line;
 use crate::client::identify;
 use crate::deeds::{Act, Deed, Kind, deed};
 use crate::owner::Owner;
+use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{calendar, groups, holdings, logged};
+use crate::{calendar, groups, holdings, logged, proxies};
 
 /// Digits of an owner's hash that stand for it.
 const OWNER_DIGITS: usize = 8;
@@ -26,13 +27,13 @@ pub(crate) async fn noted(
     let template = request.extensions().get::<MatchedPath>().cloned();
     let query = request.uri().query().is_some();
     let found = template.and_then(|path| deed(request.method(), path.as_str(), query));
-    let Some(found) = found else { return next.run(request).await };
+    let told = groups::check_told(state.told(), request.headers());
+    let Some(found) = found else { return beside(&state, told, request, next).await };
     let id = id(&mut request).await;
-    let allowed = if found.act == Act::Create {
-        state.groups.check(found.kind, request.headers())
-    } else {
-        Ok(())
-    };
+    let allowed = told.and_then(|()| {
+        let makes = found.act == Act::Create;
+        if makes { state.groups.check(found.kind, request.headers()) } else { Ok(()) }
+    });
     let line = (found.act != Act::Open || state.audit.is_some()).then(|| about(&state, &request));
     let is_read = request.method() == Method::GET;
     let response = match allowed {
@@ -64,12 +65,38 @@ pub(crate) async fn noted(
     response
 }
 
+/// A request for nothing that is kept: it is told where another site made it, or asked for another
+/// name.
+async fn beside(
+    state: &AppState,
+    told: Result<(), Problem>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Err(problem) = told {
+        return problem.into_response();
+    }
+    let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+    let line = state.audit.as_ref().filter(|_| !is_read).map(|_| about(state, &request));
+    let response = next.run(request).await;
+    let status = response.status();
+    if let (Some(audit), Some(line)) = (&state.audit, line)
+        && [StatusCode::FORBIDDEN, StatusCode::MISDIRECTED_REQUEST].contains(&status)
+    {
+        let (act, status) = ("other.send".to_owned(), Some(status.as_u16()));
+        audit.record(Line { act, status, refused: true, ..line });
+    }
+    response
+}
+
 /// Reading isn't told, but that somebody was kept from it: a session's link that opens nothing.
 fn is_told(found: Deed, status: StatusCode) -> bool {
     match found.act {
         Act::Open | Act::ListLinks => {
             let is_unknown = found.kind == Kind::Session && status == StatusCode::NOT_FOUND;
-            is_unknown || [StatusCode::FORBIDDEN, StatusCode::UNAUTHORIZED].contains(&status)
+            let kept_out =
+                [StatusCode::FORBIDDEN, StatusCode::UNAUTHORIZED, StatusCode::MISDIRECTED_REQUEST];
+            is_unknown || kept_out.contains(&status)
         }
         // Its own log has every change of a session, with who asked for it.
         Act::Change => !status.is_success(),
@@ -86,9 +113,9 @@ fn is_told(found: Deed, status: StatusCode) -> bool {
 
 fn about(state: &AppState, request: &Request) -> Line {
     let headers = request.headers();
-    let owner = Owner::from_headers(headers);
+    let owner = Owner::of(state.user_header.as_ref(), headers);
     Line {
-        user: groups::user(state.user_header.as_ref(), headers),
+        user: proxies::user(state.user_header.as_ref(), headers),
         owner: owner.map(|owner| owner.as_str().chars().take(OWNER_DIGITS).collect()),
         address: Some(identify(request.extensions()).0),
         ..Line::default()

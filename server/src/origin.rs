@@ -4,12 +4,43 @@
 //! Browsers say where a request comes from, by `Sec-Fetch-Site` or `Origin`; programs say neither
 //! and have no cookies of a visitor to misuse. Reading is never refused.
 
-use axum::http::StatusCode;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
 use crate::problem::Problem;
-use crate::public_url::PublicUrl;
+use crate::public_url::{self, PublicUrl};
+
+/// By which newer browsers say where a request comes from, of pages over TLS and of this machine.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Is an origin one of this server's own: what it was told, or what the request is for, by scheme
+/// and host?
+pub(crate) fn is_own(told: Option<&PublicUrl>, headers: &HeaderMap, origin: &HeaderValue) -> bool {
+    let reached = public_url::of_request(None, headers);
+    let mut own = told.into_iter().chain(&reached);
+    origin.to_str().is_ok_and(|text| own.any(|own| own.as_str().eq_ignore_ascii_case(text)))
+}
+
+/// Compares what the layer below leaves out: the scheme, where only an origin says who asks.
+pub(crate) async fn same_scheme(
+    State(told): State<Option<Arc<PublicUrl>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let origin = headers.get(header::ORIGIN).filter(|origin| !origin.is_empty());
+    let foreign = origin.filter(|origin| !is_own(told.as_deref(), headers, origin));
+    match foreign {
+        Some(origin) if !is_safe && !headers.contains_key(FETCH_SITE) => refused(&origin),
+        _ => next.run(request).await,
+    }
+}
 
 /// What is answered to a request that another site made a browser send.
 type Refuse = fn(ProtectionError) -> Response;
@@ -25,7 +56,11 @@ pub(crate) fn layer(public_url: Option<&PublicUrl>) -> CsrfLayer<Refuse> {
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer asks for this signature")]
 fn refuse(error: ProtectionError) -> Response {
-    tracing::info!(%error, "a request of another site is refused");
+    refused(&error)
+}
+
+fn refused(why: &dyn std::fmt::Debug) -> Response {
+    tracing::info!(?why, "a request of another site is refused");
     let detail = "this request comes from another site; only Moescape's own pages and programs \
                   change what the server keeps";
     Problem::new(StatusCode::FORBIDDEN, detail).into_response()
@@ -36,15 +71,18 @@ mod tests {
     use axum::Router;
     use axum::body::Body;
     use axum::http::Request;
+    use axum::middleware;
     use axum::routing::post;
     use tower::ServiceExt;
 
     use super::*;
 
     async fn sent(headers: &[(&str, &str)], public: Option<&str>) -> StatusCode {
-        let public = public.map(|url| url.parse().unwrap());
+        let public: Option<PublicUrl> = public.map(|url| url.parse().unwrap());
         let router = Router::new().route("/", post(|| async {}).get(|| async {}));
+        let told = public.clone().map(Arc::new);
         let router = router.layer(layer(public.as_ref()));
+        let router = router.layer(middleware::from_fn_with_state(told, same_scheme));
         let mut request = Request::post("/").header("host", "a.example");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -56,7 +94,10 @@ mod tests {
     async fn our_own_pages_and_programs_may_change_things() {
         assert_eq!(sent(&[], None).await, StatusCode::OK);
         assert_eq!(sent(&[("sec-fetch-site", "same-origin")], None).await, StatusCode::OK);
-        assert_eq!(sent(&[("origin", "https://a.example")], None).await, StatusCode::OK);
+        assert_eq!(sent(&[("origin", "http://a.example")], None).await, StatusCode::OK);
+        let over_tls = [("origin", "https://a.example"), ("x-forwarded-proto", "https")];
+        assert_eq!(sent(&over_tls, None).await, StatusCode::OK);
+        assert_eq!(sent(&over_tls, Some("https://b.example")).await, StatusCode::OK);
         let renamed = [("origin", "https://b.example"), ("sec-fetch-site", "cross-site")];
         assert_eq!(sent(&renamed, Some("https://b.example")).await, StatusCode::OK);
     }
@@ -68,6 +109,10 @@ mod tests {
             &[("sec-fetch-site", "same-site")],
             &[("origin", "https://b.example")],
             &[("origin", "null")],
+            // Whoever changes plain http on its way is no page of ours over TLS, and the reverse.
+            &[("origin", "https://a.example")],
+            &[("origin", "http://a.example"), ("x-forwarded-proto", "https")],
+            &[("origin", "http://c.example")],
         ] {
             assert_eq!(sent(headers, Some("https://c.example")).await, StatusCode::FORBIDDEN);
         }

@@ -1,4 +1,5 @@
-//! Whose a stored thing is: that of the browser that stored it, which has a random key as a cookie.
+//! Whose a stored thing is: that of the user for whom a proxy vouches, or of the browser that stored
+//! it, which has a random key as a cookie.
 //!
 //! There are no accounts. The server keeps only the key's hash, so that its file tells nobody how
 //! to act as an owner. Who loses the cookie can still open what they stored, but not change it.
@@ -8,9 +9,10 @@ use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use crate::problem::Problem;
+use crate::proxies;
 use crate::public_url::{self, PublicUrl};
 
 /// The cookie's name.
@@ -26,39 +28,58 @@ const AGE_SECONDS: u32 = 34_560_000;
 const CONTEXT: &str = "moescape 2026-11 owner key";
 const CONTEXT_OF_USER: &str = "moescape 2026-11 owner user of a proxy";
 
-/// Who owns what is stored: the hash of a key, in hexadecimal.
+/// Who owns what is stored: the user for whom a proxy vouches, else a browser; as a hash, in
+/// hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Owner(String);
+pub(crate) struct Owner {
+    name: String,
+    /// Of a user the browser: what it stored before the server knew its users is theirs, too.
+    browser: Option<String>,
+}
 
 impl Owner {
-    /// Who asks, where they have stored something before.
-    pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        key(headers).map(|key| Self::of_key(&key))
+    /// Who asks, where they have stored something before or are known; `user` is the header of the
+    /// proxy.
+    pub(crate) fn of(user: Option<&HeaderName>, headers: &HeaderMap) -> Option<Self> {
+        let browser = key(headers).map(|key| Self::of_key(&key));
+        match proxies::user(user, headers) {
+            Some(user) => Some(Self::of_user(&user, browser)),
+            None => browser,
+        }
     }
 
     fn of_key(key: &[u8; KEY_BYTES]) -> Self {
-        Self(hex(&blake3::derive_key(CONTEXT, key)))
+        Self { name: hex(&blake3::derive_key(CONTEXT, key)), browser: None }
     }
 
-    /// The user for whom a proxy vouches.
-    pub(crate) fn of_user(name: &str) -> Self {
-        Self(hex(&blake3::derive_key(CONTEXT_OF_USER, name.as_bytes())))
+    fn of_user(user: &str, browser: Option<Self>) -> Self {
+        let name = hex(&blake3::derive_key(CONTEXT_OF_USER, user.as_bytes()));
+        Self { name, browser: browser.map(|browser| browser.name) }
     }
 
     /// As the store has it.
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// The browser, as the store has it; of one that no user sits at the same again.
+    pub(crate) fn browser(&self) -> &str {
+        self.browser.as_deref().unwrap_or(&self.name)
     }
 }
 
 /// Who asks, if anyone: a request that stores nothing makes nobody an owner.
 pub(crate) struct Visitor(pub(crate) Option<Owner>);
 
-impl<S: Sync> FromRequestParts<S> for Visitor {
+impl<S: Sync> FromRequestParts<S> for Visitor
+where
+    Option<HeaderName>: FromRef<S>,
+{
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(Owner::from_headers(&parts.headers)))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let user = Option::<HeaderName>::from_ref(state);
+        Ok(Self(Owner::of(user.as_ref(), &parts.headers)))
     }
 }
 
@@ -66,8 +87,8 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 #[derive(Clone, Debug)]
 pub(crate) struct Storing {
     pub(crate) owner: Owner,
-    /// Did they come without a key?
-    pub(crate) is_new: bool,
+    /// Does a proxy vouch for them? A key anybody can make up.
+    pub(crate) is_vouched: bool,
     /// The value of the answer's `Set-Cookie`: a new key, or the old one for another while.
     pub(crate) cookie: HeaderValue,
 }
@@ -75,6 +96,7 @@ pub(crate) struct Storing {
 impl<S: Sync> FromRequestParts<S> for Storing
 where
     Option<Arc<PublicUrl>>: FromRef<S>,
+    Option<HeaderName>: FromRef<S>,
 {
     type Rejection = Problem;
 
@@ -82,13 +104,15 @@ where
         let told = Option::<Arc<PublicUrl>>::from_ref(state);
         let url = public_url::of_request(told.as_deref(), &parts.headers);
         let is_secure = url.is_some_and(|url| url.is_secure());
-        let own = key(&parts.headers);
-        let key = match own {
-            Some(key) => key,
-            None => random_key()?,
-        };
-        let is_new = own.is_none();
-        Ok(Self { owner: Owner::of_key(&key), is_new, cookie: cookie(&key, is_secure)? })
+        let key = key(&parts.headers).map_or_else(random_key, Ok)?;
+        let (browser, cookie) = (Owner::of_key(&key), cookie(&key, is_secure)?);
+        let user = Option::<HeaderName>::from_ref(state);
+        Ok(match proxies::user(user.as_ref(), &parts.headers) {
+            Some(user) => {
+                Self { owner: Owner::of_user(&user, Some(browser)), is_vouched: true, cookie }
+            }
+            None => Self { owner: browser, is_vouched: false, cookie },
+        })
     }
 }
 
@@ -139,14 +163,32 @@ mod tests {
 
     use super::*;
 
+    /// A server that believes a proxy, at no address that it was told.
+    #[derive(Clone)]
+    struct Behind;
+
+    impl FromRef<Behind> for Option<Arc<PublicUrl>> {
+        fn from_ref(_: &Behind) -> Self {
+            None
+        }
+    }
+
+    impl FromRef<Behind> for Option<HeaderName> {
+        fn from_ref(_: &Behind) -> Self {
+            Some(HeaderName::from_static("x-user"))
+        }
+    }
+
     async fn storing(cookies: &str, scheme: &str) -> Storing {
+        storing_as("", cookies, scheme).await
+    }
+
+    async fn storing_as(user: &str, cookies: &str, scheme: &str) -> Storing {
         let request = Request::post("/").header("cookie", cookies).header("host", "a.example");
-        let request = request.header("x-forwarded-proto", scheme).body(()).unwrap();
+        let request = request.header("x-forwarded-proto", scheme).header("x-user", user);
+        let request = request.body(()).unwrap();
         let mut parts = request.into_parts().0;
-        Storing::from_request_parts(&mut parts, &None::<Arc<PublicUrl>>)
-            .await
-            .map_err(|_| "a problem")
-            .unwrap()
+        Storing::from_request_parts(&mut parts, &Behind).await.map_err(|_| "a problem").unwrap()
     }
 
     fn sent(storing: &Storing) -> String {
@@ -166,6 +208,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_user_is_one_owner_in_any_browser_and_has_what_that_stored_before() {
+        let browser = storing("", "http").await;
+        let here = storing_as("ann", &sent(&browser), "http").await;
+        let there = storing_as("ann", "", "http").await;
+        assert_eq!(here.owner.as_str(), there.owner.as_str());
+        assert_ne!(here.owner.as_str(), storing_as("bob", "", "http").await.owner.as_str());
+        assert_eq!(here.owner.browser(), browser.owner.as_str());
+        assert_eq!(browser.owner.browser(), browser.owner.as_str());
+        assert!(here.is_vouched && !browser.is_vouched);
+    }
+
+    #[tokio::test]
     async fn no_script_and_no_other_site_has_the_key() {
         let attributes = "Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax";
         let cookie = storing("", "http").await.cookie;
@@ -178,9 +232,9 @@ mod tests {
     fn what_is_no_key_is_nobodys() {
         for cookie in ["", "owner=", "owner=12", "owner=+1234567890123456789012345678901"] {
             let headers = HeaderMap::from_iter([(header::COOKIE, cookie.parse().unwrap())]);
-            assert_eq!(Owner::from_headers(&headers), None, "{cookie}");
+            assert_eq!(Owner::of(None, &headers), None, "{cookie}");
         }
         let bytes = HeaderValue::from_bytes(b"owner=\xff").unwrap();
-        assert_eq!(Owner::from_headers(&HeaderMap::from_iter([(header::COOKIE, bytes)])), None);
+        assert_eq!(Owner::of(None, &HeaderMap::from_iter([(header::COOKIE, bytes)])), None);
     }
 }

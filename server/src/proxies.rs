@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 
 use crate::client::network;
 
@@ -100,12 +100,56 @@ pub(crate) fn forwarded(headers: &HeaderMap, proxies: &Proxies) -> Option<String
     first
 }
 
+/// The text of a header by which a proxy says who its user is. One that a proxy added behind the
+/// visitor's own would let anyone be anyone, and bytes that are no text let two be one.
+///
+/// # Errors
+/// Why it says nothing.
+pub(crate) fn told<'a>(
+    name: &HeaderName,
+    headers: &'a HeaderMap,
+) -> Result<Option<&'a str>, &'static str> {
+    let mut values = headers.get_all(name).iter();
+    let (first, second) = (values.next(), values.next());
+    if second.is_some() {
+        return Err("stands in the request several times");
+    }
+    let text = first.map(|value| str::from_utf8(value.as_bytes())).transpose();
+    text.map_err(|_| "isn't UTF-8")
+}
+
+/// The user that a proxy in front vouches for, where the server was told to believe one.
+pub(crate) fn user(header: Option<&HeaderName>, headers: &HeaderMap) -> Option<String> {
+    let name = told(header?, headers).ok()??.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn proxies(networks: &[&str]) -> Proxies {
         Proxies(networks.iter().map(|text| text.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn a_user_is_one_header_of_text() {
+        let header = HeaderName::from_static("x-user");
+        let of = |values: &[&[u8]]| {
+            let mut map = HeaderMap::new();
+            for value in values {
+                map.append(&header, axum::http::HeaderValue::from_bytes(value).unwrap());
+            }
+            (told(&header, &map).map(|text| text.map(str::to_owned)), user(Some(&header), &map))
+        };
+        let jose = Some("José".to_owned());
+        assert_eq!(of(&["José".as_bytes()]), (Ok(jose.clone()), jose));
+        assert_eq!(of(&[]), (Ok(None), None));
+        assert_eq!(of(&[b" "]).1, None);
+        // Latin-1, as some directories have it: two of them would be one name.
+        for wrong in [&[&b"Jos\xe9"[..]][..], &[b"Jos\xe8"], &[b"mallory-as-ceo", b"mallory"]] {
+            assert!(matches!(of(wrong), (Err(_), None)), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! How much one owner may keep, where whoever runs the server says so.
 //!
-//! An owner is a browser's key. Whoever sends none is a new one each time, so that what comes
-//! without a key counts by address, in memory, a day at a time.
+//! An owner is a user for whom a proxy vouches, or a browser's key. Anybody can make up keys, so that
+//! what comes without one, or with one that keeps nothing yet, counts by address, in memory, a day
+//! at a time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +36,7 @@ impl Limits {
     }
 }
 
-/// What came without a key on a day, by address.
+/// What came without a known key on a day, by address.
 #[derive(Debug, Default)]
 struct Keyless {
     day: u64,
@@ -73,11 +74,11 @@ impl Quotas {
     ) -> Result<(), Problem> {
         let most = self.limits.of(kind);
         let plural = kind.plural();
-        if storing.is_new {
-            return most.map_or(Ok(()), |most| self.count_keyless(kind, most, client, now_secs));
-        }
         let used = holdings::used_by(store, &storing.owner)
             .map_err(|error| Problem::unusable_store(&error, "what an owner has"))?;
+        if !storing.is_vouched && used.iter().all(|(_, sum)| sum.count == 0) {
+            return most.map_or(Ok(()), |most| self.count_keyless(kind, most, client, now_secs));
+        }
         let count = used.iter().find(|(of, _)| *of == kind).map_or(0, |(_, sum)| sum.count);
         if let Some(most) = most.filter(|most| count >= *most) {
             let detail = format!(

@@ -170,7 +170,7 @@ pub fn router(state: AppState) -> Router {
         routes.route(place.address(), get(move |RawQuery(raw)| page::of_place(place, raw)))
     });
     let routes = match &state.agents {
-        Some(agents) => routes.route_service(mcp::PATH, mcp::service(agents)),
+        Some(agents) => routes.route(mcp::PATH, mcp::service(agents)),
         None => routes,
     };
     layers::around(routes, &state).with_state(state)

@@ -23,11 +23,17 @@ use crate::store::Home;
 use crate::sweeps::{Engine, EngineError};
 use crate::telemetry::Telemetry;
 use crate::traces::Traces;
+use crate::work::Work;
 use crate::{designs, nats, quotas, receiving, sending, store, sweeps, traces};
 
 /// Large files that are made at once, and those that one address may wait for.
 const MAX_MAKERS: usize = 2;
 const MAX_MAKERS_PER_ADDRESS: u64 = 8;
+
+/// Cards that are drawn at once, so that previews never take all of the machine, and those that one
+/// address may wait for.
+const MAX_DRAWERS: usize = 2;
+const MAX_DRAWERS_PER_ADDRESS: u64 = 64;
 
 /// Searches that run at once, each on all cores, and those of one address.
 const MAX_FINDERS: usize = 2;
@@ -67,8 +73,12 @@ pub struct AppState {
     /// Room for what is being sent to the server, and by it.
     pub(crate) inbox: Arc<Budget>,
     pub(crate) outbox: Arc<Budget>,
+    /// What its routes take a while for.
+    pub(crate) work: Arc<Work>,
     /// Large files that are made.
     pub(crate) makers: Arc<Turns>,
+    /// Cards that are drawn.
+    pub(crate) drawers: Arc<Turns>,
     /// Searches for layouts.
     pub(crate) finders: Arc<Turns>,
     /// Who answers agents, where they are answered.
@@ -111,7 +121,9 @@ impl AppState {
             telemetry: Arc::default(),
             inbox: receiving::inbox(),
             outbox: sending::outbox(),
+            work: Arc::default(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
+            drawers: Arc::new(Turns::new(MAX_DRAWERS, MAX_DRAWERS_PER_ADDRESS)),
             finders: Arc::new(Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
             agents: None,
             quotas: Arc::default(),
@@ -189,6 +201,11 @@ impl AppState {
         self
     }
 
+    /// The headers in which a proxy that is believed says who its user is.
+    pub(crate) fn told(&self) -> impl Iterator<Item = &HeaderName> {
+        self.user_header.iter().chain(&self.groups.header)
+    }
+
     /// The same with a store at this address of PostgreSQL, which other servers may share.
     ///
     /// # Errors
@@ -237,6 +254,12 @@ impl AppState {
         {
             tracing::error!(%error, "sweeps can't go on");
         }
+    }
+}
+
+impl FromRef<AppState> for Option<HeaderName> {
+    fn from_ref(state: &AppState) -> Self {
+        state.user_header.clone()
     }
 }
 

@@ -160,6 +160,83 @@ fn an_owner_hears_the_limit_and_what_is_used_and_others_go_on() {
     store(3, &by).is(201);
 }
 
+#[test]
+fn an_owner_that_is_made_up_counts_by_its_address_and_a_user_is_one_owner() {
+    let data = tempfile::tempdir().unwrap();
+    let limits = ["--max-designs-per-owner", "3", "--max-traces-per-owner", "1"];
+    let more = [&limits[..], &["--user-header", "x-user"]].concat();
+    let server = serve(data.path(), &more);
+    let made_up = |number: u32| format!("owner={number:032x}");
+    let stores = |user: &[(&'static str, &'static str)], number: u32| {
+        let cookie = made_up(number);
+        let headers = [user, &[("cookie", cookie.as_str())]].concat();
+        ask(&server, "POST", "/api/v1/designs", &headers, &design(number)).status
+    };
+    let all = |user: &[(&'static str, &'static str)]| {
+        (1..9).map(|number| stores(user, number)).collect::<Vec<u16>>()
+    };
+    assert_eq!(all(&[]), [201, 201, 201, 507, 507, 507, 507, 507]);
+    // Whoever keeps something is known by the cookie.
+    assert_eq!([stores(&[], 1), stores(&[], 2)], [200, 200]);
+    let elsewhere = [("x-forwarded-for", "198.51.100.7")];
+    assert_eq!(all(&elsewhere)[..5], [200, 200, 200, 201, 201]);
+    // A user is one owner in any browser, and no address counts.
+    let ann = [("x-user", "Ann"), ("x-forwarded-for", "198.51.100.7")];
+    assert_eq!(all(&ann), [201, 201, 201, 507, 507, 507, 507, 507]);
+    let mine = ask(&server, "GET", "/api/v1/designs?mine", &ann, "").json();
+    assert_eq!(mine["designs"].as_array().unwrap().len(), 3);
+    let traces = (1..5).map(|number| {
+        let (cookie, text) = (made_up(100 + number), format!("{TRACE}1,0,0,{number}\n1,0,1,1\n"));
+        ask(&server, "POST", "/api/v1/traces", &[("cookie", &cookie)], &text).status
+    });
+    assert_eq!(traces.collect::<Vec<_>>(), [201, 507, 507, 507]);
+}
+
+#[test]
+fn nothing_is_said_to_be_kept_in_a_file_that_is_gone_and_an_emptied_one_is_not_taken_for_new() {
+    if std::env::var_os("MOESCAPE_TEST_STORE").is_some() {
+        // PostgreSQL sees to its own files.
+        return;
+    }
+    let home = TempDir::new().unwrap();
+    let data = home.path().join("data");
+    let file = data.join("moescape.sqlite");
+    let server = serve(&data, &[]);
+    let made = ask(&server, "POST", "/api/v1/designs", &[], &design(1)).is(201);
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(std::fs::read_dir(&data).unwrap().flatten().count(), 4, "no mark is left");
+    for ending in ["", "-wal", "-shm"] {
+        let part = data.join(format!("moescape.sqlite{ending}"));
+        std::fs::rename(&part, data.join(format!("moved{ending}"))).unwrap();
+    }
+    ask(&server, "POST", "/api/v1/designs", &[], &design(2)).is(503);
+    for ending in ["", "-wal", "-shm"] {
+        let part = data.join(format!("moescape.sqlite{ending}"));
+        std::fs::rename(data.join(format!("moved{ending}")), &part).unwrap();
+    }
+    ask(&server, "POST", "/api/v1/designs", &[], &design(2)).is(201);
+    ask(&server, "GET", &format!("/d/{id}"), &[], "").is(200);
+    drop(server);
+    let start = || {
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_moescape"));
+        serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+        let done = serve.output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(data.join(format!("moescape.sqlite{ending}")));
+    }
+    std::fs::write(&file, "").unwrap();
+    let (status, said) = start();
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("is empty") && said.contains("moescape restore"), "{said}");
+    // One whose making was cut off begins anew.
+    std::fs::write(data.join("moescape.sqlite-making"), "").unwrap();
+    let server = serve(&data, &[]);
+    ask(&server, "POST", "/api/v1/designs", &[], &design(1)).is(201);
+    assert!(!data.join("moescape.sqlite-making").exists());
+}
+
 /// A trace whose counts don't pack: more than 1 MiB as it is kept.
 fn large_trace() -> String {
     let mut seed = 0x9e37_79b9_u32;
@@ -427,7 +504,16 @@ fn the_audit_log_says_who_did_what_and_who_was_kept_out() {
     ask(&server, "GET", &format!("{path}/state"), &wrong, "").is(404);
     ask(&server, "GET", &format!("{path}/state"), &by, "").is(200);
     ask(&server, "DELETE", &path, &by, "").is(204);
-    let expected = if decided.status == 200 { 6 } else { panic!("{}", decided.body) };
+    // What other sites make a browser send, and what asks for another name.
+    let evil = [("origin", "http://evil.example")];
+    ask(&server, "POST", "/api/v1/designs", &evil, &design(1)).is(403);
+    ask(&server, "POST", "/api/v1/predict", &evil, "{}").is(403);
+    let rebound = format!("http://evil.example{path}/state");
+    ask(&server, "GET", &rebound, &by, "").is(421);
+    // An identity that can't be believed is nobody's.
+    let two = [("x-user", "Mallory"), ("x-user", "Ann")];
+    ask(&server, "POST", "/api/v1/designs", &two, &design(1)).is(400);
+    let expected = if decided.status == 200 { 10 } else { panic!("{}", decided.body) };
     wait_for("all is told", || lines().len() >= expected);
     let lines = lines();
     let acts: Vec<&str> = lines.iter().map(|line| line["act"].as_str().unwrap()).collect();
@@ -440,8 +526,17 @@ fn the_audit_log_says_who_did_what_and_who_was_kept_out() {
             "session.decide",
             "session.open",
             "session.delete",
+            "design.create",
+            "other.send",
+            "session.open",
+            "design.create",
         ]
     );
+    let statuses: Vec<_> = lines[6..].iter().map(|line| line["status"].as_u64()).collect();
+    assert_eq!(statuses, [403, 403, 421, 400].map(Some));
+    assert!(lines[6..].iter().all(|line| line["refused"] == true), "{lines:?}");
+    assert_eq!(lines[9]["user"], Value::Null);
+    let lines = &lines[..6];
     assert!(lines.iter().all(|line| line["of"] == lines[0]["of"]), "{lines:?}");
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(id) && !text.contains(&own[7..]), "no way in stands in it");
@@ -477,10 +572,21 @@ fn where_users_are_known_a_sweep_is_paused_and_removed_by_who_began_it() {
     ask(&server, "GET", &path, &[ann], "").is(404);
     let (_, path) = begin(&[ann]);
     delete(&path, &[ann]).is(204);
-    // And the browser that began it, whoever signs in there.
+    // A browser is its user's, and nobody's without one.
     let (other, path) = begin(&[ann, ("cookie", &owner)]);
     assert_eq!(other, owner);
-    delete(&path, &[("cookie", &owner)]).is(204);
+    delete(&path, &[("cookie", &owner)]).is(403);
+    delete(&path, &[ann]).is(204);
+    // What a browser began before users were known is its user's.
+    drop(server);
+    let server = serve(data.path(), &[]);
+    let made = ask(&server, "POST", "/api/v1/sweeps", &[("cookie", &owner)], &sweep()).is(201);
+    let path = format!("/api/v1/sweeps/{}", made.json()["id"].as_str().unwrap());
+    drop(server);
+    let server = serve(data.path(), &["--user-header", "x-user"]);
+    let delete = |path: &str, headers: &[(&str, &str)]| ask(&server, "DELETE", path, headers, "");
+    delete(&path, &[bob]).is(403);
+    delete(&path, &[bob, ("cookie", &owner)]).is(204);
     drop(server);
     // Where nobody is known an id is all that it takes, as before.
     let server = serve(data.path(), &[]);

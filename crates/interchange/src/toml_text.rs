@@ -1,5 +1,7 @@
 //! TOML of other frameworks: torchtitan's job files.
 
+use toml::de::{DeTable, DeValue};
+
 use crate::tree::Node;
 
 /// Is a text TOML: does it have a table's head and read as one?
@@ -13,40 +15,76 @@ pub(crate) fn is_toml(text: &str) -> bool {
 
 /// The tree of a text that is TOML.
 pub(crate) fn read(text: &str) -> Node {
-    let table = toml::from_str::<toml::Table>(text).unwrap_or_default();
-    node(text, &toml::Value::Table(table), 0)
+    let lines = Lines::of(text);
+    DeTable::parse(text).map_or(Node::Map(vec![]), |table| map(table.get_ref(), &lines))
 }
 
-fn node(text: &str, value: &toml::Value, line: u64) -> Node {
-    match value {
-        toml::Value::Table(table) => {
-            let entries = table.iter().map(|(key, value)| {
-                let line = line_of(text, key);
-                (key.clone(), line, node(text, value, line))
-            });
-            Node::Map(entries.collect())
-        }
-        toml::Value::Array(items) => {
-            Node::List(items.iter().take(4_096).map(|item| node(text, item, line)).collect())
-        }
-        toml::Value::String(word) => Node::Scalar(word.clone(), line),
-        toml::Value::Integer(number) => Node::Scalar(number.to_string(), line),
-        toml::Value::Float(number) => Node::Scalar(number.to_string(), line),
-        toml::Value::Boolean(flag) => Node::Scalar(flag.to_string(), line),
-        toml::Value::Datetime(_) => Node::Scalar(String::new(), line),
+/// Where each line behind the first begins, in bytes: a text may have a hundred thousand keys, each
+/// of which is on one.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> u64 {
+        1 + self.0.partition_point(|start| *start <= at) as u64
     }
 }
 
-/// The only line on which a key stands, from 1; 0 where there are more.
-fn line_of(text: &str, key: &str) -> u64 {
-    let is_key = |line: &&str| {
-        let line = line.trim_start().trim_start_matches(['[', '"']);
-        line.strip_prefix(key)
-            .is_some_and(|rest| rest.trim_start_matches('"').trim_start().starts_with(['=', ']']))
-    };
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| is_key(line));
-    match (lines.next(), lines.next()) {
-        (Some((line, _)), None) => line,
-        _ => 0,
+fn map(table: &DeTable<'_>, lines: &Lines) -> Node {
+    let entries = table.iter().map(|(key, value)| {
+        let line = lines.line(key.span().start);
+        (key.get_ref().to_string(), line, node(value.get_ref(), line, lines))
+    });
+    Node::Map(entries.collect())
+}
+
+fn node(value: &DeValue<'_>, line: u64, lines: &Lines) -> Node {
+    let scalar = |word: String| Node::Scalar(word, line);
+    match value {
+        DeValue::Table(table) => map(table, lines),
+        DeValue::Array(items) => {
+            let items = items.iter().take(4_096);
+            Node::List(items.map(|item| node(item.get_ref(), line, lines)).collect())
+        }
+        DeValue::String(word) => scalar(word.to_string()),
+        // As a number is written in base ten.
+        DeValue::Integer(number) => {
+            let value = i64::from_str_radix(number.as_str(), number.radix());
+            scalar(value.map_or_else(|_| number.to_string(), |value| value.to_string()))
+        }
+        DeValue::Float(number) => {
+            let value = number.as_str().parse::<f64>();
+            scalar(value.map_or_else(|_| number.to_string(), |value| value.to_string()))
+        }
+        DeValue::Boolean(flag) => scalar(flag.to_string()),
+        DeValue::Datetime(_) => scalar(String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_has_its_line_and_a_number_is_in_base_ten() {
+        let text = "a = 0x10\n[b.c]\r\na = 1_000\n\"d e\" = [\n 1,\n 2]\n[[f]]\na = 1e3\n";
+        let Node::Map(entries) = read(text) else { panic!("no map") };
+        let word = |text: &str, line| Node::Scalar(text.to_owned(), line);
+        let of = |key: &str, line, node| (key.to_owned(), line, node);
+        let list = Node::List(vec![word("1", 4), word("2", 4)]);
+        let inner = Node::Map(vec![of("a", 3, word("1000", 3)), of("d e", 4, list)]);
+        let last = Node::List(vec![Node::Map(vec![of("a", 8, word("1000", 8))])]);
+        assert_eq!(
+            entries,
+            [
+                of("a", 1, word("16", 1)),
+                of("b", 2, Node::Map(vec![of("c", 2, inner)])),
+                of("f", 7, last)
+            ]
+        );
     }
 }

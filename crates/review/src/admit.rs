@@ -2,6 +2,7 @@
 
 use model::design::{Design, KnobId};
 use model::link;
+use model::metric::{MetricAddress, MetricPart};
 
 use crate::anchor::Anchor;
 use crate::change::{Change, Setting};
@@ -175,13 +176,28 @@ impl Room {
                 found.then_some(()).ok_or_else(|| missing("candidate", *seq))
             }
             Anchor::Proposal(seq) => self.proposal(*seq).map(|_| ()),
-            Anchor::Design
-            | Anchor::Metric(_)
-            | Anchor::Served(_)
-            | Anchor::Knob(_)
-            | Anchor::Stage(_)
-            | Anchor::SweepRow { .. } => Ok(()),
+            Anchor::Stage(stage) => self.check_stage(*stage, Anchor::Stage),
+            Anchor::Metric(address) => match address.part {
+                MetricPart::Stage(stage) => self.check_stage(stage, |last| {
+                    Anchor::Metric(MetricAddress { part: MetricPart::Stage(last), ..*address })
+                }),
+                MetricPart::Whole | MetricPart::Axis(..) => Ok(()),
+            },
+            Anchor::Design | Anchor::Served(_) | Anchor::Knob(_) | Anchor::SweepRow { .. } => {
+                Ok(())
+            }
         }
+    }
+
+    /// Has the working design this stage, also while it breaks a rule? `at` is the anchor of one.
+    fn check_stage(&self, stage: u32, at: impl Fn(u32) -> Anchor) -> Result<(), Refusal> {
+        let stages = self.design.parallel.pipeline_model_parallel_size;
+        let last = u32::try_from(stages.saturating_sub(1)).unwrap_or(u32::MAX);
+        if stage <= last {
+            return Ok(());
+        }
+        let detail = format!("the design has no stage {stage}: its last one is {last}");
+        Err(Refusal { nearest: vec![at(last).to_string()], ..Refusal::invalid(detail) })
     }
 
     fn proposal(&self, seq: Seq) -> Result<&Proposal, Refusal> {

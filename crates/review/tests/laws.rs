@@ -240,6 +240,25 @@ fn bad_changes_are_refused_with_what_would_do() {
 }
 
 #[test]
+fn a_comment_is_about_a_stage_that_the_design_has() {
+    let mut server = Server::new();
+    let stages: u32 = value(&server.room, "parallel.pipeline_model_parallel_size").parse().unwrap();
+    let mut at = |anchor: String| {
+        let (op, anchor) = (anchor.clone(), Anchor::parse(&anchor).unwrap());
+        server.take("Ann", &op, Change::Comment { anchor, text: "Why?".into(), said: None })
+    };
+    let last = stages - 1;
+    for start in ["stage:", "metric:memory_peak_bytes@stage="] {
+        assert!(at(format!("{start}{last}")).is_ok());
+        for none in [stages, 999_999] {
+            let refusal = at(format!("{start}{none}")).unwrap_err();
+            assert_eq!(refusal.cause, Cause::Invalid);
+            assert_eq!(refusal.nearest, [format!("{start}{last}")], "{refusal}");
+        }
+    }
+}
+
+#[test]
 fn a_room_is_stored_and_read_again() {
     let mut server = Server::new();
     server.take("Ann", "a-1", set(KNOBS[0], "2")).unwrap();

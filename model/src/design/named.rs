@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 
 use crate::knob::{Knob, KnobError, MAX_NAME};
-use crate::text::{distance, shorten};
+use crate::text::{begins_as_name, distance, shorten};
 
 /// One of the names that a knob takes.
 pub(super) fn known_name(
@@ -27,10 +27,8 @@ pub(super) fn known_name(
 /// A name is one line that looks like what it is: nothing in it hides or turns what stands around
 /// it, and no table of cells takes it for a formula.
 pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
-    let begins = text.chars().next().is_some_and(|first| {
-        first.is_ascii_alphanumeric() || (!first.is_ascii() && !first.is_whitespace())
-    });
-    if !begins || text != text.trim() || text == "none" || text.chars().any(is_unseen) {
+    if !begins_as_name(text) || text != text.trim() || text == "none" || text.chars().any(is_unseen)
+    {
         let wanted = "a name: one line that begins with a letter or a digit";
         return Err(knob.wrong_type(text, wanted));
     }

@@ -151,6 +151,9 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         look_there(&state)?;
     }
     state = state.embedded_from(arguments.embed_from).named(arguments.hosts).listening(listen);
+    if let Some(listen) = &arguments.metrics_listen {
+        state = state.listening(listen);
+    }
     state = state.behind(arguments.trusted_proxies);
     if let Some(url) = arguments.public_url {
         state = state.at(url);

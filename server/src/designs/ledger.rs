@@ -92,16 +92,17 @@ pub(crate) fn entry(
     owner: Option<&Owner>,
     tag: Option<&str>,
 ) -> Result<Option<Entry>, StoreError> {
-    let owner = owner.map(|owner| owner.as_str().to_owned());
+    let [owner, browser] =
+        [Owner::as_str, Owner::browser].map(|of| owner.map(of).map(str::to_owned));
     let (id, tag) = (id.to_owned(), tag.map(ToOwned::to_owned));
     store.call(move |transaction| {
         let select = format!(
             "SELECT {ENTRY_COLUMNS} FROM design_entry \
-             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) \
+             WHERE design = ?1 AND (owner IN (?2, ?4) OR tag = ?3) \
              ORDER BY tag IS NOT DISTINCT FROM ?3 DESC LIMIT 1"
         );
         let row = |row: &Row| entry_from(row, 0);
-        transaction.query_row(&select, params![id, owner, tag], row).optional()
+        transaction.query_row(&select, params![id, owner, tag, browser], row).optional()
     })
 }
 
@@ -112,18 +113,19 @@ pub(crate) fn list(
     before: Option<&str>,
     most: u32,
 ) -> Result<Vec<(StoredDesign, Entry)>, StoreError> {
-    let (owner, before) = (owner.as_str().to_owned(), before.map(ToOwned::to_owned));
+    let [owner, browser] = [owner.as_str(), owner.browser()].map(str::to_owned);
+    let before = before.map(ToOwned::to_owned);
     store.call(move |transaction| {
         let select = format!(
             "SELECT {COLUMNS}, {ENTRY_COLUMNS} FROM design_entry \
              JOIN design ON design.id = design_entry.design \
-             WHERE design_entry.owner = ?1 AND (?2 IS NULL OR design_entry.rowid < \
-             (SELECT rowid FROM design_entry WHERE design = ?2 AND owner = ?1)) \
+             WHERE design_entry.owner IN (?1, ?4) AND (?2 IS NULL OR design_entry.rowid < \
+             (SELECT max(rowid) FROM design_entry WHERE design = ?2 AND owner IN (?1, ?4))) \
              ORDER BY design_entry.rowid DESC LIMIT ?3"
         );
         let statement = transaction.prepare(&select)?;
         let row = |row: &Row| Ok((stored(row)?, entry_from(row, 5)?));
-        let rows = statement.query_map(params![owner, before, most], row)?;
+        let rows = statement.query_map(params![owner, before, most, browser], row)?;
         rows.collect()
     })
 }
@@ -141,10 +143,11 @@ pub(crate) enum Removed {
 
 /// Removes an owner's entry, and the design with the last of them.
 pub(crate) fn remove(store: &Store, id: &str, owner: &Owner) -> Result<Removed, StoreError> {
-    let (id, owner) = (id.to_owned(), owner.as_str().to_owned());
+    let [owner, browser] = [owner.as_str(), owner.browser()].map(str::to_owned);
+    let id = id.to_owned();
     store.call(move |transaction| {
-        let delete = "DELETE FROM design_entry WHERE design = ?1 AND owner = ?2";
-        if transaction.execute(delete, params![id, owner])? == 0 {
+        let delete = "DELETE FROM design_entry WHERE design = ?1 AND owner IN (?2, ?3)";
+        if transaction.execute(delete, params![id, owner, browser])? == 0 {
             let is_there = is_there(transaction, &id)?;
             return Ok(if is_there { Removed::NotTheirs } else { Removed::Unknown });
         }

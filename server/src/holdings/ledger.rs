@@ -75,22 +75,8 @@ pub(crate) fn own(
     })
 }
 
-/// Notes the user for whom a proxy vouched when something was made: it is theirs in any browser,
-/// and counts as their browser's alone.
-pub(crate) fn sign(store: &Store, kind: Kind, id: &str, user: &Owner) -> Result<(), StoreError> {
-    let (id, user, kind) = (id.to_owned(), user.as_str().to_owned(), signed(kind));
-    let now = calendar::now_secs() as i64;
-    store.call(move |transaction| {
-        transaction.execute(
-            "INSERT INTO owned (kind, id, owner, bytes, created_at_secs) \
-             VALUES (?1, ?2, ?3, 0, ?4) ON CONFLICT (kind, id, owner) DO NOTHING",
-            params![kind, id, user, now],
-        )?;
-        Ok(())
-    })
-}
-
-/// How the table calls that a user made something of a kind.
+/// How the table calls that a user made something of a kind which counts as a browser's: so it was
+/// before users were owners.
 fn signed(kind: Kind) -> String {
     format!("user of {}", kind.name())
 }

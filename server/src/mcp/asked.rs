@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::said::Refusal;
+use super::said::{MAX_ERRORS, Refusal};
 use crate::names::Names;
 
 /// Settings of one design, at most.
@@ -49,6 +49,10 @@ impl DesignAsked {
             match put(&mut design, setting, names) {
                 Ok(knob) => set.push(knob),
                 Err(error) => errors.push(error),
+            }
+            // One more than is listed: the nearest knob is looked for each time.
+            if errors.len() > MAX_ERRORS {
+                break;
             }
         }
         if errors.is_empty() { Ok((design, set)) } else { Err(errors.into()) }

@@ -75,7 +75,10 @@ pub(super) struct Wrong {
     pub(super) nearest: Vec<String>,
 }
 
-/// Why a call isn't answered: everything that is wrong with it.
+/// Things that are wrong with a call which are listed, at most.
+pub(super) const MAX_ERRORS: usize = 20;
+
+/// Why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Refusal {
     pub(super) errors: Vec<Wrong>,
@@ -85,6 +88,17 @@ impl Refusal {
     pub(super) fn new(rule: &str, at: &str, detail: impl Into<String>) -> Self {
         let [rule, at] = [rule, at].map(str::to_owned);
         Self { errors: vec![Wrong { rule, at, detail: detail.into(), nearest: vec![] }] }
+    }
+
+    /// All of these, or the first of them and that there are more.
+    pub(super) fn of(errors: impl IntoIterator<Item = Wrong>) -> Self {
+        let mut errors = errors.into_iter();
+        let mut listed: Vec<Wrong> = errors.by_ref().take(MAX_ERRORS).collect();
+        if errors.next().is_some() {
+            let more = Self::new("more_errors", "", "there are more errors than are listed here");
+            listed.extend(more.errors);
+        }
+        Self { errors: listed }
     }
 
     /// One line for each thing that is wrong.
@@ -105,7 +119,7 @@ impl From<Vec<KnobError>> for Refusal {
             detail: error.detail,
             nearest: error.nearest,
         };
-        Self { errors: errors.into_iter().map(wrong).collect() }
+        Self::of(errors.into_iter().map(wrong))
     }
 }
 
@@ -123,7 +137,7 @@ pub(super) fn broken(violations: &[Violation]) -> Refusal {
         detail: it.message.clone(),
         nearest: it.nearest.iter().map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
     };
-    Refusal { errors: violations.iter().map(wrong).collect() }
+    Refusal::of(violations.iter().map(wrong))
 }
 
 /// A part of an answer as reports have it: their type says what is written, and describes it.

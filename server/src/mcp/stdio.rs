@@ -105,49 +105,58 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }
-        let mut seeker = IdSeeker::default();
         line.extend_from_slice(b"\n");
         let copy = line.clone();
-        let error = match JsonRpcMessageCodec::default().decode(&mut line) {
-            Ok(message) => return Ok(message),
-            Err(JsonRpcMessageCodecError::Serde(error)) => error,
-            Err(error) => return Err(Wrong::new(error_of(&error), None)),
-        };
-        seeker.feed(&copy);
-        Err(if seeker.max_depth > MAX_DEPTH {
-            let detail = format!(
-                "the message is nested {} levels deep; at most {MAX_DEPTH} are read",
-                seeker.max_depth
-            );
-            Wrong::new(ErrorData::invalid_request(detail, None), seeker.id)
-        } else if error.is_data() {
-            let detail = format!("the line is JSON and no message of the protocol: {error}");
-            Wrong::new(ErrorData::invalid_request(detail, None), seeker.id)
-        } else {
-            Wrong::new(error_of(&error), None)
-        })
+        match JsonRpcMessageCodec::default().decode(&mut line) {
+            Ok(message) => Ok(message),
+            Err(JsonRpcMessageCodecError::Serde(error)) => Err(Wrong::with(&copy, &error)),
+            Err(error) => Err(Wrong::new(error_of(&error), None)),
+        }
     }
 
-    fn owe(&mut self, Wrong { error, id }: Wrong) {
-        tracing::warn!(error = %error.message, "a message was refused");
-        self.owed = Some(Box::pin(self.send(TxJsonRpcMessage::<RoleServer>::error(error, id))));
+    fn owe(&mut self, wrong: Wrong) {
+        self.owed = Some(Box::pin(self.send(wrong.message())));
     }
 }
 
-/// What is wrong with a line, and with which message.
-struct Wrong {
+/// What is wrong with a message, and with which.
+pub(super) struct Wrong {
     error: ErrorData,
     id: Option<RequestId>,
 }
 
 impl Wrong {
-    const fn new(error: ErrorData, id: Option<RequestId>) -> Self {
+    pub(super) const fn new(error: ErrorData, id: Option<RequestId>) -> Self {
         Self { error, id }
+    }
+
+    /// Why these bytes are none.
+    pub(super) fn with(bytes: &[u8], error: &serde_json::Error) -> Self {
+        let mut seeker = IdSeeker::default();
+        seeker.feed(bytes);
+        if seeker.max_depth > MAX_DEPTH {
+            let detail = format!(
+                "the message is nested {} levels deep; at most {MAX_DEPTH} are read",
+                seeker.max_depth
+            );
+            Self::new(ErrorData::invalid_request(detail, None), seeker.id)
+        } else if error.is_data() {
+            let detail = format!("this is JSON and no message of the protocol: {error}");
+            Self::new(ErrorData::invalid_request(detail, None), seeker.id)
+        } else {
+            Self::new(error_of(error), None)
+        }
+    }
+
+    /// The same as a message.
+    pub(super) fn message(self) -> TxJsonRpcMessage<RoleServer> {
+        tracing::warn!(error = %self.error.message, "a message was refused");
+        TxJsonRpcMessage::<RoleServer>::error(self.error, self.id)
     }
 }
 
 fn error_of(error: &dyn std::fmt::Display) -> ErrorData {
-    ErrorData::parse_error(format!("the line isn't JSON: {error}"), None)
+    ErrorData::parse_error(format!("this isn't JSON: {error}"), None)
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>

@@ -322,6 +322,60 @@ async fn a_server_answers_agents_where_it_is_told_to_and_no_other_site() {
 }
 
 #[tokio::test]
+async fn what_is_no_message_is_refused_in_the_protocols_own_words() {
+    let data = tempfile::tempdir().unwrap();
+    let state = AppState::new(Site::embedded().unwrap(), data.path().to_owned()).with_agents();
+    let routes = router(state);
+    let batch = r#"[{"jsonrpc":"2.0","id":7,"method":"tools/list"}]"#.to_owned();
+    let deep = format!(r#"{{"id":7,"params":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+    let long = format!(r#"{{"id":7,"params":"{}"}}"#, "x".repeat(3 << 20));
+    for (body, status, code, id, said) in [
+        ("junk".to_owned(), 400, -32_700, Value::Null, "isn't JSON"),
+        (batch, 400, -32_600, Value::Null, "no message"),
+        (deep, 400, -32_600, json!(7), "nested 10001 levels deep"),
+        (r#"{"id":"a"}"#.to_owned(), 400, -32_600, json!("a"), "no message"),
+        (long, 413, -32_600, Value::Null, "more than"),
+    ] {
+        let request = posted(&Value::Null, &[("host", "localhost:3000")]);
+        let request = request.map(|_| Body::from(body));
+        let answer = routes.clone().oneshot(request).await.unwrap();
+        assert_eq!(answer.status(), status, "{said}");
+        assert_eq!(answer.headers()["content-type"], "application/json");
+        let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!((&body["jsonrpc"], &body["error"]["code"]), (&json!("2.0"), &json!(code)));
+        assert!(body["error"]["message"].as_str().unwrap().contains(said), "{body}");
+        assert_eq!(body["id"], id, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_with_a_thousand_mistakes_hears_of_the_first() {
+    let client = client().await;
+    let knobs: Vec<String> = (0..1_000).map(|n| format!("{}{n}=1", "x".repeat(2_000))).collect();
+    let asked = json!({"preset": "qwen3-30b-a3b", "set": knobs});
+    let rules = refused(&client, "predict", asked).await;
+    assert_eq!((rules.len(), rules[20].as_str()), (21, "more_errors"));
+}
+
+#[test]
+fn an_import_whose_caller_is_gone_is_not_done() {
+    let import = super::tools::TOOLS.iter().find(|entry| entry.name == "import").unwrap();
+    let text = "python pretrain_gpt.py --num-layers 2";
+    let call = |stop: bool| {
+        let call = super::tool::Call {
+            base: "",
+            stop: &stop.into(),
+            deadline: super::tool::deadline(),
+            hear: &|_, _| {},
+        };
+        (import.run)(map(json!({"text": text})), &call)
+    };
+    assert_eq!(call(true).unwrap_err().errors[0].rule, "cancelled");
+    assert!(call(false).is_ok());
+}
+
+#[tokio::test]
 async fn one_client_with_too_many_searches_is_told_so_and_another_has_its_turn() {
     let data = tempfile::tempdir().unwrap();
     let state = AppState::new(Site::embedded().unwrap(), data.path().to_owned()).with_agents();

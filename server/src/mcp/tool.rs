@@ -109,15 +109,19 @@ fn run<T: Tool>(arguments: JsonObject, call: &Call) -> Answer<Value> {
     let described = describe::<T>();
     let known = described.input_schema.get("properties").and_then(Value::as_object);
     let known: Vec<&str> = known.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
-    let unknown = arguments.keys().filter(|key| !known.contains(&key.as_str())).take(20);
-    let errors: Vec<Wrong> = unknown.map(|key| unknown_argument(key, &known)).collect();
-    if !errors.is_empty() {
-        return Err(Refusal { errors });
+    let unknown = arguments.keys().filter(|key| !known.contains(&key.as_str()));
+    let refusal = Refusal::of(unknown.map(|key| unknown_argument(key, &known)));
+    if !refusal.errors.is_empty() {
+        return Err(refusal);
     }
     let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
         let detail: String = error.to_string().chars().take(400).collect();
         Refusal::new("wrong_arguments", "", detail)
     })?;
+    // Whoever left while they waited isn't worked for.
+    if call.beat().is_break() {
+        return Err(call.ended("call again"));
+    }
     let (output, text) = T::run(input, call)?;
     let output = serde_json::to_value(output);
     let output = output.map_err(|error| Refusal::new("internal", "", error.to_string()))?;

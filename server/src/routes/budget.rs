@@ -14,10 +14,10 @@ use model::knob::KnobError;
 use model::text::closest;
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::bodies::BudgetPair;
 use crate::budgeted;
 use crate::problem::Problem;
+use crate::work::off_thread;
 use crate::{calendar, receiving};
 
 /// The object of `moescape budget --json`.

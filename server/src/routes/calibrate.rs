@@ -11,11 +11,11 @@ use model::design::{Design, KnobId};
 use validation::own::read::read_within;
 use validation::own::{Asked, Calibration, calibrate};
 
-use super::page::off_thread;
 use crate::calibrated::{self, MAX_FILES};
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::state::AppState;
+use crate::work::in_turn;
 
 /// Bytes of a form, at most: of all its files as they are sent.
 pub(super) const MAX_BYTES: usize = 64 << 20;
@@ -54,9 +54,7 @@ pub(super) async fn runs(
 ) -> Result<Response, Problem> {
     let form = read_form(form).await.map_err(problem)?;
     // As with other files that are long to read: whoever sends many waits.
-    let turn = state.traces.readers.turn(&client).await?;
-    let made = off_thread(move || {
-        let _turn = turn;
+    let made = in_turn(&state.traces.readers, &client, move || {
         found(&form).map(|found| calibrated::json(&found))
     });
     let json = made.await?.map_err(problem)?;

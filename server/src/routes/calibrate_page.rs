@@ -19,7 +19,6 @@ use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
-use super::page::off_thread;
 use super::preset_options::preset_options;
 use crate::calibrated::{agreement, measured, verdict};
 use crate::choices;
@@ -27,6 +26,7 @@ use crate::client::Client;
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::state::AppState;
+use crate::work::in_turn;
 
 /// The empty form; `?large` says that files were too large to be sent.
 pub(super) async fn form(State(state): State<AppState>, request: Request) -> Response {
@@ -46,12 +46,9 @@ pub(super) async fn calibrate_form(
         Ok(form) => form,
         Err(why) => return Ok(shown(&state, &headers, &Form::default(), Some(&Err(why)))),
     };
-    let turn = state.traces.readers.turn(&client).await?;
-    off_thread(move || {
-        let _turn = turn;
-        shown(&state, &headers, &form, Some(&found(&form)))
-    })
-    .await
+    let traces = std::sync::Arc::clone(&state.traces);
+    let answer = move || shown(&state, &headers, &form, Some(&found(&form)));
+    in_turn(&traces.readers, &client, answer).await
 }
 
 /// The page: the answer above the form, or the form alone.

@@ -7,40 +7,45 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::{MODEL_VERSION, link};
-use tokio::sync::Semaphore;
 
 use super::designs;
-use super::page::off_thread;
 use crate::card::{self, Card};
+use crate::client::Client;
 use crate::exports;
 use crate::problem::Problem;
 use crate::state::AppState;
-
-/// Cards that are drawn at once: previews never take all of the machine.
-static DRAWN: Semaphore = Semaphore::const_new(2);
+use crate::work::in_turn;
 
 /// Counts up when cards look different, so that those that are kept elsewhere are asked for anew.
 const LOOK: &str = "1";
 
 /// The card of a link, which nothing is stored of.
 pub(super) async fn of_link(
+    State(state): State<AppState>,
+    Client(client): Client,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    respond(query.unwrap_or_default(), &headers).await
+    respond(&state, &client, query.unwrap_or_default(), &headers).await
 }
 
 /// The card of a stored design.
 pub(super) async fn of_stored(
     State(state): State<AppState>,
+    Client(client): Client,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (stored, _) = designs::find(&state, &id, None, None).await?.ok_or_else(designs::unknown)?;
-    respond(stored.link, &headers).await
+    respond(&state, &client, stored.link, &headers).await
 }
 
-async fn respond(query: String, headers: &HeaderMap) -> Result<Response, Problem> {
+async fn respond(
+    state: &AppState,
+    client: &str,
+    query: String,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
     let design = link::decode(&query).map_err(Problem::unreadable_design)?;
     let tag = tag(&link::encode(&design));
     let is_known = headers.get_all(header::IF_NONE_MATCH).iter().any(|known| {
@@ -59,10 +64,9 @@ async fn respond(query: String, headers: &HeaderMap) -> Result<Response, Problem
     if is_known {
         return Ok((StatusCode::NOT_MODIFIED, kept).into_response());
     }
-    let _turn = DRAWN.acquire().await.map_err(|error| broken(&error))?;
     let from = exports::provenance(&design);
-    let file = off_thread(move || card::draw(&Card::from_design(&design), &from)).await?;
-    let file = file.map_err(|error| broken(&error))?;
+    let draw = move || card::draw(&Card::from_design(&design), &from);
+    let file = in_turn(&state.drawers, client, draw).await?.map_err(|error| broken(&error))?;
     Ok((kept, [(header::CONTENT_TYPE, "image/png")], file).into_response())
 }
 

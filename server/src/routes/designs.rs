@@ -12,7 +12,6 @@ use reports::typed::Said;
 
 use super::json::json_response;
 use super::kept;
-use super::page::off_thread;
 use crate::bodies::StoreDesign;
 use crate::calendar;
 use crate::client::Client;
@@ -26,6 +25,7 @@ use crate::query;
 use crate::receiving;
 use crate::state::AppState;
 use crate::store::Store;
+use crate::work::off_thread;
 
 /// Designs in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;

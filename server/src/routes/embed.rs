@@ -20,9 +20,9 @@ use model::design::Design;
 use model::{MODEL_VERSION, Plan, link};
 
 use super::designs;
-use super::page::off_thread;
 use crate::problem::Problem;
 use crate::state::AppState;
+use crate::work::off_thread;
 
 /// The width at which a timeline is drawn, in pixels; the page shrinks it to its own.
 const TIMELINE_WIDTH: f64 = 960.0;

@@ -3,8 +3,6 @@
 //!
 //! The design stands in the address, as in a link. Nothing is kept.
 
-use std::sync::Arc;
-
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
@@ -15,13 +13,13 @@ use model::link;
 use model::pattern::{self, Generator, Goal, Patterns};
 use model::serving::ServingPlan;
 use model::serving::experts::Experts;
-use tokio::task;
 
 use super::json::json_response;
 use super::trace;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::state::AppState;
+use crate::work::in_turn;
 use crate::{experts, query, traces};
 
 /// What stands in the address beside the design.
@@ -35,7 +33,7 @@ pub(super) async fn experts(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let asked = Asked::new(&query.unwrap_or_default())?;
-    let answer = in_turn(&state, &client, body, move |body| asked.answer(body)).await?;
+    let answer = read_in_turn(&state, &client, body, move |body| asked.answer(body)).await?;
     Ok(json_response(&answer))
 }
 
@@ -56,12 +54,12 @@ pub(super) async fn scores(
         let patterns = traces::read_patterns(body, visited).map_err(Problem::unreadable_trace)?;
         Ok(pattern::text::write(&patterns))
     };
-    let text = in_turn(&state, &client, body, read).await?;
+    let text = read_in_turn(&state, &client, body, read).await?;
     Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())
 }
 
 /// Reads a body when it is this address's turn.
-async fn in_turn<T: Send + 'static>(
+async fn read_in_turn<T: Send + 'static>(
     state: &AppState,
     client: &str,
     body: Result<Bytes, BytesRejection>,
@@ -69,13 +67,7 @@ async fn in_turn<T: Send + 'static>(
 ) -> Result<T, Problem> {
     // Whoever is slow to send it keeps nobody from having theirs read.
     let body = body.map_err(|error| trace::unread(&error))?;
-    let turn = Arc::clone(&state.traces).readers.turn(client).await?;
-    let answer = task::spawn_blocking(move || {
-        // Held until the work is done, even when nobody waits for it any more.
-        let _turn = turn;
-        read(&body)
-    });
-    answer.await.map_err(|_| trace::mistake())?
+    in_turn(&state.traces.readers, client, move || read(&body)).await?
 }
 
 /// What an address asks.

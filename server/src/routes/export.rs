@@ -17,7 +17,6 @@ use model::link;
 use reports::exported;
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::choices;
 use crate::client::Client;
 use crate::exports::{self, Export};
@@ -26,6 +25,7 @@ use crate::query;
 use crate::reading::Reading;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
+use crate::work::{in_turn, off_thread};
 
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;
@@ -129,11 +129,7 @@ async fn made(
     (export, launcher): (Export, Launcher),
     design: Design,
 ) -> Result<Made, Problem> {
-    let is_large = export == Export::Trace;
-    let turn = if is_large { Some(state.makers.turn(client).await?) } else { None };
     let work = move || {
-        // Held until the work is done, even when nobody waits for it any more.
-        let _turn = turn;
         let bytes = match exports::started(export, launcher, &design) {
             Some(made) => made?.text.into_bytes(),
             None => exports::file(export, &design, Extent::Changed)?,
@@ -143,6 +139,10 @@ async fn made(
         }
         sending::pack(&bytes).map(Made::Packed).map_err(|error| error.to_string())
     };
-    let made = off_thread(work).await?;
+    let made = if export == Export::Trace {
+        in_turn(&state.makers, client, work).await?
+    } else {
+        off_thread(work).await?
+    };
     made.map_err(|why| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))
 }

@@ -20,13 +20,13 @@ use model::violation::Violation;
 use reports::found::Terms;
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::bodies::FindQuery;
 use crate::client::Client;
 use crate::find::Found;
 use crate::problem::Problem;
 use crate::receiving;
 use crate::state::AppState;
+use crate::work::in_turn;
 
 /// The object of `moescape find --json`.
 pub(super) async fn find(
@@ -50,12 +50,9 @@ pub(super) async fn searched<T: Send + 'static>(
     query: Query,
     say: impl FnOnce(&Query, Result<Found, Vec<Violation>>) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let turn = state.finders.turn(client).await?;
     let asker = Asker::default();
     let gone = Arc::clone(&asker.gone);
-    let said = off_thread(move || {
-        // Held until the search ends, even when nobody waits for it any more.
-        let _turn = turn;
+    let said = in_turn(&state.finders, client, move || {
         answer(&query, &gone).transpose().map(|found| say(&query, found))
     });
     // Whoever is gone hears nothing.

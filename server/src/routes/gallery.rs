@@ -19,13 +19,13 @@ use model::preset::{Preset, PresetKind};
 use model::serving::{ServingMetric, ServingPlan, infer};
 use validation::report::Row;
 
-use super::page::off_thread;
 use crate::choices;
 use crate::problem::Problem;
 use crate::query;
 use crate::reading::Reading;
 use crate::state::AppState;
 use crate::validated::validated;
+use crate::work::off_thread;
 
 const TITLE: &str = "Presets";
 const ABOUT: &str = "Published runs and models to start from: what each is, how large, on \

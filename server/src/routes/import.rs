@@ -9,11 +9,11 @@ use interchange::{Answers, is_archive, unpacked};
 use model::design::Design;
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::imported;
 use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
+use crate::work::off_thread;
 
 /// The object of `moescape import --json`.
 pub(super) async fn text(

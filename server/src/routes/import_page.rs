@@ -17,11 +17,11 @@ use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
 
-use super::page::off_thread;
 use crate::choices;
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::state::AppState;
+use crate::work::off_thread;
 use ask::{Asked, Form};
 
 /// Bytes of a form, at most: of a text, and of what the form puts around it.

@@ -10,9 +10,9 @@ use model::design::Design;
 use model::file::{self, json};
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::problem::Problem;
 use crate::receiving;
+use crate::work::off_thread;
 use crate::{inferred, laid_out};
 
 /// The object of `moescape infer --layouts --json`.

@@ -3,13 +3,13 @@
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
-use super::page::off_thread;
 use crate::deeds::Kind;
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::store::StoreError;
-use crate::{calendar, groups, holdings};
+use crate::work::off_thread;
+use crate::{calendar, holdings};
 
 /// Is there room for one thing more?
 pub(super) async fn check(
@@ -43,22 +43,6 @@ pub(super) async fn own(
     noted.await?.map_err(broken)
 }
 
-/// Notes the user who made something, where a proxy vouches for one.
-pub(super) async fn sign(
-    state: &AppState,
-    kind: Kind,
-    id: &str,
-    headers: &HeaderMap,
-) -> Result<(), Problem> {
-    let Some(user) = groups::user(state.user_header.as_ref(), headers) else { return Ok(()) };
-    let (state, id) = (state.clone(), id.to_owned());
-    let sign = move || {
-        let user = Owner::of_user(&user);
-        holdings::sign(&state.store.open()?, kind, &id, &user)
-    };
-    off_thread(sign).await?.map_err(broken)
-}
-
 /// Is something that has an owner theirs who ask? Only where the server knows its users; elsewhere
 /// its id is all that it takes.
 pub(super) async fn check_maker(
@@ -70,13 +54,13 @@ pub(super) async fn check_maker(
     if state.user_header.is_none() || !state.store.exists() {
         return Ok(());
     }
-    let user = groups::user(state.user_header.as_ref(), headers);
-    let user = user.map(|user| Owner::of_user(&user));
-    let asking: Vec<Owner> = Owner::from_headers(headers).into_iter().chain(user).collect();
+    let asking = Owner::of(state.user_header.as_ref(), headers);
     let (state, id) = (state.clone(), id.to_owned());
     let find = off_thread(move || holdings::makers(&state.store.open()?, kind, &id));
     let makers = find.await?.map_err(broken)?;
-    if makers.is_empty() || asking.iter().any(|one| makers.iter().any(|it| it == one.as_str())) {
+    let is_theirs =
+        |asking: Owner| makers.iter().any(|it| it == asking.as_str() || it == asking.browser());
+    if makers.is_empty() || asking.is_some_and(is_theirs) {
         return Ok(());
     }
     let detail = format!(

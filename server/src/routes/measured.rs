@@ -6,9 +6,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use model::link;
 
-use super::page::off_thread;
 use crate::measured;
 use crate::problem::Problem;
+use crate::work::off_thread;
 
 /// The loads of the design that the query names, a line each.
 pub(super) async fn measured(RawQuery(query): RawQuery) -> Result<Response, Problem> {

@@ -6,7 +6,6 @@
 //! decode still gets the app's page, which names its errors, with status 400.
 
 use app::document::{Preview, ThemeCookie};
-use app::present::format::MemoryUnit;
 use app::site::{Page, Place};
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,6 +18,7 @@ use model::link;
 use super::validation;
 use crate::problem::Problem;
 use crate::state::AppState;
+use crate::work::off_thread;
 use crate::{calendar, choices, measured, public_url};
 
 /// The page of a design. Nothing of it is stored.
@@ -149,22 +149,6 @@ pub(super) async fn render_link(
         written
     };
     off_thread(write).await.unwrap_or_else(Problem::into_response)
-}
-
-/// Does what takes a while, such as simulating a large schedule, off the threads that answer
-/// requests.
-///
-/// A panic goes on here; there is a problem only when the server stops before the work began.
-pub(super) async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    let (span, unit) = (tracing::Span::current(), MemoryUnit::chosen());
-    let work = move || span.in_scope(|| unit.during(work));
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| match error.try_into_panic() {
-        Ok(cause) => std::panic::resume_unwind(cause),
-        Err(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
-    })
 }
 
 /// The page's own headers; scripts run only with this response's nonce or from this server.

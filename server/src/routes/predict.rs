@@ -12,13 +12,13 @@ use model::design::Design;
 use model::file::{self, Tree, json};
 
 use super::json::json_response;
-use super::page::off_thread;
 use crate::bodies::Batch;
 use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
 use crate::report::MAX_DESIGNS;
 use crate::report::{self, Asked};
+use crate::work::off_thread;
 
 /// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them. The
 /// verdict on memory is made for `?verdict=true`.

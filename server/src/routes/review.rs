@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::query;
 use crate::reviews::{self, Do, Done, Grant, Log, Outcome, Prose, Reviews, Trouble, Visitor};
 use crate::state::AppState;
-use crate::{calendar, public_url};
+use crate::{calendar, origin, public_url};
 
 /// Events in an answer, unless the asker says how many, and at most.
 const USUAL_LOG: u32 = 200;
@@ -233,12 +233,5 @@ pub(super) async fn socket(
 /// nothing, and has to know the token.
 fn is_ours(state: &AppState, headers: &HeaderMap, is_by_cookie: bool) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return !is_by_cookie };
-    let Ok(origin) = origin.to_str() else { return false };
-    let public = state.public_url.as_deref();
-    if public.is_some_and(|url| url.as_str().eq_ignore_ascii_case(origin)) {
-        return true;
-    }
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let of_origin = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-    of_origin.zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
+    origin::is_own(state.public_url.as_deref(), headers, origin)
 }

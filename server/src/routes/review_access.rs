@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use review::{Cause, Role};
 use serde::{Deserialize, Serialize};
 
-use crate::groups;
 use crate::problem::Problem;
+use crate::proxies;
 use crate::reviews::{Grant, Trouble};
 use crate::state::AppState;
 
@@ -121,5 +121,5 @@ pub(super) fn read<T: for<'a> Deserialize<'a>>(
 
 /// The user that a proxy in front vouches for, where the server was told to believe one.
 pub(super) fn user(state: &AppState, headers: &HeaderMap) -> Option<String> {
-    groups::user(state.user_header.as_ref(), headers)
+    proxies::user(state.user_header.as_ref(), headers)
 }

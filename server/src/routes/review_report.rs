@@ -4,12 +4,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::page::off_thread;
 use super::review_access::{Holder, broken, unknown};
 use crate::problem::Problem;
 use crate::public_url;
 use crate::reviews::report::{self, Content};
 use crate::state::AppState;
+use crate::work::off_thread;
 
 /// What the page may load: nothing but the style inside it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \

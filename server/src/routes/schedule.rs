@@ -6,8 +6,8 @@ use axum::extract::Request;
 use axum::response::Redirect;
 use model::link;
 
-use super::page::off_thread;
 use crate::problem::Problem;
+use crate::work::off_thread;
 
 /// A design that breaks a rule, or that isn't understood, leads to the page that says so.
 pub(super) async fn redirect(request: Request) -> Result<Redirect, Problem> {

@@ -16,15 +16,15 @@ use axum::response::{IntoResponse, Response};
 use model::design::Design;
 use model::{MODEL_VERSION, link};
 
-use super::page::off_thread;
 use super::{designs, kept};
 use crate::client::Client;
 use crate::deeds::Kind;
 use crate::designs::{Entry, StoredDesign, Words, id};
-use crate::owner::{Owner, Storing};
+use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::state::AppState;
+use crate::work::off_thread;
 use crate::{choices, public_url};
 use sheet::{Sheet, Typed};
 
@@ -34,13 +34,13 @@ const LISTED: u32 = 20;
 /// The sheet of a design.
 pub(super) async fn open(
     State(state): State<AppState>,
+    Visitor(owner): Visitor,
     request: Request,
 ) -> Result<Response, Problem> {
     let design = link::decode(request.uri().query().unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
-    let headers = request.headers();
-    let asker = Asker::new(&state, headers);
-    sheet(&state, asker, design, None, Owner::from_headers(headers)).await
+    let asker = Asker::new(&state, request.headers());
+    sheet(&state, asker, design, None, owner).await
 }
 
 /// Who asks, as far as the sheet looks different.
@@ -69,6 +69,7 @@ pub(super) async fn act(
     State(state): State<AppState>,
     Client(client): Client,
     storing: Storing,
+    Visitor(visitor): Visitor,
     headers: HeaderMap,
     form: Result<Form<HashMap<String, String>>, FormRejection>,
 ) -> Result<Response, Problem> {
@@ -110,7 +111,7 @@ pub(super) async fn act(
         let asker = Asker::new(&state, &headers);
         let refused = Some(Refused { problem, typed });
         // Who has stored nothing yet gets no key with a refusal.
-        return sheet(&state, asker, design, refused, Owner::from_headers(&headers)).await;
+        return sheet(&state, asker, design, refused, visitor).await;
     }
     let back = HeaderValue::try_from(format!("/share?{}", link::encode(&design)));
     let back = back.map_err(|_| designs::unknown())?;

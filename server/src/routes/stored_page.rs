@@ -23,6 +23,7 @@ use crate::not_found;
 use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
 use crate::state::AppState;
+use crate::work::off_thread;
 use crate::{calendar, public_url};
 
 /// What can stand behind the `?` of a stored design's address. Whatever else is there is of others,
@@ -81,7 +82,7 @@ pub(super) async fn open(
         page: format!("{}{address}", url.as_str()),
         picture: format!("{}{address}/card.png", url.as_str()),
     });
-    let shown = page::off_thread(move || Shown {
+    let shown = off_thread(move || Shown {
         link: stored.link.clone(),
         name: entry.as_ref().map(|entry| entry.name.clone()).unwrap_or_default(),
         banner: banner(&stored, entry.as_ref(), &asked).into_string(),

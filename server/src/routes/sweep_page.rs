@@ -24,12 +24,13 @@ use reports::typed::Said;
 use sweep::{Space, Spec};
 
 use super::json::json_response;
-use super::page::{off_thread, render};
+use super::page::render;
 use crate::inferred;
 use crate::problem::Problem;
 use crate::report::{self, Asked};
 use crate::state::AppState;
 use crate::sweeps::ProgressUpdate;
+use crate::work::off_thread;
 
 /// Designs of a cell that are tried to say why it is empty.
 const TRIES: u32 = 24;

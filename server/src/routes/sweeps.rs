@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use super::json::json_response;
 use super::kept;
-use super::page::off_thread;
 use crate::client::Client;
 use crate::deeds::Kind;
 use crate::owner::Storing;
@@ -32,6 +31,7 @@ use crate::sweeps::{
     self, Engine, Job, Keeping, ProgressUpdate, Refusal, SpeedSample, Standing, Started,
     StateAlone, SweepEntry, Sweeps,
 };
+use crate::work::off_thread;
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
@@ -54,7 +54,6 @@ pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
     storing: Storing,
-    headers: HeaderMap,
     RawQuery(asked): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -75,7 +74,6 @@ pub(super) async fn submit(
     });
     let (job, cost) = done.await?;
     kept::own(&of, Kind::Sweep, &job.id, storing.owner, 0).await?;
-    kept::sign(&of, Kind::Sweep, &job.id, &headers).await?;
     let address = format!("/api/v1/sweeps/{}", job.id);
     let started = Started::new(&job, &address, cost);
     let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;

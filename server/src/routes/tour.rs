@@ -16,12 +16,12 @@ use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
 use model::{MemoryState, link};
 
-use super::page::off_thread;
 use crate::choices;
 use crate::problem::Problem;
 use crate::query;
 use crate::reading::Reading;
 use crate::state::AppState;
+use crate::work::off_thread;
 
 const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: \
                      why each helps, what the model predicts, and what is published of it";

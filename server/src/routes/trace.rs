@@ -9,11 +9,9 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use reports::typed::Said;
-use tokio::task;
 
 use super::json::json_response;
 use super::kept;
-use super::page::off_thread;
 use crate::client::Client;
 use crate::deeds::Kind;
 use crate::holdings::{self, Left};
@@ -22,6 +20,7 @@ use crate::problem::Problem;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
 use crate::traces::{self, StoreError, TraceSummary, Traces};
+use crate::work::{in_turn, off_thread};
 
 /// Bytes of an uploaded file, at most.
 pub(super) const MAX_BYTES: usize = 64 << 20;
@@ -40,13 +39,8 @@ pub(super) async fn add(
     let body = body.map_err(|error| unread(&error))?;
     let storing = kept::check(&state, Kind::Trace, storing, &client).await?;
     let traces = Arc::clone(&state.traces);
-    let turn = traces.readers.turn(&client).await?;
-    let answer = task::spawn_blocking(move || {
-        // Held until the work is done, even when nobody waits for it any more.
-        let _turn = turn;
-        keep(&traces, &body)
-    });
-    let (hash, summary) = answer.await.map_err(|_| mistake())??;
+    let kept = in_turn(&state.traces.readers, &client, move || keep(&traces, &body));
+    let (hash, summary) = kept.await??;
     let bytes = state.traces.store.bytes(&hash);
     kept::own(&state, Kind::Trace, &hash, storing.owner, bytes).await?;
     let mut response = kept::with_cookie(json_response(&summary.said()), storing.cookie);
@@ -65,8 +59,8 @@ pub(super) async fn packed(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let traces = Arc::clone(&state.traces);
-    let stored = task::spawn_blocking(move || traces.store.open(&hash));
-    let stored = stored.await.map_err(|_| mistake())?.map_err(|error| not_kept(&error.into()))?;
+    let stored = off_thread(move || traces.store.open(&hash)).await?;
+    let stored = stored.map_err(|error| not_kept(&error.into()))?;
     let stored = stored.ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
     })?;
@@ -149,9 +143,4 @@ fn not_kept(error: &StoreError) -> Problem {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
         }
     }
-}
-
-/// What is never to happen.
-pub(super) fn mistake() -> Problem {
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake")
 }

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use crate::problem::Problem;
 use crate::sending::Shared;
 use crate::validated::{Validated, validated};
+use crate::work::off_thread;
 
 /// The object of `moescape validate --json`.
 pub(super) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
@@ -29,11 +30,7 @@ pub(super) async fn csv(headers: HeaderMap) -> Result<Response, Problem> {
 
 /// The report, computed off the threads that answer requests.
 pub(super) async fn report() -> Result<&'static Validated, Problem> {
-    tokio::task::spawn_blocking(validated).await.map_err(|error| {
-        tracing::error!(%error, "the published runs could not be predicted");
-        let detail = "the published runs could not be predicted; the log says more";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
-    })
+    off_thread(validated).await
 }
 
 /// The whole text, or nothing new for those who have it.

@@ -1,17 +1,18 @@
 //! The store, opened, and the thread that uses it.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::fault::StoreError;
+use super::fault::{Cause, StoreError};
 use super::names::{BUSY, FILE};
-use super::place::Place;
+use super::place::{Place, pages_bytes};
 use super::postgres::{Address, Session};
 use super::sql;
+use super::start::{self, EMPTIED};
 use super::tables;
 use super::transaction::{On, Transaction};
 use crate::files;
@@ -134,13 +135,26 @@ impl Store {
         let file = directory.join(FILE);
         // SQLite gives its other files the permissions of this one. One that is there isn't
         // opened here: see `glance`.
+        let disk = |error: io::Error| StoreError::disk(&file, &error);
+        let making = start::making(&file);
+        if !fs::exists(&file).map_err(disk)? {
+            files::private().create(true).truncate(true).write(true).open(&making).map_err(disk)?;
+        }
         match files::private().create_new(true).open(&file) {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(StoreError::disk(&file, &error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if start::is_emptied(&file) {
+                    return Err(StoreError::new(
+                        Cause::Gone,
+                        format!("{}: {EMPTIED}", file.display()),
+                    ));
+                }
+            }
+            Err(error) => return Err(disk(error)),
         }
         let mut connection = Connection::open(&file)?;
         prepare(&mut connection, &file)?;
+        files::remove(&making).map_err(disk)?;
         Self::begin(move || Ok(Database::Sqlite(connection, Place::new(file))))
     }
 
@@ -214,10 +228,15 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
         match self {
-            Self::Sqlite(connection, _) => {
+            Self::Sqlite(connection, place) => {
                 let behavior = TransactionBehavior::Immediate;
                 let transaction = connection.transaction_with_behavior(behavior)?;
+                let before = transaction.total_changes();
                 let value = work(&Transaction { on: On::Sqlite(&transaction) })?;
+                // What is kept in a file that is gone is gone when the server ends.
+                if transaction.total_changes() != before {
+                    place.check(pages_bytes(&transaction)?)?;
+                }
                 transaction.commit()?;
                 Ok(value)
             }
@@ -248,7 +267,6 @@ fn prepare(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::fault::Cause;
     use crate::store::sql::params;
 
     #[test]

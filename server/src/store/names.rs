@@ -11,5 +11,8 @@ pub(crate) const LOG: &str = "-wal";
 pub(crate) const MEMORY: &str = "-shm";
 pub(crate) const JOURNAL: &str = "-journal";
 
+/// Behind that name: a file that stands there while the first one is made.
+pub(crate) const MAKING: &str = "-making";
+
 /// How long another program that has the file locked is waited for.
 pub(super) const BUSY: Duration = Duration::from_secs(5);

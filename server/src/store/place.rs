@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rusqlite::Connection;
+
 use super::fault::{Cause, StoreError};
 
 /// Where the store's file is, to see whether it still is.
@@ -46,6 +48,12 @@ impl Place {
         self.length.store(length, Ordering::Relaxed);
         Ok(())
     }
+}
+
+/// Bytes of the pages that a database has, with those that only its log holds.
+pub(super) fn pages_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
+    Ok(u64::from(number("page_count")?) * u64::from(number("page_size")?))
 }
 
 #[cfg(unix)]

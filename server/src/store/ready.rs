@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::database::{Database, Lazy, Store};
 use super::fault::{Cause, StoreError};
-use super::place::Place;
+use super::place::{Place, pages_bytes};
 
 /// How long what was seen stands.
 const FRESH: Duration = Duration::from_secs(1);
@@ -37,8 +37,7 @@ fn probe(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let written = number(&transaction, "user_version")?;
     transaction.pragma_update(None, "user_version", written)?;
-    let pages = u64::from(number(&transaction, "page_count")?);
-    let pages_bytes = pages * u64::from(number(&transaction, "page_size")?);
+    let pages_bytes = pages_bytes(&transaction)?;
     transaction.commit()?;
     let read = number(connection, "user_version")?;
     if read != written {

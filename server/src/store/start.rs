@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::names::{BUSY, FILE, JOURNAL, LOG, MEMORY};
+use super::names::{BUSY, FILE, JOURNAL, LOG, MAKING, MEMORY};
 use super::tables::{self, Tables};
 
 /// How long the pages of a file are looked at, at most; SQLite checks some hundred MB a second.
@@ -123,6 +123,7 @@ pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
         // SQLite would throw away what only this log still holds.
         return match beside(file, &[LOG]) {
             Some(log) => Err(unfit(format!("is empty or gone, while {log} holds changes of it"))),
+            None if is_emptied(file) => Err(unfit(format!("is {EMPTIED}"))),
             None => Ok(false),
         };
     }
@@ -135,6 +136,22 @@ pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
     }
     Err(unfit("isn't a database of SQLite, or its beginning was overwritten".to_owned()))
 }
+
+/// What stands beside a file while it is made: until it has tables it is empty.
+pub(super) fn making(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}{MAKING}"))
+}
+
+/// Is a file there, empty, and not just being made? It held something once: whoever takes it for a
+/// new one hides that.
+pub(super) fn is_emptied(file: &Path) -> bool {
+    let is_empty = |found: fs::Metadata| found.is_file() && found.len() == 0;
+    fs::metadata(file).is_ok_and(is_empty) && !making(file).exists()
+}
+
+/// What is said of such a file.
+pub(super) const EMPTIED: &str = "empty, as nothing of this program leaves it: it was cut off";
 
 /// A file with one of these endings beside a database, with something in it: SQLite takes it for a
 /// part of the database.
@@ -213,7 +230,7 @@ fn in_time<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
 
 /// The files that belong to the store's, for whoever sees to all of them.
 pub(crate) fn parts(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    ["", LOG, MEMORY, JOURNAL]
+    ["", LOG, MEMORY, JOURNAL, MAKING]
         .into_iter()
         .map(move |ending| directory.join(format!("{FILE}{ending}")))
 }

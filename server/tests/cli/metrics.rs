@@ -76,6 +76,8 @@ fn metrics_are_read_by_prometheus_on_a_listener_of_their_own() {
     assert!(get(&site, &format!("/?{}", "a".repeat(10_000))).0.contains("414"));
     assert!(get(&site, "/metrics").0.contains(" 404 "), "visitors have no metrics");
     assert!(get(&own, "/healthz").0.contains(" 404 "), "and Prometheus no site");
+    let rebound = get(&own, "http://evil.example/metrics");
+    assert!(rebound.0.contains(" 421 ") && rebound.1.contains("--host"), "{rebound:?}");
     let (head, text) = get(&own, "/metrics");
     child.kill().unwrap();
     child.wait().unwrap();

@@ -72,6 +72,13 @@ async fn what_is_wrong_is_said_by_line_or_by_name() {
     assert!(both["detail"].as_str().unwrap().contains("one of them"), "{both}");
     let dense = refused("/api/v1/experts?preset=llama-3-70b&cluster.num_devices=8", "").await;
     assert!(dense.to_string().contains("experts") || dense.to_string().contains("serve"));
+    // A name that a table of cells would take for a formula.
+    for name in ["=cmd|' /C calc'!A0", "+1", "-1", "@x", " =1"] {
+        let trace = format!("task,layer,expert,tcess\n\"{name}\",0,0,1\n");
+        let problem = refused("/api/v1/experts/scores", &trace).await;
+        assert_eq!(problem["errors"][0]["pointer"], "/line/2");
+        assert!(problem.to_string().contains("begins with a letter"), "{problem}");
+    }
     let scores = refused("/api/v1/experts/scores?visited=0", TRACE).await;
     assert!(scores.to_string().contains("from 1 to"));
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use crate::pattern::collect::Collector;
 use crate::pattern::scores::Patterns;
 use crate::routing::text::{Errors, TextError};
+use crate::text::begins_as_name;
 
 /// Bytes of a task's name, at most.
 pub(super) const MAX_NAME: usize = 200;
@@ -39,6 +40,10 @@ impl Row<'_> {
         }
         if self.task.contains(['"', '\n', '\r']) || self.task.chars().any(char::is_control) {
             return Some("a task's name has no quotes and no line breaks".into());
+        }
+        // Scores are written as cells again.
+        if !begins_as_name(self.task) {
+            return Some("a task's name begins with a letter or a digit".into());
         }
         let most = Patterns::MAX_EXPERTS - 1;
         if self.expert as usize > most {

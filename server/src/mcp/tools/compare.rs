@@ -105,7 +105,7 @@ impl Tool for Compare {
             }
         }
         if !errors.is_empty() {
-            return Err(Refusal { errors });
+            return Err(Refusal::of(errors));
         }
         let chosen = Chosen { designs: choices, ..Chosen::default() };
         let columns = columns(&chosen);

@@ -91,6 +91,9 @@ impl Tool for Import {
             &answers,
         );
         let import = import.map_err(|why| Refusal::new("unreadable_text", "text", why))?;
+        if call.beat().is_break() {
+            return Err(call.ended("send less of it"));
+        }
         let report = imported::imported(&import);
         let Some(design) = report.design else {
             let errors = import.errors.iter().map(|fault| Wrong {
@@ -99,7 +102,7 @@ impl Tool for Import {
                 detail: fault.to_string(),
                 nearest: vec![],
             });
-            return Err(Refusal { errors: errors.collect() });
+            return Err(Refusal::of(errors));
         };
         let output = Output {
             format: report.format.to_owned(),
@@ -131,8 +134,8 @@ fn answered(input: &Input) -> Result<Answers, Refusal> {
         detail,
         nearest: vec![],
     });
-    let errors: Vec<Wrong> = errors.collect();
-    if errors.is_empty() { Ok(answers) } else { Err(Refusal { errors }) }
+    let refusal = Refusal::of(errors);
+    if refusal.errors.is_empty() { Ok(answers) } else { Err(refusal) }
 }
 
 impl Output {

@@ -18,9 +18,6 @@ const MAX_TEXT_BYTES: usize = 1 << 20;
 const USUAL_ROWS: usize = 20;
 const MAX_ROWS: usize = 200;
 
-/// Errors of a file that are answered, at most.
-const MAX_ERRORS: usize = 20;
-
 pub(in crate::mcp) struct Validate;
 
 #[derive(Deserialize, JsonSchema)]
@@ -137,17 +134,13 @@ fn chosen(input: &Input) -> Result<Vec<Run>, Refusal> {
                 format!("`runs` has {} bytes; at most {MAX_TEXT_BYTES} are read", text.len());
             return Err(Refusal::new("too_long", "runs", detail));
         }
-        Some(text) => runs::read(text).map_err(|errors| Refusal {
-            errors: errors
-                .iter()
-                .take(MAX_ERRORS)
-                .map(|error| Wrong {
-                    rule: "unreadable_runs".to_owned(),
-                    at: "runs".to_owned(),
-                    detail: error.to_string(),
-                    nearest: vec![],
-                })
-                .collect(),
+        Some(text) => runs::read(text).map_err(|errors| {
+            Refusal::of(errors.iter().map(|error| Wrong {
+                rule: "unreadable_runs".to_owned(),
+                at: "runs".to_owned(),
+                detail: error.to_string(),
+                nearest: vec![],
+            }))
         })?,
     };
     let has = |text: &str, part: &Option<String>| {
