@@ -37,7 +37,7 @@ use crate::rules;
 use crate::violation::Violation;
 
 pub use crate::framework::STRATEGY;
-pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice};
+pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice, remedies};
 pub use answer::{Answer, MAX_DESIGNS, Miss, Phase, Progress, Recommendation, RuledOut};
 pub use guide::{Guide, Near};
 pub use pool::{OneThread, Pool};

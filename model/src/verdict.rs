@@ -85,16 +85,6 @@ impl Verdict {
         self.peak <= self.limit && self.held > self.limit
     }
 
-    /// What makes a design fit that doesn't: single knobs and the set, what costs least MFU first.
-    #[must_use]
-    pub fn remedies(&self) -> Vec<&Change> {
-        let fits = |change: &&Change| change.fits && !self.fits;
-        let set = self.set.iter().filter(|set| !self.changes.iter().any(|it| it.is_same(set)));
-        let mut all: Vec<&Change> = self.changes.iter().chain(set).filter(fits).collect();
-        all.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
-        all
-    }
-
     /// Bytes above the limit; zero when it fits.
     #[must_use]
     pub fn over(&self) -> Bytes {

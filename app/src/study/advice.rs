@@ -179,7 +179,7 @@ fn said(values: &[(KnobId, Value)]) -> String {
 fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();
-    let remedies = verdict.remedies();
+    let remedies = search::remedies(&numbers.plan, &verdict);
     let short: Vec<&Change> = verdict.changes.iter().filter(|change| !change.fits).collect();
     let (shown, more) = remedies.split_at(remedies.len().min(MAX_CHANGES));
     html! {
@@ -187,17 +187,33 @@ fn fitting(numbers: &Numbers) -> Markup {
             p { (excess(&verdict)) }
             div.ways {
                 a.button.primary href=(find_address(design)) { "Find layouts that fit" }
-                @for change in shown { (changing(design, &verdict, change)) }
+                @for change in shown { (remedy(design, &verdict, change)) }
             }
-            @if verdict.set.is_none() {
-                p { "No set of recomputation and swapping fits." }
+            @if remedies.is_empty() {
+                p { "Nothing of its strategy alone makes it fit, up to three changes together." }
             }
-            @if remedies.is_empty() { p { "No single knob makes it fit." } }
             @if !(more.is_empty() && short.is_empty()) {
-                (every_knob(design, &verdict, more, &short))
+                details {
+                    summary { "Other ways" }
+                    @if !more.is_empty() {
+                        p.muted { "Other ways to make it fit" }
+                        div.ways { @for change in more { (remedy(design, &verdict, change)) } }
+                    }
+                    @if !short.is_empty() {
+                        p.muted { "Not enough alone" }
+                        div.ways { @for change in short { (changing(design, &verdict, change)) } }
+                    }
+                }
             }
         }
     }
+}
+
+/// A way to make it fit, with what it costs.
+fn remedy(design: &Design, verdict: &Verdict, change: &search::Change) -> Markup {
+    let words = told(&change.knobs(design));
+    let effect = effect(change.metrics.mfu, verdict, change.metrics.memory_peak);
+    way(&change.design, &words, "button way", &words, &effect)
 }
 
 /// The binding stage, how far it is over, at which moment, and what fills it most.
@@ -234,20 +250,6 @@ fn changing(design: &Design, verdict: &Verdict, change: &Change) -> Markup {
     let Some(design) = changed(design, &values) else { return Markup::default() };
     let effect = effect(change.mfu, verdict, change.memory_peak);
     way(&design, short_label(change.knob), "button way", &said(&values), &effect)
-}
-
-/// The other knobs that make it fit, and those that can't alone.
-fn every_knob(design: &Design, verdict: &Verdict, more: &[&Change], short: &[&Change]) -> Markup {
-    let groups = [("Other ways to make it fit", more), ("Not enough alone", short)];
-    html! {
-        details {
-            summary { "Every knob, one at a time" }
-            @for (lead, changes) in groups.iter().filter(|(_, changes)| !changes.is_empty()) {
-                p.muted { (lead) }
-                div.ways { @for change in *changes { (changing(design, verdict, change)) } }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use model::estimate::{
     Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
 };
 use model::file::Tree;
-use model::find::Pool;
+use model::find::{Pool, remedies};
 use model::metric::MetricId;
 use model::routing::Trace;
 use model::schedule::Task;
-use model::verdict::{Change, Verdict};
+use model::verdict::Change;
 use model::violation::Violation;
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
@@ -175,8 +175,16 @@ answers! {
         contents: Vec<Content>,
         mfu: f64,
         changes: Vec<OneChange>,
-        /// The fastest set of recomputation and swapping with which a design fits that doesn't.
-        set: Option<OneChange>,
+        /// What makes a design fit that doesn't, what costs least first.
+        remedies: Vec<Remedy>,
+    }
+
+    /// Changes of the strategy that together make a design fit.
+    struct Remedy {
+        knobs: Named<KnobValue>,
+        fit_probability: f64,
+        mfu: f64,
+        memory_peak_bytes: f64,
     }
 
     /// A part of the memory.
@@ -344,7 +352,7 @@ fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) 
         warnings: estimate.warnings.clone(),
         model_version: MODEL_VERSION,
         verdict: match asked {
-            Asked::Verdict => Some(verdict(&model::verdict(plan, estimate))),
+            Asked::Verdict => Some(verdict(plan, estimate)),
             Asked::Numbers => None,
         },
         routing: Some(loads_of(plan, trace)),
@@ -352,7 +360,9 @@ fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) 
 }
 
 /// The verdict on a design's memory: what fills it, and what one change of a knob does.
-fn verdict(verdict: &Verdict) -> MemoryVerdict {
+fn verdict(plan: &Plan, estimate: &Estimate) -> MemoryVerdict {
+    let verdict = &model::verdict(plan, estimate);
+    let remedies = if verdict.fits { vec![] } else { remedies(plan, verdict) };
     let contents = verdict
         .contents
         .iter()
@@ -372,7 +382,19 @@ fn verdict(verdict: &Verdict) -> MemoryVerdict {
         contents: contents.collect(),
         mfu: verdict.mfu,
         changes: verdict.changes.iter().map(change).collect(),
-        set: verdict.set.as_ref().map(change),
+        remedies: remedies.iter().map(|one| remedy(plan.design(), one)).collect(),
+    }
+}
+
+fn remedy(design: &Design, change: &model::find::Change) -> Remedy {
+    let knobs = change.knobs(design).into_iter();
+    Remedy {
+        knobs: Named(
+            knobs.map(|(knob, value)| (knob.id(), KnobValue(Tree::from(&value)))).collect(),
+        ),
+        fit_probability: change.metrics.fit_probability,
+        mfu: change.metrics.mfu,
+        memory_peak_bytes: change.metrics.memory_peak.get(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::fitting::{Saver, savers};
+use super::fitting::{Room, Saver, rank_of, savers};
 use super::query::Query;
 use super::space::Space;
 use super::{rank, tuning};
@@ -14,6 +14,7 @@ use crate::estimator::Estimator;
 use crate::knob::Value;
 use crate::plan::Plan;
 use crate::step::estimate;
+use crate::verdict::Verdict;
 
 /// Changes that are combined, at most.
 pub const MAX_COMBINED: usize = 3;
@@ -84,8 +85,31 @@ pub struct Advice {
 #[must_use]
 pub fn advice(plan: &Plan, now: &Estimate) -> Advice {
     let mut hand = AtHand::new(plan);
-    let rounds = hand.rounds();
+    let rounds = hand.rounds(now.metrics.fits);
     Advice { changes: hand.changes(&rounds, now), losses: hand.losses(&rounds, now) }
+}
+
+/// What makes a plan fit that doesn't, what costs least throughput first: changes of its strategy,
+/// one to three together, single knobs, and the fastest set of recomputation and swapping.
+#[must_use]
+pub fn remedies(plan: &Plan, verdict: &Verdict) -> Vec<Change> {
+    let mut hand = AtHand::new(plan);
+    let rounds = hand.rounds(false);
+    let mut all = hand.fitting(&rounds);
+    let single = verdict.changes.iter().chain(&verdict.set).filter(|change| change.fits);
+    for change in single {
+        let mut design = plan.design().clone();
+        let moved = change.with.iter().map(|(knob, value)| (*knob, value));
+        for (knob, value) in moved.chain([(change.knob, &change.value)]) {
+            // A verdict's values are in bounds.
+            let _ = design.set(knob, value);
+        }
+        let is_new = all.iter().all(|known| known.design != design);
+        let estimate = hand.estimate(&design).filter(|it| it.metrics.fits && is_new);
+        all.extend(estimate.map(|it| Change { design, steps: 1, metrics: it.metrics }));
+    }
+    rank::sort(&mut all, |it| [-it.metrics.tokens_per_second, it.steps as f64]);
+    all
 }
 
 /// A design by closed forms.
@@ -134,7 +158,7 @@ impl<'a> AtHand<'a> {
     }
 
     /// For each number of changes the designs that fit, the fastest first.
-    fn rounds(&mut self) -> Vec<Vec<Screened>> {
+    fn rounds(&mut self, fits: bool) -> Vec<Vec<Screened>> {
         let mut first = self.plan.design().clone();
         first.schedule.timing = self.quick;
         let mut starts = Vec::from([first]);
@@ -144,15 +168,20 @@ impl<'a> AtHand<'a> {
             for start in &starts {
                 for design in self.next(start) {
                     let Some(metrics) = self.metrics(&design) else { continue };
-                    if metrics.fits {
+                    if metrics.fits || !fits {
                         round.push(Screened { design, metrics });
                     }
                 }
             }
-            let speed = |it: &Screened| it.metrics.tokens_per_second;
-            rank::sort(&mut round, |it| [-speed(it), 0.0]);
+            // What doesn't fit yet goes on from what comes nearest.
+            let room = Room(1.0);
+            rank::sort(&mut round, |it| rank_of(&it.metrics, it.metrics.tokens_per_second, room));
             round.dedup_by(|one, other| one.design == other.design);
-            starts = round.iter().take(BEAM).map(|it| it.design.clone()).collect();
+            let (good, near): (Vec<_>, Vec<_>) = round.iter().partition(|it| it.metrics.fits);
+            let half = if near.is_empty() { BEAM } else { BEAM / 2 };
+            let next = good.iter().take(half).chain(near.iter().take(BEAM - half));
+            starts = next.map(|it| it.design.clone()).collect();
+            round.retain(|it| it.metrics.fits);
             rounds.push(round);
         }
         rounds
@@ -200,6 +229,27 @@ impl<'a> AtHand<'a> {
             }
         }
         best
+    }
+
+    /// Of each number of changes the fastest that fit, each of other knobs than those before it.
+    fn fitting(&mut self, rounds: &[Vec<Screened>]) -> Vec<Change> {
+        let mut all: Vec<Change> = Vec::new();
+        let mut known: Vec<KnobSet> = Vec::new();
+        for (round, steps) in rounds.iter().zip(1..) {
+            let mut of_round = 0;
+            for screened in round {
+                let moved = self.plan.design().differences(&screened.design);
+                if of_round >= MAX_MOVERS || known.contains(&moved) {
+                    continue;
+                }
+                known.push(moved);
+                let timed = self.timed(&screened.design).filter(|(_, it)| it.metrics.fits);
+                let Some((design, estimate)) = timed else { continue };
+                of_round += 1;
+                all.push(Change { design, steps, metrics: estimate.metrics });
+            }
+        }
+        all
     }
 
     fn losses(&mut self, rounds: &[Vec<Screened>], now: &Estimate) -> Vec<Loss> {

@@ -35,19 +35,6 @@ pub struct Change {
     pub memory_peak: Bytes,
 }
 
-impl Change {
-    /// Whether two changes lead to the same design.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let all = |change: &Self| {
-            let mut all = change.with.clone();
-            all.push((change.knob, change.value.clone()));
-            all.sort_by_key(|(knob, _)| *knob);
-            all
-        };
-        all(self) == all(other)
-    }
-}
-
 /// A candidate that is legal, by the closed form.
 struct Screened {
     candidate: Candidate,

@@ -101,7 +101,9 @@ fn summary(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> String {
     let mut parts = vec![summary::text(plan, &estimate)];
     parts.extend(Some(loads::text(plan, trace)).filter(|text| !text.is_empty()));
     if !estimate.metrics.fits {
-        parts.push(verdict::text(&model::verdict(plan, &estimate)));
+        let verdict = model::verdict(plan, &estimate);
+        let remedies = model::find::remedies(plan, &verdict);
+        parts.push(verdict::text(&verdict, plan.design(), &remedies));
     }
     if with_ledger {
         parts.push(ledger::text(plan));

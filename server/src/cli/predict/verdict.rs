@@ -2,24 +2,33 @@
 
 use app::present::format;
 use model::MemoryState;
+use model::design::Design;
+use model::estimate::Metrics;
+use model::find::Change as Remedy;
 use model::schedule::{Task, TaskKind};
+use model::units::Bytes;
 use model::verdict::{Change, Place, Verdict};
 
 use crate::cli::output::table_below;
 
 /// The verdict on a design whose predicted peak is over the limit, for people.
-pub(super) fn text(verdict: &Verdict) -> String {
+pub(super) fn text(verdict: &Verdict, design: &Design, remedies: &[Remedy]) -> String {
     let head = match verdict.state() {
         MemoryState::Fits | MemoryState::Tight | MemoryState::Unlikely => "What is over the limit",
         MemoryState::DoesNotFit => "What doesn't fit",
     };
     let mut text = format!("{head}\n{}", cause(verdict));
     let others: Vec<&Change> = verdict.changes.iter().filter(|change| !change.fits).collect();
-    let remedies = verdict.remedies();
     if remedies.is_empty() {
-        text.push_str("  no change of a single knob makes it fit\n");
+        text.push_str("  no change of its strategy, up to three together, makes it fit\n");
     } else {
-        text.push_str(&changes("Makes it fit, alone", verdict, &remedies));
+        let rows = remedies.iter().map(|remedy| {
+            let knobs = remedy.knobs(design).into_iter();
+            let set = knobs.map(|(knob, value)| format!("{}={value}", knob.knob().name));
+            let Metrics { mfu, memory_peak, .. } = remedy.metrics;
+            row(set.collect::<Vec<_>>().join(" "), verdict, mfu, memory_peak)
+        });
+        text.push_str(&table_below(["Makes it fit", "MFU", "change", "peak"], "lrrr", rows));
     }
     if !others.is_empty() {
         text.push_str(&changes("Helps, but not enough alone", verdict, &others));
@@ -82,15 +91,18 @@ fn task(task: &Task) -> String {
 }
 
 fn changes(head: &str, verdict: &Verdict, changes: &[&Change]) -> String {
-    let rows = changes.iter().map(|change| {
-        vec![
-            settings(change),
-            format::percent(change.mfu, 1).to_string(),
-            format::points(change.mfu, verdict.mfu),
-            format::memory(change.memory_peak).to_string(),
-        ]
-    });
-    table_below([head, "MFU", "change", "peak"], "lrrr", rows)
+    let row = |change: &&Change| row(settings(change), verdict, change.mfu, change.memory_peak);
+    table_below([head, "MFU", "change", "peak"], "lrrr", changes.iter().map(row))
+}
+
+/// What is set, what it makes of MFU, and the peak.
+fn row(set: String, verdict: &Verdict, mfu: f64, peak: Bytes) -> Vec<String> {
+    vec![
+        set,
+        format::percent(mfu, 1).to_string(),
+        format::points(mfu, verdict.mfu),
+        format::memory(peak).to_string(),
+    ]
 }
 
 /// The change as `--set` takes it.
