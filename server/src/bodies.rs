@@ -160,7 +160,7 @@ bodies! {
         /// Knobs that stay as the design has them, by id or short name.
         #[schemars(default)]
         keep: Vec<String>,
-        /// Take schedules and overlaps, too, that the design's framework doesn't ship.
+        /// Propose also what the design's framework can't be told.
         #[schemars(default)]
         any_schedule: bool,
     }

@@ -48,8 +48,8 @@ pub(super) struct Arguments {
     /// Knobs that stay as they are, with commas between
     #[arg(long, value_name = "KNOBS", value_delimiter = ',')]
     keep: Vec<String>,
-    /// Take schedules and overlaps, too, that the design's framework doesn't ship
-    #[arg(long)]
+    /// Propose also what the design's framework can't be told
+    #[arg(long = "any-framework", visible_alias = "any-schedule")]
     any_schedule: bool,
     /// Train on so many tokens, such as 15T, within --days: a target of tokens per second
     #[arg(long, value_name = "TOKENS", requires = "days")]

@@ -225,7 +225,7 @@ fn kept(query: &Query) -> Markup {
             label.find-tick {
                 input type="checkbox" name="find.any_schedule" value="true" autocomplete="off"
                     checked[query.any_schedule];
-                " " span { "Also schedules and overlaps that the framework doesn't ship" }
+                " " span { "Also what the framework can't be told" }
             }
         }
     }

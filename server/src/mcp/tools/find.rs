@@ -35,7 +35,7 @@ pub(in crate::mcp) struct Input {
     /// Knobs that stay as they are.
     #[serde(default)]
     keep: Vec<String>,
-    /// Take schedules and overlaps, too, that the design's framework doesn't ship.
+    /// Propose also what the design's framework can't be told.
     #[serde(default)]
     any_schedule: bool,
 }
