@@ -40,7 +40,7 @@ fn answer() -> Answer {
     Answer {
         designs: vec![
             found(Some(Goal::Fastest), &with("training.micro_batch_size=1")),
-            found(Some(Goal::Safest), &with("parallel.virtual_pipeline_model_parallel_size=1")),
+            found(Some(Goal::Safest), &with("parallel.virtual_pipeline_model_parallel_size=4")),
             found(Some(Goal::Simplest), AT_HAND),
             found(None, &with("schedule.delay_wgrad_compute=false")),
         ],
@@ -125,7 +125,7 @@ fn differences_against_the_design_at_hand_are_listed_and_many_are_folded() {
     let html = html(&query(), &answer(), true);
     let few = card(&html, Goal::Safest);
     assert!(few.contains("<details class=\"find-changes\" open>"), "{few}");
-    assert!(few.contains(">VPP</span>") && few.contains("<strong>1</strong>"), "{few}");
+    assert!(few.contains(">VPP</span>") && few.contains("<strong>4</strong>"), "{few}");
     assert!(card(&html, Goal::Simplest).contains("No knob differs"));
     let many = "preset=pangu-ultra-moe-6k@2&training.micro_batch_size=1&gbs=12288\
                 &schedule.delay_wgrad_compute=false&schedule.overlap_p2p_comm=false";

@@ -70,7 +70,10 @@ fn every_study_of_every_preset_is_well_formed_and_finite() {
 #[test]
 fn every_link_in_a_study_opens_a_design() {
     let mut count = 0;
-    for query in ["", SKEWED, PLAIN, "?training.global_batch_size=1536"] {
+    // No pairs in two rounds, and so rows that are refused with a way out.
+    let few = "?training.global_batch_size=1536&schedule.method=interleaved\
+               &schedule.delay_wgrad_compute=false";
+    for query in ["", SKEWED, PLAIN, few] {
         for one in Study::ALL {
             for link in links(&study(one, query)) {
                 let design = link::decode(&link).unwrap_or_else(|_| panic!("{one:?}: {link}"));
@@ -106,9 +109,13 @@ fn what_is_no_study_has_no_answer() {
 #[test]
 fn a_design_that_does_not_fit_is_told_why_and_what_helps() {
     let html = study(Study::Advice, PLAIN);
-    for part in ["over the limit", "Make it fit: recompute", "Every knob, one at a time"] {
+    for part in ["over the limit", "Every knob, one at a time"] {
         assert!(html.contains(part), "`{part}` in {html}");
     }
+    // What costs least comes first: to compute a part again.
+    let (_, ways) = html.split_once("Find layouts that fit</a>").expect("ways");
+    let first = ways.split("</a>").next().expect("a way");
+    assert!(first.contains("Recompute → selective") && first.contains("MFU −"), "{first}");
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub struct Row {
     pub is_own: bool,
     /// The design there.
     pub design: Design,
+    /// Switches that the framework there refuses, and that are off for it.
+    pub switched_off: Vec<KnobId>,
     /// What becomes of it.
     pub outcome: Outcome,
 }
@@ -87,11 +89,36 @@ fn row(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Row {
             Outcome::Refused(message, ways)
         }
     };
-    Row { accelerator, is_own, design, outcome }
+    let is_off = |id: &KnobId| plan.design().get(*id) != design.get(*id);
+    let switched_off = switches().filter(is_off).collect();
+    Row { accelerator, is_own, design, switched_off, outcome }
+}
+
+/// Switches that only hide time: a design that loses one trains the same.
+fn switches() -> impl Iterator<Item = KnobId> {
+    KnobSet::with_role(Role::Overlap).iter().chain([KnobId::delay_wgrad_compute])
+}
+
+/// Turns off the switches that the rules of a framework refuse.
+fn switch_off(design: &mut Design) {
+    // One may need the other, so each is asked twice.
+    for switch in switches().chain(switches()) {
+        let on = Value::Flag(true);
+        if design.get(switch) != on {
+            continue;
+        }
+        let Err(broken) = Plan::new(design) else { return };
+        let mut without = design.clone();
+        let _ = without.set(switch, &Value::Flag(false));
+        let left = Plan::new(&without).err().map_or(0, |left| left.len());
+        if left < broken.len() {
+            *design = without;
+        }
+    }
 }
 
 /// A design with another accelerator's machine: all that describes the machine is the
-/// accelerator's own, all else stays.
+/// accelerator's own, all else stays but switches that the framework there refuses.
 #[must_use]
 pub fn moved(own: &Design, accelerator: AcceleratorId, keep: Keep) -> Design {
     let mut design = own.clone();
@@ -104,6 +131,9 @@ pub fn moved(own: &Design, accelerator: AcceleratorId, keep: Keep) -> Design {
     // A dated state is of one maker's software.
     if !design.kernel.software.is_of(&accelerator.row().kernels) {
         design.kernel.software = Software::Calibrated;
+    }
+    if design.kernel.framework != own.kernel.framework {
+        switch_off(&mut design);
     }
     if keep == Keep::Peak
         && let Some(count) = equal_peak(own, &design)
@@ -296,6 +326,19 @@ mod tests {
             panic!("{ascend:?}")
         };
         assert!(!message.is_empty() && !ways.is_empty(), "{message} {ways:?}");
+    }
+
+    #[test]
+    fn a_switch_that_the_framework_there_refuses_goes_off_and_is_told() {
+        let own = Numbers::of_link("?v=1&preset=deepseek-v3-512-910c").plan;
+        let overlap = KnobId::overlap_moe_expert_parallel_comm;
+        for row in rows(&own, Keep::Devices) {
+            assert!(matches!(row.outcome, Outcome::Runs(_)), "{row:?}");
+            let follows = row.design.kernel.framework != own.design().kernel.framework;
+            let expected: &[KnobId] = if follows { &[overlap] } else { &[] };
+            assert_eq!(row.switched_off, expected, "{:?}", row.accelerator);
+            assert_eq!(row.design.get(overlap), Value::Flag(!follows));
+        }
     }
 
     #[test]

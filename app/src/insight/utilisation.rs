@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn one_peak_needs_no_note_and_a_set_one_is_named() {
-        for knobs in ["", "&training.precision=fp16"] {
+        for knobs in ["", "&kernel.framework=ideal&training.precision=fp16"] {
             let (found, mfu) = of("pangu-ultra-moe-6k", knobs);
             assert_eq!(found.note(), None);
             assert!((found.computed.mfu / mfu - 1.0).abs() < 1e-9);

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_plan_is_read_as_it_was_written_whatever_was_shown_before() {
         let uneven = Plan::new(&design("routing.balance=skewed")).expect("a legal design");
-        for query in ["", "training.global_batch_size=1536", "routing.balance=skewed"] {
+        for query in ["", "training.global_batch_size=3072", "routing.balance=skewed"] {
             let plan = Plan::new(&design(query)).expect("a legal design");
             for before in [None, Some(&uneven)] {
                 assert_eq!(read(&written(&plan), before).as_ref(), Some(&plan), "{query}");

@@ -126,8 +126,7 @@ function titleOf(way) {
   const text = way.textContent.replace(/\s+/g, " ").trim();
   if (way.closest(".verdict")) return `Fix: ${text}`;
   if (way.closest(".advice")) return `Try next: ${text}`;
-  // The step's name is the same in every language.
-  return way.dataset.step === "making it fit" ? text : `Make it fit: ${text}`;
+  return `Make it fit: ${text}`;
 }
 
 /** The actions of this page, by the table of words. */

@@ -224,7 +224,10 @@ mod tests {
 
     #[test]
     fn a_refused_schedule_has_its_reason_and_a_button() {
-        let html = table_of("?training.global_batch_size=1536");
+        let html = table_of(
+            "?training.global_batch_size=1536&schedule.method=interleaved\
+             &schedule.delay_wgrad_compute=false",
+        );
         assert!(html.contains("Can't run: dualpipe needs 32 micro-batches"), "{html}");
         assert!(html.contains("Use with GBS 3072"), "{html}");
     }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use model::accelerator::AcceleratorId;
+use model::choice::Choice;
 use model::estimate::Estimate;
+use model::framework::{self, Vocabulary};
 use model::metric::MetricId;
 use model::violation::Nearest;
 use model::{MemoryState, Plan};
@@ -61,8 +63,8 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
         section.card.schedules.transfer #transfer aria-labelledby="transfer-title" {
             h2 #transfer-title { (TITLE) }
             p.muted {
-                "Same model, batch and strategy, with each accelerator's own nodes, links, memory \
-                 and peak. MFU is relative to its own peak at the same precision. Click a name to \
+                "Same model, batch and strategy, with each accelerator's own nodes, links, memory, \
+                 peak and framework. MFU is relative to its own peak at the same precision. Click a name to \
                  open the design there."
             }
             div.options { (select(("keep", "Keep constant"), keep.name(), items.into_iter())) }
@@ -97,8 +99,14 @@ fn table(rows: &[Row]) -> Markup {
     table_of_blocks(("schedule-table", "Accelerators compared"), titles, &rows)
 }
 
+/// The accelerator, which opens the design there, and what its framework refuses and lacks.
 fn row_head(row: &Row) -> Markup {
     let title = title(row.accelerator);
+    let off = row.switched_off.iter().map(|id| format!("{} off", short_label(*id)));
+    let off: Vec<String> = off.collect();
+    let (framework, method) = (row.design.kernel.framework, row.design.schedule.method);
+    let is_told = Vocabulary::of(&row.design).has_method(&row.design, method);
+    let missing = format!("{} not in {}", method.name(), framework::title(framework));
     html! {
         th scope="row" role="rowheader" {
             @match row.outcome {
@@ -109,6 +117,8 @@ fn row_head(row: &Row) -> Markup {
                 Outcome::Refused(..) => (title),
             }
             @if row.is_own { " " span.own-mark { "This design" } }
+            @if !off.is_empty() { " " span.schedule-beside.muted { (off.join("; ")) } }
+            @if !is_told { " " span.schedule-beside.muted { (missing) } }
         }
     }
 }
@@ -282,6 +292,14 @@ mod tests {
         assert_eq!(table.matches("data-label").count() + table.matches("colspan").count(), cells);
         assert!(html.contains("<option value=\"peak\" selected=\"\">"), "{html}");
         assert_eq!(html.matches(">This design<").count(), 1);
+        assert!(html.contains(">1f1b_overlap not in Megatron-Core<"), "{html}");
+    }
+
+    #[test]
+    fn a_switch_that_goes_off_is_said_beside_the_accelerator() {
+        let numbers = Numbers::of_link("?v=1&preset=deepseek-v3-512-910c");
+        let html = html(&numbers, Options::default()).into_string();
+        assert!(html.contains(">Overlap EP off<"), "{html}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn every_metric_and_knob_is_in_the_whole_table_with_its_number() {
 #[test]
 fn differences_are_shown_alone_at_first_and_everything_by_a_link() {
     let chosen =
-        Chosen::of_links(["v=1&preset=pangu-ultra-moe-6k", "v=1&preset=pangu-ultra-moe-6k&vpp=1"]);
+        Chosen::of_links(["v=1&preset=pangu-ultra-moe-6k", "v=1&preset=pangu-ultra-moe-6k&vpp=4"]);
     let html = document(Page::Compare, &chosen.query());
     assert_eq!(html.matches("<tr data-knob=").count(), 1);
     assert!(!html.contains("<tr data-metric=\"params_total\">"));

@@ -37,7 +37,7 @@ fn check_numbers(query: &str) {
 fn the_first_paint_has_a_row_for_each_stage_with_the_models_numbers() {
     check_numbers("");
     check_numbers("?v=1&preset=deepseek-v3-2k-h800");
-    check_numbers("?parallel.virtual_pipeline_model_parallel_size=1");
+    check_numbers("?parallel.virtual_pipeline_model_parallel_size=1&kernel.framework=ideal");
 }
 
 #[test]

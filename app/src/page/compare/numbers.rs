@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_delta_is_the_difference_of_the_metrics_to_the_last_bit() {
-        let columns = of(&["", "vpp=1", "preset=deepseek-v3-2k-h800", "preset=qwen3-8b"]);
+        let columns = of(&["", "vpp=4", "preset=deepseek-v3-2k-h800", "preset=qwen3-8b"]);
         for other in &columns[1..] {
             for metric in MetricId::ALL {
                 let [now, then] = [numbers(other), numbers(&columns[0])]
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn better_and_worse_follow_the_registry_and_turn_around_with_the_baseline() {
-        let columns = of(&["", "vpp=1"]);
+        let columns = of(&["framework=ideal", "framework=ideal&vpp=1"]);
         let [base, other] = [0, 1].map(|place| numbers(&columns[place]));
         let bubble = delta(MetricId::bubble_ratio_closed_form, other, base);
         assert_eq!(bubble.verdict, Verdict::Worse(Sure::Exact));
@@ -316,12 +316,12 @@ mod tests {
 
     #[test]
     fn the_likelier_a_difference_is_the_larger_it_is_and_alike_designs_are_told_apart_sooner() {
-        const OWN: &str = "preset=pangu-ultra-moe-6k@2";
+        const OWN: &str = "preset=pangu-ultra-moe-6k@2&framework=ideal";
         let columns = of(&[
             OWN,
-            "preset=pangu-ultra-moe-6k@2&vpp=1",
-            "preset=pangu-ultra-moe-6k@2&straggler_sigma=0.0012",
-            "preset=pangu-ultra-moe-6k&vpp=1",
+            "preset=pangu-ultra-moe-6k@2&framework=ideal&vpp=1",
+            "preset=pangu-ultra-moe-6k@2&framework=ideal&straggler_sigma=0.0012",
+            "preset=pangu-ultra-moe-6k&framework=ideal&vpp=1",
         ]);
         let sure = |place: usize| {
             let found = delta(MetricId::mfu, numbers(&columns[place]), numbers(&columns[0]));
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn only_what_differs_is_listed_and_everything_is_the_whole_registry() {
         let columns =
-            of(&["", "preset=pangu-ultra-moe-6k@2&vpp=1", "preset=pangu-ultra-moe-6k@2&pp=12"]);
+            of(&["", "preset=pangu-ultra-moe-6k@2&vpp=4", "preset=pangu-ultra-moe-6k@2&pp=12"]);
         let listed = |all| -> Vec<KnobId> {
             Section::ALL.into_iter().flat_map(|section| knobs(&columns, section, all)).collect()
         };

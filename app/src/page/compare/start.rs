@@ -17,12 +17,13 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         &["v=1&preset=deepseek-v3-2k-h800", "v=1&preset=deepseek-v3-512-910c"],
     ),
     (
-        "The final run without overlap, without virtual stages, without recomputation",
+        "The final run without overlap, also without virtual stages, and without recomputation",
         &[
             "v=1&preset=pangu-ultra-moe-6k@2",
             "v=1&preset=pangu-ultra-moe-6k@2&schedule.method=interleaved\
              &schedule.delay_wgrad_compute=false",
-            "v=1&preset=pangu-ultra-moe-6k@2&parallel.virtual_pipeline_model_parallel_size=1",
+            "v=1&preset=pangu-ultra-moe-6k@2&parallel.virtual_pipeline_model_parallel_size=1\
+             &schedule.method=1f1b&schedule.delay_wgrad_compute=false",
             "v=1&preset=pangu-ultra-moe-6k@2&memory.recompute_granularity=none\
              &memory.recompute_modules=none",
         ],

@@ -8,7 +8,7 @@ use crate::choice::{
     ContextParallelAlgo, CudaGraph, Framework, Precision, ShardingStrategy, StateDtype,
 };
 use crate::design::{Design, KnobId, KnobSet};
-use crate::rules::facts::{cp, has_experts, pp};
+use crate::rules::facts::{cp, has_experts, pp, tp};
 use crate::rules::rule::{Checks, Rule, Words, say};
 use crate::source::{DEEPSPEED, TORCHTITAN_CODE};
 
@@ -25,7 +25,7 @@ framework_rules! {
         |d| (has_experts(d)
             && d.parallel.data_parallel_sharding_strategy == ShardingStrategy::OptimGradsParams)
             .then(|| say!("experts take ZeRO-2 at most"));
-    experts_are_whole [Deepspeed, Fsdp] [expert_tensor_parallel_size]
+    experts_are_whole [Deepspeed] [expert_tensor_parallel_size]
         DEEPSPEED, "module_inject/auto_ep_folding.py:validate_folding_global",
         "expert_tensor_parallel_size is not supported yet",
         |d| (d.parallel.expert_tensor_parallel_size > 1).then(|| say!(
@@ -43,6 +43,18 @@ framework_rules! {
             (d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard
                 && d.memory.gradient_dtype != own)
                 .then(|| say!("without ZeRO gradients are kept in {}", super::name(own)))
+        };
+    experts_are_cut_or_spread [Fsdp]
+        [expert_tensor_parallel_size, expert_model_parallel_size, tensor_model_parallel_size]
+        + [num_moe_experts]
+        TORCHTITAN_CODE, "models/common/moe_sharding.py:set_moe_sharding_config",
+        "expert-weight state_shardings -- sparse {EP} / dense {TP} / none",
+        |d| {
+            let (ep, etp) =
+                (d.parallel.expert_model_parallel_size, d.parallel.expert_tensor_parallel_size);
+            let own = if ep > 1 { 1 } else { tp(d) };
+            (has_experts(d) && etp != own).then(|| say!(
+                "at EP {ep} and TP {} experts are cut in {own}, ETP is {etp}", tp(d)))
         };
     tied_embeddings_have_one_stage [Fsdp]
         [untie_embeddings_and_output_weights, pipeline_model_parallel_size]
