@@ -89,7 +89,7 @@ pub fn advice(plan: &Plan, now: &Estimate) -> Advice {
     Advice { changes: hand.changes(&rounds, now), losses: hand.losses(&rounds, now) }
 }
 
-/// What makes a plan fit that doesn't, what costs least throughput first: changes of its strategy,
+/// What makes a plan fit that doesn't, what costs least MFU first: changes of its strategy,
 /// one to three together, single knobs, and the fastest set of recomputation and swapping.
 #[must_use]
 pub fn remedies(plan: &Plan, verdict: &Verdict) -> Vec<Change> {
@@ -108,7 +108,9 @@ pub fn remedies(plan: &Plan, verdict: &Verdict) -> Vec<Change> {
         let estimate = hand.estimate(&design).filter(|it| it.metrics.fits && is_new);
         all.extend(estimate.map(|it| Change { design, steps: 1, metrics: it.metrics }));
     }
-    rank::sort(&mut all, |it| [-it.metrics.tokens_per_second, it.steps as f64]);
+    // What costs nothing is told by how little changes, and then by what it gains.
+    let cost = |it: &Change| (verdict.mfu - it.metrics.mfu).max(0.0);
+    rank::sort(&mut all, |it| [cost(it), it.steps as f64 - it.metrics.mfu]);
     all
 }
 
