@@ -20,7 +20,6 @@ use crate::design::{Design, KnobId, KnobSet, PerStage, Positions};
 use crate::knob::{Role, Value};
 use crate::layout::{self, Ends};
 use crate::preset::PresetKind;
-use crate::rules::CAUTIONS;
 use crate::schedule::Form;
 
 /// What people call a framework.
@@ -277,10 +276,9 @@ impl Vocabulary {
         self.any || knobs.iter().all(|knob| self.says(design, knob))
     }
 
-    /// Whether the released code starts a design, as far as it is known to refuse what a published
-    /// run had.
-    pub(crate) fn starts(&self, design: &Design) -> bool {
-        self.any || self.published.is_some() || !CAUTIONS.iter().any(|rule| rule.is_broken(design))
+    /// Whether only the released code counts: not where everything does, nor beside a published run.
+    pub(crate) const fn is_released(&self) -> bool {
+        !self.any && self.published.is_none()
     }
 
     /// Whether arguments say what a design has otherwise than another one.

@@ -18,9 +18,8 @@ use crate::violation::Violation;
 use checks::broken;
 
 pub use checks::{caution_rules, cautions, rules};
-pub(crate) use checks::{first_broken, is_legal, shared_rules};
+pub(crate) use checks::{first_broken, is_cautioned, is_legal, shared_rules};
 pub use framework::Assertion;
-pub(crate) use framework::CAUTIONS;
 pub use legal::legal_values;
 pub(crate) use legal::nearest;
 pub use rule::Rule;

@@ -238,7 +238,7 @@ impl Space {
         let kept = STRATEGY.without(&self.free);
         (kept.is_empty() || !self.at_hand.differences(design).meets(&kept))
             && self.words.says_all(design, &self.free)
-            && self.words.starts(design)
+            && !(self.words.is_released() && rules::is_cautioned(design))
     }
 
     /// Whether the framework can be told what a design has of a knob.

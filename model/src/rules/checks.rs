@@ -66,6 +66,11 @@ pub(crate) fn shared_rules() -> impl Iterator<Item = &'static Rule> {
     })
 }
 
+/// Whether the released code of a design's framework refuses what published runs had.
+pub(crate) fn is_cautioned(design: &Design) -> bool {
+    CAUTIONS.iter().any(|rule| rule.is_broken(design))
+}
+
 /// The rules of released code that published runs broke: no violations, but what a search keeps.
 #[must_use]
 pub const fn caution_rules() -> &'static [Rule] {
