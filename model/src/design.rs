@@ -149,9 +149,8 @@ impl Design {
         let mut base = self.preset.design();
         let is_elsewhere = base.cluster.accelerator != self.cluster.accelerator;
         base.move_to(self.cluster.accelerator);
-        let differs = |id: &KnobId| match id {
-            KnobId::accelerator => is_elsewhere,
-            _ => self.get(*id) != base.get(*id),
+        let differs = |id: &KnobId| {
+            if *id == KnobId::accelerator { is_elsewhere } else { self.get(*id) != base.get(*id) }
         };
         KnobId::ALL.iter().copied().filter(differs).collect()
     }

@@ -59,18 +59,19 @@ fn has_method(design: &Design, method: Method) -> bool {
     match design.kernel.framework {
         Framework::Ideal => true,
         // Its pairs hide the exchange of experts, and need one.
-        Framework::Mindspeed => match method {
-            Method::OneForwardOneBackward | Method::Interleaved => true,
-            Method::OneForwardOneBackwardOverlap | Method::DualPipeV => {
-                design.transformer.num_moe_experts.is_some()
-            }
-            _ => false,
-        },
-        Framework::Megatron | Framework::Fsdp => {
-            matches!(method, Method::OneForwardOneBackward | Method::Interleaved)
+        Framework::Mindspeed => {
+            is_one_forward_one_backward(method)
+                || design.transformer.num_moe_experts.is_some()
+                    && matches!(method, Method::OneForwardOneBackwardOverlap | Method::DualPipeV)
         }
+        Framework::Megatron | Framework::Fsdp => is_one_forward_one_backward(method),
         Framework::Deepspeed => matches!(method, Method::OneForwardOneBackward),
     }
+}
+
+/// Whether a schedule is 1F1B, or its form with several chunks on a stage.
+const fn is_one_forward_one_backward(method: Method) -> bool {
+    matches!(method, Method::OneForwardOneBackward | Method::Interleaved)
 }
 
 /// Whether a framework has what a flag of the schedule turns on, for this design.
@@ -306,6 +307,7 @@ impl Vocabulary {
     }
 
     /// Whether the published run had the value of a knob.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only sets go by what is in them")]
     fn had(&self, design: &Design, knob: KnobId) -> bool {
         let Some(run) = &self.published else { return false };
         let framework = design.kernel.framework;
@@ -341,6 +343,7 @@ pub const TOLD: KnobSet = STRATEGY.and(&[
 pub const STRATEGY: KnobSet = KnobSet::with_role(Role::Strategy);
 
 /// Whether the arguments of a design's framework can say a knob of its strategy.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what isn't named every framework can be told")]
 fn says(design: &Design, knob: KnobId) -> bool {
     let framework = design.kernel.framework;
     let (parallel, schedule, memory) = (&design.parallel, &design.schedule, &design.memory);

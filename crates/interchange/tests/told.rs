@@ -20,9 +20,10 @@ const ASKS: [&str; 6] = [
 ];
 
 fn target(design: &Design) -> Target {
-    match design.kernel.framework {
-        Framework::Mindspeed => Target::Mindspeed,
-        _ => Target::Megatron,
+    if design.kernel.framework == Framework::Mindspeed {
+        Target::Mindspeed
+    } else {
+        Target::Megatron
     }
 }
 

@@ -29,11 +29,12 @@ impl Space {
     /// Things about a design that few runs have had: its unusual knobs, each swapped module apart.
     pub(super) fn doubts(&self, design: &Design) -> f64 {
         let own = self.at_hand.memory.swap_modules;
-        let count = |knob| match knob {
-            KnobId::swap_modules => {
+        let count = |knob| {
+            if knob == KnobId::swap_modules {
                 design.memory.swap_modules.iter().filter(|module| !own.has(*module)).count()
+            } else {
+                1
             }
-            _ => 1,
         };
         self.unusual(design).map(count).sum::<usize>() as f64
     }
@@ -47,6 +48,7 @@ impl Space {
 }
 
 /// Whether few runs have a knob as a design has it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "few knobs are unusual")]
 fn is_unusual(design: &Design, knob: KnobId) -> bool {
     let (parallel, memory) = (&design.parallel, &design.memory);
     match knob {

@@ -35,10 +35,12 @@ framework_rules! {
         DEEPSPEED, "runtime/engine.py:_configure_optimizer",
         "unsupported mix of model_dtype and grad_accum_dtype",
         |d| {
-            let own = match d.training.precision {
-                Precision::Bf16 => StateDtype::Bf16,
-                Precision::Fp16 => StateDtype::Fp16,
-                _ => return None,
+            let own = if d.training.precision == Precision::Bf16 {
+                StateDtype::Bf16
+            } else if d.training.precision == Precision::Fp16 {
+                StateDtype::Fp16
+            } else {
+                return None;
             };
             (d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard
                 && d.memory.gradient_dtype != own)
