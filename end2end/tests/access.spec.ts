@@ -82,9 +82,9 @@ test("a knob is turned on a phone", async ({ visit }) => {
   const page = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await gotoHydrated(page);
   await page.getByRole("button", { name: /Edit knobs/ }).click();
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await page.getByRole("button", { name: "Close knobs" }).click();
-  await expect(card(page, "Pipeline bubble")).toContainText("formula 18.99 %");
+  await expect(card(page, "Pipeline bubble")).toContainText("formula 5.54 %");
 });
 
 test("the keyboard alone turns a knob, explains a number and closes it", async ({ page }) => {

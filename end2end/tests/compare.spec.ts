@@ -19,7 +19,7 @@ test("p pins a design, c compares it with the next one", async ({ page }) => {
   await expect(tray(page).getByRole("listitem")).toHaveCount(1);
   await page.keyboard.press("p");
   await expect(page.getByText("Already pinned as A")).toBeAttached();
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await page.getByRole("button", { name: "Explain MFU" }).focus();
   const mfu = await card(page, "MFU").locator(".number").innerText();
   await page.keyboard.press("c");

@@ -209,11 +209,11 @@ test("a number is copied at full precision, by key and by press", async ({ page,
 });
 
 test("on paper there is the link, the model's version, and nothing to press", async ({ page }) => {
-  await ready(page, "/?vpp=1");
+  await ready(page, "/?vpp=4");
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   await page.emulateMedia({ media: "print" });
   await expect(page.locator("#printed")).toContainText(/Moescape · model \d+\.\d+\.\d+/);
-  await expect(page.locator("#printed")).toContainText("virtual_pipeline_model_parallel_size=1");
+  await expect(page.locator("#printed")).toContainText("virtual_pipeline_model_parallel_size=4");
   await expect(page.locator("details.menu").first()).toBeHidden();
   await expect(page.locator("#knobs")).toBeHidden();
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -22,14 +22,14 @@ test("back takes an edit back and forward takes it again", async ({ page }) => {
   await page.goto("/guide");
   await gotoHydrated(page);
   const before = await numbers(page);
-  await type(page, VPP, "1");
-  await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=1/);
+  await type(page, VPP, "4");
+  await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=4/);
   await type(page, PP, "8");
   await expect(page).toHaveURL(/\.pipeline_model_parallel_size=8/);
   const after = await numbers(page);
   await page.goBack();
   await expect(numberBox(page, PP)).toHaveValue("16");
-  await expect(numberBox(page, VPP)).toHaveValue("1");
+  await expect(numberBox(page, VPP)).toHaveValue("4");
   await page.goBack();
   await expect.poll(() => numbers(page)).toEqual(before);
   await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
@@ -57,7 +57,7 @@ test("edits in quick succession are a step each", async ({ page }) => {
 
 test("undo, redo and the browser's buttons walk the same way", async ({ page }) => {
   await gotoHydrated(page);
-  await type(page, VPP, "1");
+  await type(page, VPP, "4");
   await type(page, PP, "8");
   await expect(page).toHaveURL(/\.pipeline_model_parallel_size=8/);
   const entries = await page.evaluate(() => history.length);

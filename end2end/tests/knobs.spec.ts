@@ -6,12 +6,12 @@ const PP = "Pipeline parallel (PP)";
 const VPP = "Virtual stages (VPP)";
 const BUBBLE = "Pipeline bubble";
 
-test("VPP 2 to 1 moves the closed-form bubble from 10.49 % to 18.99 %", async ({ page }) => {
+test("VPP 2 to 4 moves the closed-form bubble from 10.49 % to 5.54 %", async ({ page }) => {
   await gotoHydrated(page);
   await expect(card(page, BUBBLE)).toContainText("formula 10.49 %");
-  await numberBox(page, VPP).fill("1");
-  await expect(card(page, BUBBLE)).toContainText("formula 18.99 %");
-  await expect(page).toHaveURL(/parallel\.virtual_pipeline_model_parallel_size=1/);
+  await numberBox(page, VPP).fill("4");
+  await expect(card(page, BUBBLE)).toContainText("formula 5.54 %");
+  await expect(page).toHaveURL(/parallel\.virtual_pipeline_model_parallel_size=4/);
 });
 
 test("PP 16 to 12 names the rule and its fixes, and one click mends it", async ({ page }) => {
@@ -119,23 +119,23 @@ for (const width of [1280, 1440, 1920]) {
 
 test("undo and redo by keys walk through the steps", async ({ page }) => {
   await gotoHydrated(page);
-  await numberBox(page, VPP).fill("1");
+  await numberBox(page, VPP).fill("4");
   await numberBox(page, VPP).blur();
   await numberBox(page, PP).fill("8");
   await numberBox(page, PP).blur();
   await page.keyboard.press("Control+z");
   await expect(numberBox(page, PP)).toHaveValue("16");
-  await expect(numberBox(page, VPP)).toHaveValue("1");
+  await expect(numberBox(page, VPP)).toHaveValue("4");
   await page.keyboard.press("Control+z");
   await expect(numberBox(page, VPP)).toHaveValue("2");
   await page.keyboard.press("Control+Shift+z");
-  await expect(numberBox(page, VPP)).toHaveValue("1");
+  await expect(numberBox(page, VPP)).toHaveValue("4");
 });
 
 test("a changed knob can be put back to its preset's value", async ({ page }) => {
   await gotoHydrated(page);
   const before = await numbers(page);
-  await numberBox(page, VPP).fill("1");
+  await numberBox(page, VPP).fill("4");
   await page.getByRole("button", { name: `Reset ${VPP} to 2` }).click();
   await expect(numberBox(page, VPP)).toHaveValue("2");
   expect(await numbers(page)).toEqual(before);

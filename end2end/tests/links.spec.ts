@@ -4,7 +4,7 @@ import { choose, expect, gotoHydrated, numberBox, numbers, test } from "./helper
 
 test("the address bar opens the same numbers in another browser", async ({ page, visit }) => {
   await gotoHydrated(page);
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await numberBox(page, "Expert parallel (EP)").fill("64");
   await expect(page).toHaveURL(/expert_model_parallel_size=64/);
   const other = await visit();
@@ -17,20 +17,20 @@ test("the address bar opens the same numbers in another browser", async ({ page,
 
 test("the link holds only what differs from the preset", async ({ page }) => {
   await gotoHydrated(page);
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await expect(page).toHaveURL(
-    /\/\?v=1&preset=pangu-ultra-moe-6k@2&parallel\.virtual_pipeline_model_parallel_size=1$/,
+    /\/\?v=1&preset=pangu-ultra-moe-6k@2&parallel\.virtual_pipeline_model_parallel_size=4$/,
   );
 });
 
 test("the link can be copied", async ({ visit }) => {
   const page = await visit({ permissions: ["clipboard-read", "clipboard-write"] });
   await gotoHydrated(page);
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await choose(page, "Share", "Copy link");
   await expect(page.getByRole("status").filter({ hasText: "Link copied" })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  expect(copied).toContain("parallel.virtual_pipeline_model_parallel_size=1");
+  expect(copied).toContain("parallel.virtual_pipeline_model_parallel_size=4");
 });
 
 test("heading and title follow the design", async ({ page }) => {

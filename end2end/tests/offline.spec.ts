@@ -30,9 +30,9 @@ test.describe("offline", () => {
     await expect(numberBox(page, "Tensor parallel (TP)")).toHaveValue("4");
     const bubble = card(page, "Pipeline bubble");
     await expect(bubble).toContainText("formula 18.99 %");
-    await numberBox(page, "Virtual stages (VPP)").fill("1");
-    await expect(bubble).toContainText("formula 31.91 %");
-    await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=1/);
+    await numberBox(page, "Virtual stages (VPP)").fill("4");
+    await expect(bubble).toContainText("formula 10.49 %");
+    await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=4/);
     // Studies come from a module and a worker of their own.
     await toStudy(page, "sensitivity");
     await expect(page.locator("[data-study=sensitivity] a[data-step]").first()).toBeVisible();
@@ -101,7 +101,7 @@ async function front(behind: string): Promise<{ server: Server; url: string; ren
 
 test("a new version is offered, and taken only when asked for", async ({ page, baseURL }) => {
   const { server, url, renew } = await front(baseURL ?? "");
-  await gotoHydrated(page, `${url}/?vpp=1`);
+  await gotoHydrated(page, `${url}/?vpp=4`);
   await kept(page);
   await expect(page.locator("#new-version")).toHaveCount(0);
   renew();
@@ -115,7 +115,7 @@ test("a new version is offered, and taken only when asked for", async ({ page, b
   await bar.getByRole("button", { name: "Reload" }).press("Enter");
   await loaded;
   await page.locator("html[data-hydrated]").waitFor({ state: "attached" });
-  await expect(numberBox(page, "Virtual stages (VPP)")).toHaveValue("1");
+  await expect(numberBox(page, "Virtual stages (VPP)")).toHaveValue("4");
   await expect(bar).toHaveCount(0);
   server.closeAllConnections();
   server.close();

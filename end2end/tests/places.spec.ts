@@ -96,8 +96,8 @@ test("a place's own name leads to its first page", async ({ page }) => {
 
 test("the design goes along to the search, from there to a sweep and back", async ({ page }) => {
   await gotoHydrated(page);
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
-  const query = /virtual_pipeline_model_parallel_size=1/;
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
+  const query = /virtual_pipeline_model_parallel_size=4/;
   await expect(page).toHaveURL(query);
   await places(page).getByText("Search").click();
   await expect(page).toHaveURL(/\/find\?/);
@@ -120,7 +120,7 @@ test("at most twelve Tab stops lie before the first knob, fewer by the skip link
 }) => {
   await gotoHydrated(page);
   // Undo works, too.
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
   await expect(page).toHaveURL(/virtual_pipeline/);
   await gotoHydrated(page, page.url());
   await page.locator("html[data-habits]").waitFor({ state: "attached" });

@@ -48,8 +48,8 @@ test("a change leaves the stored design for the address of a long link", async (
   const short = await store(page, "");
   await gotoHydrated(page, short);
   await expect(page).toHaveURL(short);
-  await numberBox(page, "Virtual stages (VPP)").fill("1");
-  await expect(page).toHaveURL(/\/\?v=1&.*virtual_pipeline_model_parallel_size=1/);
+  await numberBox(page, "Virtual stages (VPP)").fill("4");
+  await expect(page).toHaveURL(/\/\?v=1&.*virtual_pipeline_model_parallel_size=4/);
   await page.getByRole("link", { name: "Open it again" }).click();
   await expect(page).toHaveURL(short);
   await expect(page.getByRole("heading", { name: "Stored design" })).toBeVisible();

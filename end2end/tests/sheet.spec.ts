@@ -8,7 +8,7 @@ const TP = "Tensor parallel (TP)";
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 
 test("no control of the closed sheet is there to be pressed", async ({ page }) => {
-  await gotoHydrated(page, "/?v=1&tp=4&vpp=1&gbs=12288");
+  await gotoHydrated(page, "/?v=1&tp=4&vpp=4&gbs=12288");
   const seen = await page.evaluate(() =>
     [...document.querySelectorAll("#knobs, #knobs *")].filter((element) =>
       element.checkVisibility({ visibilityProperty: true }),

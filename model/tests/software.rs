@@ -307,3 +307,27 @@ fn fsdp_overlaps_its_exchanges_whatever_the_switches_say() {
     assert!((of("fsdp", "false") - of("fsdp", "true")).abs() < 1e-12);
     assert!(of("megatron", "false") > of("megatron", "true"));
 }
+
+#[test]
+fn torchtitan_cuts_experts_as_the_layer_or_spreads_them_whole() {
+    for (tp, ep, etp, is_kept) in [
+        ("8", "1", "8", true),
+        ("8", "1", "1", false),
+        ("8", "8", "1", true),
+        ("8", "8", "8", false),
+        ("1", "1", "1", true),
+    ] {
+        let mut design = Design::from_preset("deepseek-v3").unwrap();
+        for (knob, value) in [
+            ("framework", "fsdp"),
+            ("tensor_model_parallel_size", tp),
+            ("expert_model_parallel_size", ep),
+            ("expert_tensor_parallel_size", etp),
+        ] {
+            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+        }
+        let broken = Plan::new(&design).err().unwrap_or_default();
+        let is_broken = broken.iter().any(|it| it.rule == "experts_are_cut_or_spread");
+        assert_eq!(is_broken, !is_kept, "TP {tp} EP {ep} ETP {etp}");
+    }
+}

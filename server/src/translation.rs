@@ -86,4 +86,13 @@ mod tests {
         assert_eq!(chinese().translate("Undo").as_deref(), Some("撤销"));
         assert!(chinese().len() > 1_000);
     }
+
+    #[test]
+    fn every_rule_of_a_framework_has_a_name_in_chinese() {
+        let rules = model::rules::rules().iter().chain(model::rules::caution_rules());
+        let names = rules.filter(|rule| rule.assertion().is_some());
+        let names = names.map(|rule| app::present::format::reason(rule.name));
+        let missing: Vec<String> = names.filter(|name| said_in_chinese(name).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_card_has_a_number_for_each_metric_that_it_shows() {
-        for query in ["", "preset=deepseek-v3-2k-h800", "mbs=8"] {
+        for query in ["", "preset=deepseek-v3-2k-h800", "mbs=4"] {
             let card = Card::from_design(&link::decode(query).unwrap());
             let Body::Numbers(face) = card.body else { panic!("{query} runs") };
             assert_eq!(face.figures.len(), SHOWN.len());

@@ -92,8 +92,8 @@ fn a_run_is_counted_in_eight_ways_and_the_designs_own_comes_first() {
 #[test]
 fn settings_change_the_prediction_and_the_last_one_wins() {
     let base = json(&[]);
-    let set = json(&["--set", "vpp=4", "--set", "parallel.virtual_pipeline_model_parallel_size=1"]);
-    assert_eq!(set["design"]["parallel"]["virtual_pipeline_model_parallel_size"], 1);
+    let set = json(&["--set", "pp=8", "--set", "parallel.pipeline_model_parallel_size=32"]);
+    assert_eq!(set["design"]["parallel"]["pipeline_model_parallel_size"], 32);
     let bubble = |report: &Value| report["metrics"]["bubble_ratio_closed_form"].as_f64().unwrap();
     assert!(bubble(&set) > bubble(&base));
     let text = succeeds(&["predict", "--set", "tp=4"]);

@@ -40,7 +40,7 @@ fn of_rules(rules: &[&Rule]) -> String {
             format!("`{}`", rule.name),
             knobs.join(", "),
             format!("[`{file}`]({})", assertion.source.url),
-            assertion.quote.to_owned(),
+            format!("`{}`", assertion.quote),
         ]));
     }
     table(&rows)
@@ -49,13 +49,20 @@ fn of_rules(rules: &[&Rule]) -> String {
 #[test]
 fn what_arguments_can_say_is_in_the_guide() {
     let mut rows = vec![row(["Knob"])];
-    rows[0].extend(FRAMEWORKS.map(|framework| title(framework).to_owned()));
+    rows[0]
+        .extend(FRAMEWORKS.map(|framework| format!("[{}]({})", title(framework), code(framework))));
     for knob in TOLD.iter() {
         let mut cells = vec![format!("[`{0}`](knobs.md#{0})", knob.knob().name)];
         cells.extend(FRAMEWORKS.map(|framework| said(framework, knob)));
         rows.push(cells);
     }
     keep_part("docs/guide/frameworks.md", "words", &table(&rows));
+}
+
+/// Where a framework's code is: what demands a rule of it alone.
+fn code(framework: Framework) -> &'static str {
+    let mut assertions = rules().iter().filter_map(Rule::assertion);
+    assertions.find(|it| it.frameworks == [framework]).unwrap().source.url
 }
 
 /// Which values of a knob a framework can be told, for a model with experts on one stage and on

@@ -18,7 +18,7 @@ fn mfu(design: &Design) -> String {
 async fn a_link_is_rendered_with_its_own_numbers() {
     let app = TestApp::new();
     let mut seen = Vec::new();
-    for query in ["", "?v=1&preset=deepseek-v3", "?vpp=1"] {
+    for query in ["", "?v=1&preset=deepseek-v3", "?vpp=4"] {
         let answer = app.get(&format!("/{query}")).await;
         assert_eq!(answer.status, StatusCode::OK, "{query}");
         assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
