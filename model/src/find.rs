@@ -26,6 +26,7 @@ mod sizing;
 mod space;
 mod strategy;
 mod tuning;
+mod variants;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

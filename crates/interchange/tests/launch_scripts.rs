@@ -38,7 +38,7 @@ fn mindspeed_trains_deepseek_v3_on_512_npus() {
         "num_layers=61 noop_layers=61,62 mtp_num_layers=1 moe_layer_freq=([0]*3+[1]*58) \
          num_devices=512 accelerator=ascend-910b3 tensor_model_parallel_size=4 \
          pipeline_model_parallel_size=8 expert_model_parallel_size=32 \
-         expert_tensor_parallel_size=1 method=dualpipev overlap_moe_expert_parallel_comm=true \
+         expert_tensor_parallel_size=1 method=dualpipev overlap_moe_expert_parallel_comm=false \
          recompute_granularity=full swap_modules=optimizer global_batch_size=3840 \
          aux_loss=sequence tp_comm_overlap=true precision=bf16",
     );

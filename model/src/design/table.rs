@@ -415,11 +415,7 @@ Training training {
         knob("Peak for MFU", OptionalReal(1.0, 100_000.0),
             "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS")
             .of_machine().no_lever();
-    data_imbalance: f64 = 1.0,
-        knob("Data imbalance", Real(1.0, 8.0),
-            "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
-             an expert exchange: sequences of other lengths than their pack's")
-            .source(HUAWEI_OPERATORS);
+    data_imbalance: f64 = 1.0, training::DATA_IMBALANCE;
     length_distribution: LengthDistribution = LengthDistribution::None,
         training::LENGTH_DISTRIBUTION;
     length_mean: f64 = 1_024.0, training::LENGTH_MEAN;

@@ -9,6 +9,13 @@ const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static st
     Row::new(label, kind, meaning)
 }
 
+pub(super) const DATA_IMBALANCE: Row = knob(
+    "Data imbalance",
+    Real(1.0, 8.0),
+    "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
+             an expert exchange: sequences of other lengths than their pack's",
+)
+.source(HUAWEI_OPERATORS);
 pub(super) const LENGTH_DISTRIBUTION: Row = knob(
     "Document lengths",
     Choice(LengthDistribution::NAMES),

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::query::Query;
-use super::strategy::{RECOMPUTATION, methods};
+use super::strategy::RECOMPUTATION;
 use crate::architecture::Pattern;
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
 use crate::design::{Design, KnobId, KnobSet, Layout, Parallel, Positions};
@@ -15,16 +15,13 @@ use crate::layout;
 use crate::plan::Plan;
 use crate::proposal;
 use crate::rules;
-use crate::schedule::{Form, Grid, Placement};
+use crate::schedule::{Form, Placement};
 
 /// The largest TP that is looked at.
 const MAX_TP: u64 = 64;
 
 /// The most stages that are looked at.
 const MAX_STAGES: u64 = 256;
-
-/// The most chunks of a stage that are looked at.
-const MAX_CHUNKS_PER_STAGE: u64 = 8;
 
 /// Values of a degree that are looked at, at most: of more, powers of two and three times these.
 const MAX_VALUES: usize = 32;
@@ -92,7 +89,7 @@ pub(super) struct Space {
     /// The design as it was asked about.
     pub(super) at_hand: Design,
     /// What the framework can be told.
-    words: Vocabulary,
+    pub(super) words: Vocabulary,
     /// The cut of so many stages with so many chunks each.
     cuts: BTreeMap<(u64, u64, bool), Cut>,
 }
@@ -256,7 +253,12 @@ impl Space {
     }
 
     /// The values of a degree: those given where it is free, its own where it is kept.
-    fn values(&self, knob: KnobId, own: u64, free: impl Iterator<Item = u64>) -> Vec<u64> {
+    pub(super) fn values(
+        &self,
+        knob: KnobId,
+        own: u64,
+        free: impl Iterator<Item = u64>,
+    ) -> Vec<u64> {
         if self.is_free(knob) { free.collect() } else { Vec::from([own]) }
     }
 
@@ -353,79 +355,6 @@ impl Space {
         sizes
     }
 
-    /// The most chunks of a stage, where there are so many stages.
-    pub(super) fn most_chunks(&self, pp: u64) -> u64 {
-        self.chunks(pp).into_iter().max().unwrap_or(1)
-    }
-
-    fn chunks(&self, pp: u64) -> Vec<u64> {
-        let slots = layout::slots(&self.base);
-        let most = if pp == 1 { 1 } else { (slots / pp).max(1) };
-        // Beyond a few only those over which layers spread evenly.
-        let is_found =
-            |each: &u64| *each <= MAX_CHUNKS_PER_STAGE || slots.is_multiple_of(pp * *each);
-        let own = self.at_hand.parallel.virtual_pipeline_model_parallel_size;
-        self.values(KnobId::virtual_pipeline_model_parallel_size, own, (1..=most).filter(is_found))
-    }
-
-    /// Chunks, schedules and pairs on so many stages, the plainest first.
-    pub(super) fn variants(&self, pp: u64) -> Vec<Variant> {
-        let own = &self.at_hand;
-        let present = own.schedule.method;
-        let mut methods = if self.is_free(KnobId::method) {
-            methods(own, &self.words)
-        } else {
-            Vec::from([present])
-        };
-        // One stage has one schedule.
-        methods.retain(|method| {
-            *method == present || pp > 1 || *method == Method::OneForwardOneBackward
-        });
-        let mut variants = Vec::new();
-        for chunks in self.chunks(pp) {
-            for method in &methods {
-                let grid = Grid { method: *method, stages: pp, chunks };
-                let plain = *method == Method::Interleaved && chunks == 1;
-                if grid.wrong_chunks().is_some() || grid.odd_stages().is_some() || plain {
-                    continue;
-                }
-                for pairs in self.pairs(*method) {
-                    for hierarchical in self.hierarchical() {
-                        variants.push(Variant { chunks, method: *method, pairs, hierarchical });
-                    }
-                }
-            }
-        }
-        variants
-    }
-
-    fn pairs(&self, method: Method) -> Vec<bool> {
-        let knob = KnobId::overlap_moe_expert_parallel_comm;
-        let own = self.at_hand.schedule.overlap_moe_expert_parallel_comm;
-        if !self.is_free(knob) {
-            return Vec::from([own]);
-        }
-        let able = matches!(method, Method::OneForwardOneBackward | Method::Interleaved);
-        if able && self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
-            Vec::from([false, true])
-        } else {
-            Vec::from([false])
-        }
-    }
-
-    fn hierarchical(&self) -> Vec<bool> {
-        let knob = KnobId::moe_hierarchical_alltoallv;
-        let own = self.at_hand.schedule.moe_hierarchical_alltoallv;
-        if !self.is_free(knob) {
-            return Vec::from([own]);
-        }
-        if self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
-            Vec::from([false, true])
-        } else {
-            Vec::from([false])
-        }
-    }
-
     /// Whether the framework has what this flag turns on.
     pub(super) fn ships(&self, knob: KnobId) -> bool {
         self.words.has_overlap(&self.base, knob)
@@ -504,38 +433,6 @@ impl Space {
         }
     }
 
-    /// The variants that are legal at a place, up to so many, and of the others that were looked
-    /// at the rules that they break.
-    pub(super) fn legal_variants(
-        &self,
-        place: Place,
-        variants: &[Variant],
-        most: usize,
-    ) -> (Vec<Variant>, Vec<(&'static str, u64)>) {
-        let mut design = self.base.clone();
-        let mut moved = KnobSet::of(KnobId::ALL);
-        let (mut legal, mut broken) = (Vec::new(), Vec::new());
-        for (variant, left) in variants.iter().zip((1..=variants.len() as u64).rev()) {
-            self.place(&mut design, place, *variant);
-            match rules::first_broken(&design, &moved) {
-                None => {
-                    legal.push(*variant);
-                    moved = OF_VARIANTS;
-                }
-                Some(rule) if rule.reads.meets(&OF_VARIANTS) => broken.push((rule.name, 1)),
-                Some(rule) => {
-                    // No other variant mends it.
-                    broken.push((rule.name, left));
-                    break;
-                }
-            }
-            if legal.len() >= most {
-                break;
-            }
-        }
-        (legal, broken)
-    }
-
     /// Whether the framework shares out these states, for a design of the space.
     pub(super) fn shards(&self, design: &Design, strategy: ShardingStrategy) -> bool {
         self.words.can_shard(design, strategy)
@@ -551,18 +448,6 @@ impl Space {
 pub(super) fn is_folded(method: Method) -> bool {
     Form::of(method).placement != Placement::Cyclic
 }
-
-/// Knobs that differ among the variants of a place.
-const OF_VARIANTS: KnobSet = KnobSet::of(&[
-    KnobId::virtual_pipeline_model_parallel_size,
-    KnobId::pipeline_model_parallel_layout,
-    KnobId::method,
-    KnobId::overlap_p2p_comm,
-    KnobId::overlap_moe_expert_parallel_comm,
-    KnobId::moe_shared_expert_overlap,
-    KnobId::delay_wgrad_compute,
-    KnobId::moe_hierarchical_alltoallv,
-]);
 
 /// The design with every freed knob at its neutral value, timed by closed forms.
 fn neutral(design: &Design, free: &KnobSet) -> Design {

@@ -110,7 +110,7 @@ static DEEPSEEK_V3_512_910C: Preset = Preset {
     settings: "accelerator=ascend-910c num_devices=512 tensor_model_parallel_size=2 \
         sequence_parallel=true pipeline_model_parallel_size=8 \
         virtual_pipeline_model_parallel_size=2 expert_model_parallel_size=32 \
-        noop_layers=61,62 method=dualpipev overlap_moe_expert_parallel_comm=true \
+        noop_layers=61,62 method=dualpipev \
         overlap_grad_reduce=true overlap_param_gather=true \
         moe_token_dispatcher_type=alltoall seq_length=4096 micro_batch_size=1 \
         global_batch_size=3840 recompute_granularity=full recompute_method=block \

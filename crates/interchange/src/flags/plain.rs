@@ -134,7 +134,7 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          mla-down-proj-fusion bias-gelu-fusion use-triton-gmm moe-use-legacy-grouped-gemm \
          use-fused-lightning-indexer use-fused-lightning-indexer-loss use-sparse-flash-attn \
          use-triton-gdn"),
-    (One, FUSED, "cross-entropy-fusion-impl sparse-mode pre-tockens next-tockens"),
+    (One, FUSED, "sparse-mode pre-tockens next-tockens"),
     (Switch, HOST,
         "manual-gc no-manual-gc-eval jit-compile use-deter-comp deterministic-mode \
          disable-jit-fuser defer-embedding-wgrad-compute no-align-grad-reduce align-grad-reduce \
