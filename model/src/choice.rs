@@ -313,8 +313,8 @@ choices! {
         Native = "native",
         /// Transformer Engine's, over the same.
         Te = "te",
-        /// One with the head: logits live in tiles, forward, and are computed again in slices of the
-        /// vocabulary, backward.
+        /// One with the head: logits live in tiles, forward, and are computed again in slices of
+        /// the vocabulary, backward.
         Linear = "linear",
     }
     /// MindSpeed's zero-memory levels: what a MoE layer's backward makes again of its experts'

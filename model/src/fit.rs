@@ -42,10 +42,11 @@ pub struct Fitted {
 
 /// The recomputation and swapping that fits and is fastest.
 ///
-/// Only what the framework's arguments can say is tried. Tried are all sets of modules that differ in what they free, whole layers on all stages, and
-/// on each stage the fewest whole layers with which it fits; each with and without each swap. All
-/// are estimated with the closed form, the fastest of them again as the plan is timed. So it is
-/// the best there is, as far as both agree on the order of the first 24 that fit.
+/// Only what the framework's arguments can say is tried. Tried are all sets of modules that differ
+/// in what they free, whole layers on all stages, and on each stage the fewest whole layers with
+/// which it fits; each with and without each swap. All are estimated with the closed form, the
+/// fastest of them again as the plan is timed. So it is the best there is, as far as both agree on
+/// the order of the first 24 that fit.
 ///
 /// A zero-memory level is kept beside modules, and taken off where whole layers are recomputed.
 #[must_use]

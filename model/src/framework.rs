@@ -79,7 +79,8 @@ const fn is_one_forward_one_backward(method: Method) -> bool {
 /// Sources: Megatron-Core `arguments.py` and `model_parallel_config.py` (sends overlap in the
 /// interleaved schedule only); MindSpeed `docs/features` (`--moe-alltoall-overlap-comm`,
 /// `--use-ascend-mc2`, `--dualpipev-dw-detach`; its pairs are schedules of their own); DeepSpeed
-/// `overlap_comm`, without stages, and the prefetches of ZeRO-3; FSDP prefetches, and torchtitan has
+/// `overlap_comm`, without stages, and the prefetches of ZeRO-3; FSDP prefetches, and torchtitan
+/// has
 /// `enable_async_tensor_parallel`.
 pub(crate) fn has_overlap(design: &Design, knob: KnobId) -> bool {
     let sends = design.parallel.virtual_pipeline_model_parallel_size > 1
@@ -134,7 +135,8 @@ pub(crate) const fn can_swap(framework: Framework, module: SwapModule) -> bool {
 /// Whether a framework computes a module of layers again, by its name.
 ///
 /// Sources: Megatron-Core `--recompute-modules`; MindSpeed-LLM `--recompute-activation-function`,
-/// `--recompute-norm`, `--recompute-mla-up-proj`, and core 0.12.1's `mlp` and `moe`; Megatron-DeepSpeed
+/// `--recompute-norm`, `--recompute-mla-up-proj`, and core 0.12.1's `mlp` and `moe`;
+/// Megatron-DeepSpeed
 /// `--recompute-granularity selective`; torchtitan's selective modes name operators.
 pub(crate) const fn can_recompute(framework: Framework, module: RecomputeModule) -> bool {
     use RecomputeModule as M;
@@ -277,7 +279,8 @@ impl Vocabulary {
         self.any || knobs.iter().all(|knob| self.says(design, knob))
     }
 
-    /// Whether only the released code counts: not where everything does, nor beside a published run.
+    /// Whether only the released code counts: not where everything does, nor beside a published
+    /// run.
     pub(crate) const fn is_released(&self) -> bool {
         !self.any && self.published.is_none()
     }

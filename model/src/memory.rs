@@ -215,8 +215,9 @@ impl Plan {
     ///
     /// # Source
     /// DeepSpeed, `bf16_optimizer.py` (`fp32_groups_gradients_flat`), `stage_1_and_2.py`
-    /// (`partition_gradients`, `averaged_gradients`, `single_partition_of_fp32_groups`), `stage3.py`
-    /// (`grad_partitions_flat_buffer`, `estimate_zero3_model_states_mem_needs`); PyTorch,
+    /// (`partition_gradients`, `averaged_gradients`, `single_partition_of_fp32_groups`),
+    /// `stage3.py` (`grad_partitions_flat_buffer`, `estimate_zero3_model_states_mem_needs`);
+    /// PyTorch,
     /// `fully_shard`, `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a
     /// pipeline.
     fn second_gradients(&self, params: &RankParams) -> f64 {

@@ -55,8 +55,8 @@ pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
 }
 
 /// The layout with the least [`layout_overflow`]: layers, MTP layers, their heads and the
-/// language-model head are shared out anew, as the framework's arguments can say it; everything else
-/// is as in the plan.
+/// language-model head are shared out anew, as the framework's arguments can say it; everything
+/// else is as in the plan.
 ///
 /// Equally good layouts are told apart by how alike neighbouring chunks are. Every chunk holds
 /// something. `None` without a pipeline, and where there are more chunks than parts.

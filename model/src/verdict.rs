@@ -62,9 +62,9 @@ pub struct Verdict {
     /// MFU of the design as it is.
     pub mfu: f64,
     /// One change for each knob, of what the framework's arguments can say. When the design doesn't
-    /// fit: the smallest with which it does, the fastest first, then the knobs that can't alone, the
-    /// nearest to fitting first. When it fits:
-    /// those that use room that is left to be faster, the fastest first.
+    /// fit: the smallest with which it does, the fastest first, then the knobs that can't alone,
+    /// the nearest to fitting first. When it fits: those that use room that is left to be faster,
+    /// the fastest first.
     pub changes: Vec<Change>,
     /// Where the design doesn't fit: the fastest set of recomputation and swapping with which it
     /// does ([`crate::make_it_fit`]).

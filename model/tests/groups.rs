@@ -108,8 +108,8 @@ fn a_shared_group_is_whole_on_each_rank_and_its_weights_are_not() {
 }
 
 /// Each rank gathers the columns of all ranks forward, and scatters their gradients backward:
-/// (32 + 2 x 2) heads of 128 in 16 bits for each token, three quarters of them from others, in each of
-/// four micro-batches.
+/// (32 + 2 x 2) heads of 128 in 16 bits for each token, three quarters of them from others, in each
+/// of four micro-batches.
 #[test]
 fn ranks_that_share_a_group_gather_the_projection() {
     let of = |groups, collective| {

@@ -1,5 +1,5 @@
-//! Whose a stored thing is: that of the user for whom a proxy vouches, or of the browser that stored
-//! it, which has a random key as a cookie.
+//! Whose a stored thing is: that of the user for whom a proxy vouches, or of the browser that
+//! stored it, which has a random key as a cookie.
 //!
 //! There are no accounts. The server keeps only the key's hash, so that its file tells nobody how
 //! to act as an owner. Who loses the cookie can still open what they stored, but not change it.

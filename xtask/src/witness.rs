@@ -1,8 +1,9 @@
-//! `cargo xtask witness`: asks Megatron-Core itself whether it starts the designs that `find` names.
+//! `cargo xtask witness`: asks Megatron-Core itself whether it starts the designs that `find`
+//! names.
 //!
-//! Its rules are ours to copy, so nothing of ours can show that they are copied well. The package of
-//! PyPI parses and validates the arguments of exported scripts with its own code; only `torch` is
-//! a stub, since no tensor is made. It needs the network, so it is no part of `test`.
+//! Its rules are ours to copy, so nothing of ours can show that they are copied well. The package
+//! of PyPI parses and validates the arguments of exported scripts with its own code; only `torch`
+//! is a stub, since no tensor is made. It needs the network, so it is no part of `test`.
 
 use anyhow::Result;
 

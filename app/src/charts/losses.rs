@@ -1,9 +1,9 @@
 //! From the peak to MFU: what each part of a step takes of the accelerator's peak.
 //!
-//! The peak is that of the design's number format, 100 %. The ideal time over the step's is MFU over
-//! it, so that each other part takes as many points as it has percent of the step: 100 % less all
-//! of them is MFU. Where MFU counts against another peak, as FP8's often does against BF16's, a line
-//! says it over both.
+//! The peak is that of the design's number format, 100 %. The ideal time over the step's is MFU
+//! over it, so that each other part takes as many points as it has percent of the step: 100 % less
+//! all of them is MFU. Where MFU counts against another peak, as FP8's often does against BF16's, a
+//! line says it over both.
 
 use model::Plan;
 use model::estimate::{Estimate, StepPart};

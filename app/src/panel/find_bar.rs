@@ -80,8 +80,8 @@ fn tokens_of_step(design: &Design) -> String {
     amount::short(training.global_batch_size as f64 * training.seq_length as f64)
 }
 
-/// Model, devices, accelerator and batch in a sentence. A field that is left as it is changes nothing of
-/// the design.
+/// Model, devices, accelerator and batch in a sentence. A field that is left as it is changes
+/// nothing of the design.
 pub(crate) fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator, step } = start;
     let list = |kind| on_server(|| models(kind));

@@ -85,8 +85,8 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>, pins: &[Pin]) -> Mar
             h2 #map-title { (TITLE) }
             p.muted {
                 "Each cell is this design with those two values; click it to open. Struck through: \
-                 does not fit in memory; dotted: unlikely to. Italic: tight. Hatched: breaks the rule of its letter. \
-                 Double frame: the best that fits."
+                 does not fit in memory; dotted: unlikely to. Italic: tight. Hatched: \
+                 breaks the rule of its letter. Double frame: the best that fits."
             }
             (map.choices())
             (map.table(pins))

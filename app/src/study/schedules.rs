@@ -70,7 +70,8 @@ pub(super) fn html(numbers: &Numbers) -> Markup {
                 "Each with the chunks per stage it requires; everything else unchanged unless the \
                  row says so."
             }
-            div.schedules-table { (table_html(&compare(&numbers.plan), numbers.plan.design().kernel.framework)) }
+            @let framework = numbers.plan.design().kernel.framework;
+            div.schedules-table { (table_html(&compare(&numbers.plan), framework)) }
         }
     }
 }

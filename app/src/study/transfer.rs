@@ -64,8 +64,8 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
             h2 #transfer-title { (TITLE) }
             p.muted {
                 "Same model, batch and strategy, with each accelerator's own nodes, links, memory, \
-                 peak and framework. MFU is relative to its own peak at the same precision. Click a name to \
-                 open the design there."
+                 peak and framework. MFU is relative to its own peak at the same precision. \
+                 Click a name to open the design there."
             }
             div.options { (select(("keep", "Keep constant"), keep.name(), items.into_iter())) }
             div.schedules-table { (table(&rows)) }

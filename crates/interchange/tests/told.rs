@@ -27,7 +27,8 @@ fn target(design: &Design) -> Target {
     }
 }
 
-/// Whether layers are placed by other words that mean the same: the file's figures are the design's.
+/// Whether layers are placed by other words that mean the same: the file's figures are the
+/// design's.
 fn is_spelled(export: &Export, knob: KnobId) -> bool {
     let same = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
     let reading = export.reading.as_ref().unwrap();

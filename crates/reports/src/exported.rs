@@ -1,4 +1,5 @@
-//! An export as data: what `moescape export --json` prints and `/export/{name}?report=json` answers.
+//! An export as data: what `moescape export --json` prints and `/export/{name}?report=json`
+//! answers.
 
 use interchange::{Export, Figures, Reading, Unsaid};
 use model::MODEL_VERSION;

@@ -241,8 +241,8 @@ static TABLE: &[Entry] = &[
     // They set `cross_entropy_loss_fusion` too.
     (Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
-    // PyTorch's `scaled_dot_product_attention` and llm-foundry's `attn_impl: flash`: torchtitan asks
-    // for cuDNN's first since 2025 (`attention.py`). MaxText's `cudnn_flash_te` is cuDNN's.
+    // PyTorch's `scaled_dot_product_attention` and llm-foundry's `attn_impl: flash`: torchtitan
+    // asks for cuDNN's first since 2025 (`attention.py`). MaxText's `cudnn_flash_te` is cuDNN's.
     (Item::AttentionVersion, |facts| fsdp(facts) && !facts.is_maxtext, "2",
         "attention by FlashAttention-2, as PyTorch ran it until 2025"),
     (Item::AttentionVersion, always, "none", "attention by the kernel written for the family"),

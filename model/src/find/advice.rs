@@ -108,9 +108,7 @@ pub fn remedies(plan: &Plan, verdict: &Verdict) -> Vec<Change> {
         let estimate = hand.estimate(&design).filter(|it| it.metrics.fits && is_new);
         all.extend(estimate.map(|it| Change { design, steps: 1, metrics: it.metrics }));
     }
-    // What costs nothing is told by how little changes, and then by what it gains.
-    let cost = |it: &Change| (verdict.mfu - it.metrics.mfu).max(0.0);
-    rank::sort(&mut all, |it| [cost(it), it.steps as f64 - it.metrics.mfu]);
+    rank::sort(&mut all, |it| [-it.metrics.mfu, it.steps as f64]);
     all
 }
 

@@ -18,7 +18,8 @@ use crate::plan::Plan;
 /// Source: Transformer Engine, `cpp_extensions/gemm.py`; PyTorch, `CUBLAS_WORKSPACE_CONFIG`.
 const WORKSPACE: f64 = 33_554_432.0;
 
-/// Columns of the vocabulary whose logits a loss that is one with the head computes again at a time.
+/// Columns of the vocabulary whose logits a loss that is one with the head computes again at a
+/// time.
 ///
 /// Source: Megatron-Core, `linear_cross_entropy/blackwell/entry.py`, `vocab_per_split`.
 const VOCABULARY_SLICE: f64 = 3_072.0;

@@ -108,7 +108,8 @@ impl Core {
     /// that exchange.
     ///
     /// # Source
-    /// MindSpeed, `ulysses_context_parallel.py`, `repeat_interleave` of key and value; MindSpeed-LLM
+    /// MindSpeed, `ulysses_context_parallel.py`, `repeat_interleave` of key and value;
+    /// MindSpeed-LLM
     /// `--kv-head-repeat-before-uly-alltoall`, on without being told.
     pub(super) fn kept_groups(&self, on: &Deployment) -> u64 {
         let given = self.given_groups(on);

@@ -3,8 +3,8 @@
 //! Each rule holds where `kernel.framework` is one of those named; `ideal` knows none. A row quotes
 //! the check, so that who meets it elsewhere finds it here. Read at Megatron-LM d98e8a6
 //! (2026-08-22), MindSpeed 028de58 and MindSpeed-LLM c77308a on Megatron-Core 0.12.1, DeepSpeed
-//! edaa722, torchtitan b5bcd76. What models Megatron-Core's main branch doesn't have yet is no rule:
-//! published runs of them came from branches.
+//! edaa722, torchtitan b5bcd76. What models Megatron-Core's main branch doesn't have yet is no
+//! rule: published runs of them came from branches.
 
 mod megatron;
 mod mindspeed;

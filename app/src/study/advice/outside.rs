@@ -49,7 +49,8 @@ pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup
             @if is_measured(numbers, part) {
                 li {
                     a href=(Page::Calibrate.path()) { "Measure your own runs" } " "
-                    @if let Some(range) = most(&numbers.plan, MetricId::mfu, &numbers.estimate.metrics) {
+                    @let metrics = &numbers.estimate.metrics;
+                    @if let Some(range) = most(&numbers.plan, MetricId::mfu, metrics) {
                         span.muted { "until then MFU is " (range) " (9 of 10)" }
                     }
                 }

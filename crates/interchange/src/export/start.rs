@@ -1,5 +1,5 @@
-//! What a launch script needs beside a design's own arguments so that it starts: environment, paths,
-//! data, tokenizer, how processes find each other.
+//! What a launch script needs beside a design's own arguments so that it starts: environment,
+//! paths, data, tokenizer, how processes find each other.
 //!
 //! Sources: NVIDIA/Megatron-LM `megatron/training/arguments.py` (`validate_args`) and
 //! `megatron/core/tokenizers`; Ascend/MindSpeed-LLM `examples/mcore/*/pretrain_*.sh` and

@@ -66,8 +66,8 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
 }
 
-/// Tells MTP layers from their heads where a layout has them in front of the loss: Megatron computes
-/// the heads beside it (`gpt_model.py:GPTModel._postprocess`).
+/// Tells MTP layers from their heads where a layout has them in front of the loss: Megatron
+/// computes the heads beside it (`gpt_model.py:GPTModel._postprocess`).
 fn put_heads_beside_the_loss(draft: &mut Draft) {
     let layout = draft.design.parallel.pipeline_model_parallel_layout.as_ref();
     let Some((last, others)) = layout.and_then(|layout| layout.chunks.split_last()) else { return };

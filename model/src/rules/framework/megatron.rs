@@ -61,7 +61,8 @@ framework_rules! {
                 .then(|| say!("{parked} of {all} layers are offloaded: one at least stays"))
         };
     offloaded_layers_stand_alone [Megatron] [cpu_offloading_num_layers, swap_modules]
-        MEGATRON, CONFIG, "fine_grained_activation_offloading cannot be enabled with cpu_offloading",
+        MEGATRON, CONFIG, "fine_grained_activation_offloading cannot be enabled with \
+            cpu_offloading",
         |d| (d.memory.cpu_offloading_num_layers > 0
             && (swaps(d, SwapModule::Activations) || swaps(d, SwapModule::AttentionOutput)))
             .then(|| say!("whole layers are offloaded or single activations, not both"));
@@ -71,7 +72,8 @@ framework_rules! {
             .then(|| say!("layers in CUDA graphs can't be offloaded"));
     offloaded_activations_are_not_recomputed [Megatron] [swap_modules, recompute_modules]
         + [recompute_granularity]
-        MEGATRON, CONFIG, "Cannot offload expert_fc1, moe_act while recomputing the entire MoE layer",
+        MEGATRON, CONFIG, "Cannot offload expert_fc1, moe_act while recomputing the entire MoE \
+            layer",
         |d| (swaps(d, SwapModule::Activations) && recomputes(d, RecomputeModule::Moe))
             .then(|| say!("what a recomputed MoE layer holds inside can't be offloaded"));
     offloaded_attention_is_not_replayed [Megatron] [swap_modules, cuda_graph_impl]
@@ -105,7 +107,8 @@ framework_rules! {
         |d| (overlaps_experts(d) && d.schedule.moe_shared_expert_overlap)
             .then(|| say!("EP overlap and shared-expert overlap exclude each other"));
     overlap_of_experts_has_an_all_to_all [Megatron]
-        [moe_token_dispatcher_type, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap] + [method]
+        [moe_token_dispatcher_type, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap]
+        + [method]
         MEGATRON, CONFIG, "overlap_moe_expert_parallel_comm is supported with alltoall/flex token \
             dispatcher",
         |d| ((overlaps_experts(d) || d.schedule.moe_shared_expert_overlap)
@@ -117,7 +120,8 @@ framework_rules! {
             overlap_moe_expert_parallel_comm",
         |d| (overlaps_experts(d) && d.transformer.mtp_num_layers > 1).then(|| say!(
             "EP overlap takes 1 MTP layer at most, not {}", d.transformer.mtp_num_layers));
-    overlap_of_experts_is_in_16_bits [Megatron] [precision, overlap_moe_expert_parallel_comm] + [method]
+    overlap_of_experts_is_in_16_bits [Megatron]
+        [precision, overlap_moe_expert_parallel_comm] + [method]
         MEGATRON, CONFIG, "overlap_moe_expert_parallel_comm is only supported with bf16 or fp16 \
             model",
         |d| (overlaps_experts(d) && d.training.precision == Precision::Fp32)
