@@ -21,6 +21,7 @@ use model::design::KnobId::{qk_head_dim, v_head_dim};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Section;
+use model::preset::{Preset, PresetKind};
 
 use crate::draft::{Draft, MAX_KEYS};
 use crate::spelling::nearest;
@@ -37,22 +38,38 @@ const RUN: [KnobId; 5] = [
     KnobId::recompute_granularity,
 ];
 
+/// The knobs of a batch: they decide what is asked as much as the model does.
+const BATCH: [KnobId; 2] = [KnobId::seq_length, KnobId::global_batch_size];
+
 /// Why a knob has a value that no key gives it.
 const AS_MODELS_ARE: &str = "as this architecture's models are, no key says it";
 
 /// Reads the configuration into the draft. What it can't speak of is that of `base`.
 pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     shape(text, draft);
-    if !draft.has_errors() {
-        assume_the_run(base, draft);
+    if draft.has_errors() {
+        return;
     }
+    let twin = if base.is_none() { preset_of_shape(&draft.design) } else { None };
+    if let Some(twin) = &twin {
+        for knob in BATCH {
+            draft.default(knob, &twin.get(knob).to_string());
+        }
+    }
+    assume_the_run(base, twin.as_ref().or(base), draft);
+}
+
+/// The preset that is the same model: who asks by a file is answered for the same batch.
+fn preset_of_shape(design: &Design) -> Option<Design> {
+    let models = Preset::all().filter(|it| it.refused.is_none() && it.kind == PresetKind::Model);
+    models.map(Preset::design).find(|it| it.transformer == design.transformer)
 }
 
 /// Says with which cluster, batch and strategy the model is taken to be trained: a configuration
 /// is a model's alone.
-fn assume_the_run(base: Option<&Design>, draft: &mut Draft) {
-    let from = match base {
-        Some(base) => format!("as in {}, a config.json doesn't say", base.preset.id),
+fn assume_the_run(base: Option<&Design>, twin: Option<&Design>, draft: &mut Draft) {
+    let from = |other: Option<&Design>| match other {
+        Some(other) => format!("as in {}, a config.json doesn't say", other.preset.id),
         None => "a config.json doesn't say".to_owned(),
     };
     let is_of_run = |id: &&KnobId| {
@@ -61,6 +78,7 @@ fn assume_the_run(base: Option<&Design>, draft: &mut Draft) {
     };
     for knob in KnobId::ALL.iter().filter(is_of_run) {
         let value = draft.design.get(*knob);
+        let from = from(if BATCH.contains(knob) { twin } else { base });
         draft.assume(Some(*knob), format!("{}: {value}, {from}", knob.id()));
     }
 }

@@ -350,3 +350,23 @@ fn layers_with_a_window_need_not_be_regular() {
         assert_eq!(sizes, format!("{rows}:window_size=128"));
     }
 }
+
+/// Two doors to one question have one answer: the batch is the preset's by either.
+#[test]
+fn a_model_that_a_preset_has_is_trained_on_its_batch() {
+    let batch = |design: &Design| {
+        let training = &design.training;
+        (training.seq_length, training.global_batch_size)
+    };
+    let text = MODELS.iter().find(|model| model.0 == "qwen3-235b-a22b").unwrap().1;
+    let preset = Design::from_preset("qwen3-235b-a22b").unwrap();
+    let import = read(text);
+    assert_eq!(batch(import.design.as_ref().unwrap()), batch(&preset));
+    assert_ne!(batch(&preset), (4_096, 256), "else this shows nothing");
+    let is_said = |it: &Assumed| {
+        it.knob == Some(KnobId::global_batch_size) && it.detail.contains("as in qwen3-235b-a22b")
+    };
+    assert!(import.assumed.iter().any(is_said), "{:?}", import.assumed);
+    let other = read(&text.replace("\"num_hidden_layers\": 94", "\"num_hidden_layers\": 93"));
+    assert_eq!(batch(&other.design.unwrap()), (4_096, 256), "no preset has this one");
+}
