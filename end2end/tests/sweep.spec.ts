@@ -400,15 +400,15 @@ test("a sweep that finds nothing names what to free, and the builder frees it", 
   await gotoHydrated(page, await finished(request, spec));
   await expect(page.locator("#results")).not.toContainText(/\byet\b/);
   const free = page.getByRole("link", { name: "Let SP vary", exact: true });
-  await expect(page.locator(".sweep-freed")).toContainText("399 legal, 46 feasible");
+  await expect(page.locator(".sweep-freed")).toContainText("486 legal, 73 feasible");
   await free.click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect(page.locator("#spec")).toHaveValue(/sequence_parallel = \[false, true\]/);
   // Counted in full: what the sweep will find.
   const cost = page.locator("#part-cost");
   await expect(cost).toContainText("Every design was counted", { timeout: 15_000 });
-  await expect(cost).toContainText("399 (");
-  await expect(cost).not.toContainText("about 399");
+  await expect(cost).toContainText("486 (");
+  await expect(cost).not.toContainText("about 486");
 });
 
 for (const { name, viewport } of [
