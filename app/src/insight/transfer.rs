@@ -330,7 +330,10 @@ mod tests {
 
     #[test]
     fn a_switch_that_the_framework_there_refuses_goes_off_and_is_told() {
-        let own = Numbers::of_link("?v=1&preset=deepseek-v3-512-910c").plan;
+        let own = Numbers::of_link(
+            "?v=1&preset=deepseek-v3-512-910c&overlap_moe_expert_parallel_comm=true",
+        )
+        .plan;
         let overlap = KnobId::overlap_moe_expert_parallel_comm;
         for row in rows(&own, Keep::Devices) {
             assert!(matches!(row.outcome, Outcome::Runs(_)), "{row:?}");

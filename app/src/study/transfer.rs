@@ -297,7 +297,9 @@ mod tests {
 
     #[test]
     fn a_switch_that_goes_off_is_said_beside_the_accelerator() {
-        let numbers = Numbers::of_link("?v=1&preset=deepseek-v3-512-910c");
+        let numbers = Numbers::of_link(
+            "?v=1&preset=deepseek-v3-512-910c&overlap_moe_expert_parallel_comm=true",
+        );
         let html = html(&numbers, Options::default()).into_string();
         assert!(html.contains(">Overlap EP off<"), "{html}");
     }
