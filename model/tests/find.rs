@@ -67,6 +67,15 @@ impl Pool for TwoThreads {
 
 /// What holds for every answer.
 #[track_caller]
+/// What few runs have had of a design: its unusual knobs, each module that is swapped apart.
+fn doubts(query: &Query, found: &Recommendation) -> usize {
+    let own = query.design.memory.swap_modules;
+    let swapped = found.design.memory.swap_modules;
+    let modules = swapped.iter().filter(|module| !own.has(*module)).count();
+    let knobs = found.unusual.iter();
+    knobs.map(|knob| if *knob == KnobId::swap_modules { modules } else { 1 }).sum()
+}
+
 fn check(query: &Query, answer: &Answer) {
     assert!(answer.designs.len() <= MAX_DESIGNS);
     let kept: Vec<KnobId> = query.keep.iter().collect();
@@ -101,11 +110,11 @@ fn check(query: &Query, answer: &Answer) {
     assert_eq!(answer.designs[0].label, Some(query.goal));
     let named = |goal: Goal| answer.designs.iter().find(|it| it.label == Some(goal)).unwrap();
     let speed = named(Goal::Fastest).metrics.tokens_per_second;
-    let usual = named(Goal::Fastest).unusual.len();
+    let least = doubts(query, named(Goal::Fastest));
     for found in &answer.designs {
         // What few runs have wins by more than the error of a pair, or not at all.
-        let doubt = PAIR_SPREAD.half[1] * found.unusual.len().saturating_sub(usual) as f64;
-        let most = speed * doubt.exp() * 1.000_3;
+        let more = doubts(query, found).saturating_sub(least);
+        let most = speed * (PAIR_SPREAD.half[1] * more as f64).exp() * 1.000_3;
         assert!(found.metrics.tokens_per_second <= most, "the fastest is the fastest");
     }
     assert!(named(Goal::Safest).metrics.tokens_per_second >= speed * 0.95);
@@ -423,6 +432,18 @@ fn a_bound_on_the_memory_steers_the_search_and_its_nearest_miss() {
     let nearest = find(query, &OneThread).unwrap().miss.unwrap();
     let least = (fullest_share(&base) * nearest.metrics.memory_limit.get()).min(4e10);
     assert!(nearest.metrics.memory_peak.get() <= least * 1.001, "{least}");
+}
+
+#[test]
+fn a_second_swapped_module_has_to_win_by_more_than_the_error_of_a_pair() {
+    let mut base = on("pangu-ultra-moe-4k-baseline", "a100-sxm-40gb", "1", "48");
+    base.training.seq_length = 4_096;
+    base.transformer.num_layers = 5;
+    base.transformer.moe_layer_freq = model::design::LayerFreq::Every(1);
+    let query = Query { question: Question::FewestDevices, ..Query::new(base) };
+    let answer = find(query.clone(), &OneThread).unwrap();
+    assert!(answer.designs.iter().any(|it| it.design.memory.swap_modules.iter().count() > 1));
+    check(&query, &answer);
 }
 
 #[test]
