@@ -447,6 +447,19 @@ fn a_second_swapped_module_has_to_win_by_more_than_the_error_of_a_pair() {
 }
 
 #[test]
+fn a_faster_design_on_the_way_to_the_simplest_is_the_fastest() {
+    let mut base = on("qwen3-30b-a3b", "a100-sxm-40gb", "8", "48");
+    base.training.seq_length = 512;
+    base.transformer.num_layers = 4;
+    base.set_text(KnobId::method, "interleaved").unwrap();
+    let keep = KnobSet::of(&[KnobId::method]);
+    let query = Query { question: Question::FewestDevices, keep, ..Query::new(base) };
+    let answer = find(query.clone(), &OneThread).unwrap();
+    check(&query, &answer);
+    assert_eq!(answer.designs[0].design.memory.recompute_modules.iter().count(), 0);
+}
+
+#[test]
 fn a_size_that_no_layout_mends_is_asked_for_all_the_same() {
     let base = on("llama-3-8b", "h100-sxm-80gb", "12", "64");
     assert!(Search::new(Query::new(base.clone())).is_err(), "12 devices fill no nodes of 8");

@@ -87,6 +87,13 @@ pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Op
     }
 }
 
+/// Whether a design is worth more than the fastest that has its name already, by more than what is
+/// given for a plainer one.
+pub(super) fn is_faster(walk: &Walk, one: &Simulated, named: &[Simulated]) -> bool {
+    let worth = |it: &Simulated| walk.space.worth(&it.design, &it.metrics);
+    named.first().is_some_and(|fastest| worth(one) > worth(fastest) * (1.0 + IDLE))
+}
+
 /// The same without knobs that bring nothing.
 fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
     let mut least = best.metrics.tokens_per_second * (1.0 - IDLE);
