@@ -66,7 +66,17 @@ impl Pool for TwoThreads {
 }
 
 /// What holds for every answer.
-#[track_caller]
+/// Knobs that say one thing together.
+const TOGETHER: [&[KnobId]; 2] = [
+    &[
+        KnobId::recompute_granularity,
+        KnobId::recompute_method,
+        KnobId::recompute_num_layers,
+        KnobId::recompute_modules,
+    ],
+    &[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers],
+];
+
 /// What few runs have had of a design: its unusual knobs, each module that is swapped apart.
 fn doubts(query: &Query, found: &Recommendation) -> usize {
     let own = query.design.memory.swap_modules;
@@ -76,6 +86,7 @@ fn doubts(query: &Query, found: &Recommendation) -> usize {
     knobs.map(|knob| if *knob == KnobId::swap_modules { modules } else { 1 }).sum()
 }
 
+#[track_caller]
 fn check(query: &Query, answer: &Answer) {
     assert!(answer.designs.len() <= MAX_DESIGNS);
     let kept: Vec<KnobId> = query.keep.iter().collect();
@@ -89,7 +100,16 @@ fn check(query: &Query, answer: &Answer) {
         }
         if !query.any_schedule {
             let unsaid: Vec<KnobId> = Vocabulary::of(&query.design).unsaid(&found.design).collect();
-            assert!(unsaid.iter().all(|knob| query.keep.has(*knob)), "{unsaid:?} can't be said");
+            let is_kept = |knob: KnobId| {
+                // Who keeps one of what says one thing together keeps all of it.
+                let together: Vec<KnobId> = TOGETHER
+                    .iter()
+                    .filter(|group| group.contains(&knob))
+                    .flat_map(|group| group.iter().copied())
+                    .collect();
+                kept.contains(&knob) || together.iter().any(|other| kept.contains(other))
+            };
+            assert!(unsaid.iter().all(|knob| is_kept(*knob)), "{unsaid:?} can't be said");
         }
         for knob in &kept {
             assert_eq!(found.design.get(*knob), query.design.get(*knob), "{knob:?} is kept");
