@@ -3,6 +3,7 @@
 //! First come the values that the software takes without being told, then the arguments that set
 //! a knob each, then those that only mean something together.
 
+mod foreign;
 mod layers;
 mod tokenizer;
 mod machine;
@@ -127,6 +128,7 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         let detail = format!("the text has {count} arguments; at most {MAX_KEYS} are read");
         return draft.fault(argument.line, "", detail);
     }
+    foreign::read(&arguments, draft);
     let line = named::read(&arguments, draft);
     defaults(draft);
     let knows = |argument: &Argument| {
