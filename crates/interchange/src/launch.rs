@@ -8,6 +8,7 @@ mod tokenizer;
 mod machine;
 mod named;
 mod open;
+mod partition;
 mod model_shape;
 mod run;
 mod mixer;
@@ -292,12 +293,13 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
     }
 }
 
-/// An argument of neither; in YAML a knob's own name is one, too. Of a command it is the program's
-/// own where it stands behind its name.
+/// An argument of neither; a field of Megatron-Core that a knob is called by is one, too. Other
+/// names of knobs are ours alone, and mean something else in a text of others. Of a command it is
+/// the program's own where it stands behind its name.
 fn unknown(argument: &Argument, is_own: bool, draft: &mut Draft) {
     let name = argument.name.replace('-', "_");
-    let of_training = |knob: &KnobId| !knob.id().starts_with("serving.");
-    let knob = KnobId::ALL.iter().copied().filter(of_training).find(|k| k.knob().name == name);
+    let is_field = dialects::is_field(&argument.name);
+    let knob = KnobId::ALL.iter().copied().find(|knob| is_field && knob.knob().name == name);
     match (knob, argument.values.first()) {
         (Some(knob), Some(value)) => {
             let value = match value.as_str() {

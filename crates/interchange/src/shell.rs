@@ -116,6 +116,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.fault(line, "", detail);
         return vec![];
     }
+    script.commands.iter_mut().for_each(|words| dialects::spell_out(words));
     let words = launched(&script, draft);
     if let Some(line) = script.branches {
         let detail = format!(

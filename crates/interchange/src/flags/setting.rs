@@ -49,6 +49,7 @@ pub(super) static FLAGS: &[Flag] = &[
     // Shape of the model.
     one("model"), one("model-name"), one("model-flavor"), one("run-name"),
     one("model-name-or-path"), one("hf-model-path"), one("hf-checkpoint"),
+    one("recipe"), one("model-recipe-name"), one("factory"),
     one("expansion-ratio"),
     one("num-layers"), one("encoder-num-layers"), one("noop-layers"), one("mtp-num-layers"),
     many("spec"), one("model-type"), one("full-attention-interval"), one("mamba-d-conv"),
@@ -162,7 +163,8 @@ pub(super) static FLAGS: &[Flag] = &[
     value("pipeline-model-parallel-layout", pipeline_model_parallel_layout),
     one("decoder-first-pipeline-num-layers"), one("decoder-last-pipeline-num-layers"),
     switch("account-for-embedding-in-pipeline-split"), switch("account-for-loss-in-pipeline-split"),
-    one("num-layer-list"),
+    one("num-layer-list"), one("pp-partition-method"),
+    one("first-stage-less-layers"), one("last-stage-less-layers"),
     presence("use-tp-pp-dp-mapping", rank_order, "tp-cp-ep-pp-dp"),
     // Schedule and overlap.
     one("schedules-method"), switch("moe-fb-overlap"),

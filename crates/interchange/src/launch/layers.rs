@@ -6,7 +6,7 @@
 
 use model::design::KnobId;
 
-use super::Parts;
+use super::{Parts, partition};
 use crate::draft::Draft;
 
 /// Layers, at most: as many as the knob takes, and no-op layers.
@@ -132,6 +132,9 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
     if let Some(each) = parts.number(name, draft) {
         let stages = draft.design.parallel.pipeline_model_parallel_size;
         let chunk = stages.saturating_mul(each);
+        if let Some(count) = partition::chunks_of_torchtitan(parts, total, stages, each, draft) {
+            return parts.set(knob, &count.to_string(), name, draft);
+        }
         if chunk == 0 || !total.is_multiple_of(chunk) {
             let detail = uneven_chunks(total, stages, each);
             return draft.fault(parts.line(name), &super::dashed(name), detail);
@@ -193,6 +196,9 @@ fn uneven(
         }
         return counts.map(|counts| ("--num-layer-list", counts));
     }
+    if let Some(counts) = partition::by_method(parts, total, stages, draft) {
+        return Some((partition::METHOD, counts));
+    }
     let per_stage = chunks / stages.max(1);
     let first = parts.number("decoder-first-pipeline-num-layers", draft);
     let last = parts.number("decoder-last-pipeline-num-layers", draft);
@@ -213,7 +219,11 @@ fn uneven(
     let embedding = parts.has("account-for-embedding-in-pipeline-split");
     let loss = parts.has("account-for-loss-in-pipeline-split");
     if !(embedding || loss) || chunks < 2 {
-        return None;
+        if let Some(counts) = partition::of_recipe(total, chunks, draft) {
+            return Some(("--recipe", counts));
+        }
+        let counts = partition::of_torchtitan(parts, total, chunks, draft)?;
+        return Some(("--first-stage-less-layers", counts));
     }
     let key = if embedding {
         "--account-for-embedding-in-pipeline-split"
