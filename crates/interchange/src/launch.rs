@@ -24,6 +24,7 @@ use crate::draft::{Draft, MAX_KEYS, UNTOLD};
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
 
+pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
 use tokenizer::Tokenizer;
 

@@ -27,7 +27,7 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
 const FOLLOWS: &str = "speed, memory and links of every device";
 
 /// An accelerator that has no profile: another one is taken, which nothing suggests, and asked.
-pub(crate) fn unknown(whose: &str, word: &str, line: u64, draft: &mut Draft) {
+fn unknown(whose: &str, word: &str, line: u64, draft: &mut Draft) {
     let knob = KnobId::accelerator;
     let id = "h100-sxm-80gb";
     draft.default(knob, id);
@@ -53,23 +53,31 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
         let detail = format!("no argument names the accelerator: that of {}", base.preset.id);
         return draft.assume(Some(knob), detail);
     }
-    if let Some(Card { id: Err(whose), word, line }) = draft.card.clone() {
-        return unknown(whose, &word, line, draft);
-    }
-    if let Some(Card { id: Ok(id), word, line }) = draft.card.clone() {
-        draft.default(knob, id);
-        let purpose = format!("no argument names the accelerator, but the text says {word}");
-        return draft.ask_knob(knob, line, &purpose, FOLLOWS);
-    }
-    let id = match (draft.format, per_node) {
+    let usual = match (draft.format, per_node) {
         (Format::Mindspeed, Some(16)) => "ascend-910c",
         (Format::Mindspeed, _) => "ascend-910b3",
         (Format::Megatron | Format::HuggingFace | Format::Serving | Format::Design, _) => {
             "h100-sxm-80gb"
         }
     };
-    draft.default(knob, id);
-    draft.assume(Some(knob), format!("no argument names the accelerator: {id}"));
+    named(usual, draft);
+}
+
+/// The accelerator that the text names by the way, or the usual one.
+pub(crate) fn named(usual: &str, draft: &mut Draft) {
+    let knob = KnobId::accelerator;
+    match draft.card.clone() {
+        Some(Card { id: Err(whose), word, line }) => unknown(whose, &word, line, draft),
+        Some(Card { id: Ok(id), word, line }) => {
+            draft.default(knob, id);
+            let purpose = format!("no argument names the accelerator, but the text says {word}");
+            draft.ask_knob(knob, line, &purpose, FOLLOWS);
+        }
+        None => {
+            draft.default(knob, usual);
+            draft.assume(Some(knob), format!("no argument names the accelerator: {usual}"));
+        }
+    }
 }
 
 /// The state of the software, which no argument names.
