@@ -196,6 +196,16 @@ fn uneven(
         }
         return counts.map(|counts| ("--num-layer-list", counts));
     }
+    let unaligned = "pipeline-num-transformer-layers";
+    if let Some(text) = parts.text(unaligned) {
+        let counts = partition::unaligned(text, stages, chunks).filter(|counts| {
+            counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) == total
+        });
+        if counts.is_none() {
+            wrong("--pipeline-num-transformer-layers", draft);
+        }
+        return counts.map(|counts| ("--pipeline-num-transformer-layers", counts));
+    }
     if let Some(counts) = partition::by_method(parts, total, stages, draft) {
         return Some((partition::METHOD, counts));
     }

@@ -7,6 +7,26 @@ use crate::draft::Draft;
 /// Megatron-DeepSpeed's argument that says what its stages are balanced by.
 pub(super) const METHOD: &str = "--pp-partition-method";
 
+/// Layers of each chunk of each stage, `[[3,4],[4,3]]`, in the order in which a micro-batch meets
+/// them.
+///
+/// Source: MindSpeed, `features_manager/pipeline_parallel/unaligned_pineline_feature.py`.
+pub(super) fn unaligned(text: &str, stages: u64, chunks: u64) -> Option<Vec<u64>> {
+    let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let lists = inner.split(']').filter(|list| list.contains('['));
+    let of_stages: Option<Vec<Vec<u64>>> = lists
+        .map(|list| {
+            let numbers = list.split_once('[')?.1.split(',');
+            numbers.map(|number| number.trim().parse().ok()).collect()
+        })
+        .collect();
+    let of_stages = of_stages?;
+    let each = usize::try_from(chunks / stages.max(1)).ok()?;
+    let fits = of_stages.len() as u64 == stages && of_stages.iter().all(|it| it.len() == each);
+    let chunk = |place| of_stages.iter().filter_map(move |stage| stage.get(place).copied());
+    fits.then(|| (0..each).flat_map(chunk).collect())
+}
+
 /// Layers of each stage by Megatron-DeepSpeed's rule: the heaviest stage is as light as can be.
 ///
 /// The model is an embedding, the layers and a head, which is an embedding again where both share

@@ -26,6 +26,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     precision(parts, draft);
     recomputation(parts, draft);
     swapping(parts, draft);
+    loss(parts, draft);
     if parts
         .first_of(&["enable-expert-placement", "enable-fine-grained-expert-placement"])
         .is_some()
@@ -355,6 +356,27 @@ fn offloading(parts: &Parts, draft: &mut Draft) {
          the peak is a floor"
     );
     draft.assume(knob, detail);
+}
+
+/// The loss of a part of the tokens at a time.
+///
+/// Source: MindSpeed-LLM, `features_manager/memory/chunk_loss.py`; a chunk has 1024 tokens without
+/// being told.
+fn loss(parts: &Parts, draft: &mut Draft) {
+    let (mode, size) = ("loss-compute-mode", "loss-chunk-size");
+    if parts.text(mode) != Some("chunk") {
+        let reason = "the loss is of all tokens at once";
+        return [mode, size].iter().for_each(|name| {
+            if parts.has(name) {
+                parts.ignore(name, reason, draft);
+            }
+        });
+    }
+    let tokens = parts.number(size, draft).filter(|size| *size > 0).unwrap_or(1_024);
+    let training = &draft.design.training;
+    let all = training.seq_length.saturating_mul(training.micro_batch_size);
+    let chunks = all.div_ceil(tokens).clamp(1, 4_096).to_string();
+    parts.set(KnobId::loss_chunks, &chunks, mode, draft);
 }
 
 /// The batch, which may follow from the cluster.
