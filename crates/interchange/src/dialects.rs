@@ -53,6 +53,14 @@ pub(crate) struct Dialect {
     pub(crate) defaults: &'static [(&'static str, &'static str)],
 }
 
+/// Keys of no framework in particular, by their whole paths.
+const GENERIC: [(&str, To); 4] = [
+    ("precision", To::Choice(words::PRECISION)),
+    ("training.precision", To::Choice(words::PRECISION)),
+    ("train.precision", To::Choice(words::PRECISION)),
+    ("model.precision", To::Choice(words::PRECISION)),
+];
+
 /// Every dialect, the most particular first.
 fn all() -> impl Iterator<Item = &'static Dialect> {
     let tables = [
@@ -141,6 +149,8 @@ fn translate_one(
     let found = dialect.and_then(|dialect| {
         row(dialect, &name).or_else(|| megatron_core::field(dialect.title, &name))
     });
+    let generic = || GENERIC.iter().find(|(path, _)| dialect.is_none() && *path == name);
+    let found = found.or_else(|| generic().map(|(_, to)| *to));
     let Some(to) = found else {
         if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
             return draft.ignore(&name, line, "speaks of something else than a step of training");

@@ -285,10 +285,16 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
 
 /// Words behind an argument that aren't its own. The program's name is one, and says nothing.
 fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
+    // `-m module` is the program, too.
+    let is_module = |index: usize| {
+        let before = index.checked_sub(1).and_then(|before| words.get(before));
+        before.is_some_and(|before| before == "-m")
+    };
     for (index, word) in words.iter().enumerate() {
         // The script's reader tells of variables that nothing sets, but for those behind a switch.
         let told = word.starts_with("${") && !(flag.arity == Arity::Switch && index == 0);
-        if !told && !word.ends_with(".py") {
+        let is_program = word.ends_with(".py") || word == "-m" || is_module(index);
+        if !told && !is_program {
             draft.unknown(word, line, None);
         }
     }

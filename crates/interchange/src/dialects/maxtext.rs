@@ -121,7 +121,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
-            ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
+            ("mtp-num-layers", "0"), ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
             ("untie-embeddings-and-output-weights", ""), ("recompute-granularity", "full"),
             ("use-flash-attn", ""), ("moe-grouped-gemm", ""),
             ("moe-token-dispatcher-type", "alltoall"), ("overlap-grad-reduce", ""),

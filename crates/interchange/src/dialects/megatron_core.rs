@@ -163,6 +163,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("account", Nothing(WHERE)), ("log-dir", Nothing(WHERE)),
             ("time-limit", Nothing(WHERE)), ("hf-token", Nothing(WHERE)),
             ("dataset", Nothing(WHERE)), ("step-func", Nothing(WHERE)),
+            ("dir", Nothing(WHERE)), ("name", Is("run-name")),
             ("dim", Is("lora-rank")), ("target-modules", Is("lora-target-modules")),
             ("alpha", Nothing(LEARNING)),
             ("num-nodes", Is("nnodes")),

@@ -75,9 +75,11 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("activation-checkpoint.mode", Choice(CHECKPOINT)),
             ("activation-checkpoint.selective-ac-option", Is("selective-ac-option")),
             ("optimizer.name", Is("optimizer")),
+            ("training.steps", Nothing("how the model learns, not how long a step takes")),
         ],
         defaults: &[
-            ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            // None of its models has MTP layers.
+            ("mtp-num-layers", "0"), ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
             // Its experts: `torchtitan/models/moe` and `distributed/expert_parallel.py`.
             ("moe-grouped-gemm", ""), ("moe-token-dispatcher-type", "alltoall"),
             ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),

@@ -22,7 +22,7 @@ const ROWS: &[(&[&str], &str)] = &[
     (&["NPROC_PER_NODE", "GPUS_PER_NODE", "NPUS_PER_NODE", "DGXNGPU", "NUM_GPUS_PER_NODE",
         "NGPU"],
         "nproc-per-node"),
-    (&["MODEL", "MODEL_NAME", "MODEL_SIZE", "PRIMUS_MODEL", "HF_MODEL_CKPT", "CONFIG_FILE"],
+    (&["MODEL", "MODEL_NAME", "MODEL_SIZE", "PRIMUS_MODEL", "HF_MODEL_CKPT", "CONFIG_FILE", "EXP"],
         "model-name"),
 ];
 

@@ -38,8 +38,10 @@ const MAX_LINES: usize = 2_000;
 
 /// The engine that an image's entry point starts.
 pub(super) fn of_image(word: &str) -> Option<&'static str> {
-    let name = word.split(['@']).next().unwrap_or(word);
-    let name = name.rsplit_once(':').map_or(name, |(name, _)| name);
+    let name = word.split('@').next().unwrap_or(word);
+    // A port of the registry has a path behind it.
+    let tagged = name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'));
+    let name = tagged.map_or(name, |(name, _)| name);
     let found = IMAGES.iter().find(|(image, _)| {
         name.strip_suffix(image)
             .is_some_and(|registry| registry.is_empty() || registry.ends_with('/'))

@@ -32,7 +32,7 @@ fn unknown(whose: &str, word: &str, line: u64, draft: &mut Draft) {
     let id = "h100-sxm-80gb";
     draft.default(knob, id);
     let purpose = format!(
-        "the text says {}, so that it runs on {whose}, which have no profile here",
+        "the text says {}, so that it runs on {whose}, of which there is no profile here",
         super::cut(word)
     );
     draft.assume(Some(knob), format!("{purpose}: {id} stands in for them until it is answered"));
