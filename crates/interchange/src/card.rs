@@ -88,7 +88,7 @@ const OTHERS: [(&str, &str); 51] = [
 
 /// Words of a whole text that say whose accelerators it runs on, where it names none: variables of
 /// their runtimes, and frameworks of their makers.
-const RUNTIMES: [(&str, &str); 13] = [
+const RUNTIMES: [(&str, &str); 14] = [
     ("HIP_VISIBLE_DEVICES", "AMD's accelerators"),
     ("NVTE_ROCM", "AMD's accelerators"),
     ("NVTE_CK_", "AMD's accelerators"),
@@ -102,6 +102,7 @@ const RUNTIMES: [(&str, &str); 13] = [
     ("XPU_VISIBLE_DEVICES", "Kunlunxin's accelerators"),
     ("base_emb_dim", "TPUs, as MaxText mostly does"),
     ("per_device_batch_size", "TPUs, as MaxText mostly does"),
+    ("per_device_parallelism:", "TPUs, as Levanter mostly does"),
 ];
 
 /// An accelerator that a text names.
@@ -140,7 +141,8 @@ pub(crate) fn named(text: &str) -> Option<Card> {
 /// Whose accelerators a text runs on by what it sets for them.
 fn by_runtime(text: &str) -> Option<Card> {
     // MaxText says itself where it runs on others.
-    let is_gpu = text.contains("hardware: gpu") || text.contains("hardware=gpu");
+    let of_gpu = ["hardware: gpu", "hardware: \"gpu", "hardware: 'gpu", "hardware=gpu"];
+    let is_gpu = of_gpu.iter().any(|word| text.contains(word));
     let mut rows = RUNTIMES.iter().filter(|(_, whose)| !(is_gpu && whose.starts_with("TPU")));
     rows.find_map(|(word, whose)| {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !is_own(line));

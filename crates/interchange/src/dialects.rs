@@ -97,7 +97,7 @@ pub(crate) fn is_on_ascend(text: &str) -> bool {
 
 /// Does a framework shard as PyTorch's FSDP does?
 pub(crate) fn is_fsdp(title: &str) -> bool {
-    [torchtitan::TITLE, maxtext::TITLE, table::LLM_FOUNDRY].contains(&title)
+    [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY].contains(&title)
         || reinforcement::SHARDED.iter().any(|sharded| sharded.title == title)
 }
 

@@ -114,7 +114,8 @@ const NOTHING: [(&str, &str); 3] = [
          kv-transfer-config \
          extra-llm-api-options config config-file extra-engine-args cache-max-entry-count \
          quant-policy print-iter-log stream-interval disable-overlap-scheduler \
-         data-parallel-size-local api-server-count method npu-mem-size world-size kt-weight-path kt-method \
+         data-parallel-size-local api-server-count method npu-mem-size world-size kt-weight-path \
+         kt-method \
          kt-cpuinfer kt-threadpool-count kt-max-deferred-experts-per-token \
          kt-gpu-prefill-token-threshold kt-enable-dynamic-expert-update \
          dbo-decode-token-threshold dbo-prefill-token-threshold all2all-backend",
@@ -315,7 +316,7 @@ fn shape(
     base: Option<&Design>,
     draft: &mut Draft,
 ) {
-    let named = given.of(&["model", "model-path", "model-name", "model-id", "model-tag"]);
+    let named = given.of(&["model", "model-path", "model-id", "model-tag", "model-name"]);
     let named = named.map(|(value, line, _)| (value.to_owned(), line)).or(positional);
     let answer = draft.answers.model.clone().map(|name| (name, 0));
     let Some((name, line)) = answer.or(named) else {
@@ -367,8 +368,11 @@ fn ask_model(purpose: &str, line: u64, base: Option<&Design>, draft: &mut Draft)
 fn layout(given: &Given, engine: &str, draft: &mut Draft) {
     let tensor_names = ["tensor-parallel-size", "tp-size", "tp", "tensor-parallel"];
     let data_names = ["data-parallel-size", "dp-size", "dp"];
-    let ranks = given.number(&tensor_names).unwrap_or(1);
     let data = given.number(&data_names).unwrap_or(1).max(1);
+    // MindIE counts the devices, of which the rest is tensor parallelism.
+    let world = given.number(&["world-size"]).filter(|_| engine == "mindie");
+    let untold = world.map_or(1, |world| (world / data).max(1));
+    let ranks = given.number(&tensor_names).unwrap_or(untold);
     let line = |names: &[&str]| given.of(names).map_or((0, String::new()), |(_, l, key)| (l, key));
     let (tensor_line, tensor_key) = line(&tensor_names);
     let (data_line, data_key) = line(&data_names);

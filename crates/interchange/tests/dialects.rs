@@ -124,8 +124,9 @@ fn megatron_deepspeed_balances_its_stages_by_what_it_is_told_to_count() {
     let text = |method: &str, stages: u64, more: &str| {
         format!(
             "pretrain_gpt.py --pp-partition-method {method} --num-layers 70 --hidden-size 8192 \
-             --num-attention-heads 64 --seq-length 2048 --vocab-size 50304 --bf16 --nnodes {stages} \
-             --nproc_per_node 8 --tensor-model-parallel-size 4 --micro-batch-size 1 \
+             --num-attention-heads 64 --seq-length 2048 --vocab-size 50304 --bf16 \
+             --nnodes {stages} --nproc_per_node 8 --tensor-model-parallel-size 4 \
+             --micro-batch-size 1 \
              --pipeline-model-parallel-size {stages} --global-batch-size 64 {more}"
         )
     };
@@ -206,8 +207,9 @@ fn torchtitan_s_registry_of_configurations_names_the_model() {
                    --training.local_batch_size 2 --training.seq_len 8192";
     let import = has(command, "num_layers=80 num_devices=128 micro_batch_size=2 framework=fsdp");
     assert_eq!(import.unknown, []);
-    let python = "from torchtitan.trainer import Trainer\n\ndef llama3_70b() -> Trainer.Config:\n    \
-                  return Trainer.Config(\n        training=TrainingConfig(local_batch_size=8, \
+    let python = "from torchtitan.trainer import Trainer\n\ndef llama3_70b() -> \
+                  Trainer.Config:\n    return Trainer.Config(\n        \
+                  training=TrainingConfig(local_batch_size=8, \
                   seq_len=8192),\n        parallelism=ParallelismConfig(\n            \
                   tensor_parallel_degree=8,\n        ),\n        \
                   activation_checkpoint=ActivationCheckpointConfig(mode=\"full\"),\n    )\n";
@@ -263,8 +265,8 @@ fn a_model_on_the_hub_names_the_shape_of_a_recipe_and_lists_its_stages() {
                 cfg.model.pipeline_model_parallel_size = 4\n    \
                 cfg.model.expert_model_parallel_size = 64\n    \
                 cfg.model.pipeline_model_parallel_layout = [\n        [\"embedding\"] + \
-                [\"decoder\"] * 15,\n        [\"decoder\"] * 16,\n        [\"decoder\"] * 16,\n        \
-                [\"decoder\"] * 14 + [\"mtp\", \"loss\"],\n    ]\n    \
+                [\"decoder\"] * 15,\n        [\"decoder\"] * 16,\n        [\"decoder\"] * 16,\n\
+                \x20       [\"decoder\"] * 14 + [\"mtp\", \"loss\"],\n    ]\n    \
                 cfg.train.global_batch_size = 4096\n    return cfg\n";
     let import = has(text, "num_layers=61 num_devices=256 global_batch_size=4096");
     assert_eq!(layers(&import), [15, 16, 16, 14]);
@@ -281,7 +283,8 @@ fn names_that_only_we_have_for_knobs_set_none_in_a_text_of_others() {
     assert_eq!(asked(&import), ["cluster.num_devices"]);
     let unknown: Vec<&str> = import.unknown.iter().map(|it| it.key.as_str()).collect();
     assert_eq!(unknown, ["--method", "--framework", "--timing", "--planner", "--skew"]);
-    let primus = "modules:\n  pre_trainer:\n    framework: maxtext\n    model: mixtral_8x7B.yaml\n    \
+    let primus = "modules:\n  pre_trainer:\n    framework: maxtext\n    model: mixtral_8x7B.yaml\n\
+                  \x20   \
                   overrides:\n      per_device_batch_size: 4\n      max_target_length: 4096\n";
     assert!(!asked(&read(primus)).contains(&"kernel.framework"));
 }
@@ -403,4 +406,28 @@ fn router_groups_of_which_none_are_left_out_have_no_effect() {
     assert!(import.ignored.iter().any(|it| it.key == "--moe-router-num-groups"));
     let kept = format!("{text} --moe-router-group-topk 4");
     has(&kept, "moe_router_num_groups=8 moe_router_group_topk=4");
+}
+
+/// After AI-Hypercomputer/maxtext, `configs/models`, and marin-community/levanter, `config`.
+#[test]
+fn frameworks_on_jax_name_models_and_stages_by_words_of_their_own() {
+    let text = "python3 MaxText/train.py MaxText/configs/base.yml model_name=deepseek2-16b \
+                per_device_batch_size=1 max_target_length=4096 ici_fsdp_parallelism=8";
+    has(text, "num_layers=27 q_lora_rank=none num_devices=8 mtp_num_layers=0");
+    let stages = "python3 MaxText/train.py MaxText/configs/base.yml model_name=llama3.1-70b \
+                  per_device_batch_size=1 max_target_length=4096 ici_pipeline_parallelism=4 \
+                  ici_fsdp_parallelism=8 num_layers_per_pipeline_stage=4";
+    has(
+        stages,
+        "virtual_pipeline_model_parallel_size=5 parallel.pipeline_model_parallel_size=4 \
+         num_devices=32 micro_batch_size=1 global_batch_size=32",
+    );
+    let levanter = "model:\n  type: llama\n  hidden_dim: 4096\n  intermediate_dim: 14336\n  \
+                    num_layers: 32\n  num_heads: 32\n  num_kv_heads: 8\n  seq_len: 4096\n\
+                    trainer:\n  train_batch_size: 1024\n  per_device_parallelism: 4\n";
+    has(
+        levanter,
+        "num_layers=32 ffn_hidden_size=14336 num_query_groups=8 seq_length=4096 \
+         global_batch_size=1024 micro_batch_size=4 framework=fsdp",
+    );
 }

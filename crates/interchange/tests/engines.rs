@@ -287,7 +287,8 @@ fn a_file_of_an_engine_s_settings_is_read_alone_and_beside_its_command() {
 }
 
 const POD: &str = "      containers:\n      - name: engine\n        image: IMAGE\n        \
-                   COMMAND\n        env:\n        - {name: MODEL_ID, value: Qwen/Qwen3-32B}\n        \
+                   COMMAND\n        env:\n        - {name: MODEL_ID, value: Qwen/Qwen3-32B}\n\
+                   \x20       \
                    resources:\n          limits: {nvidia.com/gpu: \"8\"}\n";
 
 /// After vLLM's docs, "Using Kubernetes" and "LWS"; KServe's and Dynamo's examples.
@@ -323,7 +324,8 @@ fn pods_of_one_instance_and_services_of_compose_are_read() {
     let leader = "spec:\n  replicas: 2\n  leaderWorkerTemplate:\n    size: 2\n    \
                   leaderTemplate:\n      spec:\n        containers:\n        - name: a\n          \
                   image: vllm/vllm-openai\n          command: [sh, -c, \"vllm serve \
-                  Qwen/Qwen3-235B-A22B --tensor-parallel-size 8 --pipeline_parallel_size 2\"]\n          \
+                  Qwen/Qwen3-235B-A22B --tensor-parallel-size 8 --pipeline_parallel_size 2\"]\n\
+                  \x20         \
                   resources: {limits: {nvidia.com/gpu: 8}}\n    workerTemplate: {}\n";
     let text = format!("kind: LeaderWorkerSet\n{leader}");
     starts(&text, "tensor_parallel_size=8 pipeline_parallel_size=2 cluster.num_devices=32");
@@ -339,4 +341,25 @@ fn pods_of_one_instance_and_services_of_compose_are_read() {
     let import = starts(elsewhere, "tensor_parallel_size=8");
     let asked = import.questions.iter().find(|it| it.name == "cluster.accelerator");
     assert!(asked.is_some_and(|it| it.guess.is_none()));
+}
+
+/// After KServe's docs, "Hugging Face Runtime" and "LLMInferenceService", and `MindIE`'s guide.
+#[test]
+fn a_service_without_a_command_is_what_its_operator_starts() {
+    let kserve = "kind: InferenceService\nspec:\n  predictor:\n    model:\n      modelFormat: \
+                  {name: huggingface}\n      args: [--model_name=llama3, \
+                  --model_id=Qwen/Qwen3-32B, --tensor-parallel-size=4]\n      resources: \
+                  {limits: {nvidia.com/gpu: \"4\"}}\n";
+    starts(kserve, "tensor_parallel_size=4 cluster.num_devices=4 transformer.num_layers=64");
+    let service = "kind: LLMInferenceService\nspec:\n  model: {uri: \
+                   hf://deepseek-ai/DeepSeek-R1, name: r1}\n  replicas: 2\n  parallelism: {data: \
+                   32, dataLocal: 8, expert: true, tensor: 1}\n";
+    starts(
+        service,
+        "data_parallel_size=32 moe_expert_parallel_size=32 cluster.num_devices=64 \
+         transformer.num_layers=61",
+    );
+    let mindie = "{\"BackendConfig\": {\"ModelDeployConfig\": {\"ModelConfig\": [{\"modelName\": \
+                  \"qwen3-32b\", \"worldSize\": 4}]}}}";
+    starts(mindie, "engine=mindie tensor_parallel_size=4 cluster.num_devices=4");
 }

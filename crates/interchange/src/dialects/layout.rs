@@ -1,8 +1,8 @@
 //! Pipelines whose stages are told as lists of what each holds: `[["embedding", "decoder"] , ..]`
 //! of Megatron-Core, and torchtitan's lists of modules.
 //!
-//! Sources: Megatron-Core, `pipeline_parallel_layer_layout.py`, whose fields take lists; torchtitan,
-//! `distributed/pipeline_parallel.py`, `module_fqns_per_model_part`.
+//! Sources: Megatron-Core, `pipeline_parallel_layer_layout.py`, whose fields take lists;
+//! torchtitan, `distributed/pipeline_parallel.py`, `module_fqns_per_model_part`.
 
 /// Letters of a layout, at most: as many as a design takes layers, and more.
 const MAX_LETTERS: usize = 10_000;

@@ -1,10 +1,11 @@
-//! The table of MaxText.
+//! The tables of frameworks on JAX.
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing, Unless};
 use super::words::PRECISION;
 
 pub(super) const TITLE: &str = "MaxText";
+pub(super) const LEVANTER: &str = "Levanter";
 
 const LEARNING: &str = "how the model learns, not how long a step takes";
 const RUN: &str = "data, checkpoints and logs: not part of a step";
@@ -28,6 +29,17 @@ const REMAT: &[(&str, &str, &str)] = &[
     ("save_qkv_proj", "recompute-granularity", "full"),
     ("save_out_proj", "recompute-granularity", "full"),
     ("qkv_proj_offloaded", "recompute-granularity", "full"),
+];
+
+/// Models whose names say their size where others' say a version.
+///
+/// Source: AI-Hypercomputer/maxtext, `configs/models`.
+pub(super) const MODELS: [(&str, &str); 5] = [
+    ("deepseek2-16b", "deepseek-v2-lite"),
+    ("deepseek2-236b", "deepseek-v2"),
+    ("deepseek3.2-671b", "deepseek-v3.2"),
+    ("llama4-17b-16e", "llama-4-scout-17b-16e"),
+    ("llama4-17b-128e", "llama-4-maverick-17b-128e"),
 ];
 
 /// Every dialect.
@@ -85,7 +97,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("ici-sequence-parallelism", Nothing(MESH)),
             ("dcn-sequence-parallelism", Nothing(MESH)),
             ("num-slices", Nothing(MESH)), ("mesh-axes", Nothing(MESH)),
-            ("remat-policy", Choice(REMAT)),
+            ("num-layers-per-pipeline-stage", Is("num-layers-per-virtual-pipeline-stage")),
+            ("base-config", Nothing(RUN)), ("remat-policy", Choice(REMAT)),
             ("dtype", Choice(PRECISION)), ("weight-dtype", Nothing(KERNEL)),
             ("opt-type", Is("optimizer")),
             ("quantization", Choice(&[
@@ -121,11 +134,38 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
-            ("mtp-num-layers", "0"), ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
+            ("mtp-num-layers", "0"), ("swiglu", ""), ("disable-bias-linear", ""),
+            ("position-embedding-type", "rope"),
             ("untie-embeddings-and-output-weights", ""), ("recompute-granularity", "full"),
             ("use-flash-attn", ""), ("moe-grouped-gemm", ""),
             ("moe-token-dispatcher-type", "alltoall"), ("overlap-grad-reduce", ""),
             ("overlap-param-gather", ""),
+        ],
+    },
+    // Levanter. Source: marin-community/levanter, src/levanter/models/llama.py and trainer.py.
+    Dialect {
+        title: LEVANTER,
+        markers: &[&["levanter"], &["per_device_parallelism", "trainer:"]],
+        strict: true,
+        rows: &[
+            ("model.hidden-dim", Is("hidden-size")), ("model.num-layers", Is("num-layers")),
+            ("model.intermediate-dim", Is("ffn-hidden-size")),
+            ("model.num-heads", Is("num-attention-heads")),
+            ("model.num-kv-heads", Is("num-query-groups")), ("model.head-dim", Is("kv-channels")),
+            ("model.seq-len", Is("seq-length")), ("model.max-seq-len", Is("seq-length")),
+            ("train-seq-len", Is("seq-length")), ("model.n-routed-experts", Is("num-experts")),
+            ("model.num-experts-per-tok", Is("moe-router-topk")),
+            ("model.tie-word-embeddings", Unless("untie-embeddings-and-output-weights")),
+            ("initialize-from-hf", Is("model")), ("trainer.ray", Nothing(RUN)),
+            ("trainer.train-batch-size", Is("global-batch-size")),
+            ("trainer.per-device-parallelism", Is("micro-batch-size")),
+            ("model.type", Nothing(SAME)), ("trainer.mp", Nothing("a detail of mixed precision")),
+        ],
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            ("swiglu", ""), ("disable-bias-linear", ""), ("position-embedding-type", "rope"),
+            ("untie-embeddings-and-output-weights", ""), ("recompute-granularity", "full"),
+            ("use-flash-attn", ""), ("mtp-num-layers", "0"),
         ],
     },
 ];

@@ -129,7 +129,8 @@ fn drop_none(arguments: &mut Vec<Argument>, name: &str, none: &[&str], draft: &m
 /// The mesh of MaxText: axes between slices and inside of one, of which those of data share the
 /// batch, those of FSDP the parameters, too. A batch of each device is less than that of a replica.
 ///
-/// Source: AI-Hypercomputer/maxtext, `configs/base.yml` and `pyconfig.py:set_and_validate_pipeline`.
+/// Source: AI-Hypercomputer/maxtext, `configs/base.yml` and `pyconfig.py`; a chunk of a pipeline
+/// has one layer without being told.
 fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     for (name, none) in [
         ("q-lora-rank", &["0"][..]),
@@ -142,6 +143,12 @@ fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
         ("mtp-num-layers", &["0"]),
     ] {
         drop_none(arguments, name, none, draft);
+    }
+    for argument in arguments.iter_mut().filter(|it| it.name.ends_with("model-name")) {
+        let own = argument.values.first().map(String::as_str);
+        if let Some((_, name)) = maxtext::MODELS.iter().find(|(theirs, _)| Some(*theirs) == own) {
+            argument.values = vec![(*name).to_owned()];
+        }
     }
     let gates = find(arguments, "mlp-activations").map(|it| (it.values.len(), it.line));
     if let Some((1, line)) = gates {
@@ -157,6 +164,9 @@ fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let line = arguments.iter().find(|it| it.name.ends_with("-parallelism")).map_or(0, |a| a.line);
     let tensor = axis(arguments, &["tensor", "tensor-transpose", "tensor-sequence"]);
     let (stages, experts) = (axis(arguments, &["pipeline"]), axis(arguments, &["expert"]));
+    if stages > 1 && find(arguments, "num-layers-per-pipeline-stage").is_none() {
+        push(arguments, "num-layers-per-virtual-pipeline-stage", "1", line);
+    }
     let context = axis(arguments, &["context", "sequence"]);
     let parts = axis(arguments, &["fsdp", "fsdp-transpose"]).saturating_mul(experts);
     let copies = axis(arguments, &["data"]);

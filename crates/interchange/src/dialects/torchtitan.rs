@@ -79,7 +79,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[
             // None of its models has MTP layers.
-            ("mtp-num-layers", "0"), ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            ("mtp-num-layers", "0"), ("bf16", ""),
+            ("data-parallel-sharding-strategy", "optim_grads_params"),
             // Its experts: `torchtitan/models/moe` and `distributed/expert_parallel.py`.
             ("moe-grouped-gemm", ""), ("moe-token-dispatcher-type", "alltoall"),
             ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),

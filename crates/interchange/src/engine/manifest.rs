@@ -44,7 +44,8 @@ struct Around {
 pub(super) fn find(text: &str) -> Option<Manifest> {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let is_one = has(&["image:", "containers:", "\"image\"", "kind: ", "services:", "command:"]);
-    if !is_one || !has(&["vllm", "sglang", "trtllm", "lmdeploy"]) || !is_yaml(text) {
+    let engines = ["vllm", "sglang", "trtllm", "lmdeploy", "InferenceService"];
+    if !is_one || !has(&engines) || !is_yaml(text) {
         return None;
     }
     let mut found = Found::default();
@@ -112,7 +113,8 @@ fn walk(node: &Node, around: Around, line: u64, depth: u32, found: &mut Found) {
             let pods = pods.or_else(|| number(node, "nodeCount")).unwrap_or(around.pods);
             let devices = devices(node).or(around.devices);
             let around = Around { pods, replicas, devices };
-            if let Some(own) = container(node, around, line) {
+            if let Some(own) = container(node, around, line).or_else(|| served(node, around, line))
+            {
                 found.count += 1;
                 let most = found.longest.as_ref().map_or(0, |it| it.script.len());
                 if own.script.len() > most {
@@ -221,6 +223,54 @@ fn container(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     script.push_str(&command);
     let Around { pods, replicas, devices } = around;
     Some(Manifest { engine, script, line: before + line, devices, pods, replicas, others: 0 })
+}
+
+/// A scalar by a key.
+fn word<'a>(node: &'a Node, key: &str) -> Option<(&'a str, u64)> {
+    match get(node, key)? {
+        Node::Scalar(text, line) => Some((text, *line)),
+        Node::Map(_) | Node::List(_) => None,
+    }
+}
+
+/// What KServe starts for a model: its runtime of Hugging Face's models is vLLM, and so is that of
+/// a service of language models, which has its layout apart.
+///
+/// Sources: KServe docs, "Hugging Face Runtime" and "LLMInferenceService".
+fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
+    let model = get(node, "model")?;
+    let mut script = "vllm serve".to_owned();
+    let line = if let Some(format) = get(model, "modelFormat") {
+        let (name, line) = word(format, "name")?;
+        if !matches!(name, "huggingface" | "vLLM" | "vllm") {
+            return None;
+        }
+        let stored = word(model, "storageUri").map(|(uri, _)| uri);
+        if let Some(name) = stored.and_then(|uri| uri.strip_prefix("hf://")) {
+            script.push_str(&format!(" {}", quoted(name)));
+        }
+        for argument in words(get(model, "args")).0 {
+            script.push_str(&format!(" {}", quoted(&argument)));
+        }
+        line
+    } else {
+        let (uri, line) = word(model, "uri")?;
+        script.push_str(&format!(" {}", quoted(uri.trim_start_matches("hf://"))));
+        let parallelism = get(node, "parallelism")?;
+        for (key, name) in [("tensor", "tensor"), ("pipeline", "pipeline"), ("data", "data")] {
+            if let Some(size) = number(parallelism, key) {
+                script.push_str(&format!(" --{name}-parallel-size {size}"));
+            }
+        }
+        if word(parallelism, "expert").is_some_and(|(expert, _)| expert == "true") {
+            script.push_str(" --enable-expert-parallel");
+        }
+        line
+    };
+    let devices = devices(model).or(around.devices);
+    let Around { pods, replicas, .. } = around;
+    let line = before + line;
+    Some(Manifest { engine: "vllm", script, line, devices, pods, replicas, others: 0 })
 }
 
 /// The variables of a container that have a value.

@@ -183,28 +183,13 @@ fn uneven(
         let line = parts.line(first.trim_start_matches('-'));
         draft.fault(line, key, format!("these chunks don't hold {total} layers evenly"));
     };
-    if let Some(text) = parts.text("num-layer-list") {
-        let counts: Option<Vec<u64>> =
-            text.split(',').map(|part| part.trim().parse().ok()).collect();
-        let fits = |counts: &Vec<u64>| {
-            counts.len() as u64 == chunks
-                && counts.iter().try_fold(0_u64, |sum, n| sum.checked_add(*n)) == Some(total)
-        };
-        let counts = counts.filter(fits);
+    if let Some((key, counts)) = listed(parts, stages, chunks) {
+        let sum = |counts: &Vec<u64>| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let counts = counts.filter(|counts| sum(counts) == total);
         if counts.is_none() {
-            wrong("--num-layer-list", draft);
+            wrong(key, draft);
         }
-        return counts.map(|counts| ("--num-layer-list", counts));
-    }
-    let unaligned = "pipeline-num-transformer-layers";
-    if let Some(text) = parts.text(unaligned) {
-        let counts = partition::unaligned(text, stages, chunks).filter(|counts| {
-            counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) == total
-        });
-        if counts.is_none() {
-            wrong("--pipeline-num-transformer-layers", draft);
-        }
-        return counts.map(|counts| ("--pipeline-num-transformer-layers", counts));
+        return counts.map(|counts| (key, counts));
     }
     if let Some(counts) = partition::by_method(parts, total, stages, draft) {
         return Some((partition::METHOD, counts));
@@ -254,6 +239,18 @@ fn uneven(
         *last -= 1;
     }
     Some((key, counts))
+}
+
+/// Layers of each chunk where an argument lists them; none behind it where it can't be.
+fn listed(parts: &Parts, stages: u64, chunks: u64) -> Option<(&'static str, Option<Vec<u64>>)> {
+    if let Some(text) = parts.text("num-layer-list") {
+        let counts: Option<Vec<u64>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let counts = counts.filter(|counts| counts.len() as u64 == chunks);
+        return Some(("--num-layer-list", counts));
+    }
+    let text = parts.text("pipeline-num-transformer-layers")?;
+    Some(("--pipeline-num-transformer-layers", partition::unaligned(text, stages, chunks)))
 }
 
 /// Chunks whose first or last stage is given and whose other stages share the rest.

@@ -1,4 +1,4 @@
-//! Layers of each stage by the rules of frameworks that weigh what stands at both ends of the model.
+//! Layers of each stage by the rules of frameworks that weigh what stands at both ends.
 
 use super::Parts;
 use crate::dialects;
@@ -136,7 +136,7 @@ pub(super) fn of_recipe(total: u64, chunks: u64, draft: &mut Draft) -> Option<Ve
     let each = slots / chunks;
     let detail = format!(
         "{total} layers are no multiple of {chunks} chunks, and the text doesn't say how they are \
-         shared out: {each} a chunk with the embedding and the head as a layer each, as recipes have"
+         shared out: {each} a chunk, with the embedding and the head as a layer each"
     );
     draft.assume(None, detail);
     let ends = |chunk: u64| u64::from(chunk == 0) + u64::from(chunk + 1 == chunks);
