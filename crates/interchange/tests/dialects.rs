@@ -118,6 +118,29 @@ fn nemo_rl_is_read_by_the_trainer_that_runs() {
     assert_eq!(design.parallel.pipeline_model_parallel_size, 1);
 }
 
+#[test]
+fn what_a_recipe_extends_may_say_which_trainer_runs() {
+    let text = "defaults: grpo_math_70B_megatron.yaml\npolicy:\n  model_name: Qwen/Qwen3-32B\n  \
+                megatron_cfg:\n    tensor_model_parallel_size: 4\ncluster: {num_nodes: 2, \
+                gpus_per_node: 8}\n";
+    let import = read(text);
+    assert_eq!(import.dialect, "NeMo-RL");
+    assert_eq!(import.design.unwrap().parallel.tensor_model_parallel_size, 4);
+    assert_eq!(import.unknown, []);
+}
+
+#[test]
+fn stages_of_a_model_that_is_asked_for_are_no_fault_of_the_guess() {
+    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py --model-name-or-path own/made \
+                --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --seq-length 4096 \
+                --micro-batch-size 1 --decoder-first-pipeline-num-layers 1 \
+                --decoder-last-pipeline-num-layers 2";
+    let import = read(text);
+    assert_eq!(import.errors, []);
+    assert!(asked(&import).contains(&"model"));
+    assert!(import.ignored.iter().any(|it| it.reason.contains("of the guess")));
+}
+
 /// After bigscience-workshop/bigscience, `train/tr11-176B-ml`.
 #[test]
 fn megatron_deepspeed_balances_its_stages_by_what_it_is_told_to_count() {

@@ -57,16 +57,25 @@ pub(super) fn sharded(title: &str, arguments: &[Argument]) -> Option<&'static Sh
 }
 
 fn is_megatron(title: &str, arguments: &[Argument]) -> bool {
-    let word = |argument: &Argument| argument.values.first().cloned().unwrap_or_default();
+    let is_true = |argument: &Argument| {
+        argument.values.first().is_some_and(|word| word.eq_ignore_ascii_case("true"))
+    };
+    if title == NEMO_RL {
+        let told = |name: &str| arguments.iter().rev().find(|it| it.name.ends_with(name));
+        let has = |section: &str| arguments.iter().any(|it| it.name.contains(section));
+        // What a recipe extends may say it; then the only section is that of what runs.
+        return match (told("megatron-cfg.enabled"), told("dtensor-cfg.enabled")) {
+            (Some(megatron), _) => is_true(megatron),
+            (None, Some(other)) => !is_true(other),
+            (None, None) => has("megatron-cfg.") && !has("dtensor-cfg."),
+        };
+    }
     arguments.iter().any(|argument| {
         let name = argument.name.as_str();
-        if title == NEMO_RL {
-            return name.ends_with("megatron-cfg.enabled")
-                && word(argument).eq_ignore_ascii_case("true");
-        }
-        name.contains("actor.megatron.")
-            || (name.ends_with("actor.strategy") || name == "model-engine" || name == "config-name")
-                && word(argument).contains("megatron")
+        let chooses =
+            matches!(name, "model-engine" | "config-name") || name.ends_with("actor.strategy");
+        let names_it = || argument.values.first().is_some_and(|word| word.contains("megatron"));
+        name.contains("actor.megatron.") || (chooses && names_it())
     })
 }
 
@@ -135,6 +144,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         strict: true,
         rows: &[
             ("policy.model-name", Is("model")),
+            ("defaults", Nothing("the file that it extends: read, where it is given, too")),
             ("policy.tokenizer.name", Nothing("the model's own")),
             ("policy.train-global-batch-size", Is("global-batch-size")),
             ("policy.train-micro-batch-size", Is("micro-batch-size")),
