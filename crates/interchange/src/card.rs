@@ -160,6 +160,12 @@ fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
         let rest = word.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || ENDINGS.iter().any(|end| rest.starts_with(end)))
     };
+    // Most words begin as no name does.
+    let begins = |name: &str| name.as_bytes().first() == word.as_bytes().first();
+    let mut all = NAMES.iter().chain(&OTHERS);
+    if !all.any(|(name, _)| begins(name)) {
+        return None;
+    }
     let known = NAMES.iter().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(*id));
     // A name without a number is a word as it is.
     let is_other = |name: &str| {

@@ -55,7 +55,8 @@ fn constants(text: &str) -> BTreeMap<&str, &str> {
 /// Calls whose first argument names a model on the hub.
 ///
 /// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/models/conversion/auto_bridge.py`.
-const BRIDGES: [&str; 4] = [
+const BRIDGES: [&str; 5] = [
+    "AutoBridge.from_hf_model_id(",
     "AutoBridge.from_hf_pretrained(",
     "AutoBridge.from_hf_config(",
     "AutoBridge.from_pretrained(",
@@ -79,9 +80,25 @@ fn model_of_call(code: &str) -> Option<String> {
     path.contains('.').then(|| path.rsplit('.').next().unwrap_or(path).to_owned())
 }
 
+/// Ends of the names of Megatron-Bridge's recipes.
+const RECIPES: [&str; 4] = ["_pretrain_config", "_finetune_config", "_sft_config", "_peft_config"];
+
+/// The recipe that a line takes: `config = llama32_1b_pretrain_config(..)`.
+fn recipe_of_call(code: &str) -> Option<&str> {
+    let (_, value) = code.split_once('=')?;
+    let (called, _) = value.trim().split_once('(')?;
+    let is_name = called.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (is_name && RECIPES.iter().any(|end| called.ends_with(end))).then_some(called)
+}
+
 fn of_functions(text: &str, draft: &mut Draft) -> Vec<Argument> {
     let functions = functions(text);
     let names: Vec<&str> = functions.iter().map(|(name, _)| *name).collect();
+    // A recipe of the file itself is read, and says what it sets.
+    let is_foreign = |argument: &Argument| {
+        let is_own = |name: &String| names.contains(&name.as_str());
+        argument.name != "recipe" || !argument.values.iter().any(is_own)
+    };
     let recipes: Vec<&str> = names.iter().copied().filter(|name| is_recipe(name)).collect();
     let asked = draft.answers.variables.get("RECIPE").cloned();
     let chosen = asked.as_deref().and_then(|name| names.iter().copied().find(|n| *n == name));
@@ -117,6 +134,7 @@ fn of_functions(text: &str, draft: &mut Draft) -> Vec<Argument> {
         }
     }
     last.reverse();
+    last.retain(is_foreign);
     last
 }
 
@@ -212,6 +230,13 @@ fn of_line(line: &str, number: u64) -> Vec<Argument> {
     let code = line.trim();
     if code.starts_with('#') || code.starts_with('"') {
         return vec![];
+    }
+    if let Some(recipe) = recipe_of_call(code) {
+        let values = vec![recipe.to_owned()];
+        let mut made = vec![Argument { name: "recipe".to_owned(), values, line: number }];
+        let inner = code.split_once('(').map_or("", |(_, inner)| inner);
+        made.extend(inner.split(", ").filter_map(|piece| of_piece(piece, number)));
+        return made;
     }
     if let Some(model) = model_of_call(code) {
         let mut made =

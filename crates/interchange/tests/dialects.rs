@@ -295,6 +295,23 @@ fn a_model_on_the_hub_names_the_shape_of_a_recipe_and_lists_its_stages() {
     assert_eq!(layers(&import), [15, 16, 16, 14]);
 }
 
+/// After NVIDIA-NeMo/Megatron-Bridge, `docs/recipe-usage.md`.
+#[test]
+fn a_script_that_takes_a_recipe_has_the_recipe_s_model() {
+    let text = "from megatron.bridge.recipes.llama import llama31_70b_pretrain_config\n\n\
+                if __name__ == \"__main__\":\n    config = llama31_70b_pretrain_config()\n    \
+                config.model.tensor_model_parallel_size = 8\n    \
+                config.train.global_batch_size = 128\n    config.model.seq_length = 8192\n";
+    let import = has(text, "num_layers=80 parallel.tensor_model_parallel_size=8");
+    assert!(import.assumed.iter().any(|it| it.detail.contains("aren't in the text")));
+    let own = "from megatron.bridge import AutoBridge\n\ndef base_pretrain_config():\n    cfg.model \
+               = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n    return cfg\n\ndef \
+               wide_pretrain_config():\n    cfg = base_pretrain_config()\n    \
+               cfg.model.tensor_model_parallel_size = 2\n    return cfg\n";
+    let import = read(own);
+    assert_eq!(import.design.unwrap().transformer.num_layers, 36);
+}
+
 /// After AMD-AGI/Primus, `examples/maxtext/configs`, and a launcher's own YAML.
 #[test]
 fn names_that_only_we_have_for_knobs_set_none_in_a_text_of_others() {
