@@ -23,7 +23,6 @@ use crate::draft::{Draft, UNTOLD};
 
 pub(crate) use command_line::spell_out;
 pub(crate) use layout::of_lists as layout_of_lists;
-pub(crate) use megatron_core::is_field;
 pub(crate) use variables::of_variables;
 
 /// What a framework's key is in Megatron's words.
@@ -150,9 +149,11 @@ fn translate_one(
         row(dialect, &name).or_else(|| megatron_core::field(dialect.title, &name))
     });
     let generic = || GENERIC.iter().find(|(path, _)| dialect.is_none() && *path == name);
+    let is_apart = dialect.is_some_and(|dialect| dialect.strict) && name.contains('.');
     let found = found.or_else(|| generic().map(|(_, to)| *to));
+    let found = found.or_else(|| megatron_core::any_field(&last).filter(|_| !is_apart));
     let Some(to) = found else {
-        if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
+        if is_apart {
             return draft.ignore(&name, line, "speaks of something else than a step of training");
         }
         return made.push(Argument { name: last, values, line });

@@ -300,31 +300,14 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
     }
 }
 
-/// An argument of neither; a field of Megatron-Core that a knob is called by is one, too. Other
-/// names of knobs are ours alone, and mean something else in a text of others. Of a command it is
-/// the program's own where it stands behind its name.
+/// An argument of neither. Of a command it is the program's own where it stands behind its name.
+/// Names of knobs are ours alone, and mean something else in a text of others.
 fn unknown(argument: &Argument, is_own: bool, draft: &mut Draft) {
-    let name = argument.name.replace('-', "_");
-    let is_field = dialects::is_field(&argument.name);
-    let knob = KnobId::ALL.iter().copied().find(|knob| is_field && knob.knob().name == name);
-    match (knob, argument.values.first()) {
-        (Some(knob), Some(value)) => {
-            let value = match value.as_str() {
-                "True" => "true",
-                "False" => "false",
-                "null" | "None" | "~" => "none",
-                other => other,
-            };
-            draft.set(knob, value, &argument.name, argument.line);
-        }
-        _ => {
-            if is_own && draft.is_command && draft.title.is_none() {
-                carried::keep(&argument.name, &argument.values, argument.line, draft);
-            }
-            let nearest = || flags::closest(&argument.name);
-            draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
-        }
+    if is_own && draft.is_command && draft.title.is_none() {
+        carried::keep(&argument.name, &argument.values, argument.line, draft);
     }
+    let nearest = || flags::closest(&argument.name);
+    draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
 }
 
 fn cut(text: &str) -> String {

@@ -471,3 +471,13 @@ fn frameworks_on_jax_name_models_and_stages_by_words_of_their_own() {
          global_batch_size=1024 micro_batch_size=4 framework=fsdp",
     );
 }
+
+#[test]
+fn fields_of_megatron_core_mean_the_same_in_a_text_of_no_framework() {
+    let text = "model:\n  num_layers: 32\n  hidden_size: 4096\n  num_attention_heads: 32\n  \
+                gated_linear_unit: true\n  add_bias_linear: false\n  seq_length: 4096\n  \
+                micro_batch_size: 1\n  global_batch_size: 64\n  pipeline_model_parallel_size: 4\n  \
+                num_layers_in_first_pipeline_stage: 7\n  num_layers_in_last_pipeline_stage: 7\n";
+    let import = has(text, "gated_linear_unit=true add_bias_linear=false");
+    assert_eq!(layers(&import), [7, 9, 9, 7]);
+}

@@ -44,9 +44,10 @@ pub(super) fn field(title: &str, path: &str) -> Option<To> {
     own.or_else(|| flags::find(last).filter(|_| !sections.is_empty()).map(|it| Is(it.name)))
 }
 
-/// Is a key a field of Megatron-Core that no argument is called by?
-pub(crate) fn is_field(name: &str) -> bool {
-    FIELDS.iter().any(|(field, _)| *field == name)
+/// What a field is that no argument is called by, whoever holds it.
+pub(super) fn any_field(name: &str) -> Option<To> {
+    let is_argument = || flags::find(name).is_some();
+    FIELDS.iter().find(|(field, _)| *field == name && !is_argument()).map(|(_, to)| *to)
 }
 
 const WHERE: &str = "how processes start and find each other";
