@@ -304,8 +304,8 @@ fn a_script_that_takes_a_recipe_has_the_recipe_s_model() {
                 config.train.global_batch_size = 128\n    config.model.seq_length = 8192\n";
     let import = has(text, "num_layers=80 parallel.tensor_model_parallel_size=8");
     assert!(import.assumed.iter().any(|it| it.detail.contains("aren't in the text")));
-    let own = "from megatron.bridge import AutoBridge\n\ndef base_pretrain_config():\n    cfg.model \
-               = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n    return cfg\n\ndef \
+    let own = "from megatron.bridge import AutoBridge\n\ndef base_pretrain_config():\n    \
+               cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n    return cfg\n\ndef \
                wide_pretrain_config():\n    cfg = base_pretrain_config()\n    \
                cfg.model.tensor_model_parallel_size = 2\n    return cfg\n";
     let import = read(own);
