@@ -31,11 +31,85 @@ const NAMES: [(&str, &str); 16] = [
     ("910c", "ascend-910c"),
 ];
 
+/// Names of accelerators in lower case that have no profile, and what people call them.
+const OTHERS: [(&str, &str); 51] = [
+    ("mi300", "AMD's Instinct MI300"),
+    ("mi300a", "AMD's Instinct MI300A"),
+    ("mi325", "AMD's Instinct MI325X"),
+    ("mi350", "AMD's Instinct MI350X"),
+    ("mi355", "AMD's Instinct MI355X"),
+    ("mi308", "AMD's Instinct MI308X"),
+    ("mi250", "AMD's Instinct MI250"),
+    ("mi210", "AMD's Instinct MI210"),
+    ("gfx942", "AMD's Instinct MI300"),
+    ("gfx950", "AMD's Instinct MI350"),
+    ("gfx90a", "AMD's Instinct MI250"),
+    ("rocm", "AMD's accelerators"),
+    ("v5p", "Google's TPU v5p"),
+    ("v5e", "Google's TPU v5e"),
+    ("v5litepod", "Google's TPU v5e"),
+    ("v6e", "Google's TPU v6e"),
+    ("tpu7x", "Google's TPU v7"),
+    ("tpu", "Google's TPUs"),
+    ("tpus", "Google's TPUs"),
+    ("libtpu", "Google's TPUs"),
+    ("trn1", "AWS' Trainium"),
+    ("trn1n", "AWS' Trainium"),
+    ("trn2", "AWS' Trainium2"),
+    ("trn3", "AWS' Trainium3"),
+    ("trainium", "AWS' Trainium"),
+    ("trainium2", "AWS' Trainium2"),
+    ("neuron", "AWS' Trainium"),
+    ("neuronx", "AWS' Trainium"),
+    ("gaudi", "Intel's Gaudi"),
+    ("gaudi2", "Intel's Gaudi 2"),
+    ("gaudi3", "Intel's Gaudi 3"),
+    ("habana", "Intel's Gaudi"),
+    ("hpu", "Intel's Gaudi"),
+    ("mlu590", "Cambricon's MLU590"),
+    ("mlu370", "Cambricon's MLU370"),
+    ("mlu", "Cambricon's MLUs"),
+    ("kunlun", "Kunlunxin's accelerators"),
+    ("kunlunxin", "Kunlunxin's accelerators"),
+    ("hygon", "Hygon's DCUs"),
+    ("dcu", "Hygon's DCUs"),
+    ("metax", "MetaX's accelerators"),
+    ("maca", "MetaX's accelerators"),
+    ("musa", "Moore Threads' accelerators"),
+    ("mthreads", "Moore Threads' accelerators"),
+    ("iluvatar", "Iluvatar CoreX's accelerators"),
+    ("corex", "Iluvatar CoreX's accelerators"),
+    ("enflame", "Enflame's accelerators"),
+    ("gcu", "Enflame's accelerators"),
+    ("biren", "Biren's accelerators"),
+    ("v100", "NVIDIA's V100"),
+    ("gh200", "NVIDIA's GH200"),
+];
+
+/// Words of a whole text that say whose accelerators it runs on, where it names none: variables of
+/// their runtimes, and frameworks of their makers.
+const RUNTIMES: [(&str, &str); 14] = [
+    ("HIP_VISIBLE_DEVICES", "AMD's accelerators"),
+    ("NVTE_ROCM", "AMD's accelerators"),
+    ("NVTE_CK_", "AMD's accelerators"),
+    ("pre_trainer:", "AMD's accelerators, as Primus does"),
+    ("primus-cli", "AMD's accelerators, as Primus does"),
+    ("PRIMUS_", "AMD's accelerators, as Primus does"),
+    ("NEURON_", "AWS' Trainium"),
+    ("hl-smi", "Intel's Gaudi"),
+    ("HABANA_", "Intel's Gaudi"),
+    ("MLU_VISIBLE_DEVICES", "Cambricon's MLUs"),
+    ("XPU_VISIBLE_DEVICES", "Kunlunxin's accelerators"),
+    ("base_emb_dim", "TPUs, as MaxText mostly does"),
+    ("per_device_batch_size", "TPUs, as MaxText mostly does"),
+    ("per_device_parallelism:", "TPUs, as Levanter mostly does"),
+];
+
 /// An accelerator that a text names.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
-    /// The profile's id.
-    pub(crate) id: &'static str,
+    /// The profile's id; without one, what people call it.
+    pub(crate) id: Result<&'static str, &'static str>,
     /// The word that names it.
     pub(crate) word: String,
     /// Its line, from 1.
@@ -48,7 +122,11 @@ pub(crate) fn named(text: &str) -> Option<Card> {
     let mut found: Vec<(Card, usize)> = vec![];
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !is_own(line));
     for (line, content) in lines {
+        // Accelerate writes these keys whatever it runs on.
+        let content = content.trim_start();
+        let is_idle = ["tpu_env", "tpu_use_"].iter().any(|key| content.starts_with(key));
         let words = content.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let words = words.filter(|word| !is_idle && word.len() > 2);
         for (word, id) in words.filter_map(|word| Some((word, card(word)?))) {
             match found.iter_mut().find(|(card, _)| card.id == id) {
                 Some((_, count)) => *count += 1,
@@ -56,20 +134,44 @@ pub(crate) fn named(text: &str) -> Option<Card> {
             }
         }
     }
-    let most = found.iter().map(|(_, count)| *count).max()?;
+    let Some(most) = found.iter().map(|(_, count)| *count).max() else { return by_runtime(text) };
     found.into_iter().find(|(_, count)| *count == most).map(|(card, _)| card)
 }
 
+/// Whose accelerators a text runs on by what it sets for them.
+fn by_runtime(text: &str) -> Option<Card> {
+    // MaxText says itself where it runs on others.
+    let of_gpu = ["hardware: gpu", "hardware: \"gpu", "hardware: 'gpu", "hardware=gpu"];
+    let is_gpu = of_gpu.iter().any(|word| text.contains(word));
+    let mut rows = RUNTIMES.iter().filter(|(_, whose)| !(is_gpu && whose.starts_with("TPU")));
+    rows.find_map(|(word, whose)| {
+        let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !is_own(line));
+        let (line, _) = lines.find(|(_, line)| line.contains(word))?;
+        Some(Card { id: Err(whose), word: (*word).to_owned(), line })
+    })
+}
+
 /// The accelerator of a word: its name, and behind it nothing that makes it another number or word.
-fn card(word: &str) -> Option<&'static str> {
+fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     // Longer words are hashes and the like.
     let word = Some(word.to_ascii_lowercase()).filter(|word| word.len() <= 12)?;
     let word = word.strip_prefix("ascend").unwrap_or(&word);
-    let row = NAMES.iter().find(|(name, _)| {
+    let is_one = |name: &str| {
         let rest = word.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || ENDINGS.iter().any(|end| rest.starts_with(end)))
-    });
-    row.map(|(_, id)| *id)
+    };
+    // Most words begin as no name does.
+    let begins = |name: &str| name.as_bytes().first() == word.as_bytes().first();
+    let mut all = NAMES.iter().chain(&OTHERS);
+    if !all.any(|(name, _)| begins(name)) {
+        return None;
+    }
+    let known = NAMES.iter().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(*id));
+    // A name without a number is a word as it is.
+    let is_other = |name: &str| {
+        if name.contains(|c: char| c.is_ascii_digit()) { is_one(name) } else { word == name }
+    };
+    known.or_else(|| OTHERS.iter().find(|(name, _)| is_other(name)).map(|(_, name)| Err(*name)))
 }
 
 /// What stands behind an accelerator's name: `h100sxm`, `h100x8`, `a100s`.
@@ -91,7 +193,26 @@ mod tests {
             ("Qwen3-30B-A3B B2000 H1000 sha=b2001234", None),
             ("# design: /?cluster.accelerator=h20", None),
         ] {
-            assert_eq!(named(text).map(|card| card.id), id, "{text}");
+            assert_eq!(named(text).and_then(|card| card.id.ok()), id, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_accelerator_without_a_profile_is_known_by_its_name_and_by_its_runtime() {
+        for (text, word) in [
+            ("exp_name: llama3.1_8B-MI300X-pretrain", Some("MI300X")),
+            ("export HIP_VISIBLE_DEVICES=0,1", Some("HIP_VISIBLE_DEVICES")),
+            ("docker run --device /dev/kfd rocm/megatron-lm", Some("rocm")),
+            ("--tpu-type=v5p-256", Some("tpu")),
+            ("compile_topology=v5p-256", Some("v5p")),
+            ("export NEURON_CC_FLAGS=x", Some("NEURON")),
+            ("hl-smi -Q", Some("hl-smi")),
+            ("export MUSA_VISIBLE_DEVICES=all", Some("MUSA")),
+            ("DeepSeek-V4-Pro --recompute-method uniform --model v4-128k", None),
+        ] {
+            let found = named(text);
+            assert_eq!(found.as_ref().map(|card| card.word.as_str()), word, "{text}");
+            assert!(found.is_none_or(|card| card.id.is_err()), "{text}");
         }
     }
 }

@@ -7,14 +7,22 @@
 
 mod words;
 
+mod command_line;
+mod layout;
+mod maxtext;
+mod megatron_core;
+mod mindspeed;
 mod reinforcement;
 mod table;
 mod together;
+mod torchtitan;
 mod variables;
 
 use crate::arguments::Argument;
 use crate::draft::{Draft, UNTOLD};
 
+pub(crate) use command_line::spell_out;
+pub(crate) use layout::of_lists as layout_of_lists;
 pub(crate) use variables::of_variables;
 
 /// What a framework's key is in Megatron's words.
@@ -44,13 +52,33 @@ pub(crate) struct Dialect {
     pub(crate) defaults: &'static [(&'static str, &'static str)],
 }
 
+/// Keys of no framework in particular, by their whole paths.
+const GENERIC: [(&str, To); 4] = [
+    ("precision", To::Choice(words::PRECISION)),
+    ("training.precision", To::Choice(words::PRECISION)),
+    ("train.precision", To::Choice(words::PRECISION)),
+    ("model.precision", To::Choice(words::PRECISION)),
+];
+
+/// Every dialect, the most particular first.
+fn all() -> impl Iterator<Item = &'static Dialect> {
+    let tables = [
+        reinforcement::DIALECTS,
+        mindspeed::DIALECTS,
+        torchtitan::DIALECTS,
+        maxtext::DIALECTS,
+        table::DIALECTS,
+        megatron_core::DIALECTS,
+    ];
+    tables.into_iter().flatten()
+}
+
 /// The dialect of a text.
 fn detect(text: &str) -> Option<&'static Dialect> {
     let has = |group: &&[&str]| group.iter().all(|marker| text.contains(marker));
     // A script that writes DeepSpeed's file is none.
     let is_json = text.trim_start().starts_with('{');
-    let mut all = reinforcement::DIALECTS.iter().chain(table::DIALECTS);
-    all.find(|dialect| {
+    all().find(|dialect| {
         (is_json || dialect.title != table::DEEPSPEED) && dialect.markers.iter().any(&has)
     })
 }
@@ -60,29 +88,47 @@ pub(crate) fn title(text: &str) -> Option<&'static str> {
     detect(text).map(|dialect| dialect.title)
 }
 
+/// Is a text in the words of a framework that runs on Ascend alone?
+pub(crate) fn is_on_ascend(text: &str) -> bool {
+    let title = title(text);
+    mindspeed::DIALECTS.iter().any(|dialect| Some(dialect.title) == title)
+}
+
 /// Does a framework shard as PyTorch's FSDP does?
 pub(crate) fn is_fsdp(title: &str) -> bool {
-    table::FSDP.contains(&title)
+    [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY].contains(&title)
+        || reinforcement::SHARDED.iter().any(|sharded| sharded.title == title)
+}
+
+/// Does a framework keep settings in recipes, of which a text says only what differs?
+pub(crate) fn has_recipes(title: &str) -> bool {
+    title == megatron_core::BRIDGE
 }
 
 /// Is a framework torchtitan?
 pub(crate) fn is_torchtitan(title: &str) -> bool {
-    title == table::TORCHTITAN
+    title == torchtitan::TITLE
 }
 
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
     let dialect = detect(text);
     let arguments = reinforcement::together(dialect, arguments, draft);
-    let arguments = together::together(dialect, arguments);
+    let arguments = together::together(dialect, arguments, draft);
+    let sharded = dialect.and_then(|dialect| reinforcement::sharded(dialect.title, &arguments));
     let mut made: Vec<Argument> = vec![];
-    for argument in arguments {
-        translate_one(dialect, argument, &mut made, draft);
+    let mut off: Vec<&str> = vec![];
+    for mut argument in arguments {
+        let pattern = argument.values.first().and_then(|value| layout::plain(value));
+        if let Some(pattern) = pattern {
+            argument.values = vec![pattern];
+        }
+        translate_one(dialect, argument, &mut made, &mut off, draft);
     }
     let Some(dialect) = dialect.filter(|_| !made.is_empty()) else { return made };
-    draft.title = Some(dialect.title);
-    for (name, value) in dialect.defaults {
-        if made.iter().all(|argument| argument.name != *name) {
+    draft.title = Some(sharded.map_or(dialect.title, |sharded| sharded.title));
+    for (name, value) in sharded.map_or(dialect.defaults, |sharded| sharded.defaults) {
+        if made.iter().all(|argument| argument.name != *name) && !off.contains(name) {
             let values = if value.is_empty() { vec![] } else { vec![(*value).to_owned()] };
             made.push(Argument { name: (*name).to_owned(), values, line: UNTOLD });
         }
@@ -94,12 +140,20 @@ fn translate_one(
     dialect: Option<&Dialect>,
     argument: Argument,
     made: &mut Vec<Argument>,
+    off: &mut Vec<&'static str>,
     draft: &mut Draft,
 ) {
     let Argument { name, values, line } = argument;
     let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
-    let Some(to) = dialect.and_then(|dialect| row(dialect, &name)) else {
-        if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
+    let found = dialect.and_then(|dialect| {
+        row(dialect, &name).or_else(|| megatron_core::field(dialect.title, &name))
+    });
+    let generic = || GENERIC.iter().find(|(path, _)| dialect.is_none() && *path == name);
+    let is_apart = dialect.is_some_and(|dialect| dialect.strict) && name.contains('.');
+    let found = found.or_else(|| generic().map(|(_, to)| *to));
+    let found = found.or_else(|| megatron_core::any_field(&last).filter(|_| !is_apart));
+    let Some(to) = found else {
+        if is_apart {
             return draft.ignore(&name, line, "speaks of something else than a step of training");
         }
         return made.push(Argument { name: last, values, line });
@@ -108,7 +162,13 @@ fn translate_one(
     match to {
         To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
         To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
-            Some((_, "", reason)) => draft.ignore(&name, line, *reason),
+            Some((_, "", reason)) => {
+                // What is told to be off isn't what goes without being told.
+                if *reason != words::UNTOLD {
+                    off.extend(rows.iter().map(|row| row.1));
+                }
+                draft.ignore(&name, line, *reason);
+            }
             Some((_, theirs, value)) => {
                 let values = vec![(*value).to_owned()];
                 made.push(Argument { name: (*theirs).to_owned(), values, line });
@@ -130,7 +190,7 @@ fn is_off(word: &str) -> bool {
 
 /// The dialect that people call so.
 pub(crate) fn named(title: &str) -> Option<&'static Dialect> {
-    table::DIALECTS.iter().find(|dialect| dialect.title == title)
+    all().find(|dialect| dialect.title == title)
 }
 
 /// The row with the longest end of a path.
@@ -140,8 +200,16 @@ fn row(dialect: &Dialect, path: &str) -> Option<To> {
         if let Some((_, to)) = dialect.rows.iter().find(|(name, _)| *name == end) {
             return Some(*to);
         }
-        end = end.split_once('.')?.1;
+        match end.split_once('.') {
+            Some((_, rest)) => end = rest,
+            None => break,
+        }
     }
+    // Arguments of calls in Python have no section.
+    let is_bare = dialect.title == torchtitan::TITLE && !path.contains('.');
+    let last = |name: &str| name.rsplit('.').next() == Some(path);
+    let found = dialect.rows.iter().find(|(name, _)| is_bare && last(name));
+    found.map(|(_, to)| *to)
 }
 
 #[cfg(test)]
@@ -151,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_row_ends_in_an_argument_that_is_known() {
-        for dialect in reinforcement::DIALECTS.iter().chain(table::DIALECTS) {
+        for dialect in all() {
             let known =
                 |name: &str| assert!(flags::find(name).is_some(), "{}: {name}", dialect.title);
             for (path, to) in dialect.rows {

@@ -327,6 +327,11 @@ impl Draft {
         }
     }
 
+    /// Is a question of this name open?
+    pub(crate) fn is_asked(&self, name: &str) -> bool {
+        self.questions.iter().any(|asked| asked.name == name)
+    }
+
     /// Asks for a knob that the text leaves open; the design keeps the value that it has.
     pub(crate) fn ask_knob(&mut self, knob: KnobId, line: u64, purpose: &str, follows: &str) {
         if self.open.contains(&knob) {

@@ -7,6 +7,9 @@
 //! [`command()`] writes is read back here.
 
 mod command;
+mod manifest;
+mod mindie;
+mod start;
 
 pub use command::command;
 
@@ -16,20 +19,27 @@ use model::design::{Design, KnobId};
 
 use crate::arguments::{Argument, of_words};
 use crate::draft::{Draft, Question};
-use crate::{card, comment, models, shell, tree, yaml};
+use crate::{beside, card, comment, launch, models, shell, tree, yaml};
 
 /// What stands in the texts of each engine.
-const MARKERS: [(&str, &[&str]); 4] = [
-    ("sglang", &["sglang.launch_server", "sglang serve"]),
-    ("tensorrt_llm", &["trtllm-serve"]),
-    ("vllm", &["vllm serve", "vllm.entrypoints"]),
+const MARKERS: [(&str, &[&str]); 5] = [
+    ("sglang", &["sglang.launch_server", "sglang serve", "dynamo.sglang"]),
+    ("tensorrt_llm", &["trtllm-serve", "dynamo.trtllm"]),
+    ("vllm", &["vllm serve", "vllm.entrypoints", "dynamo.vllm"]),
+    ("lmdeploy", &["lmdeploy serve"]),
     ("mindie", &["\"ModelDeployConfig\"", "\"maxPrefillTokens\"", "\"BackendConfig\""]),
 ];
 
 /// The engine of a text.
 pub(crate) fn engine(text: &str) -> Option<&'static str> {
+    if let Some(manifest) = manifest::find(text) {
+        return Some(manifest.engine);
+    }
     let found = MARKERS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
-    found.map(|(name, _)| *name)
+    found
+        .map(|(name, _)| *name)
+        .or_else(|| start::of_words(text.split_whitespace()))
+        .or_else(|| start::of_settings(text))
 }
 
 /// Arguments, by name, with their first word and line.
@@ -72,7 +82,12 @@ const VALUES: [(&[&str], KnobId); 6] = [
     ),
     (&["moe-tp", "moe-tensor-parallel-size"], KnobId::moe_tensor_parallel_size),
     (
-        &["num-speculative-tokens", "speculative-num-steps", "num-nextn-predict-layers"],
+        &[
+            "num-speculative-tokens",
+            "speculative-num-steps",
+            "num-nextn-predict-layers",
+            "max-draft-len",
+        ],
         KnobId::num_speculative_tokens,
     ),
 ];
@@ -97,12 +112,18 @@ const NOTHING: [(&str, &str); 3] = [
          distributed-executor-backend additional-config async-scheduling disable-custom-all-reduce \
          moe-dense-tp-size enable-dp-lm-head enable-eplb eplb-config load-format \
          kv-transfer-config \
-         extra-llm-api-options config method npu-mem-size world-size kt-weight-path kt-method \
+         extra-llm-api-options config config-file extra-engine-args cache-max-entry-count \
+         quant-policy print-iter-log stream-interval disable-overlap-scheduler \
+         data-parallel-size-local api-server-count method npu-mem-size world-size kt-weight-path \
+         kt-method \
          kt-cpuinfer kt-threadpool-count kt-max-deferred-experts-per-token \
          kt-gpu-prefill-token-threshold kt-enable-dynamic-expert-update \
          dbo-decode-token-threshold dbo-prefill-token-threshold all2all-backend",
     ),
-    ("which model, and what it is called", "model model-path tokenizer-mode revision model-name"),
+    (
+        "which model, and what it is called",
+        "model model-path model-id model-tag tokenizer-mode revision model-name",
+    ),
 ];
 
 /// Models whose weights are published in fewer bits, as `quantization_config` of their
@@ -128,7 +149,8 @@ const PUBLISHED: [(&[&str], &str); 2] = [
 
 /// Reads a text of an engine into the draft.
 pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
-    let engine = engine(text).unwrap_or("vllm");
+    let manifest = manifest::find(text);
+    let engine = manifest.as_ref().map(|it| it.engine).or_else(|| engine(text)).unwrap_or("vllm");
     if let Some(base) = base {
         draft.design = base.clone();
     }
@@ -137,15 +159,31 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     let mut own = text.lines().filter(|line| !card::is_own(line));
     let on_ascend = own.any(|line| hints.iter().any(|word| line.contains(word)));
     let name = if engine == "vllm" && on_ascend { "vllm_ascend" } else { engine };
-    draft.set(KnobId::engine, name, engine, 0);
-    let (arguments, positional) =
-        if engine == "mindie" { (of_mindie(text), None) } else { of_command(text, engine, draft) };
+    if engine == "lmdeploy" {
+        let purpose = "the text starts LMDeploy, which isn't modelled";
+        draft.default(KnobId::engine, "vllm");
+        draft.ask_knob(KnobId::engine, 0, purpose, "what a step of the engine costs");
+    } else {
+        draft.set(KnobId::engine, name, engine, 0);
+    }
+    let (arguments, positional) = match &manifest {
+        Some(manifest) => of_manifest(manifest, draft),
+        None if engine == "mindie" => (mindie::arguments(text), None),
+        None if is_settings(text) => (yaml::arguments(text, draft), None),
+        None => of_command(text, engine, draft),
+    };
     if arguments.is_empty() && positional.is_none() {
         return draft.fault(0, "", "no command in the text starts an engine");
     }
     let mut given = Given(BTreeMap::new());
     for Argument { name, values, line } in arguments {
-        let name = name.rsplit('.').next().unwrap_or(&name).to_owned();
+        let (section, last) = name.rsplit_once('.').unwrap_or(("", &name));
+        // Other sections than these have their own sizes of batches.
+        if !matches!(section, "" | "kv-cache-config" | "speculative-config") {
+            draft.ignore(&name, line, "a detail of the engine that isn't told apart");
+            continue;
+        }
+        let name = last.to_owned();
         let first = values.into_iter().next().unwrap_or_else(|| "true".to_owned());
         given.0.insert(name, (first, line));
     }
@@ -156,42 +194,94 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     }
     details(&given, engine, draft);
     lengths(&given, draft);
-    devices(base, draft);
+    devices(base, text, draft);
+    if let Some(manifest) = manifest.filter(|_| base.is_none()) {
+        instances(&manifest, draft);
+    }
     comment::read(text, draft);
     // Counted of those that are kept, which a comment may say.
     host(&given, draft);
     rest(&given, draft);
 }
 
+/// Is a text a file of an engine's settings?
+fn is_settings(text: &str) -> bool {
+    let has_command = MARKERS.iter().any(|(_, words)| words.iter().any(|word| text.contains(word)));
+    !has_command && start::of_settings(text).is_some()
+}
+
+type Started = (Vec<Argument>, Option<(String, u64)>);
+
+/// What the container of a manifest starts.
+fn of_manifest(manifest: &manifest::Manifest, draft: &mut Draft) -> Started {
+    let (mut arguments, positional) = of_command(&manifest.script, manifest.engine, draft);
+    let line = manifest.line;
+    arguments.iter_mut().for_each(|argument| argument.line = line);
+    if manifest.others > 0 {
+        let reason =
+            format!("{} more start an engine: the longest command counts", manifest.others);
+        draft.ignore("containers", line, reason);
+    }
+    (arguments, positional.map(|(word, _)| (word, line)))
+}
+
+/// Copies of an instance, by the devices that its containers ask for.
+fn instances(manifest: &manifest::Manifest, draft: &mut Draft) {
+    let own = draft.design.cluster.num_devices;
+    let asked = manifest.devices.map(|each| each.saturating_mul(manifest.pods));
+    let each = asked.unwrap_or(own).max(own);
+    let world = each.saturating_mul(manifest.replicas);
+    if world == own || world > 1_048_576 {
+        return;
+    }
+    draft.set(KnobId::num_devices, &world.to_string(), "replicas x devices", manifest.line);
+}
+
+/// Arguments that name a file of further ones, which those of the command win over.
+const FILES: [&str; 4] = ["config", "extra-llm-api-options", "config-file", "extra-engine-args"];
+
 /// The arguments of the command that starts an engine, and its word without a name.
-fn of_command(
-    text: &str,
-    engine: &str,
-    draft: &mut Draft,
-) -> (Vec<Argument>, Option<(String, u64)>) {
-    let markers = MARKERS.iter().find(|(name, _)| *name == engine).map_or(&[][..], |row| row.1);
-    let starts = |line: &str| markers.iter().any(|marker| line.contains(marker));
-    let words = shell::command(text, draft, &starts);
-    let short = |word: &str| match word {
-        "-tp" => "--tensor-parallel-size".to_owned(),
-        "-pp" => "--pipeline-parallel-size".to_owned(),
-        "-dp" => "--data-parallel-size".to_owned(),
-        other => other.to_owned(),
-    };
+fn of_command(text: &str, engine: &str, draft: &mut Draft) -> Started {
+    let words = shell::command(text, draft, &|line| start::starts(line, engine));
     let words: Vec<(String, u64)> =
-        words.into_iter().map(|(word, line)| (short(&word), line)).collect();
-    let begins = words.iter().position(|(word, _)| {
-        matches!(word.as_str(), "serve" | "trtllm-serve") || word.ends_with("api_server")
-    });
-    let positional = begins.and_then(|place| words.get(place + 1));
+        words.into_iter().map(|(word, line)| (long(&word), line)).collect();
+    let begins = start::begins(&words);
+    let own = begins.and_then(|place| words.get(place + 1..)).unwrap_or(&words);
+    let positional = own.first().filter(|_| begins.is_some());
     let positional = positional.filter(|(word, _)| !word.starts_with('-')).cloned();
-    let mut arguments = of_words(&words);
+    let own = of_words(own);
+    let mut arguments = vec![];
+    for argument in own.iter().filter(|argument| FILES.contains(&argument.name.as_str())) {
+        for file in argument.values.iter().take(1) {
+            let read = beside::of_path(file, draft);
+            if read.is_empty() && here_documents(text).is_empty() {
+                let key = format!("--{}", argument.name);
+                draft.ignore(&key, argument.line, "the file isn't there: what it sets isn't known");
+            }
+            arguments.extend(read);
+        }
+    }
+    arguments.extend(own);
     for body in here_documents(text) {
         if let Ok(read) = yaml::read(&body) {
             arguments.extend(tree::arguments(&read, draft));
         }
     }
     (arguments, positional)
+}
+
+/// A short name of vLLM's written out: `-tp 8`, `-tp=8`.
+fn long(word: &str) -> String {
+    let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+    let name = match name {
+        "-tp" => "--tensor-parallel-size",
+        "-pp" => "--pipeline-parallel-size",
+        "-dp" => "--data-parallel-size",
+        "-ep" => "--enable-expert-parallel",
+        "-q" => "--quantization",
+        _ => return word.to_owned(),
+    };
+    value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"))
 }
 
 /// What stands between `<<END` and `END`.
@@ -219,43 +309,6 @@ fn here_documents(text: &str) -> Vec<String> {
     found
 }
 
-/// `"key": value` of `MindIE`'s configuration, whole or in part.
-fn of_mindie(text: &str) -> Vec<Argument> {
-    let mut made = vec![];
-    for (line, content) in (1..).zip(text.lines()) {
-        let mut rest = content;
-        while let Some((_, behind)) = rest.split_once('"') {
-            let Some((key, value)) = behind.split_once('"') else { break };
-            rest = value;
-            let Some(value) = value.trim_start().strip_prefix(':') else { continue };
-            let word: String = value
-                .trim_start()
-                .trim_start_matches('"')
-                .chars()
-                .take_while(|c| !matches!(c, ',' | '"' | '}' | ']' | '{' | '['))
-                .collect();
-            let word = word.trim();
-            if !word.is_empty() {
-                let name = hyphened(key);
-                made.push(Argument { name, values: vec![word.to_owned()], line });
-            }
-        }
-    }
-    made
-}
-
-/// `maxBatchSize` and `moe_ep` as `max-batch-size` and `moe-ep`.
-fn hyphened(key: &str) -> String {
-    let mut made = String::new();
-    for letter in key.chars() {
-        if letter.is_ascii_uppercase() && !made.is_empty() {
-            made.push('-');
-        }
-        made.push(if letter == '_' { '-' } else { letter.to_ascii_lowercase() });
-    }
-    made
-}
-
 /// The model's shape, by its name; a base has one of its own.
 fn shape(
     given: &Given,
@@ -263,7 +316,7 @@ fn shape(
     base: Option<&Design>,
     draft: &mut Draft,
 ) {
-    let named = given.of(&["model", "model-path", "model-name"]);
+    let named = given.of(&["model", "model-path", "model-id", "model-tag", "model-name"]);
     let named = named.map(|(value, line, _)| (value.to_owned(), line)).or(positional);
     let answer = draft.answers.model.clone().map(|name| (name, 0));
     let Some((name, line)) = answer.or(named) else {
@@ -315,8 +368,11 @@ fn ask_model(purpose: &str, line: u64, base: Option<&Design>, draft: &mut Draft)
 fn layout(given: &Given, engine: &str, draft: &mut Draft) {
     let tensor_names = ["tensor-parallel-size", "tp-size", "tp", "tensor-parallel"];
     let data_names = ["data-parallel-size", "dp-size", "dp"];
-    let ranks = given.number(&tensor_names).unwrap_or(1);
     let data = given.number(&data_names).unwrap_or(1).max(1);
+    // MindIE counts the devices, of which the rest is tensor parallelism.
+    let world = given.number(&["world-size"]).filter(|_| engine == "mindie");
+    let untold = world.map_or(1, |world| (world / data).max(1));
+    let ranks = given.number(&tensor_names).unwrap_or(untold);
     let line = |names: &[&str]| given.of(names).map_or((0, String::new()), |(_, l, key)| (l, key));
     let (tensor_line, tensor_key) = line(&tensor_names);
     let (data_line, data_key) = line(&data_names);
@@ -337,7 +393,8 @@ fn layout(given: &Given, engine: &str, draft: &mut Draft) {
     if data > 1 {
         draft.set(KnobId::data_parallel_size, &data.to_string(), key, data_line.max(tensor_line));
     }
-    let experts = given.of(&["ep-size", "ep", "moe-ep", "expert-parallel-size"]);
+    let names = ["ep-size", "ep", "moe-ep", "expert-parallel-size", "moe-expert-parallel-size"];
+    let experts = given.of(&names);
     let all = tensor.saturating_mul(data);
     let (expert, key, line) = match experts {
         Some((value, line, key)) => (value.to_owned(), key, line),
@@ -444,7 +501,7 @@ fn host(given: &Given, draft: &mut Draft) {
 
 /// How long requests are: an engine is told how long they may be at most.
 fn lengths(given: &Given, draft: &mut Draft) {
-    let names = ["max-model-len", "context-length", "max-seq-len"];
+    let names = ["max-model-len", "context-length", "max-seq-len", "session-len"];
     let inputs = given.number(&["max-input-token-len", "max-input-len"]);
     let Some(most) = given.number(&names) else { return };
     let line = given.of(&names).map_or(0, |it| it.1);
@@ -464,7 +521,7 @@ fn lengths(given: &Given, draft: &mut Draft) {
 }
 
 /// As many devices as one instance has, where no base says more.
-fn devices(base: Option<&Design>, draft: &mut Draft) {
+fn devices(base: Option<&Design>, text: &str, draft: &mut Draft) {
     let serving = &draft.design.serving;
     let one = serving
         .tensor_parallel_size
@@ -477,13 +534,13 @@ fn devices(base: Option<&Design>, draft: &mut Draft) {
     let detail = format!("one instance: {one} devices");
     draft.assume(Some(KnobId::num_devices), detail);
     if base.is_none() {
-        let id = match draft.design.get(KnobId::engine).to_string().as_str() {
-            "vllm_ascend" | "mindie" => "ascend-910c",
-            _ => "h100-sxm-80gb",
-        };
-        draft.default(KnobId::accelerator, id);
-        let detail = format!("no argument names the accelerator: {id}");
-        draft.assume(Some(KnobId::accelerator), detail);
+        draft.card = card::named(text);
+        let on_ascend = matches!(
+            draft.design.get(KnobId::engine).to_string().as_str(),
+            "vllm_ascend" | "mindie"
+        );
+        let usual = if on_ascend { "ascend-910c" } else { "h100-sxm-80gb" };
+        launch::accelerator(usual, draft);
     }
 }
 
@@ -504,7 +561,8 @@ fn rest(given: &Given, draft: &mut Draft) {
 }
 
 /// Arguments that are read, and may have set nothing.
-const READ: [&str; 14] = [
+const READ: [&str; 15] = [
+    "session-len",
     "enable-dp-attention",
     "enable-attention-dp",
     "max-model-len",

@@ -9,6 +9,7 @@ mod tokenizer;
 mod machine;
 mod named;
 mod open;
+mod partition;
 mod model_shape;
 mod run;
 mod mixer;
@@ -24,6 +25,7 @@ use crate::draft::{Draft, MAX_KEYS, UNTOLD};
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
 
+pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
 use tokenizer::Tokenizer;
 
@@ -285,39 +287,29 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
 
 /// Words behind an argument that aren't its own. The program's name is one, and says nothing.
 fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
+    // `-m module` is the program, too.
+    let is_module = |index: usize| {
+        let before = index.checked_sub(1).and_then(|before| words.get(before));
+        before.is_some_and(|before| before == "-m")
+    };
     for (index, word) in words.iter().enumerate() {
         // The script's reader tells of variables that nothing sets, but for those behind a switch.
         let told = word.starts_with("${") && !(flag.arity == Arity::Switch && index == 0);
-        if !told && !word.ends_with(".py") {
+        let is_program = word.ends_with(".py") || word == "-m" || is_module(index);
+        if !told && !is_program {
             draft.unknown(word, line, None);
         }
     }
 }
 
-/// An argument of neither; in YAML a knob's own name is one, too. Of a command it is the program's
-/// own where it stands behind its name.
+/// An argument of neither. Of a command it is the program's own where it stands behind its name.
+/// Names of knobs are ours alone, and mean something else in a text of others.
 fn unknown(argument: &Argument, is_own: bool, draft: &mut Draft) {
-    let name = argument.name.replace('-', "_");
-    let of_training = |knob: &KnobId| !knob.id().starts_with("serving.");
-    let knob = KnobId::ALL.iter().copied().filter(of_training).find(|k| k.knob().name == name);
-    match (knob, argument.values.first()) {
-        (Some(knob), Some(value)) => {
-            let value = match value.as_str() {
-                "True" => "true",
-                "False" => "false",
-                "null" | "None" | "~" => "none",
-                other => other,
-            };
-            draft.set(knob, value, &argument.name, argument.line);
-        }
-        _ => {
-            if is_own && draft.is_command && draft.title.is_none() {
-                carried::keep(&argument.name, &argument.values, argument.line, draft);
-            }
-            let nearest = || flags::closest(&argument.name);
-            draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
-        }
+    if is_own && draft.is_command && draft.title.is_none() {
+        carried::keep(&argument.name, &argument.values, argument.line, draft);
     }
+    let nearest = || flags::closest(&argument.name);
+    draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
 }
 
 fn cut(text: &str) -> String {

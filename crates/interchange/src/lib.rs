@@ -125,7 +125,7 @@ impl Format {
             Self::Serving
         } else if text.trim_start().starts_with('{') && dialects::title(text).is_none() {
             Self::HuggingFace
-        } else if MINDSPEED.iter().any(|word| text.contains(word)) {
+        } else if MINDSPEED.iter().any(|word| text.contains(word)) || dialects::is_on_ascend(text) {
             Self::Mindspeed
         } else {
             Self::Megatron

@@ -25,8 +25,80 @@ type Line<'a> = (u64, &'a str);
 
 /// The arguments that a recipe gives.
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
+    let words = constants(text);
+    let mut made = of_functions(text, draft);
+    // A model is named by a constant of the file, or by what a function takes without being told.
+    for argument in made.iter_mut().filter(|it| it.name == "model") {
+        for value in &mut argument.values {
+            if let Some(word) = words.get(value.as_str()) {
+                *value = (*word).to_owned();
+            }
+        }
+    }
+    made
+}
+
+/// Words that stand behind a name: `HF_MODEL = "org/name"`, `hf_path: str = "org/name"`.
+fn constants(text: &str) -> BTreeMap<&str, &str> {
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    let found = lines.filter_map(|(before, value)| {
+        let name = before.split(':').next().unwrap_or(before).trim();
+        let value = value.trim();
+        let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\''))?;
+        let word = value.get(1..)?.split(quote).next()?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (!name.is_empty() && name.chars().all(is_name)).then_some((name, word))
+    });
+    found.collect()
+}
+
+/// Calls whose first argument names a model on the hub.
+///
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/models/conversion/auto_bridge.py`.
+const BRIDGES: [&str; 5] = [
+    "AutoBridge.from_hf_model_id(",
+    "AutoBridge.from_hf_pretrained(",
+    "AutoBridge.from_hf_config(",
+    "AutoBridge.from_pretrained(",
+    "AutoBridge.from_auto_config(",
+];
+
+/// The model that a line's call names: `AutoBridge.from_hf_pretrained("org/name")`,
+/// `llm.llama3_70b.pretrain_recipe(..)` of NeMo.
+fn model_of_call(code: &str) -> Option<String> {
+    let behind = BRIDGES.iter().find_map(|call| code.split_once(call)).map(|(_, rest)| rest);
+    if let Some(word) = behind.and_then(|rest| rest.split([',', ')']).next()) {
+        let word = word.trim();
+        let word = word.split_once('=').map_or(word, |(_, word)| word.trim());
+        return Some(word.trim_matches(['"', '\'']).to_owned()).filter(|word| !word.is_empty());
+    }
+    let call = ["pretrain_recipe(", "finetune_recipe("];
+    let before = call.iter().find_map(|call| code.split_once(call)).map(|(before, _)| before)?;
+    let path = before.strip_suffix('.')?;
+    let path =
+        path.rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))).next()?;
+    path.contains('.').then(|| path.rsplit('.').next().unwrap_or(path).to_owned())
+}
+
+/// Ends of the names of Megatron-Bridge's recipes.
+const RECIPES: [&str; 4] = ["_pretrain_config", "_finetune_config", "_sft_config", "_peft_config"];
+
+/// The recipe that a line takes: `config = llama32_1b_pretrain_config(..)`.
+fn recipe_of_call(code: &str) -> Option<&str> {
+    let (_, value) = code.split_once('=')?;
+    let (called, _) = value.trim().split_once('(')?;
+    let is_name = called.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (is_name && RECIPES.iter().any(|end| called.ends_with(end))).then_some(called)
+}
+
+fn of_functions(text: &str, draft: &mut Draft) -> Vec<Argument> {
     let functions = functions(text);
     let names: Vec<&str> = functions.iter().map(|(name, _)| *name).collect();
+    // A recipe of the file itself is read, and says what it sets.
+    let is_foreign = |argument: &Argument| {
+        let is_own = |name: &String| names.contains(&name.as_str());
+        argument.name != "recipe" || !argument.values.iter().any(is_own)
+    };
     let recipes: Vec<&str> = names.iter().copied().filter(|name| is_recipe(name)).collect();
     let asked = draft.answers.variables.get("RECIPE").cloned();
     let chosen = asked.as_deref().and_then(|name| names.iter().copied().find(|n| *n == name));
@@ -62,6 +134,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         }
     }
     last.reverse();
+    last.retain(is_foreign);
     last
 }
 
@@ -100,7 +173,9 @@ fn collect(
     let Some(body) = functions.get(name).filter(|_| goes_on) else {
         return;
     };
-    for (number, line) in body.iter().skip(1) {
+    let joined = joined(body);
+    for (number, line) in &joined {
+        let line = line.as_str();
         if let Some((_, value)) = line.split_once('=') {
             let called = value.trim().split('(').next().unwrap_or_default();
             if value.contains('(') && functions.contains_key(called) && called != name {
@@ -109,6 +184,31 @@ fn collect(
         }
         made.extend(of_line(line, *number));
     }
+}
+
+/// The lines of a function behind its name, those of a list of lists as one.
+fn joined(body: &[Line<'_>]) -> Vec<(u64, String)> {
+    let mut made: Vec<(u64, String)> = vec![];
+    let mut open = 0_i64;
+    for (number, line) in body.iter().skip(1) {
+        let code = line.split(" #").next().unwrap_or(line);
+        let begins = code.trim_end().ends_with("[[") || {
+            let is_named = code.contains("_layout =") || code.contains("_model_part =");
+            is_named && code.trim_end().ends_with('[')
+        };
+        let deeper = code.matches('[').count() as i64 - code.matches(']').count() as i64;
+        match made.last_mut().filter(|_| open > 0) {
+            Some((_, whole)) => {
+                whole.push_str(code.trim());
+                open += deeper;
+            }
+            None => {
+                made.push((*number, (*line).to_owned()));
+                open = if begins { deeper } else { 0 };
+            }
+        }
+    }
+    made
 }
 
 /// What a recipe's name says: the model, and how many devices.
@@ -130,6 +230,21 @@ fn of_line(line: &str, number: u64) -> Vec<Argument> {
     let code = line.trim();
     if code.starts_with('#') || code.starts_with('"') {
         return vec![];
+    }
+    if let Some(recipe) = recipe_of_call(code) {
+        let values = vec![recipe.to_owned()];
+        let mut made = vec![Argument { name: "recipe".to_owned(), values, line: number }];
+        let inner = code.split_once('(').map_or("", |(_, inner)| inner);
+        made.extend(inner.split(", ").filter_map(|piece| of_piece(piece, number)));
+        return made;
+    }
+    if let Some(model) = model_of_call(code) {
+        let mut made =
+            vec![Argument { name: "model".to_owned(), values: vec![model], line: number }];
+        // NeMo's call takes the cluster, too.
+        let inner = code.split_once("_recipe(").map_or("", |(_, inner)| inner);
+        made.extend(inner.split(", ").filter_map(|piece| of_piece(piece, number)));
+        return made;
     }
     if code.contains("pipeline_model_parallel_layout(")
         && let Some(layout) = code.split('"').nth(1)
@@ -156,6 +271,10 @@ fn of_piece(piece: &str, line: u64) -> Option<Argument> {
     }
     let value = closed(value.split(" #").next().unwrap_or(value).trim());
     let name = path.split_once('.').map_or(path, |(_, rest)| rest);
+    // Stages as lists stay one value.
+    if value.starts_with("[[") && (name.ends_with("_layout") || name.ends_with("_model_part")) {
+        return Some(Argument { name: spelled(name), values: vec![value.to_owned()], line });
+    }
     let words: Vec<String> = match value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
         Some(list) => list.split(',').map(literal).collect(),
         None => vec![literal(value)],

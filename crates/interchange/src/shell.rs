@@ -31,6 +31,9 @@ const MAX_EXPANDED: usize = 1 << 22;
 /// Commands that are looked at for what they read.
 const MAX_TOLD: usize = 1_000;
 
+/// Words of a command by which it is known, at most: containers have many switches before it.
+const MAX_FIRST: usize = 64;
+
 /// A character and the line that it was written on.
 pub(super) type Mark = (char, u64);
 
@@ -116,6 +119,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.fault(line, "", detail);
         return vec![];
     }
+    script.commands.iter_mut().for_each(|words| dialects::spell_out(words));
     let words = launched(&script, draft);
     if let Some(line) = script.branches {
         let detail = format!(
@@ -166,7 +170,7 @@ pub(crate) fn command(text: &str, draft: &mut Draft, is: &dyn Fn(&str) -> bool) 
         return vec![];
     }
     let joined = |words: &Vec<Word>| {
-        let few: Vec<&str> = words.iter().take(12).map(|(word, _)| word.as_str()).collect();
+        let few: Vec<&str> = words.iter().take(MAX_FIRST).map(|(word, _)| word.as_str()).collect();
         is(&few.join(" "))
     };
     script.commands.iter().rev().find(|words| joined(words)).cloned().unwrap_or_default()

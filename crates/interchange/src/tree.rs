@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::arguments::{Argument, spelled};
+use crate::dialects::layout_of_lists;
 use crate::draft::{Draft, Question};
 
 /// Values of a file, at most, with those that aliases repeat.
@@ -96,7 +97,11 @@ impl Flat {
                 });
                 words.collect()
             }
-            Node::Map(_) | Node::List(_) => return self.walk(path, aside, node, draft),
+            Node::List(items) => match layout(items) {
+                Some(pattern) => vec![pattern],
+                None => return self.walk(path, aside, node, draft),
+            },
+            Node::Map(_) => return self.walk(path, aside, node, draft),
         };
         if aside {
             let name = path.rsplit('.').next().unwrap_or(path);
@@ -105,6 +110,22 @@ impl Flat {
             self.arguments.push(Argument { name: path.to_owned(), values, line });
         }
     }
+}
+
+/// The pipeline's stages where lists of words say what each holds.
+fn layout(items: &[Node]) -> Option<String> {
+    let words = |item: &Node| match item {
+        Node::List(words) => {
+            let word = |node: &Node| match node {
+                Node::Scalar(text, _) => Some(text.clone()),
+                Node::Map(_) | Node::List(_) => None,
+            };
+            words.iter().map(word).collect::<Option<Vec<String>>>()
+        }
+        Node::Scalar(..) | Node::Map(_) => None,
+    };
+    let lists: Option<Vec<Vec<String>>> = items.iter().map(words).collect();
+    layout_of_lists(&lists?).filter(|pattern| pattern.contains('t'))
 }
 
 /// A value with its references: `${model.hidden_size}` of the file, `${NAME:default}` and

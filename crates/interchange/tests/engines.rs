@@ -1,7 +1,7 @@
 //! Launch commands of inference engines.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use interchange::{Format, Import, Provenance, command, export_command, import};
+use interchange::{Answers, Bundle, Format, Import, Provenance, command, export_command, import};
 use model::choice::{Choice as _, Engine};
 use model::design::{Design, KnobId};
 use model::preset::Preset;
@@ -222,4 +222,144 @@ proptest! {
         text.drain(at..end);
         let _ = import(Format::Serving, &text.into_iter().collect::<String>(), None);
     }
+}
+
+/// Reads a text that starts an engine, whatever the weights' room.
+#[track_caller]
+fn starts(text: &str, values: &str) -> Import {
+    assert_eq!(Format::detect(text), Format::Serving, "{text}");
+    let import = import(Format::Serving, text, None);
+    assert_eq!(import.errors, [], "{text}");
+    let design = import.design.as_ref().unwrap();
+    for setting in values.split_whitespace() {
+        let (name, value) = setting.split_once('=').unwrap();
+        let name = if name.contains('.') { name.to_owned() } else { format!("serving.{name}") };
+        let knob = KnobId::find(&name).unwrap();
+        assert_eq!(design.get(knob).to_string(), value, "{name} of {text}");
+    }
+    import
+}
+
+/// After vLLM's docs, "Using Docker", and SGLang's README.
+#[test]
+fn what_follows_an_image_whose_entry_point_is_an_engine_is_its_arguments() {
+    let text = "docker run --gpus all --ipc=host -p 8000:8000 vllm/vllm-openai:v0.11.0 --model \
+                Qwen/Qwen3-235B-A22B --tensor-parallel-size 8 --max-num-batched-tokens 16384";
+    let import = starts(
+        text,
+        "engine=vllm tensor_parallel_size=8 max_num_batched_tokens=16384 cluster.num_devices=8 \
+         transformer.num_layers=94",
+    );
+    assert_eq!(import.unknown, []);
+    let newer = "docker run --gpus all registry.local:5000/vllm/vllm-openai Qwen/Qwen3-32B -tp=4";
+    starts(newer, "tensor_parallel_size=4 transformer.num_layers=64");
+    let own = "docker run --entrypoint python3 vllm/vllm-openai:latest -m \
+               vllm.entrypoints.openai.api_server --model Qwen/Qwen3-32B -tp 4";
+    starts(own, "tensor_parallel_size=4 cluster.num_devices=4");
+    let sglang = "docker run --gpus all --shm-size 32g -p 30000:30000 -v ~/.cache:/root/.cache \
+                  --env HF_TOKEN=x --ipc=host --network=host --privileged lmsysorg/sglang:latest \
+                  python3 -m sglang.launch_server --model-path Qwen/Qwen3-235B-A22B --tp 8";
+    starts(sglang, "engine=sglang tensor_parallel_size=8 transformer.num_layers=94");
+}
+
+/// After vLLM's docs, "Server arguments", and TensorRT-LLM's `examples/llm-api`.
+#[test]
+fn a_file_of_an_engine_s_settings_is_read_alone_and_beside_its_command() {
+    let vllm = "model: Qwen/Qwen3-30B-A3B\ntensor-parallel-size: 2\nmax-model-len: 16384\n\
+                gpu-memory-utilization: 0.9\nmax-num-seqs: 64\n";
+    starts(vllm, "engine=vllm tensor_parallel_size=2 max_num_seqs=64 transformer.num_layers=48");
+    let tensorrt = "enable_attention_dp: true\ntensor_parallel_size: 8\nkv_cache_config:\n  dtype: \
+                    fp8\ncuda_graph_config:\n  max_batch_size: 512\nmoe_expert_parallel_size: 8\n";
+    let import = starts(
+        tensorrt,
+        "engine=tensorrt_llm tensor_parallel_size=1 data_parallel_size=8 kv_cache_dtype=fp8 \
+         moe_expert_parallel_size=8",
+    );
+    assert!(!import.set.iter().any(|set| set.knob == KnobId::max_num_seqs));
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let command = "vllm serve --config serve.yaml --max-num-seqs 32\n";
+    let files = vec![file("run.sh", command), file("serve.yaml", vllm)];
+    let import = Bundle::new(files).unwrap().import(None, None, None, &Answers::default());
+    let serving = import.design.unwrap().serving;
+    assert_eq!((serving.tensor_parallel_size, serving.max_num_seqs), (2, 32));
+    let training = "model: Qwen/Qwen3-8B\nmax_length: 8192\nper_device_train_batch_size: 2\n";
+    assert_ne!(Format::detect(training), Format::Serving);
+}
+
+const POD: &str = "      containers:\n      - name: engine\n        image: IMAGE\n        \
+                   COMMAND\n        env:\n        - {name: MODEL_ID, value: Qwen/Qwen3-32B}\n\
+                   \x20       \
+                   resources:\n          limits: {nvidia.com/gpu: \"8\"}\n";
+
+/// After vLLM's docs, "Using Kubernetes" and "LWS"; KServe's and Dynamo's examples.
+#[test]
+fn a_manifest_is_the_command_that_its_container_starts_times_its_copies() {
+    let deployment = |image: &str, command: &str| {
+        let pod = POD.replace("IMAGE", image).replace("COMMAND", command);
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n---\nkind: Deployment\nspec:\n  \
+             replicas: 3\n  template:\n    spec:\n{pod}"
+        )
+    };
+    let image = "vllm/vllm-openai:v0.11.0";
+    let arguments = "args: [--model, $(MODEL_ID), --tensor-parallel-size, \"8\"]";
+    let import = starts(
+        &deployment(image, arguments),
+        "engine=vllm tensor_parallel_size=8 cluster.num_devices=24 transformer.num_layers=64",
+    );
+    assert_eq!(import.unknown, []);
+    assert!(import.set.iter().any(|set| set.line == 13), "{:?}", import.set);
+    let script = "command: [sh, -c, \"ray start --head; vllm serve $MODEL_ID -tp 4\"]";
+    starts(&deployment("own/image", script), "tensor_parallel_size=4 transformer.num_layers=64");
+    let sglang = "command: [python3, -m, sglang.launch_server]\n        args: [--model-path=\
+                  Qwen/Qwen3-32B, --tp=8]";
+    starts(&deployment("lmsysorg/sglang", sglang), "engine=sglang tensor_parallel_size=8");
+    let trt = "command: [trtllm-serve, Qwen/Qwen3-32B, --tp_size, \"8\"]";
+    starts(&deployment("nvcr.io/a/b", trt), "engine=tensorrt_llm tensor_parallel_size=8");
+}
+
+/// After the docs of `LeaderWorkerSet` in vLLM's guide, and of Docker Compose.
+#[test]
+fn pods_of_one_instance_and_services_of_compose_are_read() {
+    let leader = "spec:\n  replicas: 2\n  leaderWorkerTemplate:\n    size: 2\n    \
+                  leaderTemplate:\n      spec:\n        containers:\n        - name: a\n          \
+                  image: vllm/vllm-openai\n          command: [sh, -c, \"vllm serve \
+                  Qwen/Qwen3-235B-A22B --tensor-parallel-size 8 --pipeline_parallel_size 2\"]\n\
+                  \x20         \
+                  resources: {limits: {nvidia.com/gpu: 8}}\n    workerTemplate: {}\n";
+    let text = format!("kind: LeaderWorkerSet\n{leader}");
+    starts(&text, "tensor_parallel_size=8 pipeline_parallel_size=2 cluster.num_devices=32");
+    let compose = "services:\n  engine:\n    image: vllm/vllm-openai:latest\n    command: >\n      \
+                   --model Qwen/Qwen3-30B-A3B\n      --tensor-parallel-size 2\n    deploy:\n      \
+                   resources:\n        reservations:\n          devices:\n            - {driver: \
+                   nvidia, count: 2}\n";
+    starts(compose, "tensor_parallel_size=2 cluster.num_devices=2 transformer.num_layers=48");
+    let other = "lmdeploy serve api_server Qwen/Qwen3-30B-A3B --tp 2 --session-len 8192";
+    let import = starts(other, "tensor_parallel_size=2 transformer.num_layers=48");
+    assert!(import.questions.iter().any(|it| it.name == "serving.engine"));
+    let elsewhere = "# MI300X\nvllm serve Qwen/Qwen3-32B --tensor-parallel-size 8";
+    let import = starts(elsewhere, "tensor_parallel_size=8");
+    let asked = import.questions.iter().find(|it| it.name == "cluster.accelerator");
+    assert!(asked.is_some_and(|it| it.guess.is_none()));
+}
+
+/// After KServe's docs, "Hugging Face Runtime" and "LLMInferenceService", and `MindIE`'s guide.
+#[test]
+fn a_service_without_a_command_is_what_its_operator_starts() {
+    let kserve = "kind: InferenceService\nspec:\n  predictor:\n    model:\n      modelFormat: \
+                  {name: huggingface}\n      args: [--model_name=llama3, \
+                  --model_id=Qwen/Qwen3-32B, --tensor-parallel-size=4]\n      resources: \
+                  {limits: {nvidia.com/gpu: \"4\"}}\n";
+    starts(kserve, "tensor_parallel_size=4 cluster.num_devices=4 transformer.num_layers=64");
+    let service = "kind: LLMInferenceService\nspec:\n  model: {uri: \
+                   hf://deepseek-ai/DeepSeek-R1, name: r1}\n  replicas: 2\n  parallelism: {data: \
+                   32, dataLocal: 8, expert: true, tensor: 1}\n";
+    starts(
+        service,
+        "data_parallel_size=32 moe_expert_parallel_size=32 cluster.num_devices=64 \
+         transformer.num_layers=61",
+    );
+    let mindie = "{\"BackendConfig\": {\"ModelDeployConfig\": {\"ModelConfig\": [{\"modelName\": \
+                  \"qwen3-32b\", \"worldSize\": 4}]}}}";
+    starts(mindie, "engine=mindie tensor_parallel_size=4 cluster.num_devices=4");
 }

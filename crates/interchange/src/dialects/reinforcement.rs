@@ -5,6 +5,79 @@ use crate::draft::Draft;
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
+use super::words::{PRECISION, RECOMPUTE, RESHARD};
+
+pub(super) const VERL: &str = "verl";
+pub(super) const NEMO_RL: &str = "NeMo-RL";
+
+/// A framework whose trainer is PyTorch's FSDP, unless it is told to be Megatron.
+pub(super) struct Sharded {
+    /// What people call it then.
+    pub(super) title: &'static str,
+    /// The dialect that it is of.
+    of: &'static str,
+    /// What it does without being told.
+    pub(super) defaults: &'static [(&'static str, &'static str)],
+}
+
+/// Sources: verl, `trainer/config/actor/dp_actor.yaml` and `workers/fsdp_workers.py`; NeMo-RL,
+/// `models/policy/dtensor_policy_worker.py`.
+pub(super) const SHARDED: [Sharded; 2] = [
+    Sharded {
+        title: "verl with FSDP",
+        of: VERL,
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"),
+            ("bf16", ""),
+            ("micro-batch-size", "1"),
+            ("mtp-num-layers", "0"),
+            ("recompute-granularity", "full"),
+            ("moe-token-dispatcher-type", "alltoall"),
+            ("overlap-grad-reduce", ""),
+        ],
+    },
+    Sharded {
+        title: "NeMo-RL with DTensor",
+        of: NEMO_RL,
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"),
+            ("bf16", ""),
+            ("micro-batch-size", "1"),
+            ("mtp-num-layers", "0"),
+            ("moe-token-dispatcher-type", "alltoall"),
+            ("overlap-grad-reduce", ""),
+        ],
+    },
+];
+
+/// What a framework is where its arguments don't say that Megatron trains.
+pub(super) fn sharded(title: &str, arguments: &[Argument]) -> Option<&'static Sharded> {
+    let sharded = SHARDED.iter().find(|sharded| sharded.of == title)?;
+    (!is_megatron(title, arguments)).then_some(sharded)
+}
+
+fn is_megatron(title: &str, arguments: &[Argument]) -> bool {
+    let is_true = |argument: &Argument| {
+        argument.values.first().is_some_and(|word| word.eq_ignore_ascii_case("true"))
+    };
+    if title == NEMO_RL {
+        let told = |name: &str| arguments.iter().rev().find(|it| it.name.ends_with(name));
+        let has = |section: &str| arguments.iter().any(|it| it.name.contains(section));
+        // What a recipe extends may say it; then the only section is that of what runs.
+        return match (told("megatron-cfg.enabled"), told("dtensor-cfg.enabled")) {
+            (Some(megatron), _) => is_true(megatron),
+            (None, Some(other)) => !is_true(other),
+            (None, None) => has("megatron-cfg.") && !has("dtensor-cfg."),
+        };
+    }
+    arguments.iter().any(|argument| {
+        let name = argument.name.as_str();
+        let chooses =
+            matches!(name, "model-engine" | "config-name") || name.ends_with("actor.strategy");
+        let names_it = || argument.values.first().is_some_and(|word| word.contains("megatron"));
+        name.contains("actor.megatron.") || (chooses && names_it())
+    })
+}
 
 /// Source: verl, `update_actor` of `workers/megatron_workers.py` and `fsdp_workers.py`: weights and
 /// states are loaded before it and offloaded behind it.
@@ -15,7 +88,7 @@ const BETWEEN_PHASES: &str = "between phases: it is on the device while the acto
 pub(super) static DIALECTS: &[Dialect] = &[
     // verl. Source: verl/trainer/config/actor of volcengine/verl.
     Dialect {
-        title: "verl",
+        title: VERL,
         markers: &[&["actor_rollout_ref"]],
         strict: true,
         rows: &[
@@ -41,31 +114,59 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("override-optimizer-config.optimizer-cpu-offload", Is("optimizer-cpu-offload")),
             ("override-optimizer-config.optimizer-offload-fraction",
                 Is("optimizer-offload-fraction")),
-            ("actor.fsdp-config.fsdp-size", Is("data-parallel-size")),
+            ("actor.fsdp-config.fsdp-size", Nothing("read with the number of devices")),
+            ("actor.fsdp-config.reshard-after-forward", Choice(RESHARD)),
+            ("actor.fsdp-config.offload-policy", Is("optimizer-cpu-offload")),
+            ("actor.fsdp-config.forward-prefetch", Is("overlap-param-gather")),
+            ("actor.fsdp-config.ulysses-sequence-parallel-size", Is("context-parallel-size")),
+            ("actor.fsdp-config.model-dtype", Nothing("what weights are loaded as")),
+            ("actor.strategy", Nothing("read: it says what shards the actor")),
+            ("model-engine", Nothing("read: it says what shards the actor")),
+            ("config-name", Nothing("read: it says what shards the actor")),
+            ("config-path", Nothing("where the configuration is")),
             ("actor.ulysses-sequence-parallel-size", Is("context-parallel-size")),
             ("actor-rollout-ref.model.enable-gradient-checkpointing", Choice(&[
                 ("true", "recompute-granularity", "full"), ("false", "", "nothing is recomputed"),
             ])),
-            ("actor.megatron.override-transformer-config.num-layers-in-first-pipeline-stage",
-                Is("decoder-first-pipeline-num-layers")),
-            ("actor.megatron.override-transformer-config.num-layers-in-last-pipeline-stage",
-                Is("decoder-last-pipeline-num-layers")),
-            ("actor.megatron.override-transformer-config.recompute-method",
-                Is("recompute-method")),
-            ("actor.megatron.override-transformer-config.recompute-granularity",
-                Is("recompute-granularity")),
-            ("actor.megatron.override-transformer-config.recompute-num-layers",
-                Is("recompute-num-layers")),
-            ("actor.megatron.override-transformer-config.recompute-modules",
-                Is("recompute-modules")),
-            ("actor.megatron.override-transformer-config.attention-backend",
-                Is("attention-backend")),
-            ("actor.megatron.override-transformer-config.moe-permute-fusion",
-                Is("moe-permute-fusion")),
-            ("actor.megatron.override-transformer-config.moe-enable-deepep",
-                Is("moe-enable-deepep")),
             ("seq-length", Is("seq-length")), ("bf16", Is("bf16")),
             ("use-distributed-optimizer", Is("use-distributed-optimizer")),
+        ],
+        defaults: &[
+            ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
+            ("moe-token-dispatcher-type", "alltoall"), ("expert-tensor-parallel-size", "1"),
+            ("micro-batch-size", "1"),
+        ],
+    },
+    // NeMo-RL. Source: examples/configs and nemo_rl/models/policy of NVIDIA-NeMo/RL.
+    Dialect {
+        title: NEMO_RL,
+        markers: &[&["megatron_cfg"], &["dtensor_cfg"]],
+        strict: true,
+        rows: &[
+            ("policy.model-name", Is("model")),
+            ("defaults", Nothing("the file that it extends: read, where it is given, too")),
+            ("policy.tokenizer.name", Nothing("the model's own")),
+            ("policy.train-global-batch-size", Is("global-batch-size")),
+            ("policy.train-micro-batch-size", Is("micro-batch-size")),
+            ("policy.max-total-sequence-length", Is("seq-length")),
+            ("policy.precision", Choice(PRECISION)),
+            ("cluster.num-nodes", Is("nnodes")), ("cluster.gpus-per-node", Is("nproc-per-node")),
+            ("megatron-cfg.enabled", Nothing("read: it says what trains")),
+            ("dtensor-cfg.enabled", Nothing("read: it says what trains")),
+            ("megatron-cfg.activation-checkpointing", Choice(RECOMPUTE)),
+            ("dtensor-cfg.activation-checkpointing", Choice(RECOMPUTE)),
+            ("dtensor-cfg.tensor-parallel-size", Is("tensor-model-parallel-size")),
+            ("dtensor-cfg.context-parallel-size", Is("context-parallel-size")),
+            ("dtensor-cfg.expert-parallel-size", Is("expert-model-parallel-size")),
+            ("dtensor-cfg.sequence-parallel", Is("sequence-parallel")),
+            ("dtensor-cfg.cpu-offload", Is("optimizer-cpu-offload")),
+            ("megatron-cfg.optimizer.optimizer", Is("optimizer")),
+            ("megatron-cfg.optimizer.use-distributed-optimizer", Is("use-distributed-optimizer")),
+            ("megatron-cfg.optimizer.optimizer-cpu-offload", Is("optimizer-cpu-offload")),
+            ("megatron-cfg.optimizer.optimizer-offload-fraction",
+                Is("optimizer-offload-fraction")),
+            ("distributed-data-parallel-config.overlap-grad-reduce", Is("overlap-grad-reduce")),
+            ("distributed-data-parallel-config.overlap-param-gather", Is("overlap-param-gather")),
         ],
         defaults: &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
@@ -97,7 +198,8 @@ pub(super) fn together(
     draft: &mut Draft,
 ) -> Vec<Argument> {
     match dialect.map(|dialect| dialect.title) {
-        Some("verl") => verl(&mut arguments, draft),
+        Some(VERL) => verl(&mut arguments, draft),
+        Some(NEMO_RL) => nemo_rl(&mut arguments, draft),
         Some("slime") => slime(&mut arguments, draft),
         _ => {}
     }
@@ -130,6 +232,41 @@ fn verl(arguments: &mut Vec<Argument>, draft: &mut Draft) {
             argument.values = vec![prompts.saturating_mul(each).to_string()];
         });
         draft.assume(None, detail);
+    }
+    if !is_megatron(VERL, arguments) {
+        verl_with_fsdp(arguments);
+    }
+}
+
+/// One of two trainers runs; the sections of the other say nothing.
+fn nemo_rl(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+    let off = if is_megatron(NEMO_RL, arguments) { "dtensor-cfg." } else { "megatron-cfg." };
+    arguments.retain(|argument| {
+        let is_off = argument.name.contains(off);
+        if is_off {
+            draft.ignore(&argument.name, argument.line, "of the trainer that doesn't run");
+        }
+        !is_off
+    });
+}
+
+/// FSDP over a part of the devices copies the model; Ulysses' all-to-all splits sequences.
+fn verl_with_fsdp(arguments: &mut Vec<Argument>) {
+    let part = number(arguments, "actor-rollout-ref.actor.fsdp-config.fsdp-size");
+    let nodes = number(arguments, "trainer.nnodes").unwrap_or(1);
+    let each = number(arguments, "trainer.n-gpus-per-node");
+    let devices = each.map(|each| each.saturating_mul(nodes));
+    if let (Some(part), Some(devices)) = (part.filter(|part| *part > 0), devices)
+        && part < devices
+        && devices.is_multiple_of(part)
+    {
+        let of = "actor-rollout-ref.actor.fsdp-config.fsdp-size";
+        add(arguments, "num-distributed-optimizer-instances", devices / part, of);
+    }
+    let is_ulysses = |it: &&Argument| it.name.ends_with("ulysses-sequence-parallel-size");
+    if let Some(line) = arguments.iter().find(is_ulysses).map(|it| it.line) {
+        let values = vec!["ulysses_cp_algo".to_owned()];
+        arguments.push(Argument { name: "context-parallel-algo".to_owned(), values, line });
     }
 }
 

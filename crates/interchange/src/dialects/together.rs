@@ -1,15 +1,24 @@
 //! Keys of trainers that only mean something together: how often a model is copied, and into how
 //! many parts each copy is cut.
 
-use crate::arguments::Argument;
+use crate::arguments::{Argument, spelled};
+use crate::draft::Draft;
+use crate::models;
 
-use super::Dialect;
-use super::table::DEEPSPEED;
+use super::table::{DEEPSPEED, NEOX};
+use super::{Dialect, maxtext, megatron_core, torchtitan};
 
 /// The arguments of a dialect, each of which then means something by itself.
-pub(super) fn together(dialect: Option<&Dialect>, mut arguments: Vec<Argument>) -> Vec<Argument> {
+pub(super) fn together(
+    dialect: Option<&Dialect>,
+    mut arguments: Vec<Argument>,
+    draft: &mut Draft,
+) -> Vec<Argument> {
     match dialect.map(|dialect| dialect.title) {
-        Some("torchtitan") => torchtitan(&mut arguments),
+        Some(torchtitan::TITLE) => of_torchtitan(&mut arguments),
+        Some(maxtext::TITLE) => of_maxtext(&mut arguments, draft),
+        Some(megatron_core::BRIDGE) => recipe(&mut arguments, draft),
+        Some(NEOX) => of_neox(&mut arguments),
         Some(DEEPSPEED) => deepspeed(&mut arguments),
         _ => {}
     }
@@ -37,7 +46,7 @@ fn replace(arguments: &mut [Argument], name: &str, value: u64) {
 /// HSDP: copies times parts are the ranks that share a batch; copies of one part each are DDP.
 ///
 /// Source: `torchtitan/distributed/parallel_dims.py`.
-fn torchtitan(arguments: &mut Vec<Argument>) {
+fn of_torchtitan(arguments: &mut Vec<Argument>) {
     let (parts, copies) = ("data-parallel-shard-degree", "data-parallel-replicate-degree");
     if let (Some(shard), Some(replicate)) = (number(arguments, parts), number(arguments, copies)) {
         replace(arguments, parts, shard.saturating_mul(replicate));
@@ -96,5 +105,244 @@ fn deepspeed(arguments: &mut Vec<Argument>) {
     if let Some(line) = find(arguments, "sequence-parallel-size").map(|argument| argument.line) {
         let values = vec!["ulysses_cp_algo".to_owned()];
         arguments.push(Argument { name: "context-parallel-algo".to_owned(), values, line });
+    }
+}
+
+fn push(arguments: &mut Vec<Argument>, name: &str, value: &str, line: u64) {
+    arguments.push(Argument { name: name.to_owned(), values: vec![value.to_owned()], line });
+}
+
+/// Drops arguments of a name whose value is none in this framework, and says so.
+fn drop_none(arguments: &mut Vec<Argument>, name: &str, none: &[&str], draft: &mut Draft) {
+    let is_none = |argument: &Argument| {
+        argument.name.rsplit('.').next() == Some(name)
+            && argument.values.first().is_some_and(|value| none.contains(&value.as_str()))
+    };
+    arguments.retain(|argument| {
+        if is_none(argument) {
+            draft.ignore(&argument.name, argument.line, "as much as none");
+        }
+        !is_none(argument)
+    });
+}
+
+/// The mesh of MaxText: axes between slices and inside of one, of which those of data share the
+/// batch, those of FSDP the parameters, too. A batch of each device is less than that of a replica.
+///
+/// Source: AI-Hypercomputer/maxtext, `configs/base.yml` and `pyconfig.py`; a chunk of a pipeline
+/// has one layer without being told.
+fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+    for (name, none) in [
+        ("q-lora-rank", &["0"][..]),
+        ("num-experts", &["1"]),
+        ("n-routing-groups", &["-1"]),
+        ("topk-routing-group", &["-1"]),
+        ("sliding-window-size", &["0"]),
+        ("quantization", &[""]),
+        ("shared-experts", &["0"]),
+        ("mtp-num-layers", &["0"]),
+    ] {
+        drop_none(arguments, name, none, draft);
+    }
+    for argument in arguments.iter_mut().filter(|it| it.name.ends_with("model-name")) {
+        let own = argument.values.first().map(String::as_str);
+        if let Some((_, name)) = maxtext::MODELS.iter().find(|(theirs, _)| Some(*theirs) == own) {
+            argument.values = vec![(*name).to_owned()];
+        }
+    }
+    let gates = find(arguments, "mlp-activations").map(|it| (it.values.len(), it.line));
+    if let Some((1, line)) = gates {
+        push(arguments, "swiglu", "false", line);
+    }
+    let axis = |arguments: &[Argument], names: &[&str]| {
+        let named = names.iter().flat_map(|name| ["ici", "dcn"].map(|of| (of, name)));
+        named.fold(1_u64, |product, (of, name)| {
+            let size = number(arguments, &format!("{of}-{name}-parallelism"));
+            product.saturating_mul(size.unwrap_or(1))
+        })
+    };
+    let line = arguments.iter().find(|it| it.name.ends_with("-parallelism")).map_or(0, |a| a.line);
+    let tensor = axis(arguments, &["tensor", "tensor-transpose", "tensor-sequence"]);
+    let (stages, experts) = (axis(arguments, &["pipeline"]), axis(arguments, &["expert"]));
+    if stages > 1 && find(arguments, "num-layers-per-pipeline-stage").is_none() {
+        push(arguments, "num-layers-per-virtual-pipeline-stage", "1", line);
+    }
+    let context = axis(arguments, &["context", "sequence"]);
+    let parts = axis(arguments, &["fsdp", "fsdp-transpose"]).saturating_mul(experts);
+    let copies = axis(arguments, &["data"]);
+    for (name, size) in [
+        ("tensor-model-parallel-size", tensor),
+        ("pipeline-model-parallel-size", stages),
+        ("expert-model-parallel-size", experts),
+        ("context-parallel-size", context),
+    ] {
+        if size > 1 {
+            push(arguments, name, &size.to_string(), line);
+        }
+    }
+    // An axis of -1 takes the devices that are left.
+    let is_open = |it: &Argument| {
+        it.name.ends_with("-parallelism") && it.values.first().is_some_and(|value| value == "-1")
+    };
+    let is_open = arguments.iter().any(is_open);
+    let ranks = parts.saturating_mul(copies);
+    if line > 0 && ranks > 1 && !is_open {
+        push(arguments, "data-parallel-size", &ranks.to_string(), line);
+    }
+    if copies > 1 && parts > 1 {
+        push(arguments, "num-distributed-optimizer-instances", &copies.to_string(), line);
+    } else if copies > 1 && !is_open {
+        push(arguments, "data-parallel-sharding-strategy", "no_shard", line);
+    }
+    let each = tensor.saturating_mul(context).saturating_mul(stages);
+    per_device(arguments, each, stages, draft);
+}
+
+/// What a replica takes of a batch that is given for each device.
+fn per_device(arguments: &mut Vec<Argument>, devices: u64, stages: u64, draft: &mut Draft) {
+    let name = "per-device-batch-size";
+    let text = find(arguments, name).and_then(|it| it.values.first().cloned());
+    let Some(each) = text.and_then(|text| text.parse::<f64>().ok()) else { return };
+    let whole = each * devices as f64;
+    let stages = stages.max(1) as f64;
+    if !(1.0..=1e6).contains(&(whole / stages)) || (whole / stages).fract() > 0.0 {
+        let line = find(arguments, name).map_or(0, |it| it.line);
+        draft.ignore(name, line, "a batch that its replica's devices can't share evenly");
+        return arguments.retain(|it| !it.name.ends_with(name));
+    }
+    replace(arguments, name, (whole / stages) as u64);
+    if stages > 1.0 {
+        let steps = number(arguments, "gradient-accumulation-steps").unwrap_or(1);
+        let steps = steps.saturating_mul(stages as u64).to_string();
+        let line = find(arguments, name).map_or(0, |it| it.line);
+        arguments.retain(|it| !it.name.ends_with("gradient-accumulation-steps"));
+        push(arguments, "gradient-accumulation-steps", &steps, line);
+    }
+}
+
+/// One expert is a dense layer, and a token takes one without being told.
+///
+/// Source: EleutherAI/gpt-neox, `megatron/neox_arguments/neox_args.py:NeoXArgsMoE`.
+fn of_neox(arguments: &mut Vec<Argument>) {
+    let names = ["moe-num-experts", "num-experts"];
+    let experts = names.iter().find_map(|name| number(arguments, name)).unwrap_or(1);
+    if experts > 1 && find(arguments, "moe-top-k").is_none() {
+        push(arguments, "moe-top-k", "1", crate::draft::UNTOLD);
+    } else if experts <= 1 {
+        arguments.retain(|it| !(names.contains(&it.name.as_str()) || it.name.starts_with("moe-")));
+    }
+}
+
+/// Names of recipes by which a command takes one: `--recipe qwen3_30b_a3b_pretrain_config`.
+const RECIPES: [&str; 4] = ["recipe", "model-recipe-name", "factory", "recipe-name"];
+
+/// A recipe's name says the model, and its settings aren't in the text.
+fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+    let is_recipe = |it: &Argument| RECIPES.contains(&it.name.as_str());
+    let mut inner = vec![];
+    for argument in arguments.iter_mut().filter(|it| is_recipe(it)) {
+        let Some(text) = argument.values.first().cloned() else { continue };
+        let (name, given) = text.split_once('(').unwrap_or((text.as_str(), ""));
+        let detail = format!(
+            "the settings of the recipe `{name}` aren't in the text: what overrides them is read, \
+             and the rest is as without one"
+        );
+        draft.assume(None, crate::draft::shortened(&detail));
+        for (key, value) in
+            given.trim_end_matches(')').split(',').filter_map(|it| it.split_once('='))
+        {
+            let values = vec![value.trim().trim_matches(['"', '\'']).to_owned()];
+            inner.push(Argument { name: spelled(key.trim()), values, line: argument.line });
+        }
+        argument.name = "model-name".to_owned();
+        argument.values = vec![model_of_recipe(name)];
+    }
+    arguments.extend(inner);
+    // NeMo's modules are called as its recipes are.
+    for argument in arguments.iter_mut().filter(|it| it.name == "model") {
+        for value in argument.values.iter_mut().filter(|value| !value.contains('/')) {
+            *value = model_of_recipe(value);
+        }
+    }
+}
+
+/// Words of a recipe's name that say how the model is trained, beside numbers of something.
+const SETTINGS: [&str; 26] = [
+    "pretrain",
+    "finetune",
+    "sft",
+    "peft",
+    "lora",
+    "dora",
+    "config",
+    "recipe",
+    "full",
+    "bf16",
+    "fp16",
+    "fp8",
+    "nvfp4",
+    "mxfp8",
+    "cs",
+    "mx",
+    "sc",
+    "ds",
+    "h100",
+    "b200",
+    "b300",
+    "gb200",
+    "gb300",
+    "performance",
+    "long",
+    "mcore",
+];
+
+/// The name of a recipe's model: what is left of it without the words that say how it is trained.
+pub(super) fn model_of_recipe(name: &str) -> String {
+    let name = name.rsplit(['.', '/']).next().unwrap_or(name).to_lowercase();
+    let is_setting = |word: &&str| {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        let counts = rest.len() < word.len()
+            && matches!(rest, "k" | "gpu" | "gpus" | "node" | "nodes" | "steps");
+        let counted = ["gpus", "nodes", "seq"].iter().any(|of| {
+            let rest = word.strip_prefix(of);
+            rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
+        });
+        word.is_empty() || counts || counted || SETTINGS.contains(word)
+    };
+    let words: Vec<&str> = name.split(['_', '-']).collect();
+    let first = words.iter().position(|word| !is_setting(word)).unwrap_or(0);
+    let last = words.iter().rposition(|word| !is_setting(word)).unwrap_or(0);
+    let model = words.get(first..=last).unwrap_or_default().join("-");
+    if models::find(&model).is_some() {
+        return model;
+    }
+    // `llama31_8b` is 3.1.
+    let mut parts = model.splitn(2, '-');
+    let (series, rest) = (parts.next().unwrap_or_default(), parts.next());
+    let letters = series.trim_end_matches(|c: char| c.is_ascii_digit());
+    let pointed = match series.strip_prefix(letters).map(|it| it.split_at_checked(1)) {
+        Some(Some((major, minor))) if minor.len() == 1 => format!("{letters}{major}.{minor}"),
+        _ => return model,
+    };
+    let pointed = rest.map_or_else(|| pointed.clone(), |rest| format!("{pointed}-{rest}"));
+    if models::find(&pointed).is_some() { pointed } else { model }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_s_name_is_its_model_s_without_how_it_is_trained() {
+        for (recipe, model) in [
+            ("qwen3_235b_a22b_pretrain_config", "qwen3-235b-a22b"),
+            ("deepseek_v3_pretrain_config_32nodes", "deepseek-v3"),
+            ("llama31_405b_finetune_config", "llama3.1-405b"),
+            ("llama3_8b_16k_pretrain_config", "llama3-8b"),
+            ("pretrain_llama3_70b_bf16_gpus8_h100", "llama3-70b"),
+            ("deepseek_v3_proxy_pretrain_config", "deepseek-v3-proxy"),
+        ] {
+            assert_eq!(model_of_recipe(recipe), model);
+        }
     }
 }

@@ -19,9 +19,11 @@ const ROWS: &[(&[&str], &str)] = &[
     (&["MBS", "MICRO_BATCH_SIZE"], "micro-batch-size"),
     (&["SEQ_LEN", "SEQ_LENGTH", "SEQLEN", "PRIMUS_SEQ_LENGTH"], "seq-length"),
     (&["NNODES", "DGXNNODES", "NUM_NODES"], "nnodes"),
-    (&["NPROC_PER_NODE", "GPUS_PER_NODE", "NPUS_PER_NODE", "DGXNGPU", "NUM_GPUS_PER_NODE"],
+    (&["NPROC_PER_NODE", "GPUS_PER_NODE", "NPUS_PER_NODE", "DGXNGPU", "NUM_GPUS_PER_NODE",
+        "NGPU"],
         "nproc-per-node"),
-    (&["MODEL", "MODEL_NAME", "MODEL_SIZE", "PRIMUS_MODEL", "HF_MODEL_CKPT"], "model-name"),
+    (&["MODEL", "MODEL_NAME", "MODEL_SIZE", "PRIMUS_MODEL", "HF_MODEL_CKPT", "CONFIG_FILE", "EXP"],
+        "model-name"),
 ];
 
 /// The arguments that variables are, of those that aren't given.

@@ -1,5 +1,8 @@
 //! Words that several frameworks choose among: each with the argument that it is, and its value.
 
+/// Why a word that leaves it to the framework says nothing.
+pub(super) const UNTOLD: &str = "as without being told";
+
 /// How ZeRO's stages and FSDP's strategies shard.
 pub(super) const SHARDING: &[(&str, &str, &str)] = &[
     ("0", "data-parallel-sharding-strategy", "no_shard"),

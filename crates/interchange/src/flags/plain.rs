@@ -34,13 +34,19 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          exit-interval exit-duration-in-mins embedding-multiplier-scale output-multiplier-scale \
          output-logit-softcapping attn-logit-softcapping query-pre-attn-scalar scale-emb \
          scale-depth dim-model-base label-smoothing stage prompt-type prompt-type-path \
-         embedding-init-method-std lora-alpha lora-dropout lora-bias lora-dtype"),
+         embedding-init-method-std lora-alpha lora-dropout lora-bias lora-dtype \
+         indexer-loss-coeff swiglu-limit dpo-loss-type refer-model-iter dpo-beta \
+         dpo-label-smoothing pref-ftx ema-decay muon-fp32-matmul-prec \
+         muon-coefficient-type muon-extra-scale-factor muon-scalar-optimizer \
+         optimizer-selection hc-sinkhorn-iters hc-eps n-hash-layers"),
     (Many, LEARNING, "rampup-batch-size"),
     (Switch, LEARNING,
         "use-checkpoint-opt-param-scheduler override-opt-param-scheduler \
          check-for-nan-in-loss-and-grad no-check-for-nan-in-loss-and-grad apply-layernorm-1p \
          add-rmsnorm-offset input-embeds-norm use-cpu-initialization perform-initialization \
-         calculate-per-token-loss input-jitter use-rslora"),
+         calculate-per-token-loss input-jitter use-rslora \
+         muon-nesterov muon-no-split-qkv apply-wd-to-qk-layernorm \
+         moe-revert-type-after-topk"),
     (Many, DATA,
         "data-path train-data-path valid-data-path test-data-path data-cache-path \
          tokenizer-kwargs dataset-category"),
@@ -49,26 +55,37 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          vocab-extra-ids num-workers dataloader-type data-impl tiktoken-pattern \
          tiktoken-num-special-tokens tiktoken-special-tokens tokenizer-padding-side \
          num-dataset-builder-threads max-position-embeddings pad-to-multiple-of short-seq-prob \
-         mask-prob data-args-path per-split-data-args-path tokenizer-hf-use-fast"),
+         mask-prob data-args-path per-split-data-args-path tokenizer-hf-use-fast \
+         handler-name workers mix-strategy dataset-dir max-samples cache-dir \
+         enable-thinking reasoning-effort interleave-probs n-subs output-prefix \
+         fix-sub-seq-length"),
     (Switch, DATA,
         "no-shared-storage reset-position-ids reset-attention-mask eod-mask-loss mock-data \
          no-create-attention-mask-in-dataloader no-mmap-bin-files no-shuffle \
          is-instruction-dataset is-pairwise-dataset padded-samples tokenizer-not-use-fast \
          neat-pack return-document-ids variable-seq-lengths full-shuffle-instruction-dataset \
-         no-cut-token cut-max-seqlen legacy-tokenizer trust-remote-code add-position-embedding"),
+         no-cut-token cut-max-seqlen legacy-tokenizer trust-remote-code add-position-embedding \
+         pack neat-packing streaming no-pad-to-seq-lengths append-eod \
+         enable-share-memory overwrite-cache split-sentences keep-newlines \
+         drop-thinking"),
     (Switch, LENGTHS, "hybrid-context-parallel dynamic-context-parallel"),
     (One, PARTNER, "max-seqlen-per-dp-cp-rank min-dynamic-context-parallel-size"),
     (One, FILES,
         "save load save-interval ckpt-format ckpt-step pretrained-checkpoint \
          ckpt-fully-parallel-save dist-ckpt-format dist-ckpt-strictness \
          non-persistent-save-interval non-persistent-ckpt-type non-persistent-global-ckpt-dir \
-         save-retain-interval auto-detect-ckpt-format"),
+         save-retain-interval auto-detect-ckpt-format \
+         model-type-hf mg-save-dir hf-save-dir hf-cfg-dir lora-load"),
     (Switch, FILES,
         "no-load-optim no-load-rng no-save-optim no-save-rng finetune use-dist-ckpt async-save \
          ckpt-fully-parallel-load no-ckpt-fully-parallel-save ckpt-assume-constant-structure \
          use-checkpoint-args exit-on-missing-checkpoint use-mp-args-from-checkpoint-args \
          load-checkpoint-loosely use-persistent-ckpt-worker \
-         no-use-tokenizer-model-from-checkpoint-args dist-ckpt-save-pre-mcore-014"),
+         no-use-tokenizer-model-from-checkpoint-args dist-ckpt-save-pre-mcore-014 \
+         enable-hf2mg-convert enable-mg2hf-convert only-convert-last-checkpoint \
+         save-layer-by-layer save-lora-to-hf lora-ckpt-filter enable-high-availability \
+         enable-hbmfault-repair enable-worker-reboot distributed-optimizer-no-replica \
+         enable-elastic-training ttp-enabled"),
     (One, LOGS,
         "log-interval eval-interval eval-iters tensorboard-dir tensorboard-log-interval \
          tensorboard-queue-size wandb-project wandb-exp-name wandb-save-dir wandb-entity \
@@ -91,7 +108,8 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
         "node-rank master-addr master-port local-rank log-level rdzv-id rdzv-backend \
          rdzv-endpoint rdzv-conf max-restarts monitor-interval start-method redirects role tee \
          local-addr join nodes ntasks-per-node gres partition container-image container-mounts \
-         hostfile yaml-cfg config"),
+         hostfile yaml-cfg config \
+         cluster-time-out bind-core"),
     (Switch, LAUNCHER, "standalone no-python run-path module no-kill"),
     (One, START, "distributed-backend distributed-timeout-minutes ai-framework"),
     (Switch, START,
@@ -106,7 +124,9 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          no-persist-layer-norm no-gradient-accumulation-fusion masked-softmax-fusion \
          gradient-accumulation-fusion attention-softmax-in-fp32 apply-query-key-layer-scaling \
          fp32-residual-connection fp16-lm-cross-entropy no-query-key-layer-scaling \
-         input-layernorm-in-fp32 skip-bias-add"),
+         input-layernorm-in-fp32 skip-bias-add \
+         rmsnorm-weight-in-fp32 init-norm-weight-in-fp32 topk-softmax-in-fp32 \
+         no-enable-linear-qkv enable-mla-scale-q-lora enable-mla-scale-kv-lora"),
     (One, ROUTER,
         "moe-router-score-function moe-router-topk-scaling-factor routed-scaling-factor \
          moe-router-bias-update-rate moe-router-dtype moe-z-loss-coeff moe-token-drop-policy \
@@ -125,7 +145,10 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          rope-scaling-original-max-position-embeddings beta-fast beta-slow mscale mscale-all-dim \
          original-max-position-embeddings rope-scaling-low-freq-factor \
          rope-scaling-high-freq-factor low-freq-factor high-freq-factor longrope-freqs-type \
-         no-rope-freq"),
+         no-rope-freq \
+         original-seq-len rope-factor compress-rope-theta rope-theta \
+         partial-rotary-factor long-factor short-factor long-mscale short-mscale \
+         dynamic-factor"),
     (Switch, ROPE, "use-rope-scaling rotary-interleaved use-glm-rope no-rotary-interleaved"),
     (Switch, FUSED,
         "use-fused-rotary-pos-emb use-fused-swiglu use-fused-mlp mla-mm-split mla-fa-divide-qk \
@@ -133,18 +156,26 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          enable-token-rearrange-opt te-rng-tracker moe-permutation-async-comm apply-rope-fusion \
          mla-down-proj-fusion bias-gelu-fusion use-triton-gmm moe-use-legacy-grouped-gemm \
          use-fused-lightning-indexer use-fused-lightning-indexer-loss use-sparse-flash-attn \
-         use-triton-gdn"),
+         use-triton-gdn \
+         use-fused-mhc use-triton-mhc lora-fusion use-triton-swiglu-limit \
+         use-fused-sparse-flash-attention use-fused-lightning-indexer-kl-loss \
+         use-dsa-absorb enable-mla-absorb kv-compress megatron-cp-in-bnsd \
+         apply-rope-no-in-complex no-use-sparse-c8-indexer moe-alltoall-mc2"),
     (One, FUSED, "sparse-mode pre-tockens next-tockens"),
     (Switch, HOST,
         "manual-gc no-manual-gc-eval jit-compile use-deter-comp deterministic-mode \
          disable-jit-fuser defer-embedding-wgrad-compute no-align-grad-reduce align-grad-reduce \
          high-priority-stream-groups npu-deterministic use-cpu-affinity \
          no-async-tensor-model-parallel-allreduce use-ring-exchange-p2p \
-         overlap-param-gather-with-optimizer-step no-delay-grad-reduce"),
+         overlap-param-gather-with-optimizer-step no-delay-grad-reduce \
+         disable-gloo-group async-log-allreduce optimize-send-recv-comm \
+         reset-bucket-group-order aiqos"),
     (One, HOST,
         "manual-gc-interval empty-unused-memory-level nccl-communicator-config-path \
          hccl-group-buffer cuda-graph-scope cuda-graph-warmup-steps sharp-enabled-group \
-         wgrad-deferral-limit ddp-bucket-size ddp-num-buckets"),
+         wgrad-deferral-limit ddp-bucket-size ddp-num-buckets \
+         hccl-slice-size hccl-ep-group-buffer-adaptive-factor hccl-op-mode \
+         param-and-grad-buffer-pad optimization-level"),
     (Switch, HOST,
         "hccl-group-buffer-adaptive use-sharp ddp-average-in-collective use-nccl-ub \
          ddp-pad-buckets-for-high-nccl-busbw overlap-p2p-communication-warmup-flush \
@@ -163,14 +194,16 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
          adaptive-memory-optimization tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-ag \
          tp-comm-overlap-rs disable-tp-comm-bulk-dgrad disable-tp-comm-bulk-wgrad \
          disable-tp-comm-overlap-ag disable-tp-comm-overlap-rs tp-comm-split-ag tp-comm-split-rs \
-         disable-tp-comm-split-ag disable-tp-comm-split-rs no-post-layer-norm"),
+         disable-tp-comm-split-ag disable-tp-comm-split-rs no-post-layer-norm \
+         use-ulysses-allgather-kv fp8-reuse-quantized-weight no-use-gmm-fp8"),
     (One, SMALL,
         "moe-zero-memory-num-layers recompute-activation-function-num-layers \
          recompute-norm-num-layers moe-deepep-num-sms moe-hybridep-num-sms \
          num-layers-at-start-in-bf16 num-layers-at-end-in-bf16 fp8-amax-history-len \
          fp8-amax-compute-algo fp8-margin fp8-interval coc-parallel-num coc-mode cp-window-size \
          balanced-moe-hot-expert-num trans-hot-expert-group-num tp-comm-overlap-cfg \
-         tp-comm-bootstrap-backend output-layer-slice-num moe-upcycling-granularity"),
+         tp-comm-bootstrap-backend output-layer-slice-num moe-upcycling-granularity \
+         max-batch-size scale-fmt shared-expert-gate-output-dimension mamba-chunk-size"),
     (One, PARTNER, "swap-optimizer-times swap-modules specify-layers ulysses-degree-in-cp"),
     (Many, PARTNER, "hierarchical-context-parallel-sizes"),
     (Many, HOST, "cuda-graph-modules"),

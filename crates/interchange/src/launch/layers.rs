@@ -6,7 +6,7 @@
 
 use model::design::KnobId;
 
-use super::Parts;
+use super::{Parts, partition};
 use crate::draft::Draft;
 
 /// Layers, at most: as many as the knob takes, and no-op layers.
@@ -132,6 +132,9 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
     if let Some(each) = parts.number(name, draft) {
         let stages = draft.design.parallel.pipeline_model_parallel_size;
         let chunk = stages.saturating_mul(each);
+        if let Some(count) = partition::chunks_of_torchtitan(parts, total, stages, each, draft) {
+            return parts.set(knob, &count.to_string(), name, draft);
+        }
         if chunk == 0 || !total.is_multiple_of(chunk) {
             let detail = uneven_chunks(total, stages, each);
             return draft.fault(parts.line(name), &super::dashed(name), detail);
@@ -178,20 +181,23 @@ fn uneven(
     let wrong = |key: &str, draft: &mut Draft| {
         let first = key.split(',').next().unwrap_or(key);
         let line = parts.line(first.trim_start_matches('-'));
-        draft.fault(line, key, format!("these chunks don't hold {total} layers evenly"));
-    };
-    if let Some(text) = parts.text("num-layer-list") {
-        let counts: Option<Vec<u64>> =
-            text.split(',').map(|part| part.trim().parse().ok()).collect();
-        let fits = |counts: &Vec<u64>| {
-            counts.len() as u64 == chunks
-                && counts.iter().try_fold(0_u64, |sum, n| sum.checked_add(*n)) == Some(total)
-        };
-        let counts = counts.filter(fits);
-        if counts.is_none() {
-            wrong("--num-layer-list", draft);
+        let detail = format!("these chunks don't hold {total} layers evenly");
+        // A model that is only a guess has other layers than the text's.
+        if draft.is_asked("model") {
+            return draft.ignore(key, line, format!("{detail}, those of the model of the guess"));
         }
-        return counts.map(|counts| ("--num-layer-list", counts));
+        draft.fault(line, key, detail);
+    };
+    if let Some((key, counts)) = listed(parts, stages, chunks) {
+        let sum = |counts: &Vec<u64>| counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let counts = counts.filter(|counts| sum(counts) == total);
+        if counts.is_none() {
+            wrong(key, draft);
+        }
+        return counts.map(|counts| (key, counts));
+    }
+    if let Some(counts) = partition::by_method(parts, total, stages, draft) {
+        return Some((partition::METHOD, counts));
     }
     let per_stage = chunks / stages.max(1);
     let first = parts.number("decoder-first-pipeline-num-layers", draft);
@@ -213,7 +219,11 @@ fn uneven(
     let embedding = parts.has("account-for-embedding-in-pipeline-split");
     let loss = parts.has("account-for-loss-in-pipeline-split");
     if !(embedding || loss) || chunks < 2 {
-        return None;
+        if let Some(counts) = partition::of_recipe(total, chunks, draft) {
+            return Some(("--recipe", counts));
+        }
+        let counts = partition::of_torchtitan(parts, total, chunks, draft)?;
+        return Some(("--first-stage-less-layers", counts));
     }
     let key = if embedding {
         "--account-for-embedding-in-pipeline-split"
@@ -234,6 +244,18 @@ fn uneven(
         *last -= 1;
     }
     Some((key, counts))
+}
+
+/// Layers of each chunk where an argument lists them; none behind it where it can't be.
+fn listed(parts: &Parts, stages: u64, chunks: u64) -> Option<(&'static str, Option<Vec<u64>>)> {
+    if let Some(text) = parts.text("num-layer-list") {
+        let counts: Option<Vec<u64>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let counts = counts.filter(|counts| counts.len() as u64 == chunks);
+        return Some(("--num-layer-list", counts));
+    }
+    let text = parts.text("pipeline-num-transformer-layers")?;
+    Some(("--pipeline-num-transformer-layers", partition::unaligned(text, stages, chunks)))
 }
 
 /// Chunks whose first or last stage is given and whose other stages share the rest.

@@ -5,7 +5,8 @@ use model::design::{Design, KnobId};
 
 use super::Parts;
 use crate::Format;
-use crate::draft::Draft;
+use crate::card::Card;
+use crate::draft::{Draft, Question};
 
 pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
     let per_node = ["nproc-per-node", "local-worker-num"]
@@ -22,6 +23,29 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
     devices(parts, per_node, base, draft);
 }
 
+/// What the accelerator decides.
+const FOLLOWS: &str = "speed, memory and links of every device";
+
+/// An accelerator that has no profile: another one is taken, which nothing suggests, and asked.
+fn unknown(whose: &str, word: &str, line: u64, draft: &mut Draft) {
+    let knob = KnobId::accelerator;
+    let id = "h100-sxm-80gb";
+    draft.default(knob, id);
+    let purpose = format!(
+        "the text says {}, so that it runs on {whose}, of which there is no profile here",
+        super::cut(word)
+    );
+    draft.assume(Some(knob), format!("{purpose}: {id} stands in for them until it is answered"));
+    draft.ask(Question {
+        name: knob.id(),
+        line,
+        file: None,
+        purpose,
+        guess: None,
+        follows: FOLLOWS.to_owned(),
+    });
+}
+
 /// The accelerator, which no argument names.
 fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) {
     let knob = KnobId::accelerator;
@@ -29,21 +53,31 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
         let detail = format!("no argument names the accelerator: that of {}", base.preset.id);
         return draft.assume(Some(knob), detail);
     }
-    if let Some(card) = draft.card.clone() {
-        draft.default(knob, card.id);
-        let purpose = format!("no argument names the accelerator, but the text says {}", card.word);
-        let follows = "speed, memory and links of every device";
-        return draft.ask_knob(knob, card.line, &purpose, follows);
-    }
-    let id = match (draft.format, per_node) {
+    let usual = match (draft.format, per_node) {
         (Format::Mindspeed, Some(16)) => "ascend-910c",
         (Format::Mindspeed, _) => "ascend-910b3",
         (Format::Megatron | Format::HuggingFace | Format::Serving | Format::Design, _) => {
             "h100-sxm-80gb"
         }
     };
-    draft.default(knob, id);
-    draft.assume(Some(knob), format!("no argument names the accelerator: {id}"));
+    named(usual, draft);
+}
+
+/// The accelerator that the text names by the way, or the usual one.
+pub(crate) fn named(usual: &str, draft: &mut Draft) {
+    let knob = KnobId::accelerator;
+    match draft.card.clone() {
+        Some(Card { id: Err(whose), word, line }) => unknown(whose, &word, line, draft),
+        Some(Card { id: Ok(id), word, line }) => {
+            draft.default(knob, id);
+            let purpose = format!("no argument names the accelerator, but the text says {word}");
+            draft.ask_knob(knob, line, &purpose, FOLLOWS);
+        }
+        None => {
+            draft.default(knob, usual);
+            draft.assume(Some(knob), format!("no argument names the accelerator: {usual}"));
+        }
+    }
 }
 
 /// The state of the software, which no argument names.

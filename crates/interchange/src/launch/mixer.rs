@@ -21,6 +21,7 @@ const KIMI: [&str; 2] = ["kimi_k3", "kimi_linear"];
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     gated_delta_nets(parts, draft);
+    compressed(parts, draft);
     let is_sparse =
         draft.design.transformer.experimental_attention_variant == AttentionVariant::Dsa;
     let cp = KnobId::context_parallel_algo;
@@ -33,6 +34,25 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
         parts.set(KnobId::experimental_attention_variant, "kda", kind, draft);
         parts.set(KnobId::multi_latent_attention, "true", kind, draft);
     }
+}
+
+/// Keys that stand for several tokens, layer by layer; the indexer is a part of them.
+///
+/// Source: MindSpeed-LLM, `features_manager/transformer/multi_latent_attention/csa_feature.py`.
+fn compressed(parts: &Parts, draft: &mut Draft) {
+    let name = "compress-ratios";
+    let words = parts.words(name).iter().flat_map(|word| word.split(','));
+    let ratios: Vec<&str> = words.map(str::trim).filter(|word| !word.is_empty()).collect();
+    if ratios.is_empty() {
+        return;
+    }
+    let layers = super::layer_count(parts, draft);
+    let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
+    let layers = usize::try_from(layers.saturating_sub(noops)).unwrap_or(usize::MAX);
+    let kept: Vec<&str> = ratios.iter().copied().take(layers).collect();
+    parts.set(KnobId::attention_compress_ratios, &format!("[{}]", kept.join(",")), name, draft);
+    let reason = "compressed attention has an indexer of its own";
+    draft.withdraw(KnobId::experimental_attention_variant, "none", reason);
 }
 
 fn gated_delta_nets(parts: &Parts, draft: &mut Draft) {

@@ -314,6 +314,21 @@ fn of_deepspeed(parts: &Parts, draft: &mut Draft) {
     }
 }
 
+/// Router groups of which none are kept change nothing, unless the router balances them.
+///
+/// Source: Megatron-Core, `moe_utils.py:topk_routing_with_score_function`: groups are looked at
+/// with `moe_router_group_topk` alone.
+fn has_idle_groups(parts: &Parts, draft: &Draft) -> bool {
+    let knobs = [KnobId::moe_router_group_balanced, KnobId::moe_router_group_topk];
+    let is_said =
+        |knob: &KnobId| draft.commented.contains(knob) || draft.answers.knob(*knob).is_some();
+    let shape = &draft.design.transformer;
+    let has_use = shape.moe_router_group_balanced || shape.moe_router_group_topk.is_some();
+    parts.first_of(&["moe-router-group-topk", "topk-group"]).is_none()
+        && !has_use
+        && !knobs.iter().any(is_said)
+}
+
 fn router(parts: &Parts, draft: &mut Draft) {
     for (names, knob) in [
         (["moe-router-num-groups", "n-group"], KnobId::moe_router_num_groups),
@@ -324,6 +339,9 @@ fn router(parts: &Parts, draft: &mut Draft) {
         let one_group = matches!(grouped.and_then(|name| parts.text(name)), Some("0" | "1"));
         if one_group {
             parts.ignore(name, "one group is no grouping", draft);
+        } else if has_idle_groups(parts, draft) {
+            let reason = "without --moe-router-group-topk no group is left out: it has no effect";
+            parts.ignore(name, reason, draft);
         } else if let Some(text) = parts.text(name) {
             parts.set(knob, text, name, draft);
         }

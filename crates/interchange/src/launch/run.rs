@@ -26,6 +26,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     precision(parts, draft);
     recomputation(parts, draft);
     swapping(parts, draft);
+    loss(parts, draft);
     if parts
         .first_of(&["enable-expert-placement", "enable-fine-grained-expert-placement"])
         .is_some()
@@ -53,11 +54,12 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     let split = "expert-tensor-parallel-size";
     if let Some(etp) = parts.number(split, draft) {
         parts.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), split, draft);
-    } else if has_experts && tp > 1 && draft.title.is_some_and(dialects::is_torchtitan) {
-        experts_of_torchtitan(ep, tp, draft);
+    } else if has_experts && tp > 1 && draft.title.is_some_and(dialects::is_fsdp) {
+        experts_of_fsdp(ep, tp, draft);
     } else if has_experts && tp > 1 && draft.model.is_some() {
         // Of a run whose model is in another file the arguments may be there, too.
-        draft.default(KnobId::expert_tensor_parallel_size, "1");
+        let guess = if ep > 1 { 1 } else { tp };
+        draft.default(KnobId::expert_tensor_parallel_size, &guess.to_string());
         let purpose = "the text doesn't say whether TP splits experts, too";
         let follows = "the experts' memory and exchanges";
         draft.ask_knob(KnobId::expert_tensor_parallel_size, 0, purpose, follows);
@@ -70,13 +72,13 @@ fn experts(parts: &Parts, draft: &mut Draft) {
 
 /// Source: torchtitan, `apply_moe_ep_tp` of `infra/parallelize.py`: without EP the plan of the
 /// experts is `TensorParallel`, with it `ExpertParallel`.
-fn experts_of_torchtitan(ep: u64, tp: u64, draft: &mut Draft) {
+fn experts_of_fsdp(ep: u64, tp: u64, draft: &mut Draft) {
     let knob = KnobId::expert_tensor_parallel_size;
     let split = if ep > 1 { 1 } else { tp };
     draft.default(knob, &split.to_string());
     let how =
         if ep > 1 { "EP shares experts out whole" } else { "without EP, TP splits each expert" };
-    draft.assume(Some(knob), format!("{how}: ETP {split}, as torchtitan does without being told"));
+    draft.assume(Some(knob), format!("{how}: ETP {split}, as without being told"));
 }
 
 /// Megatron turns sequence parallelism off where TP is 1. Of a run whose model is in another file
@@ -355,6 +357,27 @@ fn offloading(parts: &Parts, draft: &mut Draft) {
          the peak is a floor"
     );
     draft.assume(knob, detail);
+}
+
+/// The loss of a part of the tokens at a time.
+///
+/// Source: MindSpeed-LLM, `features_manager/memory/chunk_loss.py`; a chunk has 1024 tokens without
+/// being told.
+fn loss(parts: &Parts, draft: &mut Draft) {
+    let (mode, size) = ("loss-compute-mode", "loss-chunk-size");
+    if parts.text(mode) != Some("chunk") {
+        let reason = "the loss is of all tokens at once";
+        return [mode, size].iter().for_each(|name| {
+            if parts.has(name) {
+                parts.ignore(name, reason, draft);
+            }
+        });
+    }
+    let tokens = parts.number(size, draft).filter(|size| *size > 0).unwrap_or(1_024);
+    let training = &draft.design.training;
+    let all = training.seq_length.saturating_mul(training.micro_batch_size);
+    let chunks = all.div_ceil(tokens).clamp(1, 4_096).to_string();
+    parts.set(KnobId::loss_chunks, &chunks, mode, draft);
 }
 
 /// The batch, which may follow from the cluster.

@@ -1,0 +1,56 @@
+//! Commands whose words aren't `--name value`: MaxText's `key=value`, and short names.
+
+/// Short names of Megatron-Bridge's performance scripts.
+///
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/argument_parser.py`.
+const SHORT: [(&str, &str); 18] = [
+    ("-m", "--model_family_name"),
+    ("-mr", "--model_recipe_name"),
+    ("-ng", "--num_gpus"),
+    ("-gn", "--gpus_per_node"),
+    ("-g", "--gpu"),
+    ("-c", "--compute_dtype"),
+    ("-tp", "--tensor_model_parallel_size"),
+    ("-pp", "--pipeline_model_parallel_size"),
+    ("-cp", "--context_parallel_size"),
+    ("-vp", "--virtual_pipeline_model_parallel_size"),
+    ("-ep", "--expert_model_parallel_size"),
+    ("-et", "--expert_tensor_parallel_size"),
+    ("-mb", "--micro_batch_size"),
+    ("-gb", "--global_batch_size"),
+    ("-sl", "--seq_length"),
+    ("-a", "--account"),
+    ("-p", "--partition"),
+    ("-i", "--container_image"),
+];
+
+/// Is a word MaxText's trainer: `MaxText/train.py`, `-m maxtext.trainers.pre_train.train`?
+fn is_maxtext(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_of_it = lower.starts_with("maxtext") || lower.contains("/maxtext/");
+    is_of_it && (lower.ends_with("train") || lower.ends_with("train.py"))
+}
+
+/// Is a word a script of Megatron-Bridge's for measuring?
+fn is_performance(word: &str) -> bool {
+    word.ends_with("setup_experiment.py") || word.ends_with("performance/run_script.py")
+}
+
+/// Writes a command's words out as `--name value`, where its program has others.
+pub(crate) fn spell_out(words: &mut [(String, u64)]) {
+    if let Some(place) = words.iter().position(|(word, _)| is_maxtext(word)) {
+        for (word, _) in words.iter_mut().skip(place + 1) {
+            let name = word.split_once('=').map_or("", |(name, _)| name);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if !name.is_empty() && name.chars().all(is_name) {
+                word.insert_str(0, "--");
+            }
+        }
+    } else if let Some(place) = words.iter().position(|(word, _)| is_performance(word)) {
+        for (word, _) in words.iter_mut().skip(place + 1) {
+            if let Some((_, long)) = SHORT.iter().find(|(short, _)| short == word) {
+                *word = (*long).to_owned();
+            }
+        }
+    }
+}
