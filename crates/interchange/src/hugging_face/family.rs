@@ -90,6 +90,7 @@ const QWEN3_NEXT: Family = Family {
 const LLAMA4: Family = Family { name: "llama4", shared_experts: 1, narrow: true, ..LLAMA };
 const GEMMA2: Family =
     Family { name: "gemma2", tied: true, sandwich_norm: true, full_attention_every: 2, ..LLAMA };
+const BIASED: Family = Family { qkv_bias: true, linear_bias: true, ..LLAMA };
 const GPT2: Family = Family {
     name: "gpt2",
     gated: false,
@@ -125,6 +126,72 @@ static FAMILIES: &[Family] = &[
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "deepseekv32", ..LLAMA },
     Family { name: "nemotronnas", ..LLAMA },
+    Family { name: "mistralnemo", ..LLAMA },
+    Family { name: "ministral", ..LLAMA },
+    Family { name: "ministral3", ..LLAMA },
+    Family { name: "mistral3", ..LLAMA },
+    Family { name: "olmo", ..LLAMA },
+    Family { name: "olmo2", qk_norm: true, ..LLAMA },
+    Family { name: "olmo3", qk_norm: true, ..LLAMA },
+    Family { name: "flexolmo", qk_norm: true, ..LLAMA },
+    Family { name: "dbrx", ..LLAMA },
+    Family { name: "mpt", gated: false, tied: true, ..LLAMA },
+    Family { name: "apertus", gated: false, qk_norm: true, ..LLAMA },
+    Family { name: "arcee", gated: false, ..LLAMA },
+    Family { name: "nemotron", gated: false, ..LLAMA },
+    Family { name: "persimmon", gated: false, linear_bias: true, qk_norm: true, ..LLAMA },
+    Family { name: "starcoder2", gated: false, tied: true, every_layer_has_window: true, ..BIASED },
+    Family { name: "gptneox", gated: false, ..BIASED },
+    Family { name: "gptj", gated: false, linear_bias: true, ..LLAMA },
+    Family { name: "codegen", gated: false, linear_bias: true, ..LLAMA },
+    Family { name: "phi", gated: false, ..BIASED },
+    Family { name: "opt", ..GPT2 },
+    Family { name: "gptbigcode", ..GPT2 },
+    Family { name: "gptneo", ..GPT2 },
+    Family { name: "stablelm", ..LLAMA },
+    Family { name: "granite", tied: true, ..LLAMA },
+    Family { name: "granitemoe", tied: true, ..LLAMA },
+    Family { name: "granitemoeshared", tied: true, ..LLAMA },
+    Family { name: "granitemoehybrid", tied: true, ..LLAMA },
+    Family { name: "bamba", ..LLAMA },
+    Family { name: "arctic", ..LLAMA },
+    Family { name: "grok1", sandwich_norm: true, ..LLAMA },
+    Family { name: "grok1model", sandwich_norm: true, ..LLAMA },
+    Family { name: "grok2", sandwich_norm: true, ..LLAMA },
+    Family { name: "ernie45", tied: true, ..LLAMA },
+    Family { name: "ernie45moe", tied: true, ..LLAMA },
+    Family { name: "step3p5", qk_norm: true, ..LLAMA },
+    Family { name: "step3text", ..LLAMA },
+    Family { name: "bailingmoe", ..LLAMA },
+    Family { name: "bailingmoev2", qk_norm: true, ..LLAMA },
+    Family { name: "dots1", qk_norm: true, ..LLAMA },
+    Family { name: "seedoss", qkv_bias: true, ..LLAMA },
+    Family { name: "smollm3", tied: true, ..LLAMA },
+    Family { name: "internlm", qkv_bias: true, ..LLAMA },
+    Family { name: "internlm2", ..LLAMA },
+    Family { name: "internlm3", ..LLAMA },
+    Family { name: "chatglm", qkv_bias: true, ..LLAMA },
+    Family { name: "glm", qkv_bias: true, ..LLAMA },
+    Family { name: "glm4moelite", ..LLAMA },
+    Family { name: "glm4vmoetext", ..LLAMA },
+    Family { name: "baichuan", ..LLAMA },
+    Family { name: "yi", ..LLAMA },
+    Family { name: "exaone", ..LLAMA },
+    Family { name: "exaone4", qk_norm: true, ..LLAMA },
+    Family { name: "minicpm", tied: true, ..LLAMA },
+    Family { name: "minimax", linear: "lightning", ..LLAMA },
+    Family { name: "hunyuanv1dense", qk_norm: true, tied: true, ..LLAMA },
+    Family { name: "hunyuanv1moe", qk_norm: true, tied: true, ..LLAMA },
+    Family { name: "qwen3vltext", qk_norm: true, ..LLAMA },
+    Family { name: "qwen3vlmoetext", qk_norm: true, ..LLAMA },
+    Family { name: "qwen3omnimoetext", qk_norm: true, ..LLAMA },
+    Family { name: "qwen2vl", qkv_bias: true, ..LLAMA },
+    Family { name: "qwen25vl", qkv_bias: true, ..LLAMA },
+    Family { name: "qwen2vltext", qkv_bias: true, ..LLAMA },
+    Family { name: "qwen25vltext", qkv_bias: true, ..LLAMA },
+    Family { name: "mimo", qkv_bias: true, ..LLAMA },
+    Family { name: "gemma4text", qk_norm: true, ..GEMMA2 },
+    Family { name: "gemma3", qk_norm: true, full_attention_every: 6, vocab: 262_208, ..GEMMA2 },
     Family { name: "mimov2flash", ..LLAMA },
     Family { name: "longcatflash", shortcut: true, ..LLAMA },
     Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA },
@@ -134,6 +201,8 @@ static FAMILIES: &[Family] = &[
     // The width of the first product, which gate and up-projection share.
     Family { name: "qwen", qkv_bias: true, doubled_width: true, ..LLAMA },
     Family { name: "falcon", gated: false, ..LLAMA },
+    Family { name: "refinedweb", gated: false, ..LLAMA },
+    Family { name: "refinedwebmodel", gated: false, ..LLAMA },
     Family { name: "cohere", tied: true, ..LLAMA },
     Family { name: "cohere2", tied: true, full_attention_every: 4, ..LLAMA },
     Family { name: "minicpm3", tied: true, ..LLAMA },
@@ -174,21 +243,69 @@ static FAMILIES: &[Family] = &[
 ];
 
 static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
+static NATIVE: Family = LLAMA;
+static NATIVE4: Family = LLAMA4;
+
+/// Architectures of which no knobs make a model, a blank between two, and why.
+///
+/// Source: `modeling_*.py` of `huggingface/transformers`, and the code beside the weights.
+static REFUSED: &[(&str, &str)] = &[
+    (
+        "mamba mamba2 falconmamba",
+        "a model of state-space layers alone, without attention, isn't modelled",
+    ),
+    ("rwkv rwkv5 rwkv6 rwkv7 xlstm retnet", "its recurrence in place of attention isn't modelled"),
+    ("recurrentgemma", "its RG-LRU layers aren't modelled"),
+    ("jamba", "Mamba of the first kind isn't modelled, only Mamba-2"),
+    ("zamba zamba2", "blocks of attention that several layers share aren't modelled"),
+    ("falconh1 hymba", "attention and Mamba-2 side by side in one layer aren't modelled"),
+    ("plamo2", "its Mamba layers aren't modelled: they are neither of Mamba's two kinds"),
+    ("lfm2 lfm2moe", "short convolutions in place of attention aren't modelled"),
+    (
+        "gemma3n gemma3ntext",
+        "AltUp, LAuReL and the embeddings of each layer aren't modelled",
+    ),
+    ("openelm", "heads and widths that grow by layer aren't modelled"),
+    ("jetmoe", "experts of attention aren't modelled"),
+    ("diffllama", "differential attention isn't modelled"),
+    (
+        "t5 mt5 umt5 bart mbart pegasus t5gemma",
+        "an encoder beside a decoder isn't modelled",
+    ),
+    ("bert roberta xlmroberta electra deberta debertav2", "an encoder alone isn't modelled"),
+];
 
 impl Family {
     /// The architecture of a configuration, by `model_type` or the class's name.
-    pub(super) fn for_config(config: &Tree) -> &'static Self {
+    ///
+    /// # Errors
+    /// Why no knobs make it.
+    pub(super) fn for_config(config: &Tree) -> Result<&'static Self, &'static str> {
         let class = match config.get("architectures") {
             Some(Tree::List(classes)) => classes.first().and_then(Tree::as_text),
             _ => None,
         };
         let class = class.map(|class| class.split("For").next().unwrap_or_default());
         let names = config.get("model_type").and_then(Tree::as_text).into_iter().chain(class);
-        let find = |name: &str| {
+        let mut is_named = false;
+        for name in names {
+            is_named = true;
             let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
             let plain = plain.to_ascii_lowercase();
-            FAMILIES.iter().find(|family| family.name == plain)
-        };
-        names.into_iter().find_map(find).unwrap_or(&OTHER)
+            let is_refused = |(names, _): &&(&str, _)| names.split(' ').any(|it| it == plain);
+            if let Some((_, reason)) = REFUSED.iter().find(is_refused) {
+                return Err(reason);
+            }
+            if let Some(family) = FAMILIES.iter().find(|family| family.name == plain) {
+                return Ok(family);
+            }
+        }
+        // Files of DeepSeek's, Meta's and Mistral's own code name none.
+        let is_native = !is_named && config.get("dim").is_some() && config.get("n_layers").is_some();
+        Ok(match config.get("moe_args") {
+            Some(Tree::Map(_)) if is_native => &NATIVE4,
+            _ if is_native => &NATIVE,
+            _ => &OTHER,
+        })
     }
 }
