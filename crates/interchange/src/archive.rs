@@ -11,9 +11,9 @@ use std::io::Read;
 
 use flate2::read::{DeflateDecoder, GzDecoder};
 
-use crate::{MAX_BYTES, MAX_CONFIG_BYTES};
 use crate::bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 use crate::files::is_inside;
+use crate::{MAX_BYTES, MAX_CONFIG_BYTES};
 
 /// Bytes of an archive, at most.
 pub const MAX_ARCHIVE: usize = 16 << 20;

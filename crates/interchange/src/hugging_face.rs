@@ -113,7 +113,7 @@ fn shape(text: &str, draft: &mut Draft) {
         return draft.fault(0, "", "a config.json is a map of keys");
     };
     let lines = Lines::new(&text);
-    if too_many(entries, draft) || is_another(&tree, &lines, draft) {
+    if too_many(entries.len(), draft) || is_another(&tree, &lines, draft) {
         return;
     }
     let mut config = &tree;
@@ -128,10 +128,10 @@ fn shape(text: &str, draft: &mut Draft) {
         config = inner;
     }
     let Tree::Map(entries) = config else { return };
-    if too_many(entries, draft) {
+    let mut given = Entries::of(entries);
+    if too_many(entries.len().max(given.count()), draft) {
         return;
     }
-    let mut given = Entries::of(entries);
     let tied = "tie_word_embeddings";
     if let (None, Some(tie)) = (config.get(tied), tree.get(tied)) {
         given.read.push((tied.to_owned(), tie.clone()));
@@ -139,7 +139,8 @@ fn shape(text: &str, draft: &mut Draft) {
     let family = match Family::for_config(config) {
         Ok(family) => family,
         Err(reason) => {
-            let key = if config.get("model_type").is_some() { "model_type" } else { "architectures" };
+            let key =
+                if config.get("model_type").is_some() { "model_type" } else { "architectures" };
             return draft.fault(lines.get(key), key, reason);
         }
     };
@@ -150,8 +151,7 @@ fn shape(text: &str, draft: &mut Draft) {
     for key in opened {
         draft.ignore(key, lines.get(key), "its keys are read one by one");
     }
-    let mut config =
-        Config { lines, entries: read, written, family, has_blocks: false, draft };
+    let mut config = Config { lines, entries: read, written, family, has_blocks: false, draft };
     config.sort_out();
     config.shape();
     config.tell_of_the_rest();
@@ -193,10 +193,9 @@ fn is_another(tree: &Tree, lines: &Lines<'_>, draft: &mut Draft) -> bool {
 }
 
 /// Refuses a map of more keys than are read.
-fn too_many(entries: &[(String, Tree)], draft: &mut Draft) -> bool {
-    let too_many = entries.len() > MAX_KEYS;
+fn too_many(count: usize, draft: &mut Draft) -> bool {
+    let too_many = count > MAX_KEYS;
     if too_many {
-        let count = entries.len();
         let detail = format!("the configuration has {count} keys; at most {MAX_KEYS} are read");
         draft.fault(0, "", detail);
     }

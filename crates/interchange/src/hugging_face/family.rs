@@ -90,6 +90,8 @@ const QWEN3_NEXT: Family = Family {
 const LLAMA4: Family = Family { name: "llama4", shared_experts: 1, narrow: true, ..LLAMA };
 const GEMMA2: Family =
     Family { name: "gemma2", tied: true, sandwich_norm: true, full_attention_every: 2, ..LLAMA };
+const DEEPSEEK_V4: Family =
+    Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA };
 const BIASED: Family = Family { qkv_bias: true, linear_bias: true, ..LLAMA };
 const GPT2: Family = Family {
     name: "gpt2",
@@ -137,6 +139,7 @@ static FAMILIES: &[Family] = &[
     Family { name: "dbrx", ..LLAMA },
     Family { name: "mpt", gated: false, tied: true, ..LLAMA },
     Family { name: "apertus", gated: false, qk_norm: true, ..LLAMA },
+    Family { name: "bitnet", ..LLAMA },
     Family { name: "arcee", gated: false, ..LLAMA },
     Family { name: "nemotron", gated: false, ..LLAMA },
     Family { name: "persimmon", gated: false, linear_bias: true, qk_norm: true, ..LLAMA },
@@ -194,7 +197,7 @@ static FAMILIES: &[Family] = &[
     Family { name: "gemma3", qk_norm: true, full_attention_every: 6, vocab: 262_208, ..GEMMA2 },
     Family { name: "mimov2flash", ..LLAMA },
     Family { name: "longcatflash", shortcut: true, ..LLAMA },
-    Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA },
+    DEEPSEEK_V4,
     Family { name: "glmmoedsa", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },
     Family { name: "telechat3", ..LLAMA },
@@ -243,7 +246,8 @@ static FAMILIES: &[Family] = &[
 ];
 
 static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
-static NATIVE: Family = LLAMA;
+static NATIVE: Family = Family { every_layer_has_window: true, ..LLAMA };
+static NATIVE_V4: Family = DEEPSEEK_V4;
 static NATIVE4: Family = LLAMA4;
 
 /// Architectures of which no knobs make a model, a blank between two, and why.
@@ -261,17 +265,11 @@ static REFUSED: &[(&str, &str)] = &[
     ("falconh1 hymba", "attention and Mamba-2 side by side in one layer aren't modelled"),
     ("plamo2", "its Mamba layers aren't modelled: they are neither of Mamba's two kinds"),
     ("lfm2 lfm2moe", "short convolutions in place of attention aren't modelled"),
-    (
-        "gemma3n gemma3ntext",
-        "AltUp, LAuReL and the embeddings of each layer aren't modelled",
-    ),
+    ("gemma3n gemma3ntext", "AltUp, LAuReL and the embeddings of each layer aren't modelled"),
     ("openelm", "heads and widths that grow by layer aren't modelled"),
     ("jetmoe", "experts of attention aren't modelled"),
     ("diffllama", "differential attention isn't modelled"),
-    (
-        "t5 mt5 umt5 bart mbart pegasus t5gemma",
-        "an encoder beside a decoder isn't modelled",
-    ),
+    ("t5 mt5 umt5 bart mbart pegasus t5gemma", "an encoder beside a decoder isn't modelled"),
     ("bert roberta xlmroberta electra deberta debertav2", "an encoder alone isn't modelled"),
 ];
 
@@ -301,11 +299,14 @@ impl Family {
             }
         }
         // Files of DeepSeek's, Meta's and Mistral's own code name none.
-        let is_native = !is_named && config.get("dim").is_some() && config.get("n_layers").is_some();
-        Ok(match config.get("moe_args") {
-            Some(Tree::Map(_)) if is_native => &NATIVE4,
-            _ if is_native => &NATIVE,
-            _ => &OTHER,
+        let is_native =
+            !is_named && config.get("dim").is_some() && config.get("n_layers").is_some();
+        let has = |key| config.get(key).is_some();
+        Ok(match is_native {
+            true if has("moe_args") => &NATIVE4,
+            true if has("compress_ratios") => &NATIVE_V4,
+            true => &NATIVE,
+            false => &OTHER,
         })
     }
 }

@@ -91,14 +91,17 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "use_cache auto_map ep_size pretraining_tp output_router_logits output_attentions \
          output_hidden_states return_dict cache_implementation use_flash_attention \
          attn_implementation _attn_implementation task_type index_share_for_mtp_iteration \
-         mtp_use_dedicated_embeddings num_logits_to_keep use_mamba_kernels moe_shared_expert_overlap",
+         mtp_use_dedicated_embeddings num_logits_to_keep use_mamba_kernels moe_shared_expert_overlap attn_impl \
+         attn_uses_sequence_id prefix_lm use_flash_attn expert_parallel expert_model_parallel \
+         num_experts_split",
     ),
     (
         LOSS,
         "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
          layer_norm_epsilon layernorm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
          router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
-         router_z_loss_coef residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor \
+         router_z_loss_coef moe_jitter_eps moe_loss_weight input_jitter_noise dropout \
+         residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor \
          time_step_max time_step_min time_step_limit time_step_rank rescale_prenorm_residual mamba_dt_init_floor",
     ),
     (
@@ -106,7 +109,9 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "norm_topk_prob scoring_func routed_scaling_factor use_routing_bias \
          router_enable_expert_bias moe_router_enable_expert_bias router_scaling_factor \
          moe_router_use_sigmoid router_bias swiglu_limit score_function moe_router_activation_func \
-         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype num_hash_layers",
+         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype num_hash_layers \
+         n_hash_layers moe_normalize_expert_weights uniform_expert_assignment capacity_factor \
+         auto_scale_F",
     ),
     (
         SERVING,
@@ -133,7 +138,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (
         SCALE,
         "layernorm_full_attention_beta layernorm_linear_attention_beta logit_scale \
-         layernorm_mlp_beta shared_moe_mode qk_norm_type attention_multiplier \
+         layernorm_mlp_beta alibi_bias_max bias_max shared_moe_mode qk_norm_type attention_multiplier \
          final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
          residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
          attention_sink router_dtype swiglu_alpha use_gemma_norm \
@@ -180,10 +185,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "use_double_wide_mlp",
     ),
     (How::Refused("AltUp and LAuReL aren't modelled"), "altup_num_inputs laurel_rank"),
-    (
-        How::Refused("a query latent without a latent of keys and values has no knob"),
-        "share_q_dim",
-    ),
+    (How::Refused("a query latent without a latent of keys and values has no knob"), "share_q_dim"),
     (
         How::Refused("groups of layers with linear attention have no knob without layer_types"),
         "layer_group_size",
@@ -191,10 +193,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Refused("attention that several layers share isn't modelled"), "hybrid_layer_ids"),
     (How::Refused("Mamba in every layer but each n-th has no key here"), "attn_layer_period"),
     (How::Refused("short convolutions in place of attention aren't modelled"), "conv_L_cache"),
-    (
-        FOLLOWED,
-        "multiple_of ffn_dim_multiplier ffn_exp expansion_ratio attn_type attention_types",
-    ),
+    (FOLLOWED, "multiple_of ffn_dim_multiplier ffn_exp expansion_ratio attn_type attention_types"),
     (How::Refused("its attention sinks have no knob"), "param_sink_number"),
     (
         How::Refused("its query-key width differs from its value width without latent attention"),

@@ -7,7 +7,7 @@ use super::Config;
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
-const MAX_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 1_000;
 
 /// Reads linear attention where the architecture has some.
 pub(super) fn read(config: &mut Config<'_>) {

@@ -8,7 +8,7 @@ use super::{Config, shown};
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
-const MAX_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 1_000;
 
 pub(super) fn read(config: &mut Config<'_>) {
     refuse_other_layers(config);
@@ -64,9 +64,8 @@ fn refuse_other_layers(config: &mut Config<'_>) {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
         let has_linear = !config.family.linear.is_empty();
         let has_pattern = config.draft.design.transformer.is_hybrid();
-        let named = |kind: &Tree, names: &[&str]| {
-            kind.as_text().is_some_and(|name| names.contains(&name))
-        };
+        let named =
+            |kind: &Tree, names: &[&str]| kind.as_text().is_some_and(|name| names.contains(&name));
         let is_linear =
             |kind: &Tree| named(kind, &["linear_attention"]) || *kind == Tree::Unsigned(0);
         let is_sparse = |kind: &Tree| named(kind, &SPARSE);
@@ -280,6 +279,9 @@ fn layers(config: &mut Config<'_>) {
         items.iter().map(number).collect()
     };
     let chosen = positions(config.get("moe_layers"));
+    if chosen.is_none() && config.get("moe_layers").is_some() {
+        config.fault("moe_layers", "takes a list of layers, as numbers");
+    }
     let plain = positions(config.get("mlp_only_layers")).unwrap_or_default();
     let listed = positions(config.get("moe_layer_freq"));
     let is_sparse = |kind: &Tree| kind.as_text() != Some("dense");
@@ -311,8 +313,7 @@ fn layers(config: &mut Config<'_>) {
             && kinds.as_ref().is_none_or(|kinds| kinds.get(layer as usize) != Some(&false))
     };
     let flags: Vec<bool> = (0..count).map(moe).collect();
-    let given: Vec<&str> =
-        MOE_LAYERS.into_iter().filter(|key| config.get(key).is_some()).collect();
+    let given: Vec<&str> = MOE_LAYERS.into_iter().filter(|key| config.get(key).is_some()).collect();
     if !given.is_empty() {
         let all = flags.iter().all(|flag| *flag);
         let text = if all { "1".to_owned() } else { pattern(flags.into_iter()) };

@@ -3,6 +3,7 @@
 use model::file::Tree;
 
 use super::keys;
+use crate::draft::MAX_KEYS;
 
 /// A key, and its other names, a blank between two; a dot stands before the key of a map.
 ///
@@ -58,6 +59,9 @@ const NAMES: &[(&str, &str)] = &[
 /// Maps whose keys are the model's own.
 const MAPS: [&str; 4] = ["attn_config", "ffn_config", "moe", "moe_args"];
 
+/// Bytes of layers in a text, at most.
+const MAX_LIST: usize = 8_192;
+
 /// The keys of a configuration.
 pub(super) struct Entries {
     /// Under the names by which they are read.
@@ -72,16 +76,18 @@ pub(super) struct Entries {
 
 impl Entries {
     pub(super) fn of(entries: &[(String, Tree)]) -> Self {
-        let mut all =
-            Self { read: vec![], written: vec![], doubled: vec![], opened: vec![] };
+        let mut all = Self { read: vec![], written: vec![], doubled: vec![], opened: vec![] };
         for (key, value) in entries {
+            if all.count() > MAX_KEYS {
+                break;
+            }
             let map = MAPS.iter().find(|map| **map == key);
             let (Some(map), Tree::Map(inner)) = (map, value) else {
                 all.add(key, value, entries);
                 continue;
             };
             all.opened.push(map);
-            for (key, value) in inner {
+            for (key, value) in inner.iter().take(MAX_KEYS) {
                 all.add(&format!("{map}.{key}"), value, entries);
             }
         }
@@ -111,6 +117,11 @@ impl Entries {
             _ => value.clone(),
         };
         self.read.push((name.to_owned(), value));
+    }
+
+    /// How many keys there are.
+    pub(super) fn count(&self) -> usize {
+        self.read.len() + self.doubled.len()
     }
 
     fn get(&self, key: &str) -> Option<&Tree> {
@@ -179,6 +190,7 @@ impl Entries {
 
 /// The layers of a text such as `3,4,5`.
 fn layers(text: &str) -> Option<Tree> {
+    let text = Some(text).filter(|text| text.len() <= MAX_LIST)?;
     let layers = text.split(',').map(|layer| layer.trim().parse().ok().map(Tree::Unsigned));
     layers.collect::<Option<Vec<Tree>>>().map(Tree::List)
 }

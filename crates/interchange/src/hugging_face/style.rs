@@ -33,8 +33,7 @@ pub(super) fn read(config: &mut Config<'_>) {
     let names = &["attn_output_gate", "attention_output_gate", "mla_use_output_gate"];
     config.set_or_assume(KnobId::attention_output_gate, config.family.output_gate, names, "");
     let bias = config.family.qkv_bias || gpt;
-    let names =
-        &["attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias", "bias"];
+    let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias", "use_bias", "bias"];
     config.set_or_assume(KnobId::add_qkv_bias, bias, names, "");
     let bias = config.family.linear_bias || gpt;
     config.set_or_assume(KnobId::add_bias_linear, bias, &["mlp_bias", "add_bias_linear"], "");

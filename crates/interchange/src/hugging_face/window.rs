@@ -7,7 +7,7 @@ use super::{AS_MODELS_ARE, Config, family};
 use crate::launch::rows;
 
 /// Layers whose kind is listed, at most.
-const MAX_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 1_000;
 
 /// Kinds of layers that look back over a window, as lists of layers have them.
 const LOCAL: [&str; 5] =
@@ -53,7 +53,8 @@ pub(super) fn read(config: &mut Config<'_>) {
     };
     let family = config.family;
     let is_unknown = family.name == family::UNKNOWN && config.get("max_window_layers").is_none();
-    let is_listed = full.as_ref().is_some_and(|full| !["", "max_window_layers"].contains(&full.key));
+    let is_listed =
+        full.as_ref().is_some_and(|full| !["", "max_window_layers"].contains(&full.key));
     let is_used = config.flag("use_sliding_window").unwrap_or(
         is_listed || is_unknown || family.every_layer_has_window || family.full_attention_every > 0,
     );
