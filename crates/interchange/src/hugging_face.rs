@@ -172,6 +172,8 @@ fn inside(config: &Tree) -> Option<(&'static str, &Tree)> {
 /// Refuses what is another file than a model's configuration, and says what it is.
 fn is_another(tree: &Tree, lines: &Lines<'_>, draft: &mut Draft) -> bool {
     let is_map = |key| matches!(tree.get(key), Some(Tree::Map(_)));
+    let quantised = ["quantization", "quant_method", "quant_algo"];
+    let quantised = quantised.into_iter().find(|key| tree.get(key).is_some());
     if tree.get("schema").is_some() && tree.get("preset").is_some() {
         let detail = "this is a design file of Moescape, not a config.json: read it as one";
         draft.fault(0, "schema", detail);
@@ -182,10 +184,13 @@ fn is_another(tree: &Tree, lines: &Lines<'_>, draft: &mut Draft) -> bool {
              config.json beside {place}: read that one"
         );
         draft.fault(lines.get("text_decoder"), "text_decoder", detail);
-    } else if is_map("quantization") && tree.get("producer").is_some() && !has_layers(tree) {
-        let detail = "this is ModelOpt's hf_quant_config.json, which says how weights are stored: \
+    } else if let Some(key) = quantised
+        && !has_layers(tree)
+        && inside(tree).is_none()
+    {
+        let detail = "this says how weights are stored, as an hf_quant_config.json does: \
                       the model is in the config.json beside it";
-        draft.fault(lines.get("quantization"), "quantization", detail);
+        draft.fault(lines.get(key), key, detail);
     } else {
         return false;
     }
@@ -256,11 +261,10 @@ impl Config<'_> {
         {
             return Some(number);
         }
-        let detail = match value {
-            Tree::List(_) => "takes a whole number: what differs by layer or by kind of token has \
-                              no knob"
-                .to_owned(),
-            value => format!("takes a whole number, not `{}`", shown(value)),
+        let detail = if let Tree::List(_) = value {
+            "takes a whole number: what differs by layer or by kind of token has no knob".to_owned()
+        } else {
+            format!("takes a whole number, not `{}`", shown(value))
         };
         self.fault(key, detail);
         None
@@ -271,6 +275,20 @@ impl Config<'_> {
         if let Some(number) = self.number(key) {
             self.set(knob, &number.to_string(), key);
         }
+    }
+
+    /// Gives layers sizes of their own, beside those that they have.
+    fn override_layers(&mut self, clauses: &[String], key: &str) {
+        let knob = KnobId::layer_overrides;
+        if clauses.is_empty() {
+            return;
+        }
+        let (mut text, mut keys) = (clauses.join(";"), key.to_owned());
+        if let Some(earlier) = self.draft.setting(knob) {
+            text = format!("{};{text}", earlier.value);
+            keys = format!("{}, {keys}", earlier.key);
+        }
+        self.set(knob, &text, &keys);
     }
 
     fn ignore(&mut self, key: &str, reason: impl Into<String>) {
@@ -430,7 +448,10 @@ impl Config<'_> {
         if shares_one && groups.is_none() {
             self.set(KnobId::num_query_groups, "1", "multi_query");
         }
+        let none = "num_attention_heads";
+        let knob = KnobId::num_query_groups;
         if let Some(key) = groups
+            && !blocks::listed(self, key, knob, none)
             && let Some(count) = self.number(key)
         {
             let text = if count == heads { "none".to_owned() } else { count.to_string() };

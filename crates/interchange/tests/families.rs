@@ -244,6 +244,26 @@ fn an_mlp_has_a_gate_by_the_architecture_and_else_by_its_activation() {
 }
 
 #[test]
+fn a_list_of_sizes_is_that_of_most_layers_and_those_of_the_others() {
+    let text = r#"{"model_type":"llama","hidden_size":512,"num_hidden_layers":4,"vocab_size":1024,
+        "num_attention_heads":8,"num_key_value_heads":[4,4,2,4],
+        "intermediate_size":[1024,2048,1024,1024],"use_sliding_window":true,"sliding_window":128,
+        "layer_types":["full_attention","sliding_attention","sliding_attention",
+        "sliding_attention"]}"#;
+    let import = read(text);
+    assert_eq!(import.errors, []);
+    let design = import.design.unwrap();
+    let knobs = [KnobId::num_query_groups, KnobId::ffn_hidden_size, KnobId::layer_overrides];
+    let found = knobs.map(|knob| design.get(knob).to_string()).join(" ");
+    let sizes = "2:num_query_groups=2;1:ffn_hidden_size=2048;1-3:window_size=128";
+    assert_eq!(found, format!("4 1024 {sizes}"));
+    let one = import.set.iter().find(|set| set.knob == KnobId::layer_overrides).unwrap();
+    let keys = "num_key_value_heads, intermediate_size, sliding_window, layer_types";
+    assert_eq!(one.key, keys);
+    assert!(model::Plan::new(&design).is_ok());
+}
+
+#[test]
 fn a_dense_mlp_beside_the_experts_is_their_shared_expert() {
     let experts = r#""num_experts":64,"moe_intermediate_size":256,"top_k_experts":4"#;
     let text = |is_on: bool| {

@@ -4,7 +4,7 @@ use model::design::KnobId;
 use model::file::Tree;
 
 use super::window::is_local;
-use super::{Config, shown};
+use super::{Config, blocks, shown};
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
@@ -100,6 +100,7 @@ fn refuse_other_layers(config: &mut Config<'_>) {
 fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
     let knob = KnobId::ffn_hidden_size;
     match config.first_of(keys) {
+        Some(key) if blocks::listed(config, key, knob, "ffn_hidden_size") => {}
         Some(key) => config.set_number(knob, key),
         None if config.draft.design.transformer.gated_linear_unit => {
             let detail = "the configuration lacks it, and nothing says what it could be";
@@ -204,7 +205,8 @@ fn shared(config: &mut Config<'_>) {
             config.ignore(key, "it is 0: there is no shared expert");
         }
         if let Some(count) = config.first_of(&counts) {
-            config.ignore(count, format!("{key} is all of them together"));
+            let reason = format!("{} is all of them together", config.written(key));
+            config.ignore(count, reason);
         }
         return;
     }

@@ -14,7 +14,8 @@ use crate::draft::MAX_KEYS;
 const NAMES: &[(&str, &str)] = &[
     (
         "num_key_value_heads",
-        "n_kv_heads kv_n_heads attn_config.kv_n_heads num_attention_groups n_head_kv",
+        "n_kv_heads kv_n_heads attn_config.kv_n_heads num_attention_groups n_head_kv \
+         num_key_value_heads_per_layer",
     ),
     ("intermediate_size", "inter_dim hidden_dim ffn_dim ffn_config.ffn_hidden_size d_ff"),
     (
@@ -69,7 +70,7 @@ pub(super) struct Entries {
     /// Names by which keys are read, with those that stand in the text.
     pub(super) written: Vec<(String, String)>,
     /// Keys that say nothing because another one does.
-    pub(super) doubled: Vec<(String, &'static str)>,
+    pub(super) doubled: Vec<(String, String)>,
     /// Maps whose keys stand in `read`.
     pub(super) opened: Vec<&'static str>,
 }
@@ -105,7 +106,8 @@ impl Entries {
         };
         let says = |(own, value): &(String, Tree)| own == name && *value != Tree::Null;
         if given.iter().any(says) || self.read.iter().any(says) {
-            let by = known.map_or("another key", |(name, _)| *name);
+            let other = self.written.iter().find(|(own, _)| own == name);
+            let by = other.map_or(name, |(_, written)| written).to_owned();
             return self.doubled.push((key.to_owned(), by));
         }
         self.read.retain(|(own, _)| own != name);

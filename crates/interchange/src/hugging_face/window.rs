@@ -93,7 +93,7 @@ fn set(config: &mut Config<'_>, tokens: u64, full: &Full, mut clauses: Vec<Strin
     }
     clauses.push(format!("{}:window_size={tokens}", of(&full.layers, false)));
     let keys = if full.key.is_empty() { key.to_owned() } else { format!("{key}, {}", full.key) };
-    config.set(KnobId::layer_overrides, &clauses.join(";"), &keys);
+    config.override_layers(&clauses, &keys);
 }
 
 /// The layers that have a window, or those that have none, as rows.
