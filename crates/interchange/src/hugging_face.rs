@@ -437,6 +437,8 @@ impl Config<'_> {
             }
             return;
         }
+        let key = "num_attention_heads_per_layer";
+        blocks::listed(self, key, KnobId::num_attention_heads, "num_attention_heads");
         let heads = self.draft.design.transformer.num_attention_heads;
         let groups =
             self.first_of(&["num_key_value_heads", "num_kv_heads", "multi_query_group_num"]);
@@ -498,12 +500,12 @@ fn is_nothing(value: &Tree) -> bool {
     match value {
         Tree::Null | Tree::Flag(false) | Tree::Unsigned(0) => true,
         Tree::List(items) => items.is_empty(),
+        Tree::Map(entries) => entries.is_empty(),
         Tree::Flag(true)
         | Tree::Unsigned(_)
         | Tree::Negative(_)
         | Tree::Real(_)
-        | Tree::Text(_)
-        | Tree::Map(_) => false,
+        | Tree::Text(_) => false,
     }
 }
 

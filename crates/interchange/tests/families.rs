@@ -116,7 +116,8 @@ const FAMILIES: &[(&str, f64)] = &[
         "shared_intermediate_size":8192,"num_local_experts":0,"num_experts_per_tok":0,
         "num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,
         "mamba_n_heads":64,"mamba_d_head":64,"mamba_d_state":128,"mamba_n_groups":1,
-        "mamba_d_conv":4,"position_embedding_type":"nope","vocab_size":100352,"layer_types":[
+        "mamba_d_conv":4,"position_embedding_type":"nope","vocab_size":100352,
+        "tie_word_embeddings":true,"layer_types":[
         "mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba",
         "mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba",
         "mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba",
@@ -190,7 +191,7 @@ const WINDOWS: [(&str, &str); 12] = [
     (r#""_sliding_window_pattern":4"#, "128 4 none"),
     (r#""sliding_window_pattern":"LLLG""#, "128 4 none"),
     (r#""sliding_window_pattern":"LG""#, "128 2 none"),
-    (r#""global_attn_every_n_layers":4"#, "none none 1-3,5-7:window_size=128"),
+    (r#""global_attn_every_n_layers":4"#, "128 4 none"),
     (r#""full_attention_interval":2"#, "128 2 none"),
     (r#""full_attn_every_n_layers":8"#, "128 8 none"),
     (r#""hybrid_layer_pattern":[0,1,1,1,1,1,1,0]"#, "none none 1-6:window_size=128"),

@@ -113,8 +113,6 @@ static FAMILIES: &[Family] = &[
     Family { name: "mixtral", every_layer_has_window: true, ..LLAMA },
     Family { name: "qwen2", qkv_bias: true, ..LLAMA },
     Family { name: "qwen2moe", qkv_bias: true, ..LLAMA },
-    Family { name: "qwen3", qk_norm: true, ..LLAMA },
-    Family { name: "qwen3moe", qk_norm: true, ..LLAMA },
     QWEN3_NEXT,
     Family { name: "qwen35", shared_gate: false, ..QWEN3_NEXT },
     Family { name: "qwen35text", shared_gate: false, ..QWEN3_NEXT },
@@ -124,22 +122,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "kimilinear", linear: "kda", ..LLAMA },
     Family { name: "minimaxm1", linear: "lightning", ..LLAMA },
     Family { name: "minimaxtext01", linear: "lightning", ..LLAMA },
-    Family { name: "deepseekv2", ..LLAMA },
-    Family { name: "deepseekv3", ..LLAMA },
-    Family { name: "deepseekv32", ..LLAMA },
-    Family { name: "nemotronnas", ..LLAMA },
-    Family { name: "mistralnemo", ..LLAMA },
-    Family { name: "ministral", ..LLAMA },
-    Family { name: "ministral3", ..LLAMA },
-    Family { name: "mistral3", ..LLAMA },
-    Family { name: "olmo", ..LLAMA },
-    Family { name: "olmo2", qk_norm: true, ..LLAMA },
-    Family { name: "olmo3", qk_norm: true, ..LLAMA },
-    Family { name: "flexolmo", qk_norm: true, ..LLAMA },
-    Family { name: "dbrx", ..LLAMA },
     Family { name: "mpt", gated: false, tied: true, ..LLAMA },
     Family { name: "apertus", gated: false, qk_norm: true, ..LLAMA },
-    Family { name: "bitnet", ..LLAMA },
     Family { name: "arcee", gated: false, ..LLAMA },
     Family { name: "nemotron", gated: false, ..LLAMA },
     Family { name: "persimmon", gated: false, linear_bias: true, qk_norm: true, ..LLAMA },
@@ -151,56 +135,37 @@ static FAMILIES: &[Family] = &[
     Family { name: "opt", ..GPT2 },
     Family { name: "gptbigcode", ..GPT2 },
     Family { name: "gptneo", ..GPT2 },
-    Family { name: "stablelm", ..LLAMA },
-    Family { name: "granite", tied: true, ..LLAMA },
-    Family { name: "granitemoe", tied: true, ..LLAMA },
-    Family { name: "granitemoeshared", tied: true, ..LLAMA },
-    Family { name: "granitemoehybrid", tied: true, ..LLAMA },
-    Family { name: "bamba", ..LLAMA },
-    Family { name: "arctic", ..LLAMA },
     Family { name: "grok1", sandwich_norm: true, ..LLAMA },
     Family { name: "grok1model", sandwich_norm: true, ..LLAMA },
     Family { name: "grok2", sandwich_norm: true, ..LLAMA },
     Family { name: "ernie45", tied: true, ..LLAMA },
     Family { name: "ernie45moe", tied: true, ..LLAMA },
-    Family { name: "step3p5", qk_norm: true, ..LLAMA },
-    Family { name: "step3text", ..LLAMA },
-    Family { name: "bailingmoe", ..LLAMA },
-    Family { name: "bailingmoev2", qk_norm: true, ..LLAMA },
-    Family { name: "dots1", qk_norm: true, ..LLAMA },
     Family { name: "seedoss", qkv_bias: true, ..LLAMA },
     Family { name: "smollm3", tied: true, ..LLAMA },
     Family { name: "internlm", qkv_bias: true, ..LLAMA },
-    Family { name: "internlm2", ..LLAMA },
-    Family { name: "internlm3", ..LLAMA },
     Family { name: "chatglm", qkv_bias: true, ..LLAMA },
     Family { name: "glm", qkv_bias: true, ..LLAMA },
-    Family { name: "glm4moelite", ..LLAMA },
-    Family { name: "glm4vmoetext", ..LLAMA },
-    Family { name: "baichuan", ..LLAMA },
-    Family { name: "yi", ..LLAMA },
-    Family { name: "exaone", ..LLAMA },
-    Family { name: "exaone4", qk_norm: true, ..LLAMA },
     Family { name: "minicpm", tied: true, ..LLAMA },
     Family { name: "minimax", linear: "lightning", ..LLAMA },
-    Family { name: "hunyuanv1dense", qk_norm: true, tied: true, ..LLAMA },
-    Family { name: "hunyuanv1moe", qk_norm: true, tied: true, ..LLAMA },
-    Family { name: "qwen3vltext", qk_norm: true, ..LLAMA },
-    Family { name: "qwen3vlmoetext", qk_norm: true, ..LLAMA },
-    Family { name: "qwen3omnimoetext", qk_norm: true, ..LLAMA },
     Family { name: "qwen2vl", qkv_bias: true, ..LLAMA },
     Family { name: "qwen25vl", qkv_bias: true, ..LLAMA },
     Family { name: "qwen2vltext", qkv_bias: true, ..LLAMA },
     Family { name: "qwen25vltext", qkv_bias: true, ..LLAMA },
     Family { name: "mimo", qkv_bias: true, ..LLAMA },
     Family { name: "gemma4text", qk_norm: true, ..GEMMA2 },
+    Family { name: "gemma4unifiedtext", qk_norm: true, ..GEMMA2 },
+    Family { name: "vaultgemma", tied: true, full_attention_every: 2, ..LLAMA },
+    Family { name: "afmoe", qk_norm: true, sandwich_norm: true, output_gate: true, ..LLAMA },
+    Family { name: "cohere2moe", tied: true, full_attention_every: 4, ..LLAMA },
+    Family { name: "graniteswa", tied: true, ..LLAMA },
+    Family { name: "youtu", tied: true, ..LLAMA },
+    Family { name: "modernbertdecoder", tied: true, ..LLAMA },
+    Family { name: "jais2", gated: false, qkv_bias: true, ..LLAMA },
+    Family { name: "nanochat", gated: false, qk_norm: true, ..LLAMA },
+    Family { name: "apertus1p5text", gated: false, qk_norm: true, ..LLAMA },
     Family { name: "gemma3", qk_norm: true, full_attention_every: 6, vocab: 262_208, ..GEMMA2 },
-    Family { name: "mimov2flash", ..LLAMA },
     Family { name: "longcatflash", shortcut: true, ..LLAMA },
     DEEPSEEK_V4,
-    Family { name: "glmmoedsa", ..LLAMA },
-    Family { name: "kimik2", ..LLAMA },
-    Family { name: "telechat3", ..LLAMA },
     // The width of the first product, which gate and up-projection share.
     Family { name: "qwen", qkv_bias: true, doubled_width: true, ..LLAMA },
     Family { name: "falcon", gated: false, ..LLAMA },
@@ -220,11 +185,7 @@ static FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { name: "hunyuan", qk_norm: true, tied: true, ..LLAMA },
-    Family { name: "glm4moe", ..LLAMA },
     Family { name: "glm4", sandwich_norm: true, ..LLAMA },
-    Family { name: "minimaxm2", qk_norm: true, ..LLAMA },
-    Family { name: "minimaxm3", qk_norm: true, ..LLAMA },
-    Family { name: "minimaxm3vl", qk_norm: true, ..LLAMA },
     Family {
         name: "gptoss",
         qkv_bias: true,
@@ -234,15 +195,33 @@ static FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { name: "panguultramoe", sandwich_norm: true, ..LLAMA },
-    Family { name: "pangupromoe", ..LLAMA },
-    Family { name: "panguembedded", ..LLAMA },
-    Family { name: "olmoe", qk_norm: true, ..LLAMA },
     Family { name: "phi3", every_layer_has_window: true, ..LLAMA },
     Family { name: "phimoe", every_layer_has_window: true, ..LLAMA },
     Family { name: "gemma", tied: true, ..LLAMA },
     GEMMA2,
     Family { name: "gemma3text", qk_norm: true, full_attention_every: 6, vocab: 262_208, ..GEMMA2 },
     GPT2,
+];
+
+/// Architectures that are Llama's in all of this, and those that have norms of query and key
+/// beside, a blank between two.
+static GROUPS: [(Family, &str); 2] = [
+    (
+        Family { name: "as Llama", ..LLAMA },
+        "deepseekv2 deepseekv3 deepseekv32 nemotronnas mistralnemo ministral ministral3 \
+         mistral3 olmo dbrx bitnet stablelm bamba arctic step3text bailingmoe internlm2 \
+         internlm3 glm4moelite glm4vmoetext baichuan yi exaone mimov2flash glmmoedsa \
+         kimik2 telechat3 glm4moe pangupromoe panguembedded granite granitemoe \
+         granitemoeshared granitemoehybrid granitemoeswa helium cwm ariatext axk1 \
+         sarvammla sarvammoe iquestcoder hyperclovax solaropen",
+    ),
+    (
+        Family { name: "as Qwen 3", qk_norm: true, ..LLAMA },
+        "qwen3 qwen3moe olmo2 olmo3 flexolmo step3p5 bailingmoev2 dots1 exaone4 \
+         qwen3vltext qwen3vlmoetext qwen3omnimoetext minimaxm2 minimaxm3 minimaxm3vl \
+         olmoe exaonemoe mellum hyv3 laguna minimaxm3vltext dory flint kolibri1 \
+         hunyuanv1dense hunyuanv1moe",
+    ),
 ];
 
 static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
@@ -270,7 +249,10 @@ static REFUSED: &[(&str, &str)] = &[
     ("jetmoe", "experts of attention aren't modelled"),
     ("diffllama", "differential attention isn't modelled"),
     ("t5 mt5 umt5 bart mbart pegasus t5gemma", "an encoder beside a decoder isn't modelled"),
-    ("bert roberta xlmroberta electra deberta debertav2", "an encoder alone isn't modelled"),
+    (
+        "bert roberta xlmroberta electra deberta debertav2 modernbert",
+        "an encoder alone isn't modelled",
+    ),
 ];
 
 impl Family {
@@ -295,6 +277,10 @@ impl Family {
                 return Err(reason);
             }
             if let Some(family) = FAMILIES.iter().find(|family| family.name == plain) {
+                return Ok(family);
+            }
+            let is_one = |(_, names): &&(Family, &str)| names.split(' ').any(|it| it == plain);
+            if let Some((family, _)) = GROUPS.iter().find(is_one) {
                 return Ok(family);
             }
         }

@@ -15,9 +15,8 @@ const EXPERTS: [&str; 4] =
 
 /// Reads the pattern of sub-layers, where there is one; it says how many there are.
 pub(super) fn read(config: &mut Config<'_>) {
-    let is_one = |key: &&str| {
-        (config.family.sub_layers && *key != "layer_types") || has_mamba(config.get(key))
-    };
+    let is_one =
+        |key: &&str| (config.family.sub_layers && *key != "layer_types") || has_mamba(config, key);
     let mut given = PATTERNS.into_iter().filter(|key| config.get(key).is_some());
     let Some(key) = given.find(is_one) else { return positions(config) };
     let Some(mut pattern) = symbols(config.get(key)) else {
@@ -81,17 +80,25 @@ fn taps(config: &mut Config<'_>) {
     }
 }
 
-/// Is there Mamba in a list of kinds?
-pub(super) fn has_mamba(tree: Option<&Tree>) -> bool {
-    let Some(Tree::List(kinds)) = tree else { return false };
-    kinds.iter().any(|kind| matches!(kind.as_text(), Some("mamba" | "mamba2")))
+/// Is there Mamba in a list of kinds? Newer files call it linear attention, and have its sizes.
+///
+/// Source: `configuration_utils.py` of `huggingface/transformers`, `_LEGACY_LAYER_TYPE_REMAP`.
+fn has_mamba(config: &Config<'_>, key: &str) -> bool {
+    let sizes = ["mamba_num_heads", "mamba_n_heads", "mamba_d_state", "ssm_state_size"];
+    let has_sizes = config.first_of(&sizes).is_some();
+    let Some(Tree::List(kinds)) = config.get(key) else { return false };
+    kinds.iter().any(|kind| match kind.as_text() {
+        Some("mamba" | "mamba2") => true,
+        Some("linear_attention") => has_sizes,
+        _ => false,
+    })
 }
 
 /// The symbols of a pattern, or of a list of kinds.
 fn symbols(tree: Option<&Tree>) -> Option<String> {
     let of_kind = |kind: &Tree| {
         Some(match kind.as_text()? {
-            "mamba" | "mamba2" => 'M',
+            "mamba" | "mamba2" | "linear_attention" => 'M',
             "attention" | "full_attention" => '*',
             "mlp" => '-',
             "moe" => 'E',

@@ -26,7 +26,6 @@ const CHECKPOINT: How =
 const POSITIONS: How =
     How::Ignored("the longest sequence: training.seq_length is a knob of its own");
 const SCALE: How = How::Ignored("a factor on tensors: too little work to count");
-const INDEXER: How = How::Refused("which layers have an indexer has no knob but every n-th");
 const SHARED: How = How::Refused("layers that take another layer's keys and values have no knob");
 const ENCODER: How = How::Refused("an encoder that the model attends to has no knob");
 const FIRST_MAMBA: How = How::Refused("Mamba of the first kind isn't modelled, only Mamba-2");
@@ -66,7 +65,8 @@ pub(super) static KEYS: &[(How, &str)] = &[
          global_attn_every_n_layers global_attention_every_n_layers full_attn_every_n_layers \
          full_attention_every_n_layers attention_layers num_global_key_value_heads global_head_dim \
          attention_other_setting attn_layer_indices moe_layer_start_index moe_layer_end_index \
-         enable_moe_block residual_moe parallel_attn_mlp_res moe_layer_num_skipped",
+         enable_moe_block residual_moe parallel_attn_mlp_res is_moe num_attention_heads_per_layer \
+         index_topk_pattern index_topk_blocks index_block_size compress_rates moe_layer_num_skipped",
     ),
     (How::Knob(seq_length), "seq_length"),
     (
@@ -147,7 +147,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
          layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm mla_scale_q_lora \
          mla_scale_kv_lora clip_qkv softmax_scale attn_temperature embedding_multiplier_scale \
          output_multiplier_scale router_logit_softcapping scale_emb dim_model_base scale_depth \
-         use_head_wise_attn_gate output_gate_type swiglu_limits lm_head_bias \
+         use_head_wise_attn_gate output_gate_type swiglu_limits lm_head_bias index_local_blocks attention_out_bias \
          use_bidirectional_attention moe_use_correction_bias use_moe_router_bias \
          apply_residual_connection_post_layernorm norm_type rmsnorm post_layer_norm \
          num_ln_in_parallel_attn",
@@ -184,6 +184,17 @@ pub(super) static KEYS: &[(How, &str)] = &[
         How::Refused("MLPs twice as wide where layers share keys have no knob"),
         "use_double_wide_mlp",
     ),
+    (
+        How::Refused("sizes of single layers in a map of their own aren't read"),
+        "per_layer_config prefix_dense_intermediate_size",
+    ),
+    (
+        How::Refused("layers that a token passes more than once have no knob"),
+        "n_recurrent_loops loop_num_passes H_cycles num_recurrent_layers",
+    ),
+    (How::Refused("tables of pairs and rows of tokens have no knob"), "ple_layer_ids ngram_size"),
+    (How::Refused("convolutions of queries and keys have no knob"), "cca_time0"),
+    (How::Refused("relative positions beside attention have no knob"), "d_rel"),
     (How::Refused("AltUp and LAuReL aren't modelled"), "altup_num_inputs laurel_rank"),
     (How::Refused("a query latent without a latent of keys and values has no knob"), "share_q_dim"),
     (
@@ -222,7 +233,6 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Knob(attention_residual_block_size), "attn_res_block_size"),
     (How::Knob(dsa_indexer_head_dim), "index_head_dim"),
     (How::Knob(dsa_indexer_n_heads), "index_n_heads"),
-    (INDEXER, "index_topk_pattern"),
     (How::Knob(mamba_state_dim), "ssm_state_size mamba_d_state"),
     (How::Knob(mamba_head_dim), "mamba_head_dim mamba_d_head"),
     (How::Knob(mamba_num_heads), "mamba_num_heads mamba_n_heads"),

@@ -4,7 +4,7 @@ use model::design::KnobId;
 use model::file::Tree;
 
 use super::window::is_local;
-use super::{Config, blocks, shown};
+use super::{Config, blocks, linear, shown, sparse};
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
@@ -23,7 +23,7 @@ pub(super) fn read(config: &mut Config<'_>) {
     let experts = config
         .first_of(&["n_routed_experts", "num_routed_experts", "num_local_experts"])
         .or_else(|| config.first_of(&["num_experts", "moe_num_experts"]));
-    let is_off = config.flag("enable_moe_block") == Some(false);
+    let is_off = ["enable_moe_block", "is_moe"].iter().any(|key| config.flag(key) == Some(false));
     let count = experts.filter(|_| !is_off).and_then(|key| config.number(key));
     match (experts, count) {
         (Some(key), Some(count)) if count > 0 => {
@@ -45,35 +45,31 @@ pub(super) fn read(config: &mut Config<'_>) {
 }
 
 /// Kinds of layers that are attention, all with the same parameters.
-const ATTENTION: [&str; 7] = [
-    "full_attention",
-    "chunked_attention",
-    "attention",
-    "global_attention",
-    "global",
-    "mamba",
-    "mamba2",
-];
+const ATTENTION: [&str; 5] =
+    ["full_attention", "chunked_attention", "attention", "global_attention", "global"];
 
 /// Kinds of layers that look at the keys which an indexer chooses.
-const SPARSE: [&str; 2] = ["deepseek_sparse_attention", "sparse_attention"];
+const SPARSE: [&str; 3] = ["deepseek_sparse_attention", "indexed_attention", "sparse_attention"];
 
 /// Layers that aren't attention.
 fn refuse_other_layers(config: &mut Config<'_>) {
+    let transformer = &config.draft.design.transformer;
+    if transformer.is_hybrid() || transformer.attention_compress_ratios.is_some() {
+        return;
+    }
     for key in ["layer_types", "attn_type_list"] {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
-        let has_linear = !config.family.linear.is_empty();
-        let has_pattern = config.draft.design.transformer.is_hybrid();
+        let has_linear = !linear::variant(config).is_empty();
         let named =
             |kind: &Tree, names: &[&str]| kind.as_text().is_some_and(|name| names.contains(&name));
         let is_linear =
             |kind: &Tree| named(kind, &["linear_attention"]) || *kind == Tree::Unsigned(0);
         let is_sparse = |kind: &Tree| named(kind, &SPARSE);
-        let is_mamba = |kind: &Tree| named(kind, &["mamba", "mamba2"]);
         let known = |kind: &&Tree| {
             is_sparse(kind)
                 || is_local(kind)
-                || (named(kind, &ATTENTION) && (has_pattern || !is_mamba(kind)))
+                || sparse::is_block(kind)
+                || named(kind, &ATTENTION)
                 || **kind == Tree::Unsigned(1)
                 || (has_linear && is_linear(kind))
         };

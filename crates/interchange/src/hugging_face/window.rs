@@ -13,18 +13,19 @@ const MAX_LAYERS: u64 = 1_000;
 const LOCAL: [&str; 5] =
     ["sliding_attention", "sliding_window_attention", "local_attention", "local", "sliding"];
 
-/// Keys that say how often a layer has no window, and whether the first of so many is it, or the
-/// last.
+/// Keys that say how often a layer has no window: the last of so many, but of ModernBERT's the
+/// first.
 ///
 /// Sources, all of `huggingface/transformers`: `configuration_gemma3.py`, `configuration_cohere2.py`
-/// and `configuration_exaone4.py`; `configuration_modernbert.py`; `configuration_qwen3_next.py`.
-const EVERY: [(&str, bool); 6] = [
-    ("sliding_window_pattern", false),
-    ("global_attn_every_n_layers", true),
-    ("global_attention_every_n_layers", true),
-    ("full_attention_interval", false),
-    ("full_attn_every_n_layers", false),
-    ("full_attention_every_n_layers", false),
+/// and `configuration_exaone4.py`; `configuration_modernbert_decoder.py` and
+/// `configuration_afmoe.py`; `configuration_qwen3_next.py`.
+const EVERY: [&str; 6] = [
+    "sliding_window_pattern",
+    "global_attn_every_n_layers",
+    "global_attention_every_n_layers",
+    "full_attention_interval",
+    "full_attn_every_n_layers",
+    "full_attention_every_n_layers",
 ];
 
 /// Layers that have no window where others have one, and the key that says so.
@@ -162,11 +163,11 @@ fn full_attention(config: &mut Config<'_>) -> Option<Full> {
         let is_full = |layer| letters.get(layer as usize % letters.len().max(1)) != Some(&b'L');
         return Some(Full { layers: all(&is_full), key });
     }
-    for (key, is_first) in EVERY {
+    for key in EVERY {
         if config.get(key).is_some()
             && let Some(every) = config.number(key).filter(|every| *every > 0)
         {
-            let at = if is_first { 0 } else { every - 1 };
+            let at = if config.family.name == "modernbertdecoder" { 0 } else { every - 1 };
             return Some(Full { layers: all(&|layer| layer % every == at), key });
         }
     }
