@@ -245,6 +245,71 @@ fn an_mlp_has_a_gate_by_the_architecture_and_else_by_its_activation() {
 }
 
 #[test]
+fn kinds_of_layers_are_read_by_their_older_and_newer_names() {
+    let with = |layers: &str, keys: &str| {
+        let import = read(&format!(r#"{{{SMALL},{keys},"layer_types":[{layers}]}}"#));
+        assert_eq!(import.errors, [], "{layers}");
+        import.design.unwrap().transformer
+    };
+    let times = |kind: &str, count: usize| vec![format!("\"{kind}\""); count].join(",");
+    let latent = r#""q_lora_rank":128,"kv_lora_rank":64,"qk_nope_head_dim":32,
+        "qk_rope_head_dim":32,"v_head_dim":64,"index_topk":256,"index_n_heads":4,
+        "index_head_dim":64"#;
+    let dsa = ["deepseek_sparse_attention", "indexed_attention"]
+        .map(|kind| with(&times(kind, 8), latent));
+    assert_eq!(dsa[0], dsa[1]);
+    assert_eq!(dsa[0].dsa_indexer_topk, 256);
+    // Full, full, then two that take its keys, over and over.
+    let shared = [
+        r#""index_topk_pattern":"FFSSFSSF""#,
+        r#""indexer_types":["full","full","shared","shared","full","shared","shared","full"]"#,
+        r#""index_topk_freq":3"#,
+    ]
+    .map(|keys| with(&times("indexed_attention", 8), &format!("{latent},{keys}")));
+    let of = shared.map(|it| (it.dsa_indexer_topk_freq, it.dsa_indexer_skip_topk_offset));
+    assert_eq!(of, [(3, 2); 3]);
+    let odd = read(&format!(r#"{{{SMALL},{latent},"index_topk_pattern":"FSSFFSSF"}}"#));
+    assert!(odd.errors.iter().any(|it| it.key == "index_topk_pattern"), "{:?}", odd.errors);
+    let mamba = r#""mamba_n_heads":16,"mamba_d_head":64,"mamba_d_state":64,"mamba_n_groups":1"#;
+    for names in [["mamba", "attention"], ["linear_attention", "full_attention"]] {
+        let layers = format!("{},{}", times(names[0], 7), times(names[1], 1));
+        let pattern = with(&layers, mamba).hybrid_layer_pattern.unwrap();
+        assert_eq!(pattern.layers.len(), 16, "{names:?}");
+    }
+    // Without Mamba's sizes it is linear attention, here a gated delta net.
+    let delta = r#""linear_num_key_heads":4,"linear_num_value_heads":8,"linear_key_head_dim":64,
+        "linear_value_head_dim":64"#;
+    let layers = [times("linear_attention", 3), times("full_attention", 1)].join(",");
+    let text = [layers.as_str(), layers.as_str()].join(",");
+    let linear = with(&text, delta);
+    assert_eq!(linear.linear_num_value_heads, 8);
+    assert_eq!(linear.hybrid_layer_pattern, None);
+}
+
+#[test]
+fn compressed_attention_may_be_said_by_the_kinds_of_layers() {
+    let known = include_str!("models/deepseek-v4-flash.json");
+    let model::file::Tree::Map(mut entries) = model::file::json::parse(known).unwrap() else {
+        panic!("a map")
+    };
+    let before = read(known).design.unwrap().transformer;
+    let at = entries.iter().position(|(key, _)| key == "compress_ratios").unwrap();
+    let kind = |ratio: &model::file::Tree| {
+        let is = |number| *ratio == model::file::Tree::Unsigned(number);
+        let compressed =
+            if is(4) { "compressed_sparse_attention" } else { "heavily_compressed_attention" };
+        if is(0) { "sliding_attention" } else { compressed }
+    };
+    let model::file::Tree::List(ratios) = &entries[at].1 else { panic!("a list") };
+    let kinds = model::file::Tree::list(ratios.iter().map(kind));
+    entries[at] = ("layer_types".to_owned(), kinds);
+    let text = model::file::json::print(&model::file::Tree::Map(entries));
+    let import = read(&text);
+    assert_eq!(import.errors, []);
+    assert_eq!(import.design.unwrap().transformer, before);
+}
+
+#[test]
 fn a_list_of_sizes_is_that_of_most_layers_and_those_of_the_others() {
     let text = r#"{"model_type":"llama","hidden_size":512,"num_hidden_layers":4,"vocab_size":1024,
         "num_attention_heads":8,"num_key_value_heads":[4,4,2,4],

@@ -142,6 +142,9 @@ fn sizes(config: &mut Config<'_>, full: &[bool]) -> Vec<String> {
 fn full_attention(config: &mut Config<'_>) -> Option<Full> {
     let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
     let all = |is_full: &dyn Fn(u64) -> bool| (0..count).map(is_full).collect::<Vec<bool>>();
+    if config.draft.design.transformer.attention_compress_ratios.is_some() {
+        return None;
+    }
     for key in ["layer_types", "attention_layers"] {
         if let Some(Tree::List(kinds)) = config.get(key) {
             // MTP layers may stand behind the model's.
