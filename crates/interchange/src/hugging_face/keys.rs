@@ -58,28 +58,31 @@ pub(super) static KEYS: &[(How, &str)] = &[
          num_experts num_local_experts num_routed_experts moe_num_experts num_experts_per_tok \
          experts_per_token moe_k moe_topk n_shared_experts num_shared_experts \
          moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size \
-         first_k_dense_replace num_dense_layers moe_layer_freq decoder_sparse_step mlp_only_layers \
-         interleave_moe_layer_step moe_layers n_group topk_group topk_method num_groups \
-         topk_per_group experts_per_group num_nextn_predict_layers num_mtp_layers num_mtp_modules \
-         mtp_transformer_layers use_mtp layer_types max_window_layers sliding_window_pattern \
-         global_attn_every_n_layers global_attention_every_n_layers full_attn_every_n_layers \
-         full_attention_every_n_layers attention_layers num_global_key_value_heads global_head_dim \
-         attention_other_setting attn_layer_indices moe_layer_start_index moe_layer_end_index \
-         enable_moe_block residual_moe parallel_attn_mlp_res is_moe num_attention_heads_per_layer \
-         index_topk_pattern index_topk_blocks index_block_size compress_rates moe_layer_num_skipped",
+         first_k_dense_replace num_dense_layers moe_layer_freq decoder_sparse_step \
+         mlp_only_layers interleave_moe_layer_step moe_layers n_group topk_group topk_method \
+         num_groups topk_per_group experts_per_group num_nextn_predict_layers num_mtp_layers \
+         num_mtp_modules mtp_transformer_layers use_mtp layer_types max_window_layers \
+         sliding_window_pattern global_attn_every_n_layers global_attention_every_n_layers \
+         full_attn_every_n_layers full_attention_every_n_layers attention_layers \
+         num_global_key_value_heads global_head_dim attention_other_setting attn_layer_indices \
+         moe_layer_start_index moe_layer_end_index enable_moe_block residual_moe \
+         parallel_attn_mlp_res is_moe num_attention_heads_per_layer index_topk_pattern \
+         index_topk_blocks index_block_size compress_rates moe_layer_num_skipped",
     ),
     (How::Knob(seq_length), "seq_length"),
     (
         POSITIONS,
         "max_position_embeddings n_positions n_ctx max_sequence_length \
-         original_max_position_embeddings initial_context_length model_max_length vocab_size_per_layer_input",
+         original_max_position_embeddings initial_context_length model_max_length \
+         vocab_size_per_layer_input",
     ),
     (
         ROPE,
         "rope_theta rope_scaling rope_parameters partial_rotary_factor rotary_dim rope_interleave \
          indexer_rope_interleave no_rope_layers no_rope_layer_interval rope_local_base_freq \
-         rope_ratio rope_type use_scaled_rope rope_scaling_factor nope_layer_interval \
-         use_mrope use_rotary_pos_emb original_rope scale_fmt rotary_pct rotary_emb_base compress_rope_theta",
+         rope_ratio rope_type use_scaled_rope rope_scaling_factor nope_layer_interval use_mrope \
+         use_rotary_pos_emb original_rope scale_fmt rotary_pct rotary_emb_base \
+         compress_rope_theta",
     ),
     (
         TOKENS,
@@ -91,37 +94,38 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "use_cache auto_map ep_size pretraining_tp output_router_logits output_attentions \
          output_hidden_states return_dict cache_implementation use_flash_attention \
          attn_implementation _attn_implementation task_type index_share_for_mtp_iteration \
-         mtp_use_dedicated_embeddings num_logits_to_keep use_mamba_kernels moe_shared_expert_overlap attn_impl \
-         attn_uses_sequence_id prefix_lm use_flash_attn expert_parallel expert_model_parallel \
-         num_experts_split",
+         mtp_use_dedicated_embeddings num_logits_to_keep use_mamba_kernels \
+         moe_shared_expert_overlap attn_impl attn_uses_sequence_id prefix_lm use_flash_attn \
+         expert_parallel expert_model_parallel num_experts_split",
     ),
     (
         LOSS,
         "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
-         layer_norm_epsilon layernorm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
-         router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
+         layer_norm_epsilon layernorm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha \
+         seq_aux router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
          router_z_loss_coef moe_jitter_eps moe_loss_weight input_jitter_noise dropout \
-         residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor \
-         time_step_max time_step_min time_step_limit time_step_rank rescale_prenorm_residual mamba_dt_init_floor",
+         residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor time_step_max \
+         time_step_min time_step_limit time_step_rank rescale_prenorm_residual \
+         mamba_dt_init_floor",
     ),
     (
         ROUTER,
         "norm_topk_prob scoring_func routed_scaling_factor use_routing_bias \
          router_enable_expert_bias moe_router_enable_expert_bias router_scaling_factor \
-         moe_router_use_sigmoid router_bias swiglu_limit score_function moe_router_activation_func \
-         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype num_hash_layers \
-         n_hash_layers moe_normalize_expert_weights uniform_expert_assignment capacity_factor \
-         auto_scale_F",
+         moe_router_use_sigmoid router_bias swiglu_limit score_function \
+         moe_router_activation_func moe_renormalize num_expert_group use_grouped_topk \
+         moe_router_dtype num_hash_layers n_hash_layers moe_normalize_expert_weights \
+         uniform_expert_assignment capacity_factor auto_scale_F",
     ),
     (
         SERVING,
         "add_cross_attention bad_words_ids begin_suppress_tokens chunk_size_feed_forward \
          cross_attention_hidden_size diversity_penalty do_sample early_stopping \
          encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id \
-         forced_eos_token_id is_decoder length_penalty max_length min_length \
-         no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_scores \
-         pruned_heads remove_invalid_values repetition_penalty return_dict_in_generate \
-         suppress_tokens temperature tie_encoder_decoder top_k top_p typical_p",
+         forced_eos_token_id is_decoder length_penalty max_length min_length no_repeat_ngram_size \
+         num_beam_groups num_beams num_return_sequences output_scores pruned_heads \
+         remove_invalid_values repetition_penalty return_dict_in_generate suppress_tokens \
+         temperature tie_encoder_decoder top_k top_p typical_p",
     ),
     (
         FILE,
@@ -138,19 +142,18 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (
         SCALE,
         "layernorm_full_attention_beta layernorm_linear_attention_beta logit_scale \
-         layernorm_mlp_beta alibi_bias_max bias_max shared_moe_mode qk_norm_type attention_multiplier \
-         final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
-         residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
-         attention_sink router_dtype swiglu_alpha use_gemma_norm \
-         activation_situ_beta activation_situ_linear_beta latent_moe_use_norm \
-         layernorm_full_attention_alpha \
-         layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm mla_scale_q_lora \
-         mla_scale_kv_lora clip_qkv softmax_scale attn_temperature embedding_multiplier_scale \
-         output_multiplier_scale router_logit_softcapping scale_emb dim_model_base scale_depth \
-         use_head_wise_attn_gate output_gate_type swiglu_limits lm_head_bias index_local_blocks attention_out_bias \
-         use_bidirectional_attention moe_use_correction_bias use_moe_router_bias \
-         apply_residual_connection_post_layernorm norm_type rmsnorm post_layer_norm \
-         num_ln_in_parallel_attn",
+         layernorm_mlp_beta alibi_bias_max bias_max shared_moe_mode qk_norm_type \
+         attention_multiplier final_logit_softcapping attn_logit_softcapping \
+         query_pre_attn_scalar embedding_multiplier residual_multiplier logits_scaling \
+         attn_temperature_tuning attn_scale floor_scale attention_sink router_dtype swiglu_alpha \
+         use_gemma_norm activation_situ_beta activation_situ_linear_beta latent_moe_use_norm \
+         layernorm_full_attention_alpha layernorm_linear_attention_alpha layernorm_mlp_alpha \
+         postnorm mla_scale_q_lora mla_scale_kv_lora clip_qkv softmax_scale attn_temperature \
+         embedding_multiplier_scale output_multiplier_scale router_logit_softcapping scale_emb \
+         dim_model_base scale_depth use_head_wise_attn_gate output_gate_type swiglu_limits \
+         lm_head_bias index_local_blocks attention_out_bias use_bidirectional_attention \
+         moe_use_correction_bias use_moe_router_bias apply_residual_connection_post_layernorm \
+         norm_type rmsnorm post_layer_norm num_ln_in_parallel_attn",
     ),
     (
         How::Ignored("attention in chunks of this length in some layers: taken as without"),
@@ -162,10 +165,9 @@ pub(super) static KEYS: &[(How, &str)] = &[
          moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
          expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope \
          attn_output_gate attention_output_gate mla_use_output_gate multi_query \
-         new_decoder_architecture \
-         parallel_attn no_bias bias index_topk index_topk_freq index_skip_topk_offset \
-         indexer_types mlp_layer_types sparse_attention_config dense_intermediate_size \
-         hybrid_override_pattern hybrid_layer_pattern layers_block_type \
+         new_decoder_architecture parallel_attn no_bias bias index_topk index_topk_freq \
+         index_skip_topk_offset indexer_types mlp_layer_types sparse_attention_config \
+         dense_intermediate_size hybrid_override_pattern hybrid_layer_pattern layers_block_type \
          mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel",
     ),
     (FIRST_MAMBA, "ssm_cfg state_size mamba_dt_rank"),
@@ -221,8 +223,8 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Knob(linear_num_value_heads), "linear_num_value_heads"),
     (
         How::Together,
-        "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim swa_num_attention_heads \
-         sliding_window_size",
+        "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim \
+         swa_num_attention_heads sliding_window_size",
     ),
     (ROPE, "swa_rope_theta"),
     (SCALE, "add_swa_attention_sink_bias add_full_attention_sink_bias attention_value_scale"),

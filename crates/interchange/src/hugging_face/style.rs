@@ -55,7 +55,7 @@ fn gate(config: &mut Config<'_>) -> bool {
     let angles = ["rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct"];
     let rotary = config.first_of(&angles).is_some();
     // GPT's own kind: no gate and no angle of a rotary embedding.
-    let plain = is_one_of(&EITHER) && activation != "gelu_pytorch_tanh" || is_one_of(&NEVER_GATED);
+    let plain = is_one_of(&EITHER) && activation != "gelu_pytorch_tanh";
     let gpt = config.family.learned_positions || (is_unknown && plain && !rotary);
     let usual = if is_unknown {
         !gpt && !is_one_of(&NEVER_GATED)

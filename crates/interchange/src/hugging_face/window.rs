@@ -16,8 +16,8 @@ const LOCAL: [&str; 5] =
 /// Keys that say how often a layer has no window: the last of so many, but of ModernBERT's the
 /// first.
 ///
-/// Sources, all of `huggingface/transformers`: `configuration_gemma3.py`, `configuration_cohere2.py`
-/// and `configuration_exaone4.py`; `configuration_modernbert_decoder.py` and
+/// Sources, all of `huggingface/transformers`: `configuration_gemma3.py`,
+/// `configuration_cohere2.py` and `configuration_exaone4.py`; `configuration_modernbert_decoder.py` and
 /// `configuration_afmoe.py`; `configuration_qwen3_next.py`.
 const EVERY: [&str; 6] = [
     "sliding_window_pattern",
