@@ -81,7 +81,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "rope_theta rope_scaling rope_parameters partial_rotary_factor rotary_dim rope_interleave \
          indexer_rope_interleave no_rope_layers no_rope_layer_interval rope_local_base_freq \
          rope_ratio rope_type use_scaled_rope rope_scaling_factor nope_layer_interval use_mrope \
-         use_rotary_pos_emb original_rope scale_fmt rotary_pct rotary_emb_base \
+         use_rotary_pos_emb original_rope rotary_pct rotary_emb_base \
          compress_rope_theta",
     ),
     (
@@ -137,7 +137,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (
         CHECKPOINT,
         "torch_dtype dtype quantization_config mamba_ssm_dtype mamba_ssm_cache_dtype \
-         residual_in_fp32 expert_dtype",
+         residual_in_fp32 expert_dtype scale_fmt",
     ),
     (
         SCALE,

@@ -17,8 +17,8 @@ const LOCAL: [&str; 5] =
 /// first.
 ///
 /// Sources, all of `huggingface/transformers`: `configuration_gemma3.py`,
-/// `configuration_cohere2.py` and `configuration_exaone4.py`; `configuration_modernbert_decoder.py` and
-/// `configuration_afmoe.py`; `configuration_qwen3_next.py`.
+/// `configuration_cohere2.py`, `configuration_exaone4.py`, `configuration_afmoe.py`,
+/// `configuration_modernbert_decoder.py` and `configuration_qwen3_next.py`.
 const EVERY: [&str; 6] = [
     "sliding_window_pattern",
     "global_attn_every_n_layers",
