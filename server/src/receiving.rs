@@ -62,9 +62,18 @@ pub(crate) async fn counted(
 
 /// A body as text; `what` says what it is, "a design", where it is too long.
 pub(crate) fn text(body: Result<Bytes, BytesRejection>, what: &str) -> Result<String, Problem> {
+    text_within(body, what, BODY_LIMIT_BYTES)
+}
+
+/// The same of a route that takes so many bytes.
+pub(crate) fn text_within(
+    body: Result<Bytes, BytesRejection>,
+    what: &str,
+    most: usize,
+) -> Result<String, Problem> {
     let body = body.map_err(|rejection| match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::new(status, format!("{what} has at most {BODY_LIMIT_BYTES} bytes"))
+            Problem::new(status, format!("{what} has at most {most} bytes"))
         }
         status => Problem::new(status, rejection.body_text()),
     })?;

@@ -133,7 +133,10 @@ pub fn router(state: AppState) -> Router {
         )
         .route("/api/v1/budget", post(budget::budget))
         .route("/api/v1/find", post(find::find))
-        .route("/api/v1/import", post(import::text))
+        .route(
+            "/api/v1/import",
+            post(import::text).layer(DefaultBodyLimit::max(interchange::MAX_CONFIG_BYTES)),
+        )
         .route(
             "/api/v1/calibrate",
             post(calibrate::runs).layer(DefaultBodyLimit::max(calibrate::MAX_BYTES)),

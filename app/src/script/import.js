@@ -7,7 +7,7 @@
 // alone, and keeps the files for another try.
 
 /** Bytes that the server reads of a file, where the form doesn't say how many. */
-const MAX_BYTES = 1 << 20;
+const MAX_BYTES = 16 << 20;
 
 const form = () => document.querySelector("form.import-form");
 

@@ -11,9 +11,9 @@ use std::io::Read;
 
 use flate2::read::{DeflateDecoder, GzDecoder};
 
-use crate::MAX_BYTES;
 use crate::bundle::{Bundle, MAX_FILES, MAX_TOTAL};
 use crate::files::is_inside;
+use crate::{MAX_BYTES, MAX_CONFIG_BYTES};
 
 /// Bytes of an archive, at most.
 pub const MAX_ARCHIVE: usize = 16 << 20;
@@ -88,7 +88,8 @@ impl Texts {
         if self.total > MAX_TOTAL {
             return Err(format!("the archive holds more than {MAX_TOTAL} bytes"));
         }
-        if bytes.len() <= MAX_BYTES
+        let most = if path.ends_with(".json") { MAX_CONFIG_BYTES } else { MAX_BYTES };
+        if bytes.len() <= most
             && let Ok(text) = String::from_utf8(bytes)
         {
             self.files.push((path, text));

@@ -6,13 +6,13 @@ use model::design::Design;
 
 use crate::draft::{Answers, Draft, Import};
 use crate::files::{Files, is_inside};
-use crate::{Format, import_with};
+use crate::{Format, MAX_BYTES, MAX_CONFIG_BYTES, import_with};
 
 /// Files of a bundle, at most.
 pub const MAX_FILES: usize = 2_000;
 
 /// Bytes of all its files together, at most.
-pub const MAX_TOTAL: usize = 8 << 20;
+pub const MAX_TOTAL: usize = MAX_CONFIG_BYTES + (8 << 20);
 
 /// Files that are tried as the one that starts the run, at most.
 const MAX_TRIED: usize = 60;
@@ -119,7 +119,9 @@ impl Bundle {
     fn entry(&self, read: &dyn Fn(usize) -> Import) -> Option<usize> {
         // Words of texts, with the only file that has them; none where there are more.
         let mut words: BTreeMap<&str, Option<usize>> = BTreeMap::new();
-        for (index, (_, text)) in self.0.iter().enumerate() {
+        // What is longer than a script speaks of modules, not of files.
+        let texts = self.0.iter().enumerate().filter(|(_, (_, text))| text.len() <= MAX_BYTES);
+        for (index, (_, text)) in texts {
             let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
             for word in text.split(|c| !is_part(c)).filter(|word| word.contains('.')) {
                 let file = words.entry(word).or_insert(Some(index));

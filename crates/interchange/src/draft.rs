@@ -401,6 +401,11 @@ impl Draft {
         self.set.iter().any(|set| set.knob == knob)
     }
 
+    /// What sets the knob.
+    pub(crate) fn setting(&self, knob: KnobId) -> Option<&Set> {
+        self.set.iter().find(|set| set.knob == knob)
+    }
+
     /// Does the text set nothing?
     pub(crate) fn sets_nothing(&self) -> bool {
         self.set.is_empty()

@@ -15,12 +15,12 @@ pub(crate) fn is_inside(path: &str) -> bool {
 
 /// The files beside a text; the first is the text itself.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files(Rc<Vec<(String, String)>>);
+pub(crate) struct Files(Vec<(Rc<str>, Rc<str>)>);
 
 impl Files {
     /// Files by their paths.
     pub(crate) fn new(files: Vec<(String, String)>) -> Self {
-        Self(Rc::new(files))
+        Self(files.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
     }
 
     /// Is there none beside the text?
@@ -30,12 +30,12 @@ impl Files {
 
     /// The same with this file before the others.
     pub(crate) fn beginning_with(&self, index: usize) -> Self {
-        let mut files: Vec<(String, String)> = self.0.to_vec();
+        let mut files = self.0.clone();
         if index < files.len() {
             let first = files.remove(index);
             files.insert(0, first);
         }
-        Self(Rc::new(files))
+        Self(files)
     }
 
     /// The file that a path in a script means: the one that shares most of its end.
@@ -59,14 +59,14 @@ impl Files {
     /// A file's text, and the line that stands before its first.
     pub(crate) fn text(&self, index: usize) -> Option<(String, u64)> {
         let (_, text) = self.0.get(index)?;
-        (text.len() <= MAX_BYTES).then(|| (text.clone(), (index as u64) << FILE_SHIFT))
+        (text.len() <= MAX_BYTES).then(|| (text.to_string(), (index as u64) << FILE_SHIFT))
     }
 
     /// Line and file of a line that knows its file.
     pub(crate) fn place(&self, line: u64) -> (u64, Option<String>) {
         let index = usize::try_from(line >> FILE_SHIFT).unwrap_or(usize::MAX);
         let file = self.0.get(index).filter(|_| self.0.len() > 1 && line > 0);
-        (line & ((1 << FILE_SHIFT) - 1), file.map(|(path, _)| path.clone()))
+        (line & ((1 << FILE_SHIFT) - 1), file.map(|(path, _)| path.to_string()))
     }
 }
 

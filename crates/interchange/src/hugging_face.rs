@@ -13,11 +13,14 @@ mod linear;
 mod lines;
 mod mixture;
 mod sparse;
+mod spellings;
+mod style;
+mod text;
 mod window;
 
 use std::collections::HashSet;
 
-use model::design::KnobId::{qk_head_dim, v_head_dim};
+use model::design::KnobId::{q_lora_rank, qk_head_dim, v_head_dim};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Section;
@@ -28,6 +31,7 @@ use crate::spelling::nearest;
 use family::Family;
 use keys::How;
 use lines::Lines;
+use spellings::Entries;
 
 /// What a run needs beside the knobs that matter most, and no configuration speaks of.
 const RUN: [KnobId; 5] = [
@@ -83,9 +87,24 @@ fn assume_the_run(base: Option<&Design>, twin: Option<&Design>, draft: &mut Draf
     }
 }
 
+/// Maps that hold the language model of one that has more.
+const INNER: [&str; 7] = [
+    "text_config",
+    "language_config",
+    "llm_config",
+    "thinker_config",
+    "language_model",
+    "lm_config",
+    "llm",
+];
+
 /// Reads the model's shape into the draft.
 fn shape(text: &str, draft: &mut Draft) {
-    let tree = match json::parse(text) {
+    let text = match text::json(text) {
+        Ok(text) => text,
+        Err(detail) => return draft.fault(0, "", detail),
+    };
+    let tree = match json::parse(&text) {
         Ok(tree) => tree,
         // The reader's own words name line and column.
         Err(error) => return draft.fault(0, "", error.detail),
@@ -93,54 +112,95 @@ fn shape(text: &str, draft: &mut Draft) {
     let Tree::Map(entries) = &tree else {
         return draft.fault(0, "", "a config.json is a map of keys");
     };
-    if too_many(entries, draft) {
+    let lines = Lines::new(&text);
+    if too_many(entries.len(), draft) || is_another(&tree, &lines, draft) {
         return;
     }
-    if entries.iter().any(|(key, _)| key == "schema") && tree.get("preset").is_some() {
-        let detail = "this is a design file of Moescape, not a config.json: read it as one";
-        return draft.fault(0, "schema", detail);
-    }
-    if let Some(Tree::Map(_)) = tree.get("text_decoder") {
-        let line = Lines::new(text).get("text_decoder");
-        let place = tree.get("init_from_hf_path").and_then(Tree::as_text).unwrap_or("its weights");
-        let detail = format!(
-            "this is MindSpeed-MM's model.json, which leaves the language model's sizes to the \
-             config.json beside {place}: read that one"
-        );
-        return draft.fault(line, "text_decoder", detail);
-    }
-    // Multimodal models keep their language model in a map of its own.
-    let inner = ["text_config", "language_config", "llm_config"]
-        .into_iter()
-        .find(|name| matches!(tree.get(name), Some(Tree::Map(_))));
-    let (config, around) = match inner {
-        Some(name) if tree.get("num_hidden_layers").is_none() => {
-            (tree.get(name).unwrap_or(&tree), Some(name))
+    let mut config = &tree;
+    // Multimodal models keep their language model in a map of its own, which may stand in another.
+    while let Tree::Map(outer) = config
+        && !has_layers(config)
+        && let Some((name, inner)) = inside(config)
+    {
+        for (key, _) in outer.iter().filter(|(key, _)| key != name) {
+            draft.ignore(key, lines.get(key), format!("stands beside the model in {name}"));
         }
-        _ => (&tree, None),
-    };
+        config = inner;
+    }
     let Tree::Map(entries) = config else { return };
-    if too_many(entries, draft) {
+    let mut given = Entries::of(entries);
+    if too_many(entries.len().max(given.count()), draft) {
         return;
     }
-    let lines = Lines::new(text);
-    if let (Some(inside), Tree::Map(outer)) = (around, &tree) {
-        for (key, _) in outer.iter().filter(|(key, _)| key != inside) {
-            draft.ignore(key, lines.get(key), format!("stands beside the model in {inside}"));
-        }
+    let tied = "tie_word_embeddings";
+    if let (None, Some(tie)) = (config.get(tied), tree.get(tied)) {
+        given.read.push((tied.to_owned(), tie.clone()));
     }
-    let mut config =
-        Config { lines, entries, family: Family::for_config(config), has_blocks: false, draft };
+    let family = match Family::for_config(config) {
+        Ok(family) => family,
+        Err(reason) => {
+            let key =
+                if config.get("model_type").is_some() { "model_type" } else { "architectures" };
+            return draft.fault(lines.get(key), key, reason);
+        }
+    };
+    let Entries { read, written, doubled, opened } = given;
+    for (key, by) in &doubled {
+        draft.ignore(key, lines.of_path(key), format!("{by} says it"));
+    }
+    for key in opened {
+        draft.ignore(key, lines.get(key), "its keys are read one by one");
+    }
+    let mut config = Config { lines, entries: read, written, family, has_blocks: false, draft };
     config.sort_out();
     config.shape();
     config.tell_of_the_rest();
 }
 
+/// Does it say how many layers there are?
+fn has_layers(config: &Tree) -> bool {
+    let names = keys::spellings("num_hidden_layers");
+    names.into_iter().chain(["layers_block_type"]).any(|name| config.get(name).is_some())
+}
+
+/// The map in a configuration that holds the language model.
+fn inside(config: &Tree) -> Option<(&'static str, &Tree)> {
+    let map = |name| config.get(name).filter(|inner| matches!(inner, Tree::Map(_)));
+    INNER.into_iter().find_map(|name| Some((name, map(name)?)))
+}
+
+/// Refuses what is another file than a model's configuration, and says what it is.
+fn is_another(tree: &Tree, lines: &Lines<'_>, draft: &mut Draft) -> bool {
+    let is_map = |key| matches!(tree.get(key), Some(Tree::Map(_)));
+    let quantised = ["quantization", "quant_method", "quant_algo"];
+    let quantised = quantised.into_iter().find(|key| tree.get(key).is_some());
+    if tree.get("schema").is_some() && tree.get("preset").is_some() {
+        let detail = "this is a design file of Moescape, not a config.json: read it as one";
+        draft.fault(0, "schema", detail);
+    } else if is_map("text_decoder") {
+        let place = tree.get("init_from_hf_path").and_then(Tree::as_text).unwrap_or("its weights");
+        let detail = format!(
+            "this is MindSpeed-MM's model.json, which leaves the language model's sizes to the \
+             config.json beside {place}: read that one"
+        );
+        draft.fault(lines.get("text_decoder"), "text_decoder", detail);
+    } else if let Some(key) = quantised
+        && !has_layers(tree)
+        && inside(tree).is_none()
+    {
+        let detail = "this says how weights are stored, as an hf_quant_config.json does: \
+                      the model is in the config.json beside it";
+        draft.fault(lines.get(key), key, detail);
+    } else {
+        return false;
+    }
+    true
+}
+
 /// Refuses a map of more keys than are read.
-fn too_many(entries: &[(String, Tree)], draft: &mut Draft) -> bool {
-    let too_many = entries.len() > MAX_KEYS;
+fn too_many(count: usize, draft: &mut Draft) -> bool {
+    let too_many = count > MAX_KEYS;
     if too_many {
-        let count = entries.len();
         let detail = format!("the configuration has {count} keys; at most {MAX_KEYS} are read");
         draft.fault(0, "", detail);
     }
@@ -150,7 +210,9 @@ fn too_many(entries: &[(String, Tree)], draft: &mut Draft) -> bool {
 /// A configuration on its way into a draft.
 struct Config<'a> {
     lines: Lines<'a>,
-    entries: &'a [(String, Tree)],
+    entries: Vec<(String, Tree)>,
+    /// Names by which keys are read, with those that stand in the text.
+    written: Vec<(String, String)>,
     family: &'static Family,
     /// Whether blocks say the sizes of each layer.
     has_blocks: bool,
@@ -172,8 +234,19 @@ impl Config<'_> {
         if let Some(Tree::Flag(flag)) = self.get(key) { Some(*flag) } else { None }
     }
 
+    /// What stands in the text for a key.
+    fn written<'b>(&'b self, key: &'b str) -> &'b str {
+        let found = self.written.iter().find(|(name, _)| name == key);
+        found.map_or(key, |(_, written)| written)
+    }
+
     fn line(&self, key: &str) -> u64 {
-        self.lines.get(key)
+        self.lines.of_path(self.written(key))
+    }
+
+    fn fault(&mut self, key: &str, detail: impl Into<String>) {
+        let (line, key) = (self.line(key), self.written(key).to_owned());
+        self.draft.fault(line, &key, detail);
     }
 
     /// A whole number; a fault where the value is none.
@@ -188,8 +261,12 @@ impl Config<'_> {
         {
             return Some(number);
         }
-        let detail = format!("takes a whole number, not `{}`", shown(value));
-        self.draft.fault(self.lines.get(key), key, detail);
+        let detail = if let Tree::List(_) = value {
+            "takes a whole number: what differs by layer or by kind of token has no knob".to_owned()
+        } else {
+            format!("takes a whole number, not `{}`", shown(value))
+        };
+        self.fault(key, detail);
         None
     }
 
@@ -200,13 +277,38 @@ impl Config<'_> {
         }
     }
 
-    fn ignore(&mut self, key: &str, reason: impl Into<String>) {
-        self.draft.ignore(key, self.lines.get(key), reason);
+    /// Gives layers sizes of their own, beside those that they have.
+    fn override_layers(&mut self, clauses: &[String], key: &str) {
+        let knob = KnobId::layer_overrides;
+        if clauses.is_empty() {
+            return;
+        }
+        let (mut text, mut keys) = (clauses.join(";"), key.to_owned());
+        if let Some(earlier) = self.draft.setting(knob) {
+            text = format!("{};{text}", earlier.value);
+            keys = format!("{}, {keys}", earlier.key);
+        }
+        self.set(knob, &text, &keys);
     }
 
+    fn ignore(&mut self, key: &str, reason: impl Into<String>) {
+        let (line, key) = (self.line(key), self.written(key).to_owned());
+        self.draft.ignore(&key, line, reason);
+    }
+
+    /// Says of a key what follows from it, where other keys set the knob.
+    fn tell(&mut self, key: &str, reason: &str) {
+        if !self.draft.mentions(self.written(key)) {
+            self.ignore(key, reason);
+        }
+    }
+
+    /// Gives a knob what several keys say, their names between commas.
     fn set(&mut self, knob: KnobId, value: &str, key: &str) {
-        let line = key.split(", ").next().map_or(0, |first| self.lines.get(first));
-        self.draft.set(knob, value, key, line);
+        let line = key.split(", ").next().map_or(0, |first| self.line(first));
+        let written: Vec<&str> = key.split(", ").map(|key| self.written(key)).collect();
+        let written = written.join(", ");
+        self.draft.set(knob, value, &written, line);
     }
 
     /// Gives a knob what the architecture's code does, and says so.
@@ -223,42 +325,43 @@ impl Config<'_> {
             self.draft.assume(None, detail);
         }
         let mut seen = HashSet::new();
-        for (key, value) in self.entries {
-            let line = self.lines.get(key);
-            if !seen.insert(key) {
-                self.draft.fault(line, key, "duplicate key");
+        for (key, value) in std::mem::take(&mut self.entries) {
+            if !seen.insert(key.clone()) {
+                self.fault(&key, "duplicate key");
             } else if key.starts_with('_') {
-                self.draft.ignore(key, line, "a remark");
+                self.ignore(&key, "a remark");
             } else {
-                self.one(key, value, line);
+                self.one(&key, &value);
             }
+            self.entries.push((key, value));
         }
     }
 
-    fn one(&mut self, key: &str, value: &Tree, line: u64) {
-        let Some(how) = keys::find(key) else {
+    fn one(&mut self, key: &str, value: &Tree) {
+        // A key of a map that is not known by its whole name.
+        let own = key.rsplit('.').next().unwrap_or(key);
+        let Some(how) = keys::find(key).or_else(|| keys::find(own)) else {
             let known = keys::KEYS.iter().flat_map(|(_, names)| names.split(' '));
-            return self.draft.unknown_near(key, line, || nearest(key, known));
+            let line = self.line(key);
+            return self.draft.unknown_near(key, line, || nearest(own, known));
         };
         match how {
-            How::Ignored(reason) => self.draft.ignore(key, line, reason),
-            How::Refused(reason) if *value != Tree::Null && *value != Tree::Unsigned(0) => {
-                self.draft.fault(line, key, reason);
-            }
+            How::Ignored(reason) => self.ignore(key, reason),
+            How::Refused(reason) if !is_nothing(value) => self.fault(key, reason),
             How::Knob(_) | How::Together | How::Refused(_) if *value == Tree::Null => {
-                self.draft.ignore(key, line, "it is null");
+                self.ignore(key, "it is null");
             }
-            How::Refused(_) => self.draft.ignore(key, line, "it is 0"),
+            How::Refused(_) => self.ignore(key, format!("it is {}", shown(value))),
             // Of latent attention that isn't used.
-            How::Knob(qk_head_dim | v_head_dim) if *value == Tree::Unsigned(0) => {
-                self.draft.ignore(key, line, "it is 0");
+            How::Knob(qk_head_dim | v_head_dim | q_lora_rank) if *value == Tree::Unsigned(0) => {
+                self.ignore(key, "it is 0");
             }
             How::Knob(knob) if matches!(value, Tree::Unsigned(_) | Tree::Flag(_)) => {
-                self.draft.set(knob, &shown(value), key, line);
+                self.set(knob, &shown(value), key);
             }
             How::Knob(knob) => {
                 let detail = format!("{} can't be `{}`", knob.id(), shown(value));
-                self.draft.fault(line, key, detail);
+                self.fault(key, detail);
             }
             How::Together => {}
         }
@@ -289,7 +392,7 @@ impl Config<'_> {
         }
         compressed::streams(self);
         self.has_blocks = blocks::read(self);
-        self.style();
+        style::read(self);
         mixture::read(self);
         linear::read(self);
         sparse::read(self);
@@ -300,16 +403,18 @@ impl Config<'_> {
 
     /// Keys that were read and changed nothing.
     fn tell_of_the_rest(&mut self) {
-        for (key, _) in self.entries {
-            if keys::find(key) == Some(How::Together) && !self.draft.mentions(key) {
-                self.ignore(key, "read, and nothing follows from it here");
+        for (key, _) in std::mem::take(&mut self.entries) {
+            if keys::find(&key) == Some(How::Together) {
+                self.tell(&key, "read, and nothing follows from it here");
             }
         }
     }
 
     fn attention(&mut self) {
         let latent = self.draft.design.transformer.kv_lora_rank;
-        if self.first_of(&["kv_lora_rank", "attention_kv_lora_dim"]).is_some() {
+        if self.flag("use_mla") == Some(false) {
+            self.tell("kv_lora_rank", "use_mla is false");
+        } else if self.first_of(&["kv_lora_rank", "attention_kv_lora_dim"]).is_some() {
             self.draft.default(KnobId::multi_latent_attention, "true");
             let detail = format!("keys and values through a latent of {latent}");
             self.draft.assume(Some(KnobId::multi_latent_attention), detail);
@@ -332,16 +437,23 @@ impl Config<'_> {
             }
             return;
         }
+        let key = "num_attention_heads_per_layer";
+        blocks::listed(self, key, KnobId::num_attention_heads, "num_attention_heads");
         let heads = self.draft.design.transformer.num_attention_heads;
         let groups =
             self.first_of(&["num_key_value_heads", "num_kv_heads", "multi_query_group_num"]);
         // Falcon of the first kind.
         let shares_one = self.flag("multi_query") == Some(true)
             && self.flag("new_decoder_architecture") != Some(true);
+        // ChatGLM writes how many there would be.
+        let groups = groups.filter(|_| self.flag("multi_query_attention") != Some(false));
         if shares_one && groups.is_none() {
             self.set(KnobId::num_query_groups, "1", "multi_query");
         }
+        let none = "num_attention_heads";
+        let knob = KnobId::num_query_groups;
         if let Some(key) = groups
+            && !blocks::listed(self, key, knob, none)
             && let Some(count) = self.number(key)
         {
             let text = if count == heads { "none".to_owned() } else { count.to_string() };
@@ -355,56 +467,6 @@ impl Config<'_> {
             let plain = width.checked_mul(heads) == Some(self.draft.design.transformer.hidden_size);
             let text = width.to_string();
             self.set(knob, if plain && self.family.name == "llama" { "none" } else { &text }, key);
-        }
-    }
-
-    /// Gate, biases, norms, positions and whether the embeddings are one table.
-    fn style(&mut self) {
-        let activation = self.get("hidden_act").or_else(|| self.get("hidden_activation"));
-        let plain = activation.and_then(Tree::as_text).is_some_and(|name| {
-            matches!(name, "gelu" | "gelu_new" | "gelu_fast" | "relu" | "relu2")
-        });
-        // GPT's own kind: no gate and no angle of a rotary embedding.
-        let rotary = self.first_of(&["rope_theta", "rope_scaling", "rope_parameters"]).is_some();
-        let gpt = self.family.learned_positions
-            || (self.family.name == family::UNKNOWN && plain && !rotary);
-        let gated = self.flag("gated").unwrap_or(self.family.gated && !gpt);
-        self.set_or_assume(KnobId::gated_linear_unit, gated, &["gated"], "hidden_act");
-        let tied = self.family.tied || gpt;
-        let knob = KnobId::untie_embeddings_and_output_weights;
-        match self.flag("tie_word_embeddings") {
-            Some(tied) => self.set(knob, &(!tied).to_string(), "tie_word_embeddings"),
-            None => self.assume(knob, &(!tied).to_string(), AS_MODELS_ARE),
-        }
-        if self.family.sinks {
-            self.assume(KnobId::softmax_type, "learnable", AS_MODELS_ARE);
-        }
-        let names = &["attn_output_gate", "attention_output_gate", "mla_use_output_gate"];
-        self.set_or_assume(KnobId::attention_output_gate, self.family.output_gate, names, "");
-        if self.flag("mla_use_nope") == Some(true) {
-            self.set(KnobId::position_embedding_type, "none", "mla_use_nope");
-        }
-        let bias = self.family.qkv_bias || gpt;
-        let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias", "bias"];
-        self.set_or_assume(KnobId::add_qkv_bias, bias, names, "");
-        self.set_or_assume(
-            KnobId::add_bias_linear,
-            self.family.linear_bias || gpt,
-            &["mlp_bias"],
-            "",
-        );
-        if !self.draft.design.transformer.multi_latent_attention {
-            let names = &["use_qk_norm", "qk_layernorm", "qk_norm"];
-            self.set_or_assume(KnobId::qk_layernorm, self.family.qk_norm, names, "");
-        }
-        let sandwich = self.family.sandwich_norm;
-        self.set_or_assume(KnobId::sandwich_norm, sandwich, &["sandwich_norm"], "");
-        if self.family.no_positions {
-            self.assume(KnobId::position_embedding_type, "none", AS_MODELS_ARE);
-        }
-        if gpt {
-            let knob = KnobId::position_embedding_type;
-            self.assume(knob, "learned_absolute", "as GPT-2 marks positions");
         }
     }
 
@@ -431,6 +493,20 @@ impl Config<'_> {
 fn alike(items: &[Tree]) -> Option<u64> {
     let Some(Tree::Unsigned(first)) = items.first() else { return None };
     items.iter().all(|item| *item == Tree::Unsigned(*first)).then_some(*first)
+}
+
+/// Does a value say that there is none of it?
+fn is_nothing(value: &Tree) -> bool {
+    match value {
+        Tree::Null | Tree::Flag(false) | Tree::Unsigned(0) => true,
+        Tree::List(items) => items.is_empty(),
+        Tree::Map(entries) => entries.is_empty(),
+        Tree::Flag(true)
+        | Tree::Unsigned(_)
+        | Tree::Negative(_)
+        | Tree::Real(_)
+        | Tree::Text(_) => false,
+    }
 }
 
 /// A value in a few characters.

@@ -52,6 +52,9 @@ use draft::Draft;
 /// Bytes of a text, at most. Real ones have a few thousand.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// Bytes of a `config.json`, at most: that of a quantised model may list each of its modules.
+pub const MAX_CONFIG_BYTES: usize = 16 << 20;
+
 /// Who wrote a text, or is to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -96,6 +99,15 @@ impl Format {
         }
     }
 
+    /// Bytes of a text in this format, at most.
+    #[must_use]
+    pub const fn max_bytes(self) -> usize {
+        match self {
+            Self::HuggingFace => MAX_CONFIG_BYTES,
+            Self::Megatron | Self::Mindspeed | Self::Serving | Self::Design => MAX_BYTES,
+        }
+    }
+
     /// The format of a text, by what stands in it.
     ///
     /// What names a schema as our files do is one of them; other JSON is Hugging Face's; any other
@@ -117,13 +129,18 @@ impl Format {
             "device_target: \"Ascend\"",
             "ASCEND_RT_VISIBLE_DEVICES",
         ];
-        if let Some(format) = comment::format(text) {
+        let text = without_mark(text);
+        let is_json = text.trim_start().starts_with('{');
+        if is_json && text.len() > MAX_BYTES {
+            // Nothing else may be as long.
+            Self::HuggingFace
+        } else if let Some(format) = comment::format(text) {
             format
         } else if own::is_own(text) {
             Self::Design
         } else if engine::engine(text).is_some() {
             Self::Serving
-        } else if text.trim_start().starts_with('{') && dialects::title(text).is_none() {
+        } else if is_json && dialects::title(text).is_none() {
             Self::HuggingFace
         } else if MINDSPEED.iter().any(|word| text.contains(word)) || dialects::is_on_ascend(text) {
             Self::Mindspeed
@@ -164,10 +181,17 @@ pub fn read_design(format: Format, text: &str) -> Result<Design, Vec<Fault>> {
     draft.design()
 }
 
+/// A text without the mark of its byte order, which editors of Windows write.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// Reads a text into a draft.
 fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
-    if text.len() > MAX_BYTES {
-        let detail = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
+    let text = without_mark(text);
+    let (found, most) = (text.len(), draft.format.max_bytes());
+    if found > most {
+        let detail = format!("the text has {found} bytes; at most {most} are read");
         return draft.fault(0, "", detail);
     }
     match draft.format {

@@ -290,11 +290,12 @@ fn a_configuration_that_would_be_counted_wrong_says_why() {
         (r#""block_configs":[{}]"#, "a block is attention"),
         (r#""text_decoder":{"num_layers":46}"#, "MindSpeed-MM's model.json"),
         (r#""sparse_attention_config":{}"#, "lacks sparse_block_size"),
-        (r#""layer_types":["linear_attention","full_attention"]"#, "without full attention"),
+        (r#""layer_types":["linear_attention","full_attention"]"#, "of the kind linear_attention"),
+        (r#""moe_layers":"4;5","num_experts":8,"num_experts_per_tok":2"#, "a list of layers"),
     ] {
         let text = format!(
             r#"{{"hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":64,
-            {key}}}"#
+            "intermediate_size":256,{key}}}"#
         );
         let import = read(&text);
         assert_eq!(import.design, None, "{key}");

@@ -37,7 +37,7 @@ pub(super) fn read(
             read(root, &path, depth + 1, files)?;
         } else if kind.is_file() && is_text(&path) {
             // What is no text, or too long to be a script, is none.
-            if let Ok(text) = input::read_text(&path) {
+            if let Ok(text) = input::read_import(&path) {
                 let own = path.strip_prefix(root).unwrap_or(&path);
                 files.push((own.display().to_string(), text));
             }

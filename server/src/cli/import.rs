@@ -119,7 +119,7 @@ fn read(arguments: &Arguments) -> Result<Source, Failure> {
         if path.is_dir() {
             folder::read(path, path, 0, &mut files)?;
         } else {
-            files.push((path.display().to_string(), input::read_text(path)?));
+            files.push((path.display().to_string(), input::read_import(path)?));
         }
     }
     // Paths of single files may lead anywhere: the person names them.

@@ -15,7 +15,10 @@ use super::Failure;
 use crate::names::Names;
 
 /// Bytes of a design file, at most.
-const MAX_FILE_LEN: u64 = 1 << 20;
+const MAX_FILE_LEN: u64 = interchange::MAX_BYTES as u64;
+
+/// Bytes of a file of others that is imported, at most, where it is JSON.
+const MAX_CONFIG_LEN: u64 = interchange::MAX_CONFIG_BYTES as u64;
 
 /// Where the design comes from.
 #[derive(Debug, clap::Args)]
@@ -63,7 +66,7 @@ impl Source {
     /// The design without its settings, of any file that can be imported.
     pub(super) fn start(&self) -> Result<Start, Failure> {
         let Some(path) = &self.file else { return Ok(self.of_preset()) };
-        let text = read_text(path)?;
+        let text = read_import(path)?;
         let format = Format::detect(&text);
         if format == Format::Design {
             return Ok(Start::from_result(parse(path, &text)));
@@ -165,12 +168,14 @@ pub(super) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The text that bytes of a file are.
+/// The text that bytes of a file are; only JSON may be longer than a design.
 pub(super) fn read_text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     let shown = if is_stdin(path) { "stdin".into() } else { path.display().to_string() };
-    if bytes.len() as u64 > MAX_FILE_LEN {
-        let line =
-            format!("{shown} has more than {MAX_FILE_LEN} bytes; a design has a few thousand");
+    let plain = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    let is_json = plain.trim_ascii_start().starts_with(b"{");
+    let most = if is_json { MAX_CONFIG_LEN } else { MAX_FILE_LEN };
+    if bytes.len() as u64 > most {
+        let line = format!("{shown} has more than {most} bytes; a design has a few thousand");
         return Err(Failure::user(line));
     }
     String::from_utf8(bytes)
@@ -180,6 +185,11 @@ pub(super) fn read_text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Failur
 /// The text of a file, or of stdin.
 pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
     read_text_of(path, read_bytes(path, MAX_FILE_LEN)?)
+}
+
+/// The text of a file, or of stdin, that others may have written.
+pub(super) fn read_import(path: &Path) -> Result<String, Failure> {
+    read_text_of(path, read_bytes(path, MAX_CONFIG_LEN)?)
 }
 
 fn is_stdin(path: &Path) -> bool {

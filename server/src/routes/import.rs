@@ -29,7 +29,17 @@ pub(super) async fn text(
     let base = base.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
     let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, why);
     let packed = body.as_ref().ok().filter(|bytes| is_archive(bytes)).cloned();
-    let text = if packed.is_some() { String::new() } else { receiving::text(body, "a text")? };
+    let text = if packed.is_some() {
+        String::new()
+    } else {
+        receiving::text_within(body, "a text", interchange::MAX_CONFIG_BYTES)?
+    };
+    let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+    let most = interchange::MAX_BYTES;
+    if text.len() > most && !is_json {
+        let why = format!("a text that is no JSON has at most {most} bytes");
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+    }
     let entry = entry.map(std::borrow::Cow::into_owned);
     // Off the threads that answer others: a text may have a million characters.
     let made = off_thread(move || {

@@ -25,7 +25,7 @@ use crate::work::off_thread;
 use ask::{Asked, Form};
 
 /// Bytes of a form, at most: of a text, and of what the form puts around it.
-pub(super) const MAX_BYTES: usize = interchange::MAX_BYTES + (64 << 10);
+pub(super) const MAX_BYTES: usize = interchange::MAX_CONFIG_BYTES + (64 << 10);
 
 /// The empty form; `?large` says that a file was too large to be sent.
 pub(super) async fn form(State(state): State<AppState>, request: Request) -> Response {
@@ -69,8 +69,10 @@ fn answered(form: &Form, asked: &mut Asked) -> Result<Markup, (StatusCode, Strin
     if text.trim().is_empty() {
         return Err(bad("There is no text to import: choose a file, or paste its text.".into()));
     }
-    // The text goes back into the box, to be mended there.
-    text.clone_into(&mut asked.text);
+    // The text goes back into the box, to be mended there, where it has room.
+    if text.len() <= interchange::MAX_BYTES {
+        text.clone_into(&mut asked.text);
+    }
     let format = match form.format.as_str() {
         "" | "auto" => None,
         name => Some(
@@ -182,7 +184,7 @@ fn broken(error: MultipartError) -> (StatusCode, String) {
 fn too_large() -> String {
     format!(
         "A text has at most {} bytes; real ones have a few thousand.",
-        app::present::format::whole(interchange::MAX_BYTES as u64)
+        app::present::format::whole(interchange::MAX_CONFIG_BYTES as u64)
     )
 }
 

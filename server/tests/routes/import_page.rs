@@ -110,7 +110,7 @@ async fn what_is_no_text_or_too_large_is_refused_in_words() {
     for (name, file) in [("file", Some("large.sh")), ("text", None)] {
         let answer = posted(&[(name, file, &large)]).await;
         assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-        assert!(answer.text().contains("at most 1,048,576 bytes"), "{}", answer.text());
+        assert!(answer.text().contains("at most 16,777,216 bytes"), "{}", answer.text());
     }
     let page = TestApp::new().get("/import?large").await;
     assert_eq!(page.status, StatusCode::PAYLOAD_TOO_LARGE);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::design::KnobId;
 use model::file::Tree;
 
-use super::Config;
+use super::{Config, alike};
 use crate::launch::rows;
 
 /// Widths of MLPs are multiples of this where a factor says them.
@@ -32,7 +32,25 @@ pub(super) fn read(config: &mut Config<'_>) -> bool {
     clauses.extend(of_widths);
     config.set(KnobId::num_query_groups, &groups.to_string(), key);
     config.set(KnobId::ffn_hidden_size, &width.to_string(), key);
-    set(config, &clauses, key);
+    config.override_layers(&clauses, key);
+    true
+}
+
+/// Reads a list of one size for each layer, which a knob has of most of them; false where it is
+/// none, or all are alike. A size of zero is none, by its name.
+pub(super) fn listed(config: &mut Config<'_>, key: &str, knob: KnobId, none: &str) -> bool {
+    let Some(Tree::List(items)) = config.get(key) else { return false };
+    let number = |item: &Tree| if let Tree::Unsigned(n) = item { Some(*n) } else { None };
+    let Some(sizes) = items.iter().map(number).collect::<Option<Vec<u64>>>() else { return false };
+    let layers = config.draft.design.transformer.num_layers;
+    if sizes.len() as u64 != layers || alike(items).is_some() {
+        return false;
+    }
+    let id = knob.id();
+    let name = id.rsplit('.').next().unwrap_or_default();
+    let (most, clauses) = usual(&sizes, name, none);
+    config.set(knob, &most.to_string(), key);
+    config.override_layers(&clauses, key);
     true
 }
 
@@ -60,13 +78,7 @@ pub(super) fn windows(config: &mut Config<'_>) {
     }
     let sizes = format!("num_query_groups={groups},window_size={window}");
     clauses.push(format!("{}:{sizes}", rows(&windows, 1)));
-    set(config, &clauses, &format!("{key}, sliding_window, {pattern}"));
-}
-
-fn set(config: &mut Config<'_>, clauses: &[String], key: &str) {
-    if !clauses.is_empty() {
-        config.set(KnobId::layer_overrides, &clauses.join(";"), key);
-    }
+    config.override_layers(&clauses, &format!("{key}, sliding_window, {pattern}"));
 }
 
 /// Key and value heads of a block; zero where it has no attention.

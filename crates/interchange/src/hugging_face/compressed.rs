@@ -7,9 +7,15 @@ use super::{AS_MODELS_ARE, Config, shown};
 
 /// Reads the ratios of all layers, and the sizes that go with them; false where there are none.
 pub(super) fn read(config: &mut Config<'_>) -> bool {
-    let key = "compress_ratios";
-    let Some(Tree::List(ratios)) = config.get(key) else { return false };
-    let lists: Vec<String> = ratios.iter().map(|ratio| format!("[{}]", shown(ratio))).collect();
+    let (key, lists): (_, Vec<String>) = match config.get("compress_ratios") {
+        Some(Tree::List(ratios)) => {
+            ("compress_ratios", ratios.iter().map(|ratio| format!("[{}]", shown(ratio))).collect())
+        }
+        _ => match by_kinds(config) {
+            Some(lists) => ("layer_types", lists),
+            None => return false,
+        },
+    };
     let text = lists.join("+");
     config.set(KnobId::attention_compress_ratios, &text, key);
     config.assume(KnobId::multi_latent_attention, "true", "by its compressed keys");
@@ -25,6 +31,30 @@ pub(super) fn read(config: &mut Config<'_>) -> bool {
         config.ignore("num_key_value_heads", "all heads have the same key");
     }
     true
+}
+
+/// The ratios of layers whose kinds are listed; none where no kind compresses.
+///
+/// Source: `configuration_deepseek_v4.py` of `huggingface/transformers`, `layer_types` and
+/// `compress_rates`.
+fn by_kinds(config: &Config<'_>) -> Option<Vec<String>> {
+    let Some(Tree::List(kinds)) = config.get("layer_types") else { return None };
+    let rates = config.get("compress_rates");
+    let rate = |kind: &str, usual: u64| match rates.and_then(|rates| rates.get(kind)) {
+        Some(Tree::Unsigned(rate)) => *rate,
+        _ => usual,
+    };
+    let ratio = |kind: &Tree| {
+        Some(match kind.as_text()? {
+            kind @ "compressed_sparse_attention" => rate(kind, 4),
+            kind @ "heavily_compressed_attention" => rate(kind, 128),
+            "sliding_attention" => 0,
+            _ => return None,
+        })
+    };
+    let ratios: Vec<u64> = kinds.iter().map(ratio).collect::<Option<_>>()?;
+    let has_some = ratios.iter().any(|ratio| *ratio > 0);
+    has_some.then(|| ratios.iter().map(|ratio| format!("[{ratio}]")).collect())
 }
 
 /// Reads how many residual streams there are.

@@ -7,12 +7,12 @@ use super::Config;
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
-const MAX_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 1_000;
 
 /// Reads linear attention where the architecture has some.
 pub(super) fn read(config: &mut Config<'_>) {
-    let variant = config.family.linear;
-    if variant.is_empty() {
+    let variant = variant(config);
+    if variant.is_empty() || config.draft.design.transformer.is_hybrid() {
         return;
     }
     let Some((flags, keys)) = layers(config) else { return };
@@ -37,6 +37,17 @@ pub(super) fn read(config: &mut Config<'_>) {
         config.set(KnobId::linear_attention_freq, &text, keys);
     }
     sizes(config, variant);
+}
+
+/// The linear attention that the architecture has, by its name or by its sizes: those of a gated
+/// delta net have keys of their own.
+pub(super) fn variant(config: &Config<'_>) -> &'static str {
+    let sizes = ["linear_num_key_heads", "linear_num_value_heads", "linear_value_head_dim"];
+    let is_listed = matches!(config.get("layer_types"), Some(Tree::List(_)));
+    match config.family.linear {
+        "" if is_listed && sizes.iter().all(|key| config.get(key).is_some()) => "gdn",
+        variant => variant,
+    }
 }
 
 /// Which layers have it, and the key that says so.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::text::end_of_string;
+
 /// The line where each key first stands as one, found in one pass over the text.
 pub(super) struct Lines<'a>(HashMap<&'a str, u64>);
 
@@ -12,7 +14,7 @@ impl<'a> Lines<'a> {
         let (mut line, mut rest) = (1, text);
         while let Some((before, behind)) = rest.split_once('"') {
             line += before.bytes().filter(|b| *b == b'\n').count() as u64;
-            let end = end_of_string(behind);
+            let end = end_of_string(behind.as_bytes());
             let (key, after) = behind.split_at(end);
             rest = after.strip_prefix('"').unwrap_or_default();
             if rest.trim_start().starts_with(':') {
@@ -22,21 +24,15 @@ impl<'a> Lines<'a> {
         Self(lines)
     }
 
+    /// The line of a key that may stand in a map, `map.key`.
+    pub(super) fn of_path(&self, path: &str) -> u64 {
+        self.get(path.rsplit('.').next().unwrap_or(path))
+    }
+
     /// A key's line, from 1; 0 where it is escaped.
     pub(super) fn get(&self, key: &str) -> u64 {
         self.0.get(key).copied().unwrap_or(0)
     }
-}
-
-/// Where the quote stands that closes a string.
-fn end_of_string(text: &str) -> usize {
-    let mut escaped = false;
-    let closes = |letter: u8| {
-        let closes = letter == b'"' && !escaped;
-        escaped = letter == b'\\' && !escaped;
-        closes
-    };
-    text.bytes().position(closes).unwrap_or(text.len())
 }
 
 #[cfg(test)]

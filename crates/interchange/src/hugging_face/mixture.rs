@@ -3,11 +3,12 @@
 use model::design::KnobId;
 use model::file::Tree;
 
-use super::Config;
+use super::window::is_local;
+use super::{Config, blocks, linear, shown, sparse};
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
-const MAX_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 1_000;
 
 pub(super) fn read(config: &mut Config<'_>) {
     refuse_other_layers(config);
@@ -22,7 +23,8 @@ pub(super) fn read(config: &mut Config<'_>) {
     let experts = config
         .first_of(&["n_routed_experts", "num_routed_experts", "num_local_experts"])
         .or_else(|| config.first_of(&["num_experts", "moe_num_experts"]));
-    let count = experts.and_then(|key| config.number(key));
+    let is_off = ["enable_moe_block", "is_moe"].iter().any(|key| config.flag(key) == Some(false));
+    let count = experts.filter(|_| !is_off).and_then(|key| config.number(key));
     match (experts, count) {
         (Some(key), Some(count)) if count > 0 => {
             config.set(KnobId::num_moe_experts, &count.to_string(), key);
@@ -31,6 +33,7 @@ pub(super) fn read(config: &mut Config<'_>) {
                 shortcuts(config);
             } else {
                 shared(config);
+                beside(config);
                 shared_gate(config);
                 layers(config);
             }
@@ -41,26 +44,51 @@ pub(super) fn read(config: &mut Config<'_>) {
     predictors(config);
 }
 
+/// Kinds of layers that are attention, all with the same parameters.
+const ATTENTION: [&str; 5] =
+    ["full_attention", "chunked_attention", "attention", "global_attention", "global"];
+
+/// Kinds of layers that look at the keys which an indexer chooses.
+const SPARSE: [&str; 3] = ["deepseek_sparse_attention", "indexed_attention", "sparse_attention"];
+
 /// Layers that aren't attention.
 fn refuse_other_layers(config: &mut Config<'_>) {
+    let transformer = &config.draft.design.transformer;
+    if transformer.is_hybrid() || transformer.attention_compress_ratios.is_some() {
+        return;
+    }
     for key in ["layer_types", "attn_type_list"] {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
-        let has_linear = !config.family.linear.is_empty();
-        let names = ["full_attention", "sliding_attention", "chunked_attention"];
+        let has_linear = !linear::variant(config).is_empty();
+        let named =
+            |kind: &Tree, names: &[&str]| kind.as_text().is_some_and(|name| names.contains(&name));
         let is_linear =
-            |kind: &Tree| kind.as_text() == Some("linear_attention") || *kind == Tree::Unsigned(0);
-        let is_full = |kind: &Tree| {
-            kind.as_text().is_some_and(|name| names.contains(&name)) || *kind == Tree::Unsigned(1)
+            |kind: &Tree| named(kind, &["linear_attention"]) || *kind == Tree::Unsigned(0);
+        let is_sparse = |kind: &Tree| named(kind, &SPARSE);
+        let known = |kind: &&Tree| {
+            is_sparse(kind)
+                || is_local(kind)
+                || sparse::is_block(kind)
+                || named(kind, &ATTENTION)
+                || **kind == Tree::Unsigned(1)
+                || (has_linear && is_linear(kind))
         };
-        let known = |kind: &Tree| is_full(kind) || (has_linear && is_linear(kind));
-        let line = config.line(key);
-        if kinds.iter().all(known) {
-            if key != "layer_types" && !has_linear {
-                config.draft.ignore(key, line, "every layer is attention");
-            }
+        let has_indexer = config.get("index_topk").is_some();
+        let odd = kinds.iter().find(|kind| !known(kind));
+        let sparse = kinds.iter().filter(|kind| is_sparse(kind)).count();
+        let detail = if let Some(odd) = odd {
+            format!("its layers of the kind {} have no knob", shown(odd))
+        } else if sparse > 0 && !has_indexer {
+            "keys are chosen in some layers, and index_topk doesn't say how many".to_owned()
+        } else if sparse > 0 && sparse < kinds.len() {
+            "keys are chosen in some layers and not in others, which no knob says".to_owned()
         } else {
-            config.draft.fault(line, key, "its layers without full attention have no knob");
-        }
+            if key != "layer_types" && !has_linear {
+                config.ignore(key, "every layer is attention");
+            }
+            continue;
+        };
+        config.fault(key, detail);
     }
 }
 
@@ -68,7 +96,12 @@ fn refuse_other_layers(config: &mut Config<'_>) {
 fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
     let knob = KnobId::ffn_hidden_size;
     match config.first_of(keys) {
+        Some(key) if blocks::listed(config, key, knob, "ffn_hidden_size") => {}
         Some(key) => config.set_number(knob, key),
+        None if config.draft.design.transformer.gated_linear_unit => {
+            let detail = "the configuration lacks it, and nothing says what it could be";
+            config.draft.fault(0, "intermediate_size", detail);
+        }
         None => {
             let width = config.draft.design.transformer.hidden_size.saturating_mul(4).to_string();
             config.assume(knob, &width, "four times the hidden size, no key says it");
@@ -81,7 +114,11 @@ fn dense(config: &mut Config<'_>) {
         return;
     }
     let keys = ["intermediate_size", "ff_intermediate_size", "n_inner", "ffn_hidden_size"];
-    dense_width(config, &keys);
+    // Granite's shared expert is all that there is where it has no others.
+    let shared = ["shared_intermediate_size"];
+    let has_shared = config.draft.design.transformer.is_hybrid()
+        && config.first_of(&shared).and_then(|key| config.number(key)).is_some_and(|it| it > 0);
+    dense_width(config, if has_shared { &shared } else { &keys });
     let width = config.draft.design.transformer.ffn_hidden_size;
     if config.family.doubled_width {
         let half = (width / 2).max(1).to_string();
@@ -164,7 +201,8 @@ fn shared(config: &mut Config<'_>) {
             config.ignore(key, "it is 0: there is no shared expert");
         }
         if let Some(count) = config.first_of(&counts) {
-            config.ignore(count, format!("{key} is all of them together"));
+            let reason = format!("{} is all of them together", config.written(key));
+            config.ignore(count, reason);
         }
         return;
     }
@@ -185,6 +223,24 @@ fn shared(config: &mut Config<'_>) {
     }
 }
 
+/// A dense MLP beside the experts of each layer, which is a shared expert by another name.
+///
+/// Sources: `modeling_gemma4.py` of `huggingface/transformers`, `enable_moe_block`; xai-org/grok-2,
+/// `residual_moe`; Snowflake/snowflake-arctic `modeling_arctic.py`, `parallel_attn_mlp_res`, whose
+/// width is the hidden size.
+fn beside(config: &mut Config<'_>) {
+    let transformer = &config.draft.design.transformer;
+    let (wide, hidden) = (transformer.ffn_hidden_size, transformer.hidden_size);
+    for (key, width) in
+        [("enable_moe_block", wide), ("residual_moe", wide), ("parallel_attn_mlp_res", hidden)]
+    {
+        if config.flag(key) == Some(true) {
+            let knob = KnobId::moe_shared_expert_intermediate_size;
+            config.set(knob, &width.to_string(), key);
+        }
+    }
+}
+
 /// A gate of the shared experts, which no key speaks of.
 fn shared_gate(config: &mut Config<'_>) {
     let has_shared = config.draft.design.transformer.moe_shared_expert_intermediate_size.is_some();
@@ -194,8 +250,26 @@ fn shared_gate(config: &mut Config<'_>) {
     }
 }
 
+/// Keys of which layers are MoE.
+const MOE_LAYERS: [&str; 11] = [
+    "first_k_dense_replace",
+    "num_dense_layers",
+    "moe_layer_num_skipped",
+    "moe_layer_freq",
+    "mlp_only_layers",
+    "decoder_sparse_step",
+    "interleave_moe_layer_step",
+    "moe_layers",
+    "moe_layer_start_index",
+    "moe_layer_end_index",
+    "mlp_layer_types",
+];
+
 /// Which layers are MoE.
 fn layers(config: &mut Config<'_>) {
+    if config.draft.design.transformer.is_hybrid() {
+        return;
+    }
     let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
     let positions = |tree: Option<&Tree>| -> Option<Vec<u64>> {
         let Some(Tree::List(items)) = tree else { return None };
@@ -203,16 +277,30 @@ fn layers(config: &mut Config<'_>) {
         items.iter().map(number).collect()
     };
     let chosen = positions(config.get("moe_layers"));
+    if chosen.is_none() && config.get("moe_layers").is_some() {
+        config.fault("moe_layers", "takes a list of layers, as numbers");
+    }
     let plain = positions(config.get("mlp_only_layers")).unwrap_or_default();
     let listed = positions(config.get("moe_layer_freq"));
-    let dense_key = config.first_of(&["first_k_dense_replace", "num_dense_layers"]);
-    let dense = dense_key.and_then(|key| config.number(key)).unwrap_or(0);
-    let every = if listed.is_some() { 1 } else { config.number("moe_layer_freq").unwrap_or(1) };
+    let is_sparse = |kind: &Tree| kind.as_text() != Some("dense");
+    let kinds: Option<Vec<bool>> = match config.get("mlp_layer_types") {
+        Some(Tree::List(kinds)) => Some(kinds.iter().map(is_sparse).collect()),
+        _ => None,
+    };
+    // -1 is the last layer.
+    let end = "moe_layer_end_index";
+    let has_end = !matches!(config.get(end), None | Some(Tree::Negative(_)));
+    let mut number = |keys: &[&'static str], usual: u64| {
+        config.first_of(keys).and_then(|key| config.number(key)).unwrap_or(usual)
+    };
+    let first = ["first_k_dense_replace", "num_dense_layers", "moe_layer_num_skipped"];
+    let dense = number(&first, 0).max(number(&["moe_layer_start_index"], 0));
+    let last = if has_end { number(&[end], u64::MAX) } else { u64::MAX };
+    let every = if listed.is_some() { 1 } else { number(&["moe_layer_freq"], 1) };
     // Qwen and Llama 4 count from one: of every two layers the second is MoE.
-    let step_key = config.first_of(&["decoder_sparse_step", "interleave_moe_layer_step"]);
-    let step = step_key.and_then(|key| config.number(key)).unwrap_or(1);
+    let step = number(&["decoder_sparse_step", "interleave_moe_layer_step"], 1);
     let moe = |layer: u64| {
-        layer >= dense
+        (dense..=last).contains(&layer)
             && every > 0
             && layer.is_multiple_of(every)
             && step > 0
@@ -220,12 +308,10 @@ fn layers(config: &mut Config<'_>) {
             && !plain.contains(&layer)
             && chosen.as_ref().is_none_or(|chosen| chosen.contains(&layer))
             && listed.as_ref().is_none_or(|list| list.get(layer as usize) != Some(&0))
+            && kinds.as_ref().is_none_or(|kinds| kinds.get(layer as usize) != Some(&false))
     };
     let flags: Vec<bool> = (0..count).map(moe).collect();
-    let keys = ["first_k_dense_replace", "num_dense_layers", "moe_layer_freq", "mlp_only_layers"];
-    let more = ["decoder_sparse_step", "interleave_moe_layer_step", "moe_layers"];
-    let given: Vec<&str> =
-        keys.into_iter().chain(more).filter(|key| config.get(key).is_some()).collect();
+    let given: Vec<&str> = MOE_LAYERS.into_iter().filter(|key| config.get(key).is_some()).collect();
     if !given.is_empty() {
         let all = flags.iter().all(|flag| *flag);
         let text = if all { "1".to_owned() } else { pattern(flags.into_iter()) };

@@ -34,6 +34,10 @@ pub(super) fn models() -> Texts {
         include_str!("../models/kimi-linear-48b-a3b.json"),
         include_str!("../models/nemotron-super-49b.json"),
         include_str!("../models/minimax-m3.json"),
+        include_str!("../models/dbrx.json"),
+        include_str!("../models/granite-4-h-small.json"),
+        include_str!("../models/llama4-scout-native.json"),
+        include_str!("../models/step-3.5-flash.json"),
     ])
 }
 
