@@ -22,7 +22,7 @@ use crate::{card, comment, models, shell, tree, yaml};
 const MARKERS: [(&str, &[&str]); 4] = [
     ("sglang", &["sglang.launch_server", "sglang serve"]),
     ("tensorrt_llm", &["trtllm-serve"]),
-    ("vllm", &["vllm serve", "vllm.entrypoints"]),
+    ("vllm", &["vllm serve", "vllm.entrypoints", "vllm/vllm-openai"]),
     ("mindie", &["\"ModelDeployConfig\"", "\"maxPrefillTokens\"", "\"BackendConfig\""]),
 ];
 

@@ -18,6 +18,7 @@ mod models;
 mod files;
 mod card;
 mod draft;
+mod job;
 mod tree;
 mod comment;
 mod flags;

@@ -56,7 +56,8 @@ impl Made {
     fn value(&mut self, elements: &[Text], quoted: bool, apart: bool) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
-                if apart || !quoted {
+                // Where there is room for one word alone, elements are joined.
+                if self.split && (apart || !quoted) {
                     self.end();
                 } else {
                     self.push((' ', element.first().map_or(0, |(_, line)| *line)));
@@ -83,8 +84,11 @@ impl Reader<'_> {
         let sign = self.next();
         match (sign, self.peek(), self.peek_at(1)) {
             (Some('`'), _, _) => {
-                while self.next().is_some_and(|c| c != '`') {}
-                self.text("$(..)", line, made, quoted);
+                let mut inner = String::new();
+                while let Some(letter) = self.next().filter(|c| *c != '`') {
+                    inner.push(letter);
+                }
+                self.substituted_by(&inner, line, made, quoted, depth);
             }
             (_, Some('('), Some('(')) => {
                 self.at += 2;
@@ -96,13 +100,7 @@ impl Reader<'_> {
             (_, Some('('), _) => {
                 self.at += 1;
                 let inner = self.up_to_closing('(', ')', 1);
-                match self.output(&inner, line, depth) {
-                    Some(text) => {
-                        self.spend(text.len(), line);
-                        made.value(&[text], quoted, false);
-                    }
-                    None => self.text("$(..)", line, made, true),
-                }
+                self.substituted_by(&inner, line, made, quoted, depth);
             }
             (_, Some('{'), _) => {
                 self.at += 1;
@@ -130,9 +128,27 @@ impl Reader<'_> {
                         break;
                     }
                 }
-                self.variable(&name, line, made, quoted, false);
+                self.variable(&name, line, made, quoted, false, false);
             }
             _ => made.push(('$', line)),
+        }
+    }
+
+    /// What a command puts out, where that is known without running it.
+    fn substituted_by(
+        &mut self,
+        inner: &str,
+        line: u64,
+        made: &mut Made,
+        quoted: bool,
+        depth: u32,
+    ) {
+        match self.output(inner, line, depth) {
+            Some(text) => {
+                self.spend(text.len(), line);
+                made.value(&[text], quoted, false);
+            }
+            None => self.text("$(..)", line, made, true),
         }
     }
 
@@ -178,9 +194,9 @@ impl Reader<'_> {
     fn braced(&mut self, inner: &str, line: u64, made: &mut Made, quoted: bool, depth: u32) {
         let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let (name, rest) = inner.split_at(end.unwrap_or(inner.len()));
-        let apart = rest == "[@]" || rest == "[*]";
-        if rest.is_empty() || apart {
-            return self.variable(name, line, made, quoted, apart);
+        let all = rest == "[@]" || rest == "[*]";
+        if rest.is_empty() || all {
+            return self.variable(name, line, made, quoted, all, rest != "[*]");
         }
         if let Some(first) = inner.strip_prefix("@:").or_else(|| inner.strip_prefix("*:")) {
             let first = first.split(':').next().and_then(|first| first.trim().parse().ok());
@@ -201,7 +217,7 @@ impl Reader<'_> {
         // Without `[@]` an array is its first element, however many it has.
         let empty = set.is_some_and(|elements| elements.first().is_none_or(Vec::is_empty));
         if set.is_some() && !(empty && rest.starts_with(':')) {
-            return self.variable(name, line, made, quoted, false);
+            return self.variable(name, line, made, quoted, false, false);
         }
         let default = self.evaluated(default, line, depth);
         let shown: String = default.iter().take(80).map(|(c, _)| *c).collect();
@@ -232,8 +248,15 @@ impl Reader<'_> {
         let letters: Vec<char> = text.chars().collect();
         let script = std::mem::take(&mut self.script);
         let deep = self.depth;
-        let mut reader =
-            Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
+        let mut reader = Reader {
+            letters: &letters,
+            lines: &[],
+            at: 0,
+            line,
+            script,
+            frames: vec![],
+            depth: deep,
+        };
         let mut made = Made::new(false);
         while reader.script.fault.is_none()
             && let Some(letter) = reader.peek()
@@ -270,9 +293,18 @@ impl Reader<'_> {
         places.collect()
     }
 
-    fn variable(&mut self, name: &str, line: u64, made: &mut Made, quoted: bool, apart: bool) {
+    /// A variable: of an array all elements, which in quotes are words apart or one.
+    fn variable(
+        &mut self,
+        name: &str,
+        line: u64,
+        made: &mut Made,
+        quoted: bool,
+        all: bool,
+        apart: bool,
+    ) {
         // Without `[@]` an array is its first element.
-        let most = if apart { usize::MAX } else { 1 };
+        let most = if all { usize::MAX } else { 1 };
         let Some(elements) = self.script.variables.get(name) else {
             return self.text(&format!("${{{name}}}"), line, made, true);
         };
