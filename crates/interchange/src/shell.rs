@@ -19,12 +19,15 @@ mod frame;
 mod input;
 mod job;
 mod launcher;
+mod manifest;
 mod reader;
 mod substitute;
 mod test;
 mod within;
 mod wrapper;
 mod written;
+
+pub(crate) use manifest::is_manifest;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -97,6 +100,8 @@ pub(super) struct Script {
     /// What the command at hand reads; and whether the next one reads what it writes.
     input: Option<Text>,
     is_piped: bool,
+    /// What stands behind the beginning of its here-document.
+    behind: String,
     fault: Option<(u64, String)>,
 }
 

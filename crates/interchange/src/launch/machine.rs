@@ -18,6 +18,7 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
     let per_node = own.or_else(of_nodes).or(told.as_ref().map(|told| told.value));
     accelerator(per_node, base, draft);
     software(draft);
+    let per_node = per_node.or_else(|| whole_node(parts, draft));
     if let Some(count) = per_node.filter(|count| *count != usual_per_node(&draft.design)) {
         let name = parts.first_of(&["nproc-per-node", "local-worker-num", "world-size"]);
         match (name, told) {
@@ -31,6 +32,18 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
         }
     }
     devices(parts, per_node, base, draft);
+}
+
+/// `--nproc-per-node gpu`: a process for each device of a node.
+///
+/// Source: `torch/distributed/run.py:determine_local_world_size`.
+fn whole_node(parts: &Parts, draft: &mut Draft) -> Option<u64> {
+    let name = "nproc-per-node";
+    let text = parts.text(name).filter(|text| matches!(*text, "gpu" | "auto" | "npu" | "cuda"))?;
+    let count = usual_per_node(&draft.design);
+    let detail = format!("--{name} {text}: all {count} devices of a usual node");
+    draft.assume(Some(KnobId::num_devices), detail);
+    Some(count)
 }
 
 /// A number of nodes or processes: of an elastic `2:4` the most.
@@ -50,6 +63,9 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
         return draft.assume(Some(knob), detail);
     }
     if let Some(card) = draft.card.clone() {
+        if card.is_asked_for {
+            return draft.set(knob, card.id, &card.word, card.line);
+        }
         draft.default(knob, card.id);
         let purpose = format!("no argument names the accelerator, but the text says {}", card.word);
         let follows = "speed, memory and links of every device";

@@ -6,6 +6,9 @@ use super::{MAX_EXPANDED, Mark, Text, Word, arithmetic};
 /// Defaults within defaults, at most.
 const MAX_DEPTH: u32 = 16;
 
+/// Positional arguments, at most.
+const MAX_ARGUMENTS: u32 = 1_000;
+
 /// The words of a text, as the shell splits them.
 pub(super) fn split(text: &[Mark]) -> Vec<Word> {
     let words = text.split(|(c, _)| c.is_whitespace()).filter(|word| !word.is_empty());
@@ -93,7 +96,7 @@ impl Reader<'_> {
             (_, Some('('), Some('(')) => {
                 self.at += 2;
                 let expression = self.up_to_closing('(', ')', 2);
-                let value = self.arithmetic(&expression, line);
+                let value = self.arithmetic_at(&expression, line, depth);
                 let text = value.map_or_else(|| format!("$(({expression}))"), |v| v.to_string());
                 self.text(&text, line, made, true);
             }
@@ -171,6 +174,16 @@ impl Reader<'_> {
         }
         self.script.fail(opened, format!("the `{opening}` that opens here never ends"));
         text
+    }
+
+    /// Arithmetic with the expansions in it.
+    fn arithmetic_at(&mut self, expression: &str, line: u64, depth: u32) -> Option<i64> {
+        let expands = ["$(", "`", ":-", "${#", "[", "$#"].iter().any(|it| expression.contains(it));
+        if !expands || depth + 1 >= MAX_DEPTH {
+            return self.arithmetic(expression, line);
+        }
+        let text: String = self.evaluated(expression, line, depth).iter().map(|it| it.0).collect();
+        self.arithmetic(&text, line)
     }
 
     pub(super) fn arithmetic(&mut self, expression: &str, line: u64) -> Option<i64> {
@@ -288,7 +301,7 @@ impl Reader<'_> {
 
     /// The script's arguments, as far as they are given without a gap.
     pub(super) fn arguments(&self) -> Vec<Text> {
-        let places = (1_u32..100)
+        let places = (1_u32..MAX_ARGUMENTS)
             .map_while(|place| self.script.variables.get(&place.to_string())?.first().cloned());
         places.collect()
     }

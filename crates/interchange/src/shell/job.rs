@@ -16,6 +16,11 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// A number that is known.
+    pub(super) fn new(value: u64, key: &str, line: u64) -> Option<Self> {
+        (value > 0).then(|| Self { value: value.to_string(), key: key.to_owned(), line })
+    }
+
     pub(super) fn number(&self) -> Option<u64> {
         self.value.parse().ok().filter(|number| *number > 0)
     }
@@ -195,12 +200,11 @@ impl Job {
     }
 
     fn hosts(&mut self, (count, slots): Hosts, key: &str, line: u64) {
-        let said = |value: u64| Some(Said { value: value.to_string(), key: key.to_owned(), line });
         if count > 0 {
-            self.nodes = said(count);
+            self.nodes = Said::new(count, key, line);
         }
         if let Some(slots) = slots {
-            self.devices_per_node = said(slots);
+            self.devices_per_node = Said::new(slots, key, line);
         }
     }
 
@@ -211,10 +215,7 @@ impl Job {
             option.and_then(|(_, value, line)| Some((value.parse::<u64>().ok()?, *line)))
         };
         let (sets, line) = number(["-n", "--nrs"]).unwrap_or((0, found.line));
-        let said = |value: u64, name: &str| {
-            let key = format!("jsrun {name}");
-            (value > 0).then_some(Said { value: value.to_string(), key, line })
-        };
+        let said = |value: u64, name: &str| Said::new(value, &format!("jsrun {name}"), line);
         let each = number(["-g", "--gpu_per_rs"]).map_or(0, |it| it.0);
         let on_host = number(["-r", "--rs_per_host"]).map_or(0, |it| it.0);
         let own = Self {
@@ -270,6 +271,7 @@ impl Job {
                 "#SBATCH" => job.slurm(words, line),
                 "#PBS" => job.pbs(words.collect(), line),
                 "#BSUB" => job.lsf(words.collect(), line),
+                "#$" | "#PJM" => job.grid(words, &mark, line),
                 _ => {}
             }
         }
@@ -312,14 +314,24 @@ impl Job {
             }
         }
         let Some((nodes, gpus, ranks)) = all else { return };
-        let said = |value: u64, key: &str| {
-            let key = format!("#PBS {key}");
-            (value > 0).then_some(Said { value: value.to_string(), key, line })
-        };
+        let said = |value: u64, key: &str| Said::new(value, &format!("#PBS {key}"), line);
         self.nodes = said(nodes, "-l select");
         self.devices_per_node = said(gpus, "-l select: ngpus");
         self.ranks_per_node = said(ranks, "-l select: mpiprocs");
         self.schedulers.push("pbs");
+    }
+
+    /// `-l rt_F=8` and `-l node_f=8` of Grid Engine's sites, `-L node=8` of Fujitsu's.
+    fn grid(&mut self, words: impl Iterator<Item = Word>, mark: &str, line: u64) {
+        const NAMES: [&str; 6] = ["rt_F", "rt_AF", "node_f", "node_h", "node", "vnode"];
+        for (word, _) in words {
+            for (name, value) in word.split(',').filter_map(|part| part.split_once('=')) {
+                let count = value.split(':').next().and_then(|count| count.parse().ok());
+                if let Some(count) = count.filter(|_| NAMES.contains(&name)) {
+                    self.nodes = Said::new(count, &format!("{mark} {name}"), line);
+                }
+            }
+        }
     }
 
     /// `-nnodes 16`, `-n 64`, `-gpu "num=4"` and `-R "span[ptile=4]"`.

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::within::Strings;
-use super::{Script, Text, Word, expand};
+use super::{Script, Text, Word, expand, manifest};
 use crate::draft::Answers;
 use crate::files::Files;
 
@@ -14,7 +14,6 @@ const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"
 
 /// The script with its variables and commands.
 pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
-    let letters: Vec<char> = text.chars().collect();
     let mut script = Script { files: files.clone(), ..Script::default() };
     let places = (1_u32..).map(|place| place.to_string());
     let arguments = places.zip(answers.arguments.iter().cloned());
@@ -26,6 +25,10 @@ pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
     // What is answered isn't among the text's own arguments.
     script.order.clear();
     script.answered = answers.variables.keys().cloned().collect();
+    if manifest::is_manifest(text) {
+        return manifest::read(text, script);
+    }
+    let letters: Vec<char> = text.chars().collect();
     let mut reader =
         Reader { letters: &letters, lines: &[], at: 0, line: 1, script, frames: vec![], depth: 0 };
     reader.directives(text, 0);
@@ -157,6 +160,7 @@ impl Reader<'_> {
         let output = self.script.output.take();
         let appends = std::mem::take(&mut self.script.appends);
         let is_piped = std::mem::take(&mut self.script.is_piped);
+        let behind = std::mem::take(&mut self.script.behind);
         if words.is_empty() || self.script.skips {
             self.script.input = None;
             return;
@@ -165,9 +169,7 @@ impl Reader<'_> {
             Some("shift") => {
                 let all = self.arguments();
                 let by = words.get(1).and_then(|(word, _)| word.parse().ok()).unwrap_or(1);
-                for place in 1..=all.len() {
-                    self.script.variables.remove(&place.to_string());
-                }
+                self.forget();
                 for (place, value) in (1_u32..).zip(all.into_iter().skip(by)) {
                     self.script.assign(place.to_string(), vec![value], false);
                 }
@@ -181,7 +183,14 @@ impl Reader<'_> {
                 self.write(output.unwrap_or_default(), &words, appends);
             }
             // What it writes is what the next command reads.
-            Some("cat") if is_piped && words.len() == 1 => return,
+            Some("cat") if words.len() == 1 && self.script.input.is_some() => {
+                if is_piped {
+                    return;
+                }
+                if let Some((_, next)) = behind.split_once('|') {
+                    self.read_behind(next);
+                }
+            }
             _ => {
                 if !self.call(&words) && !self.source(&words) {
                     self.started(words, strings);
@@ -253,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// The words up to the closing bracket of an array.
-    fn list(&mut self) -> Vec<Text> {
+    pub(super) fn list(&mut self) -> Vec<Text> {
         let opened = self.line;
         let mut elements = vec![];
         loop {
@@ -308,7 +317,8 @@ impl Reader<'_> {
         let target: String = target.iter().map(|(c, _)| *c).collect();
         if signs.starts_with("<<") {
             let path = self.written_to(words);
-            let (text, line) = self.here_document(&target);
+            let (text, line, behind) = self.here_document(&target);
+            self.script.behind = behind;
             match path {
                 Some(path) => self.keep(path, text, line, !plain),
                 None => self.read_from(&text, line, !plain),
@@ -323,11 +333,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The lines of a here-document, and the line before its first. What stands behind its
-    /// beginning on that line is skipped.
-    fn here_document(&mut self, end: &str) -> (String, u64) {
+    /// The lines of a here-document, the line before its first, and what stands behind its beginning
+    /// on that line.
+    fn here_document(&mut self, end: &str) -> (String, u64, String) {
         let (mut text, mut line) = (String::new(), String::new());
-        let mut before = None;
+        let (mut before, mut behind) = (None, String::new());
         while let Some(letter) = self.next() {
             if letter != '\n' {
                 line.push(letter);
@@ -342,11 +352,13 @@ impl Reader<'_> {
                 }
                 text.push_str(&line);
                 text.push('\n');
+            } else {
+                behind.clone_from(&line);
             }
             before.get_or_insert(self.line.saturating_sub(1));
             line.clear();
         }
-        (text, before.unwrap_or(self.line))
+        (text, before.unwrap_or(self.line), behind)
     }
 
     /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.

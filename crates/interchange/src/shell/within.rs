@@ -70,18 +70,22 @@ impl Reader<'_> {
         if self.depth > MAX_DEPTH || self.script.called > MAX_CALLS || self.script.fault.is_some() {
             return true;
         }
-        let outer: Vec<(String, Option<Vec<Text>>)> = (1..=9)
-            .map(|place| (place.to_string(), self.script.variables.remove(&place.to_string())))
-            .collect();
-        self.give(words.get(1..10.min(words.len())).unwrap_or_default());
+        let outer = self.arguments();
+        self.forget();
+        self.give(words.get(1..).unwrap_or_default());
         self.run(&body.letters, &body.lines, body.line);
-        for (place, value) in outer {
-            match value {
-                Some(value) => self.script.variables.insert(place, value),
-                None => self.script.variables.remove(&place),
-            };
+        self.forget();
+        for (place, value) in (1_u32..).zip(outer) {
+            self.script.assign(place.to_string(), vec![value], false);
         }
         true
+    }
+
+    /// Unsets the positional arguments.
+    pub(super) fn forget(&mut self) {
+        for place in 1..=self.arguments().len() {
+            self.script.variables.remove(&place.to_string());
+        }
     }
 
     /// Sets the positional arguments.
@@ -193,15 +197,17 @@ impl Reader<'_> {
                 return;
             }
         }
-        let inner = words.get(at..).unwrap_or_default().to_vec();
-        let shift = |(place, text): &(usize, Text)| Some((place.checked_sub(at)?, text.clone()));
-        let strings: Strings =
-            if at == 0 { strings.to_vec() } else { strings.iter().filter_map(shift).collect() };
-        let is_wrapped = at > 0;
-        if inner.is_empty() {
-            self.document(is_wrapped);
-        } else if !is_wrapped || (!self.call(&inner) && !self.source(&inner)) {
-            self.program(inner, &strings);
+        if at == 0 {
+            self.program(words, strings);
+        } else if let Some(inner) = words.get(at..).filter(|inner| !inner.is_empty()) {
+            if !self.call(inner) && !self.source(inner) {
+                let shift =
+                    |(place, text): &(usize, Text)| Some((place.checked_sub(at)?, text.clone()));
+                let strings: Strings = strings.iter().filter_map(shift).collect();
+                self.program(inner.to_vec(), &strings);
+            }
+        } else {
+            self.document(true);
         }
         self.script.submits = false;
         self.script.job = outer;
@@ -261,6 +267,15 @@ impl Reader<'_> {
             return false;
         }
         true
+    }
+
+    /// The command that reads what the one before it writes: `cat <<EOF | sbatch`.
+    pub(super) fn read_behind(&mut self, next: &str) {
+        let line = self.line;
+        let text: Text = next.chars().map(|letter| (letter, line)).collect();
+        if self.depth <= MAX_DEPTH {
+            self.read_text(&text, &[]);
+        }
     }
 
     /// A here-document that a shell or a scheduler reads as its script.

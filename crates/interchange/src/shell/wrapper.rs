@@ -119,6 +119,9 @@ const PROGRAMS: &[&str] = &[
     "xtuner",
 ];
 
+/// Options whose value may be a program.
+const VALUED: &[&str] = &["--entrypoint", "-R", "--rsh", "--shell"];
+
 /// A command that starts another, and what it says itself.
 pub(super) struct Found<'a> {
     /// Its first name.
@@ -246,7 +249,7 @@ fn option<'a>(row: &Row, words: &'a [Word], at: usize, found: &mut Found<'a>) ->
     {
         return at + 3;
     }
-    match next(1).filter(|value| !is_program(value)) {
+    match next(1).filter(|value| VALUED.contains(&word.as_str()) || !is_program(value)) {
         Some(value) if !value.starts_with('-') || value.len() == 1 => {
             found.options.push((word, value, *line));
             at + 2
