@@ -247,6 +247,7 @@ fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
     let best = commands.map(|own| (weight(&own.words), own)).max_by_key(|(weight, _)| *weight);
     match best {
         Some((most, best)) if most > weight(&bare) => {
+            let best = first_round(script, most, best, draft);
             let others = script.commands.iter().filter(|other| !std::ptr::eq(*other, best));
             for other in others.filter(|other| weight(&other.words) > 0) {
                 if let Some((word, line)) = other.words.first() {
@@ -262,6 +263,25 @@ fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
         _ if weight(&bare) > 0 => (bare, Rc::clone(&script.job)),
         _ => (from_variables(script, draft), Rc::clone(&script.job)),
     }
+}
+
+/// Of a command that a loop starts again with other values the first.
+fn first_round<'a>(
+    script: &'a Script,
+    most: usize,
+    last: &'a Command,
+    draft: &mut Draft,
+) -> &'a Command {
+    let place = |command: &Command| command.words.first().map(|(_, line)| *line);
+    let is_round = |own: &&Command| place(own) == place(last) && weight(&own.words) == most;
+    let first = script.commands.iter().find(is_round).unwrap_or(last);
+    if first.words != last.words {
+        let line = place(first).unwrap_or_default();
+        let detail =
+            format!("line {line} starts several runs, one after another: the first is read");
+        draft.assume(None, detail);
+    }
+    first
 }
 
 /// A piece of a script that only sets variables: the arguments in all of them.

@@ -140,6 +140,12 @@ fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &
         parallel.expert_model_parallel_size.saturating_mul(parallel.expert_tensor_parallel_size);
     let stage = common_multiple(dense, sparse).saturating_mul(pipeline);
     let node = per_node.unwrap_or_else(|| usual_per_node(&draft.design)).max(1);
+    let has_node = parts.has("nproc-per-node") && per_node.is_some();
+    if has_node && !parts.has("nnodes") && !draft.open.contains(&knob) && stage <= node {
+        draft.default(knob, &node.to_string());
+        let detail = format!("no --nnodes: one node of {node} devices, as torchrun does");
+        return draft.assume(Some(knob), detail);
+    }
     let world = if stage > node { common_multiple(stage, node) } else { stage };
     if let Some(nodes) = number("nnodes") {
         let world = nodes.saturating_mul(node).clamp(1, 1_048_576);

@@ -269,8 +269,8 @@ impl Job {
             let Some((mark, _)) = words.next() else { continue };
             match mark.as_str() {
                 "#SBATCH" => job.slurm(words, line),
-                "#PBS" => job.pbs(words.collect(), line),
-                "#BSUB" => job.lsf(words.collect(), line),
+                "#PBS" => job.pbs(&words.collect::<Vec<_>>(), line),
+                "#BSUB" => job.lsf(&words.collect::<Vec<_>>(), line),
                 "#$" | "#PJM" => job.grid(words, &mark, line),
                 _ => {}
             }
@@ -290,7 +290,7 @@ impl Job {
     }
 
     /// `-l select=24:ngpus=8:mpiprocs=8`, and Torque's `-l nodes=4:ppn=8:gpus=8`.
-    fn pbs(&mut self, words: Vec<Word>, line: u64) {
+    fn pbs(&mut self, words: &[Word], line: u64) {
         let parts = words.iter().flat_map(|(word, _)| word.split(','));
         let mut all: Option<(u64, u64, u64)> = None;
         for part in parts {
@@ -335,7 +335,7 @@ impl Job {
     }
 
     /// `-nnodes 16`, `-n 64`, `-gpu "num=4"` and `-R "span[ptile=4]"`.
-    fn lsf(&mut self, words: Vec<Word>, line: u64) {
+    fn lsf(&mut self, words: &[Word], line: u64) {
         let said = |value: &str, key: &str| {
             Some(Said { value: value.to_owned(), key: format!("#BSUB {key}"), line })
         };

@@ -214,11 +214,11 @@ impl Reader<'_> {
         if let Some((Node::List(items), _)) = get(node, "env") {
             for item in items.iter().take(MAX_PARTS * 4) {
                 let text = |key: &str| scalar(get(item, key)?.0);
-                if let (Some((name, _)), Some((value, line))) = (text("name"), text("value")) {
-                    if !self.script.answered.contains(name) {
-                        let marks = value.chars().map(|letter| (letter, first + line)).collect();
-                        self.script.assign(name.to_owned(), vec![marks], false);
-                    }
+                if let (Some((name, _)), Some((value, line))) = (text("name"), text("value"))
+                    && !self.script.answered.contains(name)
+                {
+                    let marks = value.chars().map(|letter| (letter, first + line)).collect();
+                    self.script.assign(name.to_owned(), vec![marks], false);
                 }
             }
         }
