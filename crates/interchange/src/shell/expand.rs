@@ -57,6 +57,8 @@ impl Made {
 
     /// Adds what a variable holds.
     fn value(&mut self, elements: &[Text], quoted: bool, apart: bool) {
+        // `"$@"` of nothing is no word.
+        self.begun &= !(apart && elements.is_empty() && self.word.is_empty());
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
                 // Where there is room for one word alone, elements are joined.
@@ -156,7 +158,7 @@ impl Reader<'_> {
     }
 
     /// The text up to the bracket that closes `open` ones; the reader stands behind it.
-    fn up_to_closing(&mut self, opening: char, closing: char, open: u32) -> String {
+    pub(super) fn up_to_closing(&mut self, opening: char, closing: char, open: u32) -> String {
         let opened = self.line;
         let (outer, mut open, mut text) = (open.saturating_sub(1), open, String::new());
         while let Some(letter) = self.next() {

@@ -307,6 +307,14 @@ impl Reader<'_> {
             self.next();
         }
         self.blanks();
+        if signs == "<" && self.peek() == Some('<') && self.peek_at(1) == Some('(') {
+            // `< <(command)`: what a command puts out.
+            self.at += 2;
+            let line = self.line;
+            let inner = self.up_to_closing('(', ')', 1);
+            self.script.input = self.output(&inner, line, 0);
+            return;
+        }
         // In quotes the end says that nothing in the document is expanded.
         let plain = matches!(self.peek(), Some('\'' | '"' | '\\'));
         let target: Text = self.words(false).into_iter().flatten().collect();
@@ -333,8 +341,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The lines of a here-document, the line before its first, and what stands behind its beginning
-    /// on that line.
+    /// The lines of a here-document, the line before its first, and what stands behind its
+    /// beginning on that line.
     fn here_document(&mut self, end: &str) -> (String, u64, String) {
         let (mut text, mut line) = (String::new(), String::new());
         let (mut before, mut behind) = (None, String::new());

@@ -71,7 +71,7 @@ impl Reader<'_> {
             let is_list = !inner.contains('|') || inner.contains("| tr ");
             let names: Vec<String> =
                 (1..=nodes.min(MAX_NAMES)).map(|node| format!("node{node}")).collect();
-            let names = names.join(" ");
+            let names = names.join("\n");
             return is_list.then(|| names.chars().map(|letter| (letter, line)).collect());
         }
         let of_devices = ["nvidia-smi", "rocm-smi", "npu-smi"].iter().any(|it| inner.contains(it));

@@ -215,36 +215,41 @@ impl Reader<'_> {
 
     /// A command that nothing else starts: a shell with a string, or a program.
     fn program(&mut self, words: Vec<Word>, strings: &[(usize, Text)]) {
-        let Some((first, line)) = words.first() else { return };
-        if is_shell(first) {
+        let Some((first, _)) = words.first() else { return };
+        let is_done = if is_shell(first) {
             let Some(place) = after_options(&words) else { return self.document(true) };
-            let takes = words.get(1..place).unwrap_or_default();
-            if takes.iter().any(|(word, _)| {
-                word.starts_with('-') && !word.starts_with("--") && word.contains('c')
-            }) {
-                let one = words.get(place..=place).unwrap_or_default();
-                let mut text = joined(one, place, strings);
-                let given = words.get(place + 1..).unwrap_or_default();
-                let reads = text.windows(2).any(|pair| {
-                    matches!(pair, [('$', _), (c, _)] if c.is_ascii_digit() || matches!(c, '@' | '*' | '{'))
-                });
-                // `"cmd ${ARGS[@]}"` is several words, of which a shell takes the first: as meant.
-                if !reads && !given.is_empty() {
-                    text.push((' ', *line));
-                    text.extend(joined(given, place + 1, strings));
-                }
-                if self.read_text(&text, given.get(1..).filter(|_| reads).unwrap_or_default()) {
-                    return;
-                }
-            }
-        } else if first == "eval" {
+            self.string(&words, place, strings)
+        } else {
             let rest = words.get(1..).unwrap_or_default();
-            if self.read_text(&joined(rest, 1, strings), &[]) {
-                return;
-            }
+            first == "eval" && self.read_text(&joined(rest, 1, strings), &[])
+        };
+        if !is_done {
+            let job = Rc::clone(&self.script.job);
+            self.script.commands.push(Command { words, job });
         }
-        let job = Rc::clone(&self.script.job);
-        self.script.commands.push(Command { words, job });
+    }
+
+    /// `bash -lc "cmd" NAME ARGUMENT ..`, with the string at a place.
+    fn string(&mut self, words: &[Word], place: usize, strings: &[(usize, Text)]) -> bool {
+        let mut options = words.get(1..place).unwrap_or_default().iter();
+        let is_string = |(word, _): &Word| {
+            word.starts_with('-') && !word.starts_with("--") && word.contains('c')
+        };
+        if !options.any(is_string) {
+            return false;
+        }
+        let mut text = joined(words.get(place..=place).unwrap_or_default(), place, strings);
+        let given = words.get(place + 1..).unwrap_or_default();
+        let is_place = |letter: char| letter.is_ascii_digit() || matches!(letter, '@' | '*' | '{');
+        let mut pairs = text.windows(2);
+        let reads = pairs.any(|pair| matches!(pair, [('$', _), (letter, _)] if is_place(*letter)));
+        if reads || given.is_empty() {
+            return self.read_text(&text, given.get(1..).unwrap_or_default());
+        }
+        // `"cmd ${ARGS[@]}"` is several words, of which a shell takes the first: as it is meant.
+        text.push((' ', text.last().map_or(0, |(_, line)| *line)));
+        text.extend(joined(given, place + 1, strings));
+        self.read_text(&text, &[])
     }
 
     /// Reads a text as a script. Where it is none that a shell would read, what it did is kept.

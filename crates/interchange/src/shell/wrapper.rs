@@ -66,8 +66,8 @@ const CONTAINER: &str = "--nv --rocm --nvccli -c --contain -C --containall -e --
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row("srun|salloc|sbatch|crun", SLURM, 0, Kind::Command),
-    row("mpirun|mpiexec|orterun|mpiexec.hydra|mpirun_rsh|prterun|aprun|horovodrun|jsrun|lrun|flux run",
-        MPI, 0, Kind::Command),
+    row("mpirun|mpiexec|orterun|mpiexec.hydra|mpirun_rsh|prterun|aprun|horovodrun|jsrun|lrun|\
+         flux run", MPI, 0, Kind::Command),
     row("docker run|podman run|nerdctl run|nvidia-docker run|docker container run|podman-hpc run",
         DOCKER, 1, Kind::Image),
     row("docker exec|podman exec|nerdctl exec|docker container exec|docker compose exec|\
@@ -85,14 +85,14 @@ const ROWS: &[Row] = &[
     row("timeout|gtimeout", "--foreground --preserve-status -v --verbose", 1, Kind::Command),
     row("numactl", "-l --localalloc -a --all -H -s", 0, Kind::Command),
     row("taskset", "-c -a --cpu-list --all-tasks", 1, Kind::Command),
-    row("nohup|setsid|exec|command|builtin|time|unbuffer|catchsegv|ionice|nice|stdbuf|chrt|caffeinate",
+    row("nohup|setsid|exec|command|builtin|time|unbuffer|catchsegv|ionice|nice|stdbuf|chrt",
         "-p -f -w -l -v --verbose --wait --fork -t -oL -eL -o0 -e0", 0, Kind::Command),
     row("xargs", "-0 -r -t -x -p --null --no-run-if-empty --verbose", 0, Kind::Command),
-    row("nsys profile|ncu|rocprof|rocprofv3|dlprof|strace|perf record|py-spy record|memray run|msprof",
-        "-s -f -y --stats --hip-trace --sys-trace", 0, Kind::Command),
+    row("nsys profile|ncu|rocprof|rocprofv3|dlprof|strace|perf record|py-spy record|msprof",
+        "--stats --hip-trace --sys-trace", 0, Kind::Command),
     row("conda run|mamba run|micromamba run|uv run|poetry run|pipenv run|pixi run|rye run|pdm run",
-        "--no-capture-output --live-stream --isolated --no-sync --frozen --locked --active --all-extras \
-         --no-project -v -q --quiet", 0, Kind::Command),
+        "--no-capture-output --live-stream --isolated --no-sync --frozen --locked --active \
+         --all-extras --no-project -v -q --quiet", 0, Kind::Command),
 ];
 
 /// Programs that are started: an option whose value isn't known takes none of them for it.
@@ -183,7 +183,7 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     let behind = words.iter().position(|(word, _)| word == "--");
     let most = behind.filter(|_| row.then == Kind::Behind).unwrap_or(words.len());
     let mut at = name.split(' ').count();
-    let mut operand = None;
+    let (mut operand, mut is_several) = (None, false);
     let mut left = row.operands;
     while let Some((word, line)) = words.get(at).filter(|_| at < most) {
         if word == "--" {
@@ -192,6 +192,9 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
         } else if word.len() > 1 && word.starts_with('-') {
             at = option(row, words, at, &mut found);
             continue;
+        } else if word == ":" && matches!(row.flags, SLURM | MPI) {
+            // Each part of a job of several programs has processes of its own.
+            is_several = true;
         } else if let Some((name, value)) = assigned(word).filter(|_| row.then == Kind::Command) {
             found.assigned.push((name, value, *line));
         } else if left > 0 {
@@ -209,6 +212,9 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
         at = most + 1;
     }
     (found.command, found.then) = (at, then(row, operand));
+    if is_several {
+        found.options.clear();
+    }
     let wrap = found.options.iter().find(|option| name == "sbatch" && option.0 == "--wrap");
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
