@@ -3,8 +3,11 @@
 use super::reader::Reader;
 use super::{Text, Word};
 
-/// What a here-document holds where it is one of those that are read here.
+/// Words and lines that a command reads, at most.
 const MAX_WORDS: usize = 4_096;
+
+/// Characters that looking for a file among all counts as.
+const LOOKED_FOR: usize = 256;
 
 impl Reader<'_> {
     /// Keeps a here-document for the command that reads it.
@@ -29,9 +32,15 @@ impl Reader<'_> {
 
     /// Keeps what stands in a file that the script wrote or that is beside it.
     pub(super) fn read_from_file(&mut self, path: &str) {
-        if let Some((text, line)) = self.script.known_file(path) {
+        if let Some((text, line)) = self.known_file(path) {
             self.read_from(&text, line, false);
         }
+    }
+
+    /// The text of a file that the script wrote, or that is beside it; looking for it costs.
+    pub(super) fn known_file(&mut self, path: &str) -> Option<(String, u64)> {
+        self.spend(LOOKED_FOR, self.line);
+        self.script.known_file(path)
     }
 
     /// What the separator is for this command alone.

@@ -91,7 +91,7 @@ impl Reader<'_> {
             return count.map(|count| digits(count, line));
         }
         let path: String = self.evaluated(path, line, depth).into_iter().map(|(c, _)| c).collect();
-        let (text, _) = self.script.known_file(&path)?;
+        let (text, _) = self.known_file(&path)?;
         let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
         self.spend(text.len(), line);
         Some(digits(lines as u64, line))
@@ -123,7 +123,7 @@ impl Reader<'_> {
             return Some(made);
         }
         let is_path = !rest.is_empty() && !rest.contains([' ', '|', ';', '$', '<', '>', '`']);
-        let (text, first) = self.script.known_file(rest.trim_matches('"')).filter(|_| is_path)?;
+        let (text, first) = self.known_file(rest.trim_matches('"')).filter(|_| is_path)?;
         self.spend(text.len(), line);
         let lines = (first + 1..).zip(text.trim_end().split_inclusive('\n'));
         Some(lines.flat_map(|(at, line)| line.chars().map(move |c| (c, at))).collect())

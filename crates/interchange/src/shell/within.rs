@@ -12,7 +12,7 @@ use super::{Command, MAX_EXPANDED, Text, Word};
 const MAX_CALLS: u32 = 400;
 
 /// Files and strings that are run, at most.
-const MAX_SOURCED: u32 = 256;
+const MAX_SOURCED: u32 = 1_000;
 
 /// Scripts within each other, at most.
 const MAX_DEPTH: u32 = 8;
@@ -106,7 +106,7 @@ impl Reader<'_> {
         let place = if runs { after_options(words) } else { is_script.then_some(0) };
         let Some(rest) = place.and_then(|place| words.get(place..)) else { return false };
         let Some((path, _)) = rest.first() else { return false };
-        let Some((text, base)) = self.script.known_file(path) else { return false };
+        let Some((text, base)) = self.known_file(path) else { return false };
         if !self.enters(text.len(), base) {
             return true;
         }

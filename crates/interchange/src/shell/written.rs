@@ -84,7 +84,7 @@ impl Reader<'_> {
         let Some(path) = self.script.output.clone().or_else(|| self.output_behind()) else {
             return;
         };
-        if let Some((text, line)) = self.script.known_file(template) {
+        if let Some((text, line)) = self.known_file(template) {
             self.keep(path, text, line, true);
         }
     }
