@@ -349,6 +349,12 @@ fn nodes_that_nothing_says_are_asked_for() {
         let asked = read(&text).questions;
         assert!(asked.iter().any(|asked| asked.name == "env NODES"), "{asked:?}");
     }
+    // One process of each node may start the others, on devices that nothing counts.
+    let text =
+        format!("#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=1\nsrun python x.py {ARGUMENTS}");
+    let asked = read(&text).questions;
+    let asked = asked.iter().find(|asked| asked.name == "cluster.num_devices").unwrap();
+    assert_eq!((asked.line, asked.guess.as_deref()), (1, Some("32")));
     // What is answered wins over a directive.
     let text = format!(
         "#SBATCH --nodes=2\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 x.py \

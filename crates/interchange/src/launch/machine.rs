@@ -147,11 +147,11 @@ fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &
         return draft.assume(Some(knob), detail);
     }
     let world = if stage > node { common_multiple(stage, node) } else { stage };
-    if let Some(nodes) = number("nnodes") {
+    let told = draft.job.nodes.as_ref().map(|told| (told.value, told.line));
+    if let Some((nodes, line)) = number("nnodes").map(|it| (it, parts.line("nnodes"))).or(told) {
         let world = nodes.saturating_mul(node).clamp(1, 1_048_576);
         draft.default(knob, &world.to_string());
         let detail = format!("{nodes} nodes, and the text doesn't say of how many devices: {node}");
-        let line = parts.line("nnodes");
         draft.ask_knob(knob, line, &detail, "data parallelism, the batch and the step's time");
         return draft.assume(Some(knob), detail);
     }

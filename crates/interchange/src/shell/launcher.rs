@@ -86,8 +86,8 @@ fn size(own: &Job) -> JobSize {
     let of_node = of_node.or_else(|| Some(ranks?.div_ceil(nodes?)));
     let all = own.devices.as_ref().and_then(Said::number);
     let by_devices = nodes.zip(each).map(|(nodes, each)| nodes.saturating_mul(each)).or(all);
-    let starts_others = of_node == Some(1) && by_devices.is_some();
-    let world = match ranks.filter(|_| !starts_others) {
+    // One process of a node may be a launcher, which has all of its devices.
+    let world = match ranks.filter(|_| of_node != Some(1)) {
         Some(ranks) => told(said_ranks, Some(ranks)),
         None => told(said_nodes.or(own.devices.as_ref()), by_devices),
     };
