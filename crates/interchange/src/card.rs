@@ -114,7 +114,24 @@ pub(crate) struct Card {
     pub(crate) word: String,
     /// Its line, from 1.
     pub(crate) line: u64,
+    /// Does a scheduler give it, rather than a path or a comment name it?
+    pub(crate) is_asked_for: bool,
 }
+
+/// Does a line ask a scheduler for devices of a kind? `--gres=gpu:h100:8`, `--constraint=a100`,
+/// `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`. Of `PCIE` and 40 GB there is no profile.
+fn asks(line: &str) -> bool {
+    let kinds = ["gpu:", "--constraint", "gpu.product", "--gpus"];
+    let others = ["pcie", "40gb", "nvl"];
+    let is_other = || {
+        let lower = line.to_ascii_lowercase();
+        others.iter().any(|word| lower.contains(word))
+    };
+    kinds.iter().any(|kind| line.contains(kind)) && !is_other()
+}
+
+/// How many words of other lines one of a scheduler's counts.
+const ASKED: usize = 1_000;
 
 /// The accelerator that most words of a text name, the first of equals. What an export says of its
 /// own design is no hint.
@@ -125,12 +142,21 @@ pub(crate) fn named(text: &str) -> Option<Card> {
         // Accelerate writes these keys whatever it runs on.
         let content = content.trim_start();
         let is_idle = ["tpu_env", "tpu_use_"].iter().any(|key| content.starts_with(key));
+        let is_asked_for = asks(content);
+        let weight = if is_asked_for { ASKED } else { 1 };
         let words = content.split(|letter: char| !letter.is_ascii_alphanumeric());
         let words = words.filter(|word| !is_idle && word.len() > 2);
         for (word, id) in words.filter_map(|word| Some((word, card(word)?))) {
             match found.iter_mut().find(|(card, _)| card.id == id) {
-                Some((_, count)) => *count += 1,
-                None => found.push((Card { id, word: word.to_owned(), line }, 1)),
+                Some((card, count)) => {
+                    *count += weight;
+                    if is_asked_for && !card.is_asked_for {
+                        *card = Card { id, word: word.to_owned(), line, is_asked_for };
+                    }
+                }
+                None => {
+                    found.push((Card { id, word: word.to_owned(), line, is_asked_for }, weight));
+                }
             }
         }
     }
@@ -147,7 +173,7 @@ fn by_runtime(text: &str) -> Option<Card> {
     rows.find_map(|(word, whose)| {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !is_own(line));
         let (line, _) = lines.find(|(_, line)| line.contains(word))?;
-        Some(Card { id: Err(whose), word: (*word).to_owned(), line })
+        Some(Card { id: Err(whose), word: (*word).to_owned(), line, is_asked_for: false })
     })
 }
 

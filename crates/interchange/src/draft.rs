@@ -10,6 +10,7 @@ use model::violation::Violation;
 use crate::Format;
 use crate::card::Card;
 use crate::files::Files;
+use crate::job::JobSize;
 use crate::models::Known;
 
 /// References that are followed, at most.
@@ -197,6 +198,8 @@ pub(crate) struct Draft {
     pub(crate) model: Option<Known>,
     /// The accelerator that the text names by the way.
     pub(crate) card: Option<Card>,
+    /// What schedulers and launchers are told of the job's size.
+    pub(crate) job: JobSize,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.
@@ -239,6 +242,7 @@ impl Draft {
             answers: answers.clone(),
             model: None,
             card: None,
+            job: JobSize::default(),
             title: None,
             commented: vec![],
             is_export: false,

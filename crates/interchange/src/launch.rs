@@ -151,6 +151,10 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     for (place, argument) in arguments.into_iter().enumerate() {
         match flags::find(&argument.name) {
             Some(flag) => take(flag, argument, &mut parts, draft),
+            None if place < first && draft.is_command => {
+                let reason = "an option of what starts the program";
+                draft.ignore(&dashed(&argument.name), argument.line, reason);
+            }
             None => unknown(&argument, place >= first, draft),
         }
     }

@@ -18,6 +18,7 @@ mod models;
 mod files;
 mod card;
 mod draft;
+mod job;
 mod tree;
 mod comment;
 mod flags;
@@ -236,7 +237,7 @@ fn argument_list(text: &str, draft: &mut Draft) -> Vec<arguments::Argument> {
         tree::arguments(&toml_text::read(text), draft)
     } else if recipe::is_python(text) {
         recipe::arguments(text, draft)
-    } else if yaml::is_yaml(text) {
+    } else if yaml::is_yaml(text) && !shell::is_manifest(text) {
         let own = yaml::arguments(text, draft);
         beside::with_files(own, draft)
     } else {

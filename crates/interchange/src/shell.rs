@@ -2,18 +2,35 @@
 //!
 //! Variables, arrays, quotes, continued lines, comments, `${VAR:-default}` and `$((..))` are
 //! evaluated in order. Nothing is run: a command's output is unknown, and of conditions and loops
-//! every line is read once. Where a word stood is kept, through variables, for messages.
+//! every line is read once. Where a word stood is kept, through variables, for messages. Commands
+//! in strings, here-documents and files are read where a shell would run them, and what starts a
+//! command ([`wrapper`]) is told apart from it; what that says of the machine is the [`job`]'s.
+//!
+//! The reader is our own. A grammar that exists (`brush-parser`, the one of bash's words under a
+//! licence that fits) makes a tree alone, and every expansion with its lines, branch and loop would
+//! stay ours; it is four times as large in WASM, takes four times as long, runs out of stack where
+//! brackets are nested deep, and takes exponential time on open ones. `yash-syntax` is under the
+//! GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
 
 mod arithmetic;
 mod branch;
 mod expand;
 mod frame;
+mod input;
+mod job;
+mod launcher;
+mod manifest;
 mod reader;
 mod substitute;
 mod test;
+mod within;
+mod wrapper;
 mod written;
 
-use std::collections::BTreeMap;
+pub(crate) use manifest::is_manifest;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use model::design::KnobId;
 
@@ -43,6 +60,12 @@ pub(super) type Text = Vec<Mark>;
 /// A word of a command and its line.
 pub(super) type Word = (String, u64);
 
+/// A command, and what is known of the machine that it runs on.
+pub(super) struct Command {
+    words: Vec<Word>,
+    job: Rc<job::Job>,
+}
+
 /// What has been read so far.
 #[derive(Default)]
 pub(super) struct Script {
@@ -50,7 +73,7 @@ pub(super) struct Script {
     variables: BTreeMap<String, Vec<Text>>,
     /// In the order in which they were first set.
     order: Vec<String>,
-    commands: Vec<Vec<Word>>,
+    commands: Vec<Command>,
     /// Variables whose default was taken, with it.
     defaults: BTreeMap<String, String>,
     /// The line of the first condition or loop.
@@ -60,9 +83,14 @@ pub(super) struct Script {
     skips: bool,
     /// Commands that loops repeated.
     repeated: u32,
-    /// Functions, by where their bodies begin and end, and the line; and which were called.
-    functions: BTreeMap<String, (usize, usize, u64)>,
+    /// Functions, and how many calls there were.
+    functions: BTreeMap<String, Rc<within::Function>>,
     called: u32,
+    /// What is known of the machine here, and whether a script is handed in with it.
+    job: Rc<job::Job>,
+    submits: bool,
+    /// Variables that are answered: nothing that follows from the text is put over them.
+    answered: BTreeSet<String>,
     /// Variables that the conditions compare, and that nothing sets, with line and first value.
     compared: Vec<(String, u64, String)>,
     /// Files that it may source, and how many it did.
@@ -71,6 +99,12 @@ pub(super) struct Script {
     /// Files that it writes, and where the command at hand writes to.
     written: Vec<written::Written>,
     output: Option<String>,
+    appends: bool,
+    /// What the command at hand reads; and whether the next one reads what it writes.
+    input: Option<Text>,
+    is_piped: bool,
+    /// What stands behind the beginning of its here-document.
+    behind: String,
     fault: Option<(u64, String)>,
 }
 
@@ -119,8 +153,9 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.fault(line, "", detail);
         return vec![];
     }
-    script.commands.iter_mut().for_each(|words| dialects::spell_out(words));
-    let words = launched(&script, draft);
+    script.commands.iter_mut().for_each(|it| dialects::spell_out(&mut it.words));
+    let (mut words, job) = launched(&script, draft);
+    let machine = launcher::machine(&script, &mut words, &job, draft);
     if let Some(line) = script.branches {
         let detail = format!(
             "conditions and loops, from line {line} on, are not decided: each of their lines is \
@@ -128,7 +163,8 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         );
         draft.assume(None, detail);
     }
-    for (index, (word, line)) in script.commands.iter().filter_map(|c| c.first()).enumerate() {
+    for (index, (word, line)) in script.commands.iter().filter_map(|c| c.words.first()).enumerate()
+    {
         if index < MAX_TOLD && matches!(word.as_str(), "source" | ".") {
             draft.ignore(word, *line, "the file isn't there: what it sets isn't known");
         }
@@ -142,7 +178,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.ask(tree::variable(&name, line, &purpose, Some(value)));
     }
     report_bare_variables(&words, draft);
-    let mut arguments = vec![];
+    let mut arguments = machine;
     // What stands on the command line wins over the files that it names.
     for (word, _) in words.iter().filter(|(word, _)| beside::is_file(word)).take(16) {
         let own = script.written.iter().rev().find(|file| written::is_same_file(&file.path, word));
@@ -173,7 +209,8 @@ pub(crate) fn command(text: &str, draft: &mut Draft, is: &dyn Fn(&str) -> bool) 
         let few: Vec<&str> = words.iter().take(MAX_FIRST).map(|(word, _)| word.as_str()).collect();
         is(&few.join(" "))
     };
-    script.commands.iter().rev().find(|words| joined(words)).cloned().unwrap_or_default()
+    let found = script.commands.iter().rev().find(|command| joined(&command.words));
+    found.map(|command| command.words.clone()).unwrap_or_default()
 }
 
 /// Variables that change how a run runs without being an argument.
@@ -204,17 +241,20 @@ fn report_bare_variables(words: &[Word], draft: &mut Draft) {
     }
 }
 
-/// The words of the command with most arguments that set something.
-fn launched(script: &Script, draft: &mut Draft) -> Vec<Word> {
-    let begins_bare = |words: &&Vec<Word>| words.first().is_some_and(|w| is_argument(&w.0));
-    let bare: Vec<Word> = script.commands.iter().filter(begins_bare).flatten().cloned().collect();
-    let commands = script.commands.iter().filter(|words| !begins_bare(words));
-    let best = commands.map(|words| (weight(words), words)).max_by_key(|(weight, _)| *weight);
+/// The words of the command with most arguments that set something, and its machine.
+fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
+    let begins_bare =
+        |command: &&Command| command.words.first().is_some_and(|word| is_argument(&word.0));
+    let bare = script.commands.iter().filter(begins_bare).flat_map(|command| &command.words);
+    let bare: Vec<Word> = bare.cloned().collect();
+    let commands = script.commands.iter().filter(|command| !begins_bare(command));
+    let best = commands.map(|own| (weight(&own.words), own)).max_by_key(|(weight, _)| *weight);
     match best {
-        Some((most, words)) if most > weight(&bare) => {
-            let others = script.commands.iter().filter(|other| !std::ptr::eq(*other, words));
-            for other in others.filter(|other| weight(other) > 0) {
-                if let Some((word, line)) = other.first() {
+        Some((most, best)) if most > weight(&bare) => {
+            let best = first_round(script, most, best, draft);
+            let others = script.commands.iter().filter(|other| !std::ptr::eq(*other, best));
+            for other in others.filter(|other| weight(&other.words) > 0) {
+                if let Some((word, line)) = other.words.first() {
                     draft.ignore(
                         word,
                         *line,
@@ -222,11 +262,30 @@ fn launched(script: &Script, draft: &mut Draft) -> Vec<Word> {
                     );
                 }
             }
-            words.clone()
+            (best.words.clone(), Rc::clone(&best.job))
         }
-        _ if weight(&bare) > 0 => bare,
-        _ => from_variables(script, draft),
+        _ if weight(&bare) > 0 => (bare, Rc::clone(&script.job)),
+        _ => (from_variables(script, draft), Rc::clone(&script.job)),
     }
+}
+
+/// Of a command that a loop starts again with other values the first.
+fn first_round<'a>(
+    script: &'a Script,
+    most: usize,
+    last: &'a Command,
+    draft: &mut Draft,
+) -> &'a Command {
+    let place = |command: &Command| command.words.first().map(|(_, line)| *line);
+    let is_round = |own: &&Command| place(own) == place(last) && weight(&own.words) == most;
+    let first = script.commands.iter().find(is_round).unwrap_or(last);
+    if first.words != last.words {
+        let line = place(first).unwrap_or_default();
+        let detail =
+            format!("line {line} starts several runs, one after another: the first is read");
+        draft.assume(None, detail);
+    }
+    first
 }
 
 /// A piece of a script that only sets variables: the arguments in all of them.

@@ -25,6 +25,21 @@ pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Dra
     if knob.is_some_and(|knob| draft.answers.knob(knob).is_some()) {
         return draft.ignore(key, line, "answered by --set");
     }
+    let told = match flag.name {
+        "nnodes" => draft.job.nodes.as_ref(),
+        "nproc-per-node" => draft.job.per_node.as_ref(),
+        _ => None,
+    };
+    if let Some(told) = told {
+        let detail = format!(
+            "{key} is `{}`, which nothing sets: {}, as {} says (line {})",
+            cut(value),
+            told.value,
+            told.key,
+            told.line
+        );
+        return draft.assume(Some(KnobId::num_devices), detail);
+    }
     // Nodes are no devices.
     let counts = matches!(flag.name, "nnodes" | "nproc-per-node" | "worker-num");
     let guess = knob.filter(|_| !counts).map(|knob| draft.design.get(knob).to_string());

@@ -1,14 +1,14 @@
 //! Conditions, loops, cases and functions, as far as what they ask is known.
 
+use std::rc::Rc;
+
 use super::frame::{Frame, Head};
 use super::reader::Reader;
+use super::within::Function;
 use super::{Text, test};
 
 /// Commands that loops repeat, at most.
 const MAX_REPEATED: u32 = 5_000;
-
-/// Functions that call each other, at most.
-const MAX_CALLS: u32 = 400;
 
 impl Reader<'_> {
     /// Reads what a keyword at this place opens or closes.
@@ -404,7 +404,11 @@ impl Reader<'_> {
         self.next();
         let (body, line) = (self.at, self.line);
         let end = self.end_of_function();
-        self.script.functions.insert(name, (body, end, line));
+        self.spend(end.saturating_sub(body), line);
+        let part = |all: &[u64]| all.get(body..end).unwrap_or_default().to_vec();
+        let letters = self.letters.get(body..end).unwrap_or_default().to_vec();
+        let function = Function { letters, lines: part(self.lines), line };
+        self.script.functions.insert(name, Rc::new(function));
         true
     }
 
@@ -425,96 +429,6 @@ impl Reader<'_> {
                 }
                 Some(_) => begins = false,
             }
-        }
-    }
-
-    /// Runs a function's body with these words as its arguments.
-    pub(super) fn call(&mut self, words: &[super::Word]) -> bool {
-        let Some((name, _)) = words.first() else { return false };
-        let Some((body, end, line)) = self.script.functions.get(name).copied() else {
-            return false;
-        };
-        self.script.called += 1;
-        self.spend(end.saturating_sub(body), line);
-        if self.depth > 8 || self.script.called > MAX_CALLS || self.script.fault.is_some() {
-            return true;
-        }
-        let outer: Vec<(String, Option<Vec<Text>>)> = (1..=9)
-            .map(|place| (place.to_string(), self.script.variables.remove(&place.to_string())))
-            .collect();
-        for (place, (word, line)) in (1..=9).zip(words.iter().skip(1)) {
-            let marks = word.chars().map(|c| (c, *line)).collect();
-            self.script.assign(place.to_string(), vec![marks], false);
-        }
-        let script = std::mem::take(&mut self.script);
-        let letters = self.letters.get(..end).unwrap_or_default();
-        let mut inner =
-            Reader { letters, at: body, line, script, frames: vec![], depth: self.depth + 1 };
-        while inner.at < end && inner.script.fault.is_none() {
-            inner.command();
-        }
-        self.script = inner.script;
-        for (place, value) in outer {
-            match value {
-                Some(value) => self.script.variables.insert(place, value),
-                None => self.script.variables.remove(&place),
-            };
-        }
-        true
-    }
-
-    /// Reads a file that is sourced, or run by a shell, where it is beside the script.
-    pub(super) fn source(&mut self, words: &[super::Word]) -> bool {
-        let is_shell = |word: &str| matches!(word, "bash" | "sh" | "source" | "." | "zsh");
-        let mut rest = words.iter().skip_while(|(word, _)| is_shell(word));
-        let Some((path, _)) = rest.next() else { return false };
-        let runs = words.first().is_some_and(|(word, _)| is_shell(word)) || path.ends_with(".sh");
-        let found = self.script.files.find(path).filter(|index| runs && *index > 0);
-        let beside = found.and_then(|index| self.script.files.text(index));
-        let Some((text, base)) = beside.or_else(|| self.own_file(path).filter(|_| runs)) else {
-            return false;
-        };
-        self.script.sourced += 1;
-        self.spend(text.len(), base);
-        if self.depth > 8 || self.script.sourced > 64 || self.script.fault.is_some() {
-            return true;
-        }
-        let letters: Vec<char> = text.chars().collect();
-        let outer = self.arguments();
-        let given: Vec<&super::Word> = rest.collect();
-        if !given.is_empty() {
-            for (place, (word, line)) in (1_u32..).zip(given) {
-                let marks = word.chars().map(|c| (c, *line)).collect();
-                self.script.assign(place.to_string(), vec![marks], false);
-            }
-        }
-        let script = std::mem::take(&mut self.script);
-        let mut inner = Reader {
-            letters: &letters,
-            at: 0,
-            line: base + 1,
-            script,
-            frames: vec![],
-            depth: self.depth + 1,
-        };
-        while inner.at < letters.len() && inner.script.fault.is_none() {
-            inner.command();
-        }
-        self.script = inner.script;
-        self.script.skips = false;
-        for (place, value) in (1_u32..).zip(outer) {
-            self.script.assign(place.to_string(), vec![value], false);
-        }
-        true
-    }
-
-    /// Runs the functions that nothing called: a file may be nothing but functions.
-    pub(super) fn call_the_rest(&mut self) {
-        if self.script.called == 0 && self.script.commands.len() < 4 {
-            let names: Vec<String> = self.script.functions.keys().cloned().collect();
-            names.into_iter().take(64).for_each(|name| {
-                self.call(&[(name, 0)]);
-            });
         }
     }
 

@@ -6,6 +6,9 @@ use super::{MAX_EXPANDED, Mark, Text, Word, arithmetic};
 /// Defaults within defaults, at most.
 const MAX_DEPTH: u32 = 16;
 
+/// Positional arguments, at most.
+const MAX_ARGUMENTS: u32 = 1_000;
+
 /// The words of a text, as the shell splits them.
 pub(super) fn split(text: &[Mark]) -> Vec<Word> {
     let words = text.split(|(c, _)| c.is_whitespace()).filter(|word| !word.is_empty());
@@ -54,9 +57,12 @@ impl Made {
 
     /// Adds what a variable holds.
     fn value(&mut self, elements: &[Text], quoted: bool, apart: bool) {
+        // `"$@"` of nothing is no word.
+        self.begun &= !(apart && elements.is_empty() && self.word.is_empty());
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
-                if apart || !quoted {
+                // Where there is room for one word alone, elements are joined.
+                if self.split && (apart || !quoted) {
                     self.end();
                 } else {
                     self.push((' ', element.first().map_or(0, |(_, line)| *line)));
@@ -83,26 +89,23 @@ impl Reader<'_> {
         let sign = self.next();
         match (sign, self.peek(), self.peek_at(1)) {
             (Some('`'), _, _) => {
-                while self.next().is_some_and(|c| c != '`') {}
-                self.text("$(..)", line, made, quoted);
+                let mut inner = String::new();
+                while let Some(letter) = self.next().filter(|c| *c != '`') {
+                    inner.push(letter);
+                }
+                self.substituted_by(&inner, line, made, quoted, depth);
             }
             (_, Some('('), Some('(')) => {
                 self.at += 2;
                 let expression = self.up_to_closing('(', ')', 2);
-                let value = self.arithmetic(&expression, line);
+                let value = self.arithmetic_at(&expression, line, depth);
                 let text = value.map_or_else(|| format!("$(({expression}))"), |v| v.to_string());
                 self.text(&text, line, made, true);
             }
             (_, Some('('), _) => {
                 self.at += 1;
                 let inner = self.up_to_closing('(', ')', 1);
-                match self.output(&inner, line, depth) {
-                    Some(text) => {
-                        self.spend(text.len(), line);
-                        made.value(&[text], quoted, false);
-                    }
-                    None => self.text("$(..)", line, made, true),
-                }
+                self.substituted_by(&inner, line, made, quoted, depth);
             }
             (_, Some('{'), _) => {
                 self.at += 1;
@@ -130,14 +133,32 @@ impl Reader<'_> {
                         break;
                     }
                 }
-                self.variable(&name, line, made, quoted, false);
+                self.variable(&name, line, made, quoted, false, false);
             }
             _ => made.push(('$', line)),
         }
     }
 
+    /// What a command puts out, where that is known without running it.
+    fn substituted_by(
+        &mut self,
+        inner: &str,
+        line: u64,
+        made: &mut Made,
+        quoted: bool,
+        depth: u32,
+    ) {
+        match self.output(inner, line, depth) {
+            Some(text) => {
+                self.spend(text.len(), line);
+                made.value(&[text], quoted, false);
+            }
+            None => self.text("$(..)", line, made, true),
+        }
+    }
+
     /// The text up to the bracket that closes `open` ones; the reader stands behind it.
-    fn up_to_closing(&mut self, opening: char, closing: char, open: u32) -> String {
+    pub(super) fn up_to_closing(&mut self, opening: char, closing: char, open: u32) -> String {
         let opened = self.line;
         let (outer, mut open, mut text) = (open.saturating_sub(1), open, String::new());
         while let Some(letter) = self.next() {
@@ -155,6 +176,16 @@ impl Reader<'_> {
         }
         self.script.fail(opened, format!("the `{opening}` that opens here never ends"));
         text
+    }
+
+    /// Arithmetic with the expansions in it.
+    fn arithmetic_at(&mut self, expression: &str, line: u64, depth: u32) -> Option<i64> {
+        let expands = ["$(", "`", ":-", "${#", "[", "$#"].iter().any(|it| expression.contains(it));
+        if !expands || depth + 1 >= MAX_DEPTH {
+            return self.arithmetic(expression, line);
+        }
+        let text: String = self.evaluated(expression, line, depth).iter().map(|it| it.0).collect();
+        self.arithmetic(&text, line)
     }
 
     pub(super) fn arithmetic(&mut self, expression: &str, line: u64) -> Option<i64> {
@@ -178,9 +209,9 @@ impl Reader<'_> {
     fn braced(&mut self, inner: &str, line: u64, made: &mut Made, quoted: bool, depth: u32) {
         let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let (name, rest) = inner.split_at(end.unwrap_or(inner.len()));
-        let apart = rest == "[@]" || rest == "[*]";
-        if rest.is_empty() || apart {
-            return self.variable(name, line, made, quoted, apart);
+        let all = rest == "[@]" || rest == "[*]";
+        if rest.is_empty() || all {
+            return self.variable(name, line, made, quoted, all, rest != "[*]");
         }
         if let Some(first) = inner.strip_prefix("@:").or_else(|| inner.strip_prefix("*:")) {
             let first = first.split(':').next().and_then(|first| first.trim().parse().ok());
@@ -201,7 +232,7 @@ impl Reader<'_> {
         // Without `[@]` an array is its first element, however many it has.
         let empty = set.is_some_and(|elements| elements.first().is_none_or(Vec::is_empty));
         if set.is_some() && !(empty && rest.starts_with(':')) {
-            return self.variable(name, line, made, quoted, false);
+            return self.variable(name, line, made, quoted, false, false);
         }
         let default = self.evaluated(default, line, depth);
         let shown: String = default.iter().take(80).map(|(c, _)| *c).collect();
@@ -232,8 +263,15 @@ impl Reader<'_> {
         let letters: Vec<char> = text.chars().collect();
         let script = std::mem::take(&mut self.script);
         let deep = self.depth;
-        let mut reader =
-            Reader { letters: &letters, at: 0, line, script, frames: vec![], depth: deep };
+        let mut reader = Reader {
+            letters: &letters,
+            lines: &[],
+            at: 0,
+            line,
+            script,
+            frames: vec![],
+            depth: deep,
+        };
         let mut made = Made::new(false);
         while reader.script.fault.is_none()
             && let Some(letter) = reader.peek()
@@ -265,14 +303,23 @@ impl Reader<'_> {
 
     /// The script's arguments, as far as they are given without a gap.
     pub(super) fn arguments(&self) -> Vec<Text> {
-        let places = (1_u32..100)
+        let places = (1_u32..MAX_ARGUMENTS)
             .map_while(|place| self.script.variables.get(&place.to_string())?.first().cloned());
         places.collect()
     }
 
-    fn variable(&mut self, name: &str, line: u64, made: &mut Made, quoted: bool, apart: bool) {
+    /// A variable: of an array all elements, which in quotes are words apart or one.
+    fn variable(
+        &mut self,
+        name: &str,
+        line: u64,
+        made: &mut Made,
+        quoted: bool,
+        all: bool,
+        apart: bool,
+    ) {
         // Without `[@]` an array is its first element.
-        let most = if apart { usize::MAX } else { 1 };
+        let most = if all { usize::MAX } else { 1 };
         let Some(elements) = self.script.variables.get(name) else {
             return self.text(&format!("${{{name}}}"), line, made, true);
         };

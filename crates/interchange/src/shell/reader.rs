@@ -1,7 +1,8 @@
 //! Goes through a script from its first to its last character.
 
 use super::frame::Frame;
-use super::{Script, Text, Word, expand};
+use super::within::Strings;
+use super::{Script, Text, Word, expand, manifest};
 use crate::draft::Answers;
 use crate::files::Files;
 
@@ -13,7 +14,6 @@ const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"
 
 /// The script with its variables and commands.
 pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
-    let letters: Vec<char> = text.chars().collect();
     let mut script = Script { files: files.clone(), ..Script::default() };
     let places = (1_u32..).map(|place| place.to_string());
     let arguments = places.zip(answers.arguments.iter().cloned());
@@ -24,7 +24,14 @@ pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
     }
     // What is answered isn't among the text's own arguments.
     script.order.clear();
-    let mut reader = Reader { letters: &letters, at: 0, line: 1, script, frames: vec![], depth: 0 };
+    script.answered = answers.variables.keys().cloned().collect();
+    if manifest::is_manifest(text) {
+        return manifest::read(text, script);
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mut reader =
+        Reader { letters: &letters, lines: &[], at: 0, line: 1, script, frames: vec![], depth: 0 };
+    reader.directives(text, 0);
     while reader.at < letters.len() && reader.script.fault.is_none() {
         reader.command();
     }
@@ -35,6 +42,8 @@ pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
 
 pub(super) struct Reader<'a> {
     pub(super) letters: &'a [char],
+    /// The line of each letter; none where they are counted.
+    pub(super) lines: &'a [u64],
     pub(super) at: usize,
     pub(super) line: u64,
     pub(super) script: Script,
@@ -56,8 +65,9 @@ impl Reader<'_> {
     pub(super) fn next(&mut self) -> Option<char> {
         let letter = self.peek()?;
         self.at += 1;
-        if letter == '\n' {
-            self.line += 1;
+        match self.lines.get(self.at).or(self.lines.last()) {
+            Some(line) => self.line = *line,
+            None => self.line += u64::from(letter == '\n'),
         }
         Some(letter)
     }
@@ -91,6 +101,7 @@ impl Reader<'_> {
     /// Reads one simple command, with the assignments before it.
     pub(super) fn command(&mut self) {
         let mut words: Vec<Word> = vec![];
+        let mut strings: Strings = vec![];
         let mut beginning = true;
         loop {
             self.blanks();
@@ -99,11 +110,12 @@ impl Reader<'_> {
                 None => break,
                 Some(';') if self.peek_at(1) == Some(';') && self.is_in_case() => {
                     self.at += 2;
-                    self.finish(words);
+                    self.finish(words, &strings);
                     return self.pattern();
                 }
-                Some('\n' | ';' | '|' | '&' | '(' | ')') => {
+                Some(end @ ('\n' | ';' | '|' | '&' | '(' | ')')) => {
                     self.next();
+                    self.script.is_piped = end == '|' && self.peek() != Some('|');
                     break;
                 }
                 Some('<' | '>') => {
@@ -130,48 +142,62 @@ impl Reader<'_> {
                     continue;
                 }
                 beginning = false;
+                // What may be a command itself keeps the lines of its letters.
+                if word.contains(char::is_whitespace) {
+                    strings.push((words.len(), text));
+                }
                 words.push((word, line));
             }
             if self.script.fault.is_some() {
                 break;
             }
         }
-        self.finish(words);
+        self.finish(words, &strings);
     }
 
     /// Keeps a command, or does it where it is the shell's own.
-    fn finish(&mut self, words: Vec<Word>) {
-        self.script.output = None;
+    fn finish(&mut self, words: Vec<Word>, strings: &[(usize, Text)]) {
+        let output = self.script.output.take();
+        let appends = std::mem::take(&mut self.script.appends);
+        let is_piped = std::mem::take(&mut self.script.is_piped);
+        let behind = std::mem::take(&mut self.script.behind);
         if words.is_empty() || self.script.skips {
+            self.script.input = None;
             return;
         }
         match words.first().map(|(word, _)| word.as_str()) {
             Some("shift") => {
                 let all = self.arguments();
                 let by = words.get(1).and_then(|(word, _)| word.parse().ok()).unwrap_or(1);
-                for place in 1..=all.len() {
-                    self.script.variables.remove(&place.to_string());
-                }
+                self.forget();
                 for (place, value) in (1_u32..).zip(all.into_iter().skip(by)) {
                     self.script.assign(place.to_string(), vec![value], false);
                 }
             }
             Some("printf") if words.get(1).is_some_and(|(word, _)| word == "-v") => {
-                let [_, _, (name, line), (format, _), values @ ..] = words.as_slice() else {
+                self.print_into(&words);
+            }
+            Some("read") => self.read_into(&words),
+            Some("mapfile" | "readarray") => self.lines_into(&words),
+            Some("echo" | "printf") if output.is_some() => {
+                self.write(output.unwrap_or_default(), &words, appends);
+            }
+            // What it writes is what the next command reads.
+            Some("cat") if words.len() == 1 && self.script.input.is_some() => {
+                if is_piped {
                     return;
-                };
-                let made = values.iter().fold(format.clone(), |made, (value, _)| {
-                    made.replacen("%s", value, 1).replacen("%d", value, 1)
-                });
-                let marks = made.chars().map(|c| (c, *line)).collect();
-                self.script.assign(name.clone(), vec![marks], false);
+                }
+                if let Some((_, next)) = behind.split_once('|') {
+                    self.read_behind(next);
+                }
             }
             _ => {
                 if !self.call(&words) && !self.source(&words) {
-                    self.script.commands.push(words);
+                    self.started(words, strings);
                 }
             }
         }
+        self.script.input = None;
     }
 
     /// Skips a `case`: its patterns look like arguments, and which one holds isn't known.
@@ -236,7 +262,7 @@ impl Reader<'_> {
     }
 
     /// The words up to the closing bracket of an array.
-    fn list(&mut self) -> Vec<Text> {
+    pub(super) fn list(&mut self) -> Vec<Text> {
         let opened = self.line;
         let mut elements = vec![];
         loop {
@@ -281,28 +307,45 @@ impl Reader<'_> {
             self.next();
         }
         self.blanks();
+        if signs == "<" && self.peek() == Some('<') && self.peek_at(1) == Some('(') {
+            // `< <(command)`: what a command puts out.
+            self.at += 2;
+            let line = self.line;
+            let inner = self.up_to_closing('(', ')', 1);
+            self.script.input = self.output(&inner, line, 0);
+            return;
+        }
         // In quotes the end says that nothing in the document is expanded.
         let plain = matches!(self.peek(), Some('\'' | '"' | '\\'));
-        let target = self.words(true);
-        let target: String = target.iter().flatten().map(|(c, _)| *c).collect();
-        if signs.starts_with("<<") && !signs.starts_with("<<<") {
+        let target: Text = self.words(false).into_iter().flatten().collect();
+        if signs == "<<<" {
+            self.script.input = Some(target);
+            return;
+        }
+        let target: String = target.iter().map(|(c, _)| *c).collect();
+        if signs.starts_with("<<") {
             let path = self.written_to(words);
-            let (text, line) = self.here_document(&target);
-            if let Some(path) = path {
-                self.keep(path, text, line, !plain);
+            let (text, line, behind) = self.here_document(&target);
+            self.script.behind = behind;
+            match path {
+                Some(path) => self.keep(path, text, line, !plain),
+                None => self.read_from(&text, line, !plain),
             }
         } else if signs == "<" && words.first().is_some_and(|(word, _)| word == "envsubst") {
             self.substituted(&target);
         } else if signs.starts_with('>') && !signs.contains('&') {
             self.script.output = Some(target);
+            self.script.appends = signs.starts_with(">>");
+        } else if signs == "<" {
+            self.read_from_file(&target);
         }
     }
 
-    /// The lines of a here-document, and the line before its first. What stands behind its
-    /// beginning on that line is skipped.
-    fn here_document(&mut self, end: &str) -> (String, u64) {
+    /// The lines of a here-document, the line before its first, and what stands behind its
+    /// beginning on that line.
+    fn here_document(&mut self, end: &str) -> (String, u64, String) {
         let (mut text, mut line) = (String::new(), String::new());
-        let mut before = None;
+        let (mut before, mut behind) = (None, String::new());
         while let Some(letter) = self.next() {
             if letter != '\n' {
                 line.push(letter);
@@ -312,16 +355,18 @@ impl Reader<'_> {
                 if line.trim() == end {
                     // The line's end is the command's, too.
                     self.at -= 1;
-                    self.line -= 1;
+                    self.line = self.line.saturating_sub(1);
                     break;
                 }
                 text.push_str(&line);
                 text.push('\n');
+            } else {
+                behind.clone_from(&line);
             }
-            before.get_or_insert(self.line - 1);
+            before.get_or_insert(self.line.saturating_sub(1));
             line.clear();
         }
-        (text, before.unwrap_or(self.line))
+        (text, before.unwrap_or(self.line), behind)
     }
 
     /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.

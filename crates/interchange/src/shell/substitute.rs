@@ -1,15 +1,28 @@
 //! Commands whose output is known without running them, and the other forms of `${..}`.
 
+use std::rc::Rc;
+
 use super::reader::Reader;
-use super::{Text, test};
+use super::{Text, input, test};
 
 /// Characters that a pattern counts as.
 const PATTERN_COST: usize = 4_096;
+
+/// Names of nodes that a list of them has, at most.
+const MAX_NAMES: u64 = 4_096;
+
+fn digits(count: u64, line: u64) -> Text {
+    count.to_string().chars().map(|letter| (letter, line)).collect()
+}
 
 impl Reader<'_> {
     /// The output of `echo ..`, `expr ..`, `printf ..` and of arithmetic that is piped to `bc`.
     pub(super) fn output(&mut self, inner: &str, line: u64, depth: u32) -> Option<Text> {
         let inner = inner.trim();
+        if let Some(text) = self.counted(inner, line, depth).or_else(|| self.file_text(inner, line))
+        {
+            return Some(text);
+        }
         let (comma, inner) = match inner.strip_prefix("IFS=") {
             Some(rest) => {
                 let (separator, rest) = rest.split_once(';')?;
@@ -22,6 +35,10 @@ impl Reader<'_> {
         if let Some(words) = inner.strip_prefix("expr ").filter(|words| is_plain(words)) {
             let text = self.evaluated(&words.replace('\\', ""), line, depth);
             return self.computed(&text, line);
+        }
+        if let Some(words) = inner.strip_prefix("printf ").filter(|words| is_plain(words)) {
+            let words = self.words_of(words, line, depth);
+            return Some(input::printed(&words, line));
         }
         let words = inner.strip_prefix("echo ")?;
         let (words, piped) = words.split_once('|').map_or((words, None), |(w, p)| (w, Some(p)));
@@ -40,6 +57,92 @@ impl Reader<'_> {
                 Some(text.into_iter().map(joined).collect())
             }
         }
+    }
+
+    /// Counts of a job's nodes, of a node's devices and of a file's lines; and the nodes' names.
+    fn counted(&mut self, inner: &str, line: u64, depth: u32) -> Option<Text> {
+        let counts = ["wc -l", "wc -w", "grep -c"].iter().any(|word| inner.contains(word));
+        let job = Rc::clone(&self.script.job);
+        if inner.contains("scontrol show hostname") {
+            let nodes = job.node_count()?;
+            if counts {
+                return Some(digits(nodes, line));
+            }
+            let is_list = !inner.contains('|') || inner.contains("| tr ");
+            let names: Vec<String> =
+                (1..=nodes.min(MAX_NAMES)).map(|node| format!("node{node}")).collect();
+            let names = names.join("\n");
+            return is_list.then(|| names.chars().map(|letter| (letter, line)).collect());
+        }
+        let of_devices = ["nvidia-smi", "rocm-smi", "npu-smi"].iter().any(|it| inner.contains(it));
+        if (of_devices && counts) || inner.contains("device_count()") {
+            return job.node_devices().map(|count| digits(count, line));
+        }
+        if !counts || depth > 2 {
+            return None;
+        }
+        let once = inner.contains("uniq") || inner.contains("-u ");
+        let is_path = |word: &&str| word.contains(['$', '/', '.']) || word.contains("host");
+        let mut words = inner.split([' ', '<', '|', '"']).filter(|word| !word.is_empty());
+        let path = words.find(is_path)?;
+        if path.contains("PBS_NODEFILE") || path.contains("LSB_DJOB_HOSTFILE") {
+            let nodes = job.node_count();
+            let count = if once { nodes } else { job.rank_count().or(nodes) };
+            return count.map(|count| digits(count, line));
+        }
+        let path: String = self.evaluated(path, line, depth).into_iter().map(|(c, _)| c).collect();
+        let (text, _) = self.known_file(&path)?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+        self.spend(text.len(), line);
+        Some(digits(lines as u64, line))
+    }
+
+    /// `cat file`, `< file` and `cat <<EOF`.
+    fn file_text(&mut self, inner: &str, line: u64) -> Option<Text> {
+        let rest = inner.strip_prefix("cat ").or_else(|| inner.strip_prefix('<'))?.trim();
+        if let Some(document) = rest.strip_prefix("<<") {
+            let (end, body) = document.trim_start_matches('-').split_once('\n')?;
+            let plain = end.trim_start().starts_with(['\'', '"', '\\']);
+            let end = end.trim().trim_matches(['\'', '"', '\\']);
+            let lines = body.lines().take_while(|line| line.trim() != end);
+            let mut made: Text = vec![];
+            for (number, content) in (line + 1..).zip(lines) {
+                if !made.is_empty() {
+                    made.push(('\n', number - 1));
+                }
+                if !plain && content.contains(['$', '`']) {
+                    made.extend(self.in_document(content.trim_end_matches('\\'), number));
+                } else {
+                    let content = if plain { content } else { content.trim_end_matches('\\') };
+                    made.extend(content.chars().map(|letter| (letter, number)));
+                }
+                if self.script.fault.is_some() {
+                    return None;
+                }
+            }
+            return Some(made);
+        }
+        let is_path = !rest.is_empty() && !rest.contains([' ', '|', ';', '$', '<', '>', '`']);
+        let (text, first) = self.known_file(rest.trim_matches('"')).filter(|_| is_path)?;
+        self.spend(text.len(), line);
+        let lines = (first + 1..).zip(text.trim_end().split_inclusive('\n'));
+        Some(lines.flat_map(|(at, line)| line.chars().map(move |c| (c, at))).collect())
+    }
+
+    /// A text's words, as a command has them.
+    fn words_of(&mut self, text: &str, line: u64, depth: u32) -> Vec<super::Word> {
+        let letters: Vec<char> = text.chars().chain([')']).collect();
+        if depth > 2 || self.depth > 8 {
+            return vec![];
+        }
+        let script = std::mem::take(&mut self.script);
+        let depth = self.depth + 1;
+        let mut reader =
+            Reader { letters: &letters, lines: &[], at: 0, line, script, frames: vec![], depth };
+        let list = reader.list();
+        self.script = reader.script;
+        let word = |text: Text| (text.into_iter().map(|(letter, _)| letter).collect(), line);
+        list.into_iter().map(word).collect()
     }
 
     fn computed(&mut self, text: &Text, line: u64) -> Option<Text> {

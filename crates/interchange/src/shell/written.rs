@@ -84,12 +84,7 @@ impl Reader<'_> {
         let Some(path) = self.script.output.clone().or_else(|| self.output_behind()) else {
             return;
         };
-        let own = self.own_file(template);
-        let beside = || {
-            let index = self.script.files.find(template).filter(|index| *index > 0)?;
-            self.script.files.text(index)
-        };
-        if let Some((text, line)) = own.or_else(beside) {
+        if let Some((text, line)) = self.known_file(template) {
             self.keep(path, text, line, true);
         }
     }

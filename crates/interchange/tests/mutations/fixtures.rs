@@ -62,6 +62,9 @@ pub(super) fn scripts() -> Texts {
          --hidden-size $HIDDEN --num-attention-heads $((HIDDEN / 64))\x20\
          --tensor-model-parallel-size $TP \"$@\"\n}\n\
          cat > extra.yaml <<EOF\nseq_length: $((LAYERS * 512))\nEOF\nrun --bf16 ${EXTRA:+--x}\n",
+        include_str!("../scripts/slurm_container.sh"),
+        include_str!("../scripts/pbs_mpiexec.sh"),
+        include_str!("../scripts/handed_in.sh"),
     ]);
     all.extend(exports(Target::Megatron).into_iter().take(2));
     all
@@ -72,6 +75,7 @@ pub(super) fn yamls() -> Texts {
         include_str!("../scripts/mixtral_8x7b.yaml"),
         "base: &base\n  num_layers: 8\n  hidden_size: 512\nmodel:\n  <<: *base\n  \
          seq_length: ${oc.env:SEQ,4096}\n  ffn: ${.hidden_size}\n  list: [1, 2]\n",
+        include_str!("../scripts/pytorch_job.yaml"),
     ]);
     all.extend(exports(Target::Mindformers));
     all.extend(exports(Target::Accelerate));

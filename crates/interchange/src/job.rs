@@ -1,0 +1,20 @@
+//! How many devices a run has, as schedulers and what starts its processes are told: beside the
+//! arguments of the training, which win.
+
+/// A number, what said it, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) value: u64,
+    pub(crate) key: String,
+    pub(crate) line: u64,
+}
+
+/// What is told of a job's size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct JobSize {
+    pub(crate) nodes: Option<Told>,
+    /// Devices of a node.
+    pub(crate) per_node: Option<Told>,
+    /// Devices that processes run on which nothing but the scheduler or MPI starts.
+    pub(crate) world: Option<Told>,
+}
