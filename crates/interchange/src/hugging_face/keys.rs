@@ -103,7 +103,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
          layer_norm_epsilon layernorm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha \
          seq_aux router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
-         router_z_loss_coef moe_jitter_eps moe_loss_weight input_jitter_noise dropout \
+         router_z_loss_coef moe_jitter_eps moe_loss_weight emb_pdrop input_jitter_noise dropout \
          residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor time_step_max \
          time_step_min time_step_limit time_step_rank rescale_prenorm_residual \
          mamba_dt_init_floor",
@@ -133,7 +133,11 @@ pub(super) static KEYS: &[(How, &str)] = &[
          tf_legacy_loss torchscript use_bfloat16",
     ),
     (TOKENS, "sep_token_id"),
-    (FILE, "architectures model_type transformers_version name_or_path license"),
+    (
+        FILE,
+        "architectures model_type transformers_version name_or_path license init_config \
+         init_device verbose",
+    ),
     (
         CHECKPOINT,
         "torch_dtype dtype quantization_config mamba_ssm_dtype mamba_ssm_cache_dtype \

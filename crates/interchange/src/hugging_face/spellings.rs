@@ -54,7 +54,8 @@ const NAMES: &[(&str, &str)] = &[
         "hidden_activation activation_function mlp_hidden_act ffn_config.ffn_act_fn act_fn \
          activation",
     ),
-    ("gated", "use_glu use_gated_mlp gated_mlp mlp_gated"),
+    ("tie_word_embeddings", "tied_embeddings use_embedding_sharing"),
+    ("gated", "use_gated_activation use_glu use_gated_mlp gated_mlp mlp_gated"),
     ("alibi", "attn_config.alibi"),
     ("qk_layernorm", "attn_config.qk_ln"),
     ("conv_kernel", "mamba_d_conv"),
