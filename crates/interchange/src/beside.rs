@@ -3,13 +3,31 @@
 
 use crate::arguments::Argument;
 use crate::draft::Draft;
-use crate::{recipe, toml_text, tree, yaml};
+use crate::{dialects, recipe, toml_text, tree, yaml};
 
 /// Files that name each other, at most.
 const MAX_DEPTH: u32 = 12;
 
+/// Files that commands name, at most.
+const MAX_NAMED: usize = 16;
+
 /// Keys whose values name files that come before the file itself.
-const KEYS: [&str; 7] = ["model", "extends", "include", "base", "config", "train", "defaults"];
+const KEYS: [&str; 13] = [
+    "model",
+    "extends",
+    "include",
+    "base",
+    "config",
+    "train",
+    "defaults",
+    // How a trainer's run is started and sharded.
+    "deepspeed",
+    "deepspeed-config",
+    "deepspeed-config-file",
+    "fsdp-config",
+    "accelerate-config",
+    "config-file",
+];
 
 /// Is a word a file of arguments?
 pub(crate) fn is_file(word: &str) -> bool {
@@ -77,5 +95,21 @@ pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> V
     };
     let mut made = tree::arguments(&tree, draft);
     made.iter_mut().for_each(|argument| argument.line += base);
+    dialects::of_file(text, made, draft)
+}
+
+/// The arguments of the files that a command names which has none itself: `llamafactory-cli train
+/// sft.yaml`.
+pub(crate) fn of_commands(text: &str, draft: &mut Draft) -> Vec<Argument> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let words = lines.flat_map(str::split_whitespace).filter(|word| is_file(word)).take(MAX_NAMED);
+    let mut seen: Vec<&str> = vec![];
+    let mut made = vec![];
+    for word in words {
+        if !seen.contains(&word) {
+            seen.push(word);
+            made.extend(of_path(word, draft));
+        }
+    }
     made
 }

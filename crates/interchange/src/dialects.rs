@@ -8,8 +8,10 @@
 mod words;
 
 mod reinforcement;
+mod sharded;
 mod table;
 mod together;
+mod trainers;
 mod variables;
 
 use crate::arguments::Argument;
@@ -46,18 +48,58 @@ pub(crate) struct Dialect {
 
 /// The dialect of a text.
 fn detect(text: &str) -> Option<&'static Dialect> {
-    let has = |group: &&[&str]| group.iter().all(|marker| text.contains(marker));
+    // A mark with `!` before it stands in none of its texts.
+    let has = |group: &&[&str]| {
+        group.iter().all(|mark| match mark.strip_prefix('!') {
+            Some(other) => !text.contains(other),
+            None => text.contains(mark),
+        })
+    };
     // A script that writes DeepSpeed's file is none.
     let is_json = text.trim_start().starts_with('{');
-    let mut all = reinforcement::DIALECTS.iter().chain(table::DIALECTS);
-    all.find(|dialect| {
-        (is_json || dialect.title != table::DEEPSPEED) && dialect.markers.iter().any(&has)
+    every().find(|dialect| {
+        (is_json || dialect.title != trainers::DEEPSPEED) && dialect.markers.iter().any(&has)
     })
+}
+
+/// Every dialect, those first whose marks are the more particular.
+fn every() -> impl Iterator<Item = &'static Dialect> {
+    reinforcement::DIALECTS.iter().chain(trainers::DIALECTS).chain(table::DIALECTS)
 }
 
 /// What the dialect of a text is called.
 pub(crate) fn title(text: &str) -> Option<&'static str> {
     detect(text).map(|dialect| dialect.title)
+}
+
+/// Is a framework one of the trainers around Hugging Face's models?
+pub(crate) fn is_trainer(title: &str) -> bool {
+    trainers::is_trainer(title) || trainers::is_beside(title)
+}
+
+/// Does a word say anything about a step in the words of a trainer?
+pub(crate) fn is_word(word: &str) -> bool {
+    trainers::is_word(word)
+}
+
+/// The arguments of a file that another one names, in Megatron's words where it is one that says
+/// how a trainer's run is started and sharded. What it leaves to the trainer is left out.
+pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
+    let Some(dialect) = detect(text) else { return arguments };
+    if !trainers::is_beside(dialect.title) {
+        draft.beside = draft.beside.or(Some(dialect));
+        return arguments;
+    }
+    let is_open = |argument: &Argument| argument.values.first().is_some_and(|it| it == "auto");
+    let (open, given): (Vec<_>, Vec<_>) = arguments.into_iter().partition(is_open);
+    for argument in open {
+        draft.ignore(&argument.name, argument.line, "auto: the trainer's own arguments say it");
+    }
+    let mut made = vec![];
+    for argument in sharded::together(Some(dialect), given, draft) {
+        translate_one(Some(dialect), argument, &mut made, draft);
+    }
+    made
 }
 
 /// Does a framework shard as PyTorch's FSDP does?
@@ -72,9 +114,10 @@ pub(crate) fn is_torchtitan(title: &str) -> bool {
 
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
-    let dialect = detect(text);
+    let dialect = detect(text).or(draft.beside);
     let arguments = reinforcement::together(dialect, arguments, draft);
     let arguments = together::together(dialect, arguments);
+    let arguments = sharded::together(dialect, arguments, draft);
     let mut made: Vec<Argument> = vec![];
     for argument in arguments {
         translate_one(dialect, argument, &mut made, draft);
@@ -99,12 +142,16 @@ fn translate_one(
     let Argument { name, values, line } = argument;
     let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
     let Some(to) = dialect.and_then(|dialect| row(dialect, &name)) else {
+        if dialect.is_some_and(|dialect| is_trainer(dialect.title)) && !trainers::is_end(&name) {
+            return foreign(&name, line, draft);
+        }
         if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
             return draft.ignore(&name, line, "speaks of something else than a step of training");
         }
         return made.push(Argument { name: last, values, line });
     };
-    let first = values.first().map_or("", String::as_str);
+    // A switch on a command line has no word behind it.
+    let first = values.first().map_or("true", String::as_str);
     match to {
         To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
         To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
@@ -123,6 +170,17 @@ fn translate_one(
     }
 }
 
+/// A word that a trainer's tables have not: what changes nothing, or what isn't known.
+fn foreign(name: &str, line: u64, draft: &mut Draft) {
+    match trainers::aside(name) {
+        Some(reason) => draft.ignore(name, line, reason),
+        None if name.contains('.') => {
+            draft.ignore(name, line, "speaks of something else than a step of training");
+        }
+        None => draft.unknown(&format!("--{name}"), line, None),
+    }
+}
+
 /// Does a word switch something off?
 fn is_off(word: &str) -> bool {
     ["false", "0", "no"].iter().any(|off| off.eq_ignore_ascii_case(word))
@@ -130,14 +188,16 @@ fn is_off(word: &str) -> bool {
 
 /// The dialect that people call so.
 pub(crate) fn named(title: &str) -> Option<&'static Dialect> {
-    table::DIALECTS.iter().find(|dialect| dialect.title == title)
+    every().find(|dialect| dialect.title == title)
 }
 
 /// The row with the longest end of a path.
 fn row(dialect: &Dialect, path: &str) -> Option<To> {
+    let tables = trainers::tables(dialect);
     let mut end = path;
     loop {
-        if let Some((_, to)) = dialect.rows.iter().find(|(name, _)| *name == end) {
+        let mut rows = tables.iter().flat_map(|table| table.iter());
+        if let Some((_, to)) = rows.find(|(name, _)| *name == end) {
             return Some(*to);
         }
         end = end.split_once('.')?.1;
@@ -151,10 +211,10 @@ mod tests {
 
     #[test]
     fn every_row_ends_in_an_argument_that_is_known() {
-        for dialect in reinforcement::DIALECTS.iter().chain(table::DIALECTS) {
+        for dialect in every() {
             let known =
                 |name: &str| assert!(flags::find(name).is_some(), "{}: {name}", dialect.title);
-            for (path, to) in dialect.rows {
+            for (path, to) in trainers::tables(dialect).into_iter().flatten() {
                 assert!(!path.contains('_'), "{path}");
                 match to {
                     To::Argument(name) | To::Unless(name) => known(name),

@@ -9,6 +9,7 @@ use model::violation::Violation;
 
 use crate::Format;
 use crate::card::Card;
+use crate::dialects::Dialect;
 use crate::files::Files;
 use crate::models::Known;
 
@@ -197,6 +198,8 @@ pub(crate) struct Draft {
     pub(crate) model: Option<Known>,
     /// The accelerator that the text names by the way.
     pub(crate) card: Option<Card>,
+    /// The dialect of a file beside the text, which counts where the text itself has none.
+    pub(crate) beside: Option<&'static Dialect>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.
@@ -239,6 +242,7 @@ impl Draft {
             answers: answers.clone(),
             model: None,
             card: None,
+            beside: None,
             title: None,
             commented: vec![],
             is_export: false,

@@ -217,6 +217,13 @@ fn argument_list(text: &str, draft: &mut Draft) -> Vec<arguments::Argument> {
         beside::with_files(own, draft)
     } else {
         draft.is_command = true;
-        shell::arguments(text, draft)
+        let before = draft.followed;
+        let own = shell::arguments(text, draft);
+        if draft.followed > before || draft.files.is_alone() {
+            return own;
+        }
+        let mut arguments = beside::of_commands(text, draft);
+        arguments.extend(own);
+        arguments
     }
 }

@@ -383,6 +383,14 @@ pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
         let batch = each.saturating_mul(steps.max(1)).to_string();
         return parts.set(KnobId::global_batch_size, &batch, name, draft);
     }
+    let name = "least-batch-size";
+    if let Some(least) = parts.number(name, draft) {
+        let each = each.max(1);
+        let batch = least.div_ceil(each).max(1).saturating_mul(each);
+        draft.default(KnobId::global_batch_size, &batch.min(16_777_216).to_string());
+        let detail = format!("no accumulation: {batch}, the fewest rounds that make {least}");
+        return draft.assume(Some(KnobId::global_batch_size), detail);
+    }
     let parallel = &draft.design.parallel;
     if parallel.virtual_pipeline_model_parallel_size > 1 {
         // Interleaving takes as many micro-batches as there are stages, at least.
