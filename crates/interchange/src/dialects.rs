@@ -64,7 +64,8 @@ fn detect(text: &str) -> Option<&'static Dialect> {
 
 /// Every dialect, those first whose marks are the more particular.
 fn every() -> impl Iterator<Item = &'static Dialect> {
-    reinforcement::DIALECTS.iter().chain(trainers::DIALECTS).chain(table::DIALECTS)
+    let own = reinforcement::DIALECTS.iter().chain(trainers::DIALECTS);
+    own.chain(table::DIALECTS).chain(trainers::FILES)
 }
 
 /// What the dialect of a text is called.

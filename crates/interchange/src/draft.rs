@@ -377,6 +377,12 @@ impl Draft {
         push(&mut self.unknown, Unknown { key: shortened(key), line, file: None, nearest });
     }
 
+    /// The first keys that aren't known.
+    pub(crate) fn unread(&self) -> String {
+        let keys: Vec<&str> = self.unknown.iter().take(6).map(|it| it.key.as_str()).collect();
+        keys.join(", ")
+    }
+
     /// Is a key spoken of in any of the lists?
     pub(crate) fn mentions(&self, key: &str) -> bool {
         let named = |keys: &str| keys.split([',', ' ']).any(|part| part == key);

@@ -24,6 +24,7 @@ use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
 
 pub(crate) use model_shape::{pattern, rows};
+pub(crate) use named::{ask_for, ask_which, known_as};
 use tokenizer::Tokenizer;
 
 /// Arguments that mean something together, by name.
@@ -193,7 +194,7 @@ fn is_megatron_deepspeed(arguments: &[Argument], draft: &Draft) -> bool {
     let has = |name: &str| arguments.iter().any(|it| it.name == name);
     let own = ["deepspeed-config", "zero-stage", "deepspeed-activation-checkpointing"];
     let is_switch = |it: &Argument| {
-        it.name == "deepspeed" && !it.values.first().is_some_and(|word| !word.starts_with('-'))
+        it.name == "deepspeed" && it.values.first().is_none_or(|word| word.starts_with('-'))
     };
     draft.model.is_none()
         && !draft.title.is_some_and(dialects::is_trainer)

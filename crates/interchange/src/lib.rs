@@ -176,7 +176,10 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
             carry(draft);
         }
         Format::Design => own::read(text, draft),
-        Format::Serving => engine::read(text, base, draft),
+        Format::Serving => {
+            draft.is_export = comment::format(text).is_some();
+            engine::read(text, base, draft);
+        }
         Format::Megatron | Format::Mindspeed => {
             draft.commented = comment::knobs(text);
             draft.is_export = comment::format(text).is_some();

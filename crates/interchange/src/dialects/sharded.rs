@@ -15,6 +15,9 @@ use super::together::{find, number};
 use super::trainers::{self, ACCELERATE, AXOLOTL, FACTORY, OPENRLHF, SWIFT, TRAINER};
 use super::words::FSDP_STRATEGY;
 
+/// Devices that one machine has, at most, where a file doesn't say it apart.
+const MAX_PER_NODE: u64 = 16;
+
 const STRATEGY: &str = "data-parallel-sharding-strategy";
 
 /// The arguments of a trainer, each of which then means something by itself.
@@ -234,16 +237,18 @@ fn processes(arguments: &mut Vec<Argument>) {
     let Some(world) = number(arguments, all) else {
         // How many there are is left open: a machine alone counts none.
         if find(arguments, all).is_some() {
-            arguments.retain(|argument| argument.name != machines);
+            arguments.retain(|argument| !argument.name.ends_with(machines));
         }
         return;
     };
-    let nodes = number(arguments, machines).unwrap_or(1);
-    if !world.is_multiple_of(nodes) {
-        return arguments.retain(|argument| argument.name != machines);
-    }
+    // Of one machine that has more than any has, only the number of all counts.
+    let nodes = number(arguments, machines)
+        .filter(|nodes| world.is_multiple_of(*nodes) && world / nodes <= MAX_PER_NODE);
+    let Some(nodes) = nodes else {
+        return arguments.retain(|argument| !argument.name.ends_with(machines));
+    };
     let line = find(arguments, all).map_or(0, |argument| argument.line);
-    arguments.retain(|argument| argument.name != all && argument.name != machines);
+    arguments.retain(|it| !it.name.ends_with(all) && !it.name.ends_with(machines));
     push(arguments, "nnodes", &nodes.to_string(), line);
     push(arguments, "nproc-per-node", &(world / nodes).to_string(), line);
 }
@@ -301,17 +306,22 @@ fn adapters(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
         }
     }
     let four = ["load-in-4bit", "load-in-8bit"].iter().any(|name| is_on(arguments, name));
-    let bits = ["quantization-bit", "quant-bits"].iter().any(|name| {
-        number(arguments, name).is_some()
-    });
+    let bits =
+        ["quantization-bit", "quant-bits"].iter().any(|name| number(arguments, name).is_some());
     let is_qlora = word(arguments, "adapter").is_some_and(|(word, _)| word == "qlora");
     if four || bits || is_qlora {
         let detail = "the frozen weights are quantized, which no knob says: they are taken in the \
                       precision of the run, and the peak of memory is a ceiling";
         draft.assume(Some(KnobId::lora_rank), detail);
     }
-    let named = ["load-in-4bit", "load-in-8bit", "quantization-bit", "quant-bits",
-        "quantization-method", "quant-method"];
+    let named = [
+        "load-in-4bit",
+        "load-in-8bit",
+        "quantization-bit",
+        "quant-bits",
+        "quantization-method",
+        "quant-method",
+    ];
     arguments.retain(|argument| {
         let is_read = named.contains(&argument.name.as_str());
         if is_read {
@@ -323,7 +333,10 @@ fn adapters(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
 
 /// Sequences are taken as full; those of preferences are two, and of answers prompt and answer.
 fn lengths(arguments: &mut Vec<Argument>, draft: &mut Draft) {
-    let (prompt, answer) = ("max-prompt-length", "max-completion-length");
+    let answer = "max-completion-length";
+    let is_group = word(arguments, "rlhf-type").is_some_and(|(kind, _)| kind == "grpo");
+    // ms-swift's length of GRPO is the prompt's.
+    let prompt = if is_group { "max-length" } else { "max-prompt-length" };
     if let (Some(asked), Some(answered)) = (number(arguments, prompt), number(arguments, answer)) {
         let line = find(arguments, prompt).map_or(0, |argument| argument.line);
         let tokens = asked.saturating_add(answered);

@@ -7,8 +7,8 @@ use super::Dialect;
 use super::To::{self, Argument as Is, Choice, Nothing};
 use super::table::LLAMA;
 use super::words::{
-    DTYPE, FSDP_STRATEGY, KERNEL_ATTENTION, OFFLOAD, OFFLOAD_PARAMETERS, OPTIM, PRECISION, RECOMPUTE, RESHARD,
-    SHARDING, SWITCHED_BF16, SWITCHED_FP16,
+    DTYPE, FSDP_STRATEGY, KERNEL_ATTENTION, OFFLOAD, OFFLOAD_PARAMETERS, OPTIM, PRECISION,
+    RECOMPUTE, RESHARD, SHARDING, SWITCHED_BF16, SWITCHED_FP16,
 };
 
 /// The name of the dialect that is JSON alone.
@@ -175,6 +175,11 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: OF_TRAINER,
     },
+];
+
+/// The files beside a trainer's run, which are runs of their own where they stand alone.
+#[rustfmt::skip]
+pub(super) static FILES: &[Dialect] = &[
     // DeepSpeed's JSON. Source: deepspeed/runtime/config.py.
     Dialect {
         title: DEEPSPEED,
@@ -315,7 +320,8 @@ const ASIDE: &[(&str, &str)] = &[
         lora-modules-to-save lora-task-type peft-config.* cosine-* l2 aux-loss-coef \
         scheduler.* optimizer.params.* optim-args temperature top-p top-k num-generations \
         reward-* kl-* init-kl-coef embedding-* router-aux-loss-coef epsilon* mask-* \
-        freeze-vit freeze-aligner freeze-llm freeze-vision-tower additional-* \
+        vllm* use-vllm sleep-level teacher* num-iterations use-dft-loss max-new-tokens \
+        oft-* rlhf-type task-type freeze-vit freeze-aligner freeze-llm freeze-vision-tower additional-* \
         lora-fan-in-fan-out learning-rate-* optim-target-modules"),
     (DATA, "dataset* data-* datasets* train-file validation-file train-data* val-* \
         template* chat-template* max-samples overwrite-cache preprocessing-* dataloader-* \
@@ -332,7 +338,7 @@ const ASIDE: &[(&str, &str)] = &[
         plot-loss log-* logger* tensorboard* per-device-eval-batch-size strategy ckpt* \
         include-* disable-tqdm use-wandb debug profile* flash-optimum predict-* \
         load-checkpoint print-* create-checkpoint-symlink auto-resume* swanlab* \
-        model-revision model-author model-name cache-dir hf-token use-auth-token"),
+        model-revision model-author model-name model-class cache-dir greater-is-better hf-token use-auth-token"),
     (WHERE, "compute-environment distributed-type machine-rank main-training-function \
         rdzv-* same-network main-process-* use-cpu tpu-* downcast-bf16 enable-cpu-affinity \
         gpu-ids ddp-* local-rank hostfile include exclude master-* launcher dynamo-* \
@@ -381,5 +387,5 @@ pub(super) fn is_end(name: &str) -> bool {
         Nothing(_) => false,
     };
     [ARGUMENTS, LAUNCHER, ENGINE].iter().any(|table| table.iter().any(|(_, to)| ends(to)))
-        || matches!(name, "framework" | "context-parallel-algo" | "lora-r")
+        || matches!(name, "framework" | "context-parallel-algo" | "least-batch-size")
 }

@@ -1,6 +1,6 @@
 //! Parallelism, schedule, precision, memory and batch.
 
-use model::choice::{ContextParallelAlgo, Method, RecomputeMethod};
+use model::choice::{ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy};
 use model::design::KnobId;
 
 use super::Parts;
@@ -102,6 +102,29 @@ fn sharding(parts: &Parts, draft: &mut Draft) {
         parts.set(knob, "optim_grads_params", "use-torch-fsdp2", draft);
     } else if parts.has("use-distributed-optimizer") {
         parts.set(knob, "optim", "use-distributed-optimizer", draft);
+    }
+    engine(draft);
+}
+
+/// DeepSpeed's engine around a trainer's model, where its own rules are of layers of its own.
+///
+/// Source: DeepSpeed `runtime/engine.py:_validate_zero3_moe_compatibility` and
+/// `_configure_optimizer`.
+fn engine(draft: &mut Draft) {
+    let is_trainer = draft.title.is_some_and(dialects::is_trainer);
+    if !is_trainer || draft.design.kernel.framework != Framework::Deepspeed {
+        return;
+    }
+    let knob = KnobId::framework;
+    let strategy = draft.design.parallel.data_parallel_sharding_strategy;
+    let has_experts = draft.design.transformer.num_moe_experts.is_some();
+    if strategy == ShardingStrategy::OptimGradsParams && has_experts {
+        draft.withdraw(knob, "fsdp", "ZeRO-3 gathers the trainer's own experts as FSDP does");
+        let detail = "ZeRO-3 over experts that aren't DeepSpeed's own: taken as FSDP gathers them";
+        draft.assume(Some(knob), detail);
+    } else if strategy == ShardingStrategy::NoShard {
+        draft.default(KnobId::gradient_dtype, "bf16");
+        draft.assume(Some(KnobId::gradient_dtype), "without ZeRO gradients are kept in bf16");
     }
 }
 
