@@ -25,6 +25,11 @@ pub(crate) const COMMENT: &str = "# moescape:";
 /// The key of what whoever runs a text answers.
 pub(crate) const ANSWER: &str = "--set";
 
+/// Knobs whose value nothing in a text suggests that doesn't speak of them: what the design has
+/// meanwhile is no guess.
+const UNTOLD_KNOBS: [KnobId; 3] =
+    [KnobId::num_devices, KnobId::seq_length, KnobId::global_batch_size];
+
 /// Entries of each list, at most: a text can be wrong in a million places.
 const MAX_ENTRIES: usize = 1_000;
 
@@ -331,12 +336,18 @@ impl Draft {
         }
     }
 
+    /// Is it asked already?
+    pub(crate) fn asks(&self, name: &str) -> bool {
+        self.questions.iter().any(|asked| asked.name == name)
+    }
+
     /// Asks for a knob that the text leaves open; the design keeps the value that it has.
     pub(crate) fn ask_knob(&mut self, knob: KnobId, line: u64, purpose: &str, follows: &str) {
         if self.open.contains(&knob) {
             return;
         }
-        let guess = Some(self.design.get(knob).to_string());
+        let is_guess = line > 0 || !UNTOLD_KNOBS.contains(&knob);
+        let guess = is_guess.then(|| self.design.get(knob).to_string());
         let (purpose, follows) = (purpose.to_owned(), follows.to_owned());
         self.ask(Question { name: knob.id(), line, file: None, purpose, guess, follows });
     }

@@ -178,7 +178,8 @@ pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
     if given || draft.model.is_some() {
         return;
     }
-    let name = NAMES.iter().find_map(|name| parts.text(name));
+    let given = NAMES.iter().find_map(|name| parts.text(name));
+    let name = given.filter(|name| !name.is_empty());
     let purpose = match name {
         Some(name) => format!("the shape of `{}` isn't known", cut(name)),
         None => "the text names no model and no layers".to_owned(),

@@ -10,7 +10,7 @@ use super::{Known, listed};
 
 /// Words of names that say how a model was trained on, stored or converted, not what shape it has.
 #[rustfmt::skip]
-const PLAIN: [&str; 84] = [
+const PLAIN: [&str; 80] = [
     "instruct", "base", "chat", "thinking", "reasoning", "it", "online", "speciale", "terminus",
     "exp", "preview", "original", "latest", "pt",
     "fp8", "bf16", "fp16", "fp4", "nvfp4", "mxfp4", "mxfp8", "int4", "int8", "awq", "gptq", "gguf",
@@ -18,7 +18,6 @@ const PLAIN: [&str; 84] = [
     "hf", "mcore", "torch", "torchdist", "dist", "distcp", "mg", "megatron", "slime", "verl",
     "nemo", "ckpt", "ckpts", "checkpoint", "checkpoints", "model", "models", "weights", "release",
     "converted", "safetensors", "tokenizer", "meta", "nvidia", "xai",
-    "v0.1", "v0.2", "v0.3", "v1.0",
     "pretrain", "pretraining", "train", "training", "sft", "finetune", "finetuning", "finetuned",
     "full", "lora", "qlora", "peft", "dpo", "grpo", "rlhf", "rl", "ppo", "cpt", "config", "recipe",
 ];
@@ -46,10 +45,10 @@ const COUNTED: [&str; 12] =
 
 /// Words that say another shape than that of the name without them.
 #[rustfmt::skip]
-const OTHER: [&str; 36] = [
+const OTHER: [&str; 37] = [
     "distill", "distilled", "distil", "lite", "small", "mini", "tiny", "nano", "micro", "air",
     "flash", "next", "coder", "vl", "omni", "vision", "audio", "large", "medium", "xl", "plus",
-    "max", "pro", "turbo", "ultra", "super", "moe", "proxy", "curve", "toy", "cut", "reduced",
+    "max", "pro", "turbo", "ultra", "super", "moe", "v", "proxy", "curve", "toy", "cut", "reduced",
     "slim", "pruned", "draft", "eagle",
 ];
 
@@ -103,11 +102,12 @@ fn split(part: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A date or a context: `2507`, `0528`, `128k`. Some models of one name differ by it.
+/// A date, a release or a context: `2507`, `v0.3`, `128k`. Some models of one name differ by it.
 fn is_date(word: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     let is_context = word.strip_suffix('k').is_some_and(is_number) || word == "1m";
-    (is_number(word) && matches!(word.len(), 4 | 6 | 8)) || is_context
+    let is_release = matches!(word, "v0.1" | "v0.2" | "v0.3" | "v1.0");
+    (is_number(word) && matches!(word.len(), 4 | 6 | 8)) || is_context || is_release
 }
 
 /// The model whose name all of these words are.
@@ -276,6 +276,7 @@ pub(super) fn is_near(name: &str, known: &Known) -> bool {
         words.concat().chars().filter(char::is_ascii_alphabetic).take(3).collect()
     };
     letters(&words) == letters(&own)
+        && words.iter().any(|word| word.contains(|letter: char| letter.is_ascii_digit()))
         && words.iter().all(|word| {
             own.contains(word)
                 || (!OTHER.contains(&word.as_str())

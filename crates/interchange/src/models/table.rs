@@ -262,6 +262,8 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=28 hidden_size=2048 ffn_hidden_size=10944 num_attention_heads=16 \
          vocab_size=102400 num_moe_experts=64 moe_router_topk=6 moe_ffn_hidden_size=1408 \
          moe_shared_expert_intermediate_size=2816 moe_layer_freq=([0]*1+[1]*27)"),
+    row(&["mistral-7b-v0.1"], "hub: mistralai/Mistral-7B-v0.1",
+        "num_query_groups=8 window_size=4096 vocab_size=32000"),
     row(&["mistral-7b"], "hub: mistralai/Mistral-7B-v0.3",
         "num_query_groups=8 vocab_size=32768"),
     row(&["mistral-nemo", "mistral-nemo-12b", "mistral-nemo-2407"],

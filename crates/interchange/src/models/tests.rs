@@ -117,7 +117,7 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("deepseek-ai/DeepSeek-V4-Flash", Some(284.0)), ("deepseek-v3-lite", None),
     ("deepseek_v3_13b", None),
     // Mistral.
-    ("mistralai/Mistral-7B-v0.3", Some(7.25)), ("mistralai/Mixtral-8x7B-Instruct-v0.1", Some(46.7)),
+    ("mistralai/Mistral-7B-v0.3", Some(7.25)), ("mistralai/Mistral-7B-v0.1", Some(7.24)), ("mistralai/Mixtral-8x7B-Instruct-v0.1", Some(46.7)),
     ("mistralai/Mixtral-8x22B-v0.1", Some(140.6)), ("mistralai/Mistral-Nemo-Base-2407", Some(12.2)),
     ("mistralai/Mistral-Small-24B-Instruct-2501", Some(23.6)),
     ("mistralai/Mistral-Small-3.2-24B-Instruct-2506", Some(23.6)),
