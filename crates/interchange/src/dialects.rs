@@ -49,16 +49,21 @@ pub(crate) struct Dialect {
 /// The dialect of a text.
 fn detect(text: &str) -> Option<&'static Dialect> {
     // A mark with `!` before it stands in none of its texts.
-    let has = |group: &&[&str]| {
+    let has = |text: &str, group: &[&str]| {
         group.iter().all(|mark| match mark.strip_prefix('!') {
             Some(other) => !text.contains(other),
             None => text.contains(mark),
         })
     };
+    // What a comment says of a trainer is of another run.
+    let is_code = |line: &&str| !line.trim_start().starts_with('#');
+    let code: String = text.split_inclusive('\n').filter(is_code).collect();
     // A script that writes DeepSpeed's file is none.
     let is_json = text.trim_start().starts_with('{');
     every().find(|dialect| {
-        (is_json || dialect.title != trainers::DEEPSPEED) && dialect.markers.iter().any(&has)
+        let text = if trainers::is_trainer(dialect.title) { code.as_str() } else { text };
+        (is_json || dialect.title != trainers::DEEPSPEED)
+            && dialect.markers.iter().any(|group| has(text, group))
     })
 }
 
