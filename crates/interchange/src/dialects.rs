@@ -32,6 +32,9 @@ pub(crate) enum To {
     Nothing(&'static str),
 }
 
+/// The word of a last choice that hands on what none of the others is, to be asked for.
+const ANY: &str = "*";
+
 /// A framework's own words.
 pub(crate) struct Dialect {
     /// What people call it.
@@ -166,7 +169,15 @@ fn translate_one(
                 let values = vec![(*value).to_owned()];
                 made.push(Argument { name: (*theirs).to_owned(), values, line });
             }
-            None => draft.unknown(&format!("{name}: {first}"), line, None),
+            None if matches!(first, "null" | "None" | "~" | "auto") => {
+                draft.ignore(&name, line, "it leaves it to the framework");
+            }
+            None => match rows.last().filter(|row| row.0 == ANY) {
+                Some((_, theirs, _)) => {
+                    made.push(Argument { name: (*theirs).to_owned(), values, line });
+                }
+                None => draft.unknown(&format!("{name}: {first}"), line, None),
+            },
         },
         To::Unless(theirs) => {
             let values = vec![is_off(first).to_string()];

@@ -205,7 +205,8 @@ fn openrlhf_s_batch_is_the_whole_and_its_ring_cuts_sequences() {
 #[test]
 fn words_of_training_arguments_shard_by_fsdp() {
     let run = "torchrun --nproc_per_node=8 --nnodes=2 train.py --model_name_or_path \
-               huggyllama/llama-13b --per_device_train_batch_size 4 --gradient_accumulation_steps 4 \
+               huggyllama/llama-13b --per_device_train_batch_size 4 \
+               --gradient_accumulation_steps 4 \
                --model_max_length 2048 --fsdp \"full_shard auto_wrap offload\" --tf32 True \
                --bf16 True --evaluation_strategy no --optim adamw_bnb_8bit\n";
     let import = import(Format::detect(run), run, None);
@@ -215,7 +216,7 @@ fn words_of_training_arguments_shard_by_fsdp() {
          swap_modules=optimizer global_batch_size=256 seq_length=2048 hidden_size=5120 \
          recompute_granularity=none optimizer=adam",
     );
-    assert!(import.assumed.iter().any(|it| it.detail.contains("8 bits")), "{import:?}");
+    assert!(import.assumed.iter().any(|it| it.detail.contains("8 bits or 4")), "{import:?}");
     assert_eq!(import.unknown, []);
 }
 

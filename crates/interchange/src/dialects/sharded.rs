@@ -368,12 +368,16 @@ fn lengths(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     });
 }
 
-/// Moments of 8 bits.
+fn is_narrow(optimizer: &str) -> bool {
+    ["8bit", "4bit"].iter().any(|bits| optimizer.contains(bits))
+}
+
+/// Moments of few bits.
 fn states(arguments: &[Argument], draft: &mut Draft) {
     let named = ["optim", "optimizer"].iter().find_map(|name| word(arguments, name));
-    if let Some((optimizer, _)) = named.filter(|(name, _)| name.contains("8bit")) {
+    if let Some((optimizer, _)) = named.filter(|(name, _)| is_narrow(name)) {
         let detail = format!(
-            "{optimizer}: its states have 8 bits, here 32: the peak of memory is a ceiling"
+            "{optimizer}: its states have 8 bits or 4, here 32: the peak of memory is a ceiling"
         );
         draft.assume(Some(KnobId::optimizer), detail);
     }

@@ -149,7 +149,13 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("ds.tensor-parallel-size", Is("tensor-model-parallel-size")),
             ("param-dtype", Choice(DTYPE)), ("lora-rank", Is("lora-rank")),
             ("adam-offload", Is("optimizer-cpu-offload")),
-            ("actor-num-nodes", Is("nnodes")), ("actor-num-gpus-per-node", Is("nproc-per-node")),
+            ("actor-num-nodes", Is("nnodes")), ("actor.num-nodes", Is("nnodes")),
+            ("actor.num-gpus-per-node", Is("nproc-per-node")),
+            ("gradient-checkpointing-enable", Choice(RECOMPUTE)),
+            ("reward.model-name-or-path", Nothing("another model than the one that is trained")),
+            ("critic.model-name-or-path", Nothing("another model than the one that is trained")),
+            ("vllm.tensor-parallel-size", Nothing("of what generates, not of what trains")),
+            ("actor-num-gpus-per-node", Is("nproc-per-node")),
         ],
         defaults: &[
             ("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("bf16", ""),
@@ -321,7 +327,8 @@ const ASIDE: &[(&str, &str)] = &[
         scheduler.* optimizer.params.* optim-args temperature top-p top-k num-generations \
         reward-* kl-* init-kl-coef embedding-* router-aux-loss-coef epsilon* mask-* \
         vllm* use-vllm sleep-level teacher* num-iterations use-dft-loss max-new-tokens \
-        oft-* rlhf-type task-type freeze-vit freeze-aligner freeze-llm freeze-vision-tower additional-* \
+        oft-* rlhf-type task-type freeze-vit freeze-aligner freeze-llm freeze-vision-tower \
+        additional-* scale-rewards lora-model-dir code-* callbacks benchmarks \
         lora-fan-in-fan-out learning-rate-* optim-target-modules"),
     (DATA, "dataset* data-* datasets* train-file validation-file train-data* val-* \
         template* chat-template* max-samples overwrite-cache preprocessing-* dataloader-* \
@@ -330,7 +337,8 @@ const ASIDE: &[(&str, &str)] = &[
         train-on-inputs special-tokens* tokens* tokenizer* split-dataset* load-from-cache-file \
         lazy-preprocess neat-packing dataset-text-field system* max-prompt-length \
         max-completion-length image-* video-* media-* columns enable-thinking truncation-* \
-        assistant-only-loss completion-only-loss mix-strategy interleave-* eos-token \
+        padding-free eot-tokens assistant-only-loss completion-only-loss mix-strategy \
+        interleave-* eos-token \
         multimodal-* loss-scale use-chat-template trust-remote-code trust_remote_code \
         ignore-data-skip buffer-size shared-file-system skip-prepare-dataset"),
     (LOGS, "output* logging* save* eval* report-to run-name hub-* push-to-hub* load-best* \
@@ -338,7 +346,8 @@ const ASIDE: &[(&str, &str)] = &[
         plot-loss log-* logger* tensorboard* per-device-eval-batch-size strategy ckpt* \
         include-* disable-tqdm use-wandb debug profile* flash-optimum predict-* \
         load-checkpoint print-* create-checkpoint-symlink auto-resume* swanlab* \
-        model-revision model-author model-name model-class cache-dir greater-is-better hf-token use-auth-token"),
+        model-revision model-author model-name model-class model-type processor-type cache-dir \
+        greater-is-better hf-token use-auth-token strict"),
     (WHERE, "compute-environment distributed-type machine-rank main-training-function \
         rdzv-* same-network main-process-* use-cpu tpu-* downcast-bf16 enable-cpu-affinity \
         gpu-ids ddp-* local-rank hostfile include exclude master-* launcher dynamo-* \
@@ -348,7 +357,8 @@ const ASIDE: &[(&str, &str)] = &[
         deepspeed-config-file ray-* force-torchrun use-ray ssh-port standalone"),
     (FUSED, "use-liger* enable-liger* liger* torch-compile* tf32 use-kernels* use-cache \
         use-reentrant gradient-checkpointing-kwargs* use-unsloth* flash-attn-* plugins \
-        use-v1-kernels kernel-config.* shift-attn use-cce"),
+        use-v1-kernels kernel-config.* use-cce cut-cross-entropy lora-mlp-kernel \
+        lora-qkv-kernel lora-o-kernel use-scattermoe use-sonicmoe"),
     ("a detail of what is sharded", "fsdp-auto-wrap-policy fsdp-backward-prefetch* \
         fsdp-cpu-ram-efficient-loading fsdp-forward-prefetch fsdp-state-dict-type \
         fsdp-sync-module-states fsdp-use-orig-params fsdp-transformer-layer-cls-to-wrap \

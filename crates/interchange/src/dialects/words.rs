@@ -148,11 +148,13 @@ pub(super) const OPTIM: &[(&str, &str, &str)] = &[
     ("adamw_8bit", "optimizer", "adam"),
     ("adamw_bnb_8bit", "optimizer", "adam"),
     ("adamw_torch_8bit", "optimizer", "adam"),
+    ("adamw_torch_4bit", "optimizer", "adam"),
     ("paged_adamw_8bit", "optimizer", "adam"),
     ("paged_adamw_32bit", "optimizer", "adam"),
     ("paged_adamw", "optimizer", "adam"),
     ("sgd", "optimizer", "sgd"),
     ("muon", "optimizer", "muon"),
+    (super::ANY, "optimizer", ""),
 ];
 
 /// Kernels of attention, which are fused but for the eager one.

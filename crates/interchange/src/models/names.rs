@@ -275,7 +275,10 @@ pub(super) fn is_near(name: &str, known: &Known) -> bool {
     let letters = |words: &[String]| -> String {
         words.concat().chars().filter(char::is_ascii_alphabetic).take(3).collect()
     };
+    let sizes = |words: &[String]| words.iter().filter_map(|word| Size::of(word)).count();
     letters(&words) == letters(&own)
+        // A name of a size is that of one model of several.
+        && (sizes(&own) == 0 || sizes(&words) > 0)
         && words.iter().any(|word| word.contains(|letter: char| letter.is_ascii_digit()))
         && words.iter().all(|word| {
             own.contains(word)

@@ -62,7 +62,8 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=24 hidden_size=896 ffn_hidden_size=4864 num_attention_heads=14 \
          num_query_groups=2 add_qkv_bias=true vocab_size=151936 \
          untie_embeddings_and_output_weights=false"),
-    row(&["qwen2.5-1.5b", "qwen2-1.5b", "qwen2.5-coder-1.5b", "qwen2.5-math-1.5b"], "hub: Qwen/Qwen2.5-1.5B",
+    row(&["qwen2.5-1.5b", "qwen2-1.5b", "qwen2.5-coder-1.5b", "qwen2.5-math-1.5b"],
+        "hub: Qwen/Qwen2.5-1.5B",
         "num_layers=28 hidden_size=1536 ffn_hidden_size=8960 num_attention_heads=12 \
          num_query_groups=2 add_qkv_bias=true vocab_size=151936 \
          untie_embeddings_and_output_weights=false"),
@@ -78,7 +79,8 @@ pub(super) static ROWS: &[Row] = &[
         "deepseek-r1-distill-qwen-7b", "openthinker-7b"], "hub: Qwen/Qwen2.5-7B",
         "num_layers=28 hidden_size=3584 ffn_hidden_size=18944 num_attention_heads=28 \
          num_query_groups=4 add_qkv_bias=true vocab_size=152064"),
-    row(&["qwen2.5-14b", "qwen2.5-coder-14b", "deepseek-r1-distill-qwen-14b"], "hub: Qwen/Qwen2.5-14B",
+    row(&["qwen2.5-14b", "qwen2.5-coder-14b", "deepseek-r1-distill-qwen-14b"],
+        "hub: Qwen/Qwen2.5-14B",
         "num_layers=48 hidden_size=5120 ffn_hidden_size=13824 num_attention_heads=40 \
          num_query_groups=8 add_qkv_bias=true vocab_size=152064"),
     row(&["qwen2.5-32b", "qwen2.5-coder-32b", "deepseek-r1-distill-qwen-32b", "qwq-32b",
@@ -123,7 +125,8 @@ pub(super) static ROWS: &[Row] = &[
          moe_ffn_hidden_size=1024 moe_shared_expert_intermediate_size=1024 \
          moe_shared_expert_gate=true mtp_num_layers=1"),
     // DeepSeek and those of its shape.
-    row(&["deepseek-v2", "deepseek-v2.5", "deepseek-coder-v2", "deepseek-v2-236b"], "hub: deepseek-ai/DeepSeek-V2",
+    row(&["deepseek-v2", "deepseek-v2.5", "deepseek-coder-v2", "deepseek-v2-236b"],
+        "hub: deepseek-ai/DeepSeek-V2",
         "num_layers=60 hidden_size=5120 ffn_hidden_size=12288 num_attention_heads=128 \
          multi_latent_attention=true q_lora_rank=1536 qk_layernorm=true vocab_size=102400 \
          num_moe_experts=160 moe_router_topk=6 moe_ffn_hidden_size=1536 \
@@ -262,7 +265,8 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=28 hidden_size=2048 ffn_hidden_size=10944 num_attention_heads=16 \
          vocab_size=102400 num_moe_experts=64 moe_router_topk=6 moe_ffn_hidden_size=1408 \
          moe_shared_expert_intermediate_size=2816 moe_layer_freq=([0]*1+[1]*27)"),
-    row(&["mistral-7b-v0.1"], "hub: mistralai/Mistral-7B-v0.1",
+    row(&["mistral-7b-v0.1", "zephyr-7b", "zephyr-7b-beta", "zephyr-7b-alpha"],
+        "hub: mistralai/Mistral-7B-v0.1",
         "num_query_groups=8 window_size=4096 vocab_size=32000"),
     row(&["mistral-7b"], "hub: mistralai/Mistral-7B-v0.3",
         "num_query_groups=8 vocab_size=32768"),
@@ -270,7 +274,8 @@ pub(super) static ROWS: &[Row] = &[
         "hub: mistralai/Mistral-Nemo-Base-2407",
         "num_layers=40 hidden_size=5120 num_query_groups=8 kv_channels=128 vocab_size=131072"),
     row(&["mistral-small-24b", "mistral-small-24b-2501", "mistral-small-3.1-24b-2503",
-        "mistral-small-3.2-24b-2506", "devstral-small-2505", "devstral-small-24b",
+        "mistral-small-3.2-24b-2506", "devstral-small-2505", "devstral-small-2507",
+        "devstral-small-24b",
         "magistral-small-2506"],
         "hub: mistralai/Mistral-Small-24B-Base-2501",
         "num_layers=40 hidden_size=5120 ffn_hidden_size=32768 num_query_groups=8 \
@@ -366,7 +371,13 @@ pub(super) static ROWS: &[Row] = &[
         "hub: CohereLabs/c4ai-command-r-v01",
         "num_layers=40 hidden_size=8192 ffn_hidden_size=22528 num_attention_heads=64 \
          vocab_size=256000 untie_embeddings_and_output_weights=false"),
-    row(&["smollm2-1.7b"], "hub: HuggingFaceTB/SmolLM2-1.7B",
+    row(&["smollm2-135m", "smollm-135m"], "hub: HuggingFaceTB/SmolLM2-135M",
+        "num_layers=30 hidden_size=576 ffn_hidden_size=1536 num_attention_heads=9 \
+         num_query_groups=3 vocab_size=49152 untie_embeddings_and_output_weights=false"),
+    row(&["smollm2-360m", "smollm-360m"], "hub: HuggingFaceTB/SmolLM2-360M",
+        "hidden_size=960 ffn_hidden_size=2560 num_attention_heads=15 num_query_groups=5 \
+         vocab_size=49152 untie_embeddings_and_output_weights=false"),
+    row(&["smollm2-1.7b", "smollm-1.7b"], "hub: HuggingFaceTB/SmolLM2-1.7B",
         "num_layers=24 hidden_size=2048 ffn_hidden_size=8192 vocab_size=49152 \
          untie_embeddings_and_output_weights=false"),
     row(&["smollm3-3b"], "hub: HuggingFaceTB/SmolLM3-3B",
