@@ -74,12 +74,20 @@ fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
     let Some((text, base)) = found.and_then(|index| draft.files.text(index)) else {
         return vec![];
     };
-    let made = of_text(path, &text, base, draft);
-    if depth < MAX_DEPTH { with_files_at(made, draft, depth + 1) } else { made }
+    of_text_at(path, (&text, base), draft, depth + 1)
 }
 
 /// The arguments of a file's text, behind so many lines.
 pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> Vec<Argument> {
+    of_text_at(path, (text, base), draft, 1)
+}
+
+fn of_text_at(
+    path: &str,
+    (text, base): (&str, u64),
+    draft: &mut Draft,
+    depth: u32,
+) -> Vec<Argument> {
     let tree = if toml_text::is_toml(text) {
         toml_text::read(text)
     } else if recipe::is_python(text) {
@@ -95,7 +103,8 @@ pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> V
     };
     let mut made = tree::arguments(&tree, draft);
     made.iter_mut().for_each(|argument| argument.line += base);
-    dialects::of_file(text, made, draft)
+    let whole = with_files_at(made, draft, depth);
+    dialects::of_file(text, whole, draft)
 }
 
 /// The arguments of the files that a command names which has none itself: `llamafactory-cli train

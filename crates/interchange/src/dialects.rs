@@ -154,6 +154,10 @@ fn translate_one(
         if dialect.is_some_and(|dialect| is_trainer(dialect.title)) && !trainers::is_end(&name) {
             return foreign(&name, line, draft);
         }
+        let is_aside = || crate::flags::find(&name).is_none() && trainers::aside(&name).is_some();
+        if dialect.is_some_and(|dialect| dialect.title == table::MEGATRON_SWIFT) && is_aside() {
+            return foreign(&name, line, draft);
+        }
         if dialect.is_some_and(|dialect| dialect.strict) && name.contains('.') {
             return draft.ignore(&name, line, "speaks of something else than a step of training");
         }

@@ -299,3 +299,38 @@ fn a_part_of_a_model_s_name_is_not_taken_for_the_model() {
     assert_eq!((question.name.as_str(), question.guess.as_deref()), ("model", Some("qwen3-8b")));
     assert!(question.purpose.contains("gsm8k"), "{question:?}");
 }
+
+/// Accelerate's file may name DeepSpeed's, which says the stage.
+#[test]
+fn a_file_is_read_that_another_file_names() {
+    let accelerate = "distributed_type: DEEPSPEED\ndeepspeed_config:\n  deepspeed_config_file: \
+                      ds/zero2.json\n  zero3_init_flag: false\nnum_machines: 2\n\
+                      num_processes: 16\n";
+    let engine = "{\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \
+                  \"cpu\"}}, \"train_batch_size\": \"auto\"}";
+    let run = "accelerate launch --config_file acc.yaml train.py --model_name_or_path \
+               Qwen/Qwen2.5-72B --per_device_train_batch_size 1 --max_seq_length 4096 --bf16 \
+               --gradient_accumulation_steps 2 --optim adafactor\n";
+    let import = read(&[("acc.yaml", accelerate), ("ds/zero2.json", engine), ("run.sh", run)]);
+    has(
+        &import,
+        "num_devices=16 data_parallel_sharding_strategy=optim_grads swap_modules=optimizer \
+         global_batch_size=32 framework=deepspeed",
+    );
+    // An optimizer that isn't known is asked for, not taken for another.
+    assert_eq!(asked(&import), ["training.optimizer"]);
+}
+
+/// DeepSpeed's `train_batch_size` is that of all devices, as its launcher counts them.
+#[test]
+fn deepspeed_s_batch_is_that_of_all_devices() {
+    let engine = "{\"train_batch_size\": 512, \"train_micro_batch_size_per_gpu\": 4, \
+                  \"zero_optimization\": {\"stage\": 1}, \"bf16\": {\"enabled\": true}}";
+    let run = "deepspeed --hostfile hosts --num_nodes 4 --num_gpus 8 train.py --deepspeed_config \
+               ds.json --model_name_or_path meta-llama/Llama-3.1-8B --max_len 8192\n";
+    has(
+        &read(&[("ds.json", engine), ("run.sh", run)]),
+        "num_devices=32 global_batch_size=512 micro_batch_size=4 seq_length=8192 \
+         data_parallel_sharding_strategy=optim framework=deepspeed",
+    );
+}

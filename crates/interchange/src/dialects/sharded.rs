@@ -79,13 +79,15 @@ fn framework(arguments: &mut Vec<Argument>, value: &str, line: u64) {
 
 /// `--deepspeed`: a stage of ms-swift's, JSON, or a file, which may be there.
 fn deepspeed(arguments: &mut Vec<Argument>, draft: &mut Draft) {
-    let Some((value, line)) = word(arguments, "deepspeed") else {
+    let names = ["deepspeed", "deepspeed-config", "ds-config"];
+    let given = names.iter().filter_map(|name| word(arguments, name));
+    let Some((value, line)) = given.max_by_key(|(value, _)| value.len()) else {
         if let Some((_, line)) = word(arguments, "zero-stage") {
             framework(arguments, "deepspeed", line);
         }
         return;
     };
-    arguments.retain(|argument| argument.name != "deepspeed");
+    arguments.retain(|argument| !names.contains(&argument.name.as_str()));
     if matches!(&*value, "" | "null" | "None" | "~" | "false" | "False") {
         return;
     }

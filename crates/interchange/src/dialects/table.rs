@@ -12,6 +12,9 @@ pub(super) const TORCHTITAN: &str = "torchtitan";
 /// The dialects of PyTorch's FSDP and of what behaves like it.
 pub(super) const FSDP: &[&str] = &[TORCHTITAN, MAXTEXT, LLM_FOUNDRY];
 
+/// The dialect with the words of ms-swift beside Megatron's.
+pub(super) const MEGATRON_SWIFT: &str = "ms-swift's Megatron";
+
 const MAXTEXT: &str = "MaxText";
 const LLM_FOUNDRY: &str = "llm-foundry";
 
@@ -145,7 +148,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
     },
     // ms-swift. Source: docs/source_en/Megatron-SWIFT/Command-line-parameters.md.
     Dialect {
-        title: "ms-swift's Megatron",
+        title: MEGATRON_SWIFT,
         markers: &[&["megatron sft"], &["megatron pt"], &["megatron rlhf"], &["megatron export"]],
         strict: false,
         rows: &[
@@ -156,6 +159,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("micro-batch-size", "1"),
             ("global-batch-size", "16"), ("nnodes", "1"), ("expert-tensor-parallel-size", "1"),
             ("moe-token-dispatcher-type", "alltoall"), ("moe-grouped-gemm", ""),
+            ("recompute-granularity", "selective"), ("cross-entropy-loss-fusion", ""),
             // It isn't taken from config.json.
             ("mtp-num-layers", "0"),
         ],

@@ -124,7 +124,6 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("attn-impl", Choice(KERNEL_ATTENTION)),
             ("sequence-parallel-size", Is("context-parallel-size")),
             ("deepspeed-autotp-size", Is("tensor-model-parallel-size")),
-            ("deepspeed-config", Nothing("its file is read, where it is given, too")),
         ],
         defaults: &[
             ("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("micro-batch-size", "1"),
@@ -170,6 +169,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         markers: &[
             &["per_device_train_batch_size", NOT_FSDP2[0], NOT_FSDP2[1], NOT_FSDP2[2]],
             &["per-device-train-batch-size"], &["per_gpu_train_batch_size"],
+            &["deepspeed", "--model_name_or_path", "!--num-layers", "!train_fsdp2.py"],
             &["trl sft"], &["trl dpo"], &["trl grpo"], &["trl kto"], &["trl reward"],
             &["accelerate launch", "!pretrain_gpt", "!--num-layers", "!--rollout-batch-size"],
         ],
@@ -214,7 +214,8 @@ const ARGUMENTS: &[(&str, To)] = &[
     ("gradient-accumulation-steps", Is("gradient-accumulation-steps")),
     ("max-seq-length", Is("seq-length")), ("max-length", Is("seq-length")),
     ("model-max-length", Is("seq-length")), ("block-size", Is("seq-length")),
-    ("max-seq-len", Is("seq-length")), ("seq-length", Is("seq-length")),
+    ("max-seq-len", Is("seq-length")), ("max-len", Is("seq-length")),
+    ("seq-length", Is("seq-length")),
     ("gradient-checkpointing", Choice(RECOMPUTE)),
     ("activation-checkpointing", Choice(RECOMPUTE)),
     ("use-activation-checkpointing", Choice(RECOMPUTE)),
@@ -354,7 +355,9 @@ const ASIDE: &[(&str, &str)] = &[
         num-cpu-threads-* multi-gpu use-deepspeed config-file config accelerate-config \
         deepspeed-multinode-launcher deepspeed-hostfile zero3-init-flag zero3-save-16bit-model \
         module no-local-rank node-rank max-restarts fsdp-version use-hf module-* \
-        deepspeed-config-file ray-* force-torchrun use-ray ssh-port standalone"),
+        deepspeed-config-file ray-* force-torchrun use-ray ssh-port standalone \
+        safetensors* merge-lora to-mcore mcore-* move-model-batches offload-model \
+        offload-optimizer"),
     (FUSED, "use-liger* enable-liger* liger* torch-compile* tf32 use-kernels* use-cache \
         use-reentrant gradient-checkpointing-kwargs* use-unsloth* flash-attn-* plugins \
         use-v1-kernels kernel-config.* use-cce cut-cross-entropy lora-mlp-kernel \
@@ -362,7 +365,7 @@ const ASIDE: &[(&str, &str)] = &[
     ("a detail of what is sharded", "fsdp-auto-wrap-policy fsdp-backward-prefetch* \
         fsdp-cpu-ram-efficient-loading fsdp-forward-prefetch fsdp-state-dict-type \
         fsdp-sync-module-states fsdp-use-orig-params fsdp-transformer-layer-cls-to-wrap \
-        fsdp-min-num-params fsdp-config.* fsdp-transformer-* auto-wrap-policy \
+        fsdp-min-num-params fsdp-config fsdp-config.* fsdp-transformer-* auto-wrap-policy \
         zero-optimization.* bf16.* fp16.* zero-allow-untested-optimizer comms-logger.* \
         wall-clock-breakdown prescale-gradients communication-data-type aio.* \
         activation-checkpointing.* state-dict-type cpu-ram-efficient-loading version \
