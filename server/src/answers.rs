@@ -46,6 +46,18 @@ pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
     add(answers, &knob.id(), value)
 }
 
+/// Adds `NAME=VALUE` by a question's own name: `model=qwen3-8b`, `env NNODES=4`, `arg 2=64`,
+/// `cluster.num_devices=64`, or a knob's name alone.
+///
+/// # Errors
+/// Another form, or a name that no question has.
+pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("an answer is QUESTION=VALUE, not `{}`", shortened(text)))?;
+    add(answers, name.trim(), value)
+}
+
 /// Adds `NAME=VALUE`.
 ///
 /// # Errors
@@ -60,4 +72,27 @@ pub(crate) fn env(answers: &mut Answers, setting: &str) -> Result<(), String> {
 
 fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_answered_by_its_own_name() {
+        let mut answers = Answers::default();
+        for text in
+            ["model=qwen3-8b", "env NNODES=4", "arg 2=64", "num_devices=64", "cluster.num_devices=8"]
+        {
+            answer(&mut answers, text).unwrap();
+        }
+        assert_eq!(answers.model.as_deref(), Some("qwen3-8b"));
+        assert_eq!(answers.variables.get("NNODES").map(String::as_str), Some("4"));
+        assert_eq!(answers.variables.get("2").map(String::as_str), Some("64"));
+        let knobs: Vec<&str> = answers.knobs.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!(knobs, ["64", "8"]);
+        for wrong in ["model", "arg x=1", "no_such_knob=1"] {
+            assert!(answer(&mut answers, wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -3,13 +3,31 @@
 
 use crate::arguments::Argument;
 use crate::draft::Draft;
-use crate::{recipe, toml_text, tree, yaml};
+use crate::{dialects, recipe, toml_text, tree, yaml};
 
 /// Files that name each other, at most.
 const MAX_DEPTH: u32 = 12;
 
+/// Files that commands name, at most.
+const MAX_NAMED: usize = 16;
+
 /// Keys whose values name files that come before the file itself.
-const KEYS: [&str; 7] = ["model", "extends", "include", "base", "config", "train", "defaults"];
+const KEYS: [&str; 13] = [
+    "model",
+    "extends",
+    "include",
+    "base",
+    "config",
+    "train",
+    "defaults",
+    // How a trainer's run is started and sharded.
+    "deepspeed",
+    "deepspeed-config",
+    "deepspeed-config-file",
+    "fsdp-config",
+    "accelerate-config",
+    "config-file",
+];
 
 /// Is a word a file of arguments?
 pub(crate) fn is_file(word: &str) -> bool {
@@ -56,12 +74,20 @@ fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
     let Some((text, base)) = found.and_then(|index| draft.files.text(index)) else {
         return vec![];
     };
-    let made = of_text(path, &text, base, draft);
-    if depth < MAX_DEPTH { with_files_at(made, draft, depth + 1) } else { made }
+    of_text_at(path, (&text, base), draft, depth + 1)
 }
 
 /// The arguments of a file's text, behind so many lines.
 pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> Vec<Argument> {
+    of_text_at(path, (text, base), draft, 1)
+}
+
+fn of_text_at(
+    path: &str,
+    (text, base): (&str, u64),
+    draft: &mut Draft,
+    depth: u32,
+) -> Vec<Argument> {
     let tree = if toml_text::is_toml(text) {
         toml_text::read(text)
     } else if recipe::is_python(text) {
@@ -77,5 +103,22 @@ pub(crate) fn of_text(path: &str, text: &str, base: u64, draft: &mut Draft) -> V
     };
     let mut made = tree::arguments(&tree, draft);
     made.iter_mut().for_each(|argument| argument.line += base);
+    let whole = with_files_at(made, draft, depth);
+    dialects::of_file(text, whole, draft)
+}
+
+/// The arguments of the files that a command names which has none itself: `llamafactory-cli train
+/// sft.yaml`.
+pub(crate) fn of_commands(text: &str, draft: &mut Draft) -> Vec<Argument> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let words = lines.flat_map(str::split_whitespace).filter(|word| is_file(word)).take(MAX_NAMED);
+    let mut seen: Vec<&str> = vec![];
+    let mut made = vec![];
+    for word in words {
+        if !seen.contains(&word) {
+            seen.push(word);
+            made.extend(of_path(word, draft));
+        }
+    }
     made
 }

@@ -13,9 +13,11 @@ mod maxtext;
 mod megatron_core;
 mod mindspeed;
 mod reinforcement;
+mod sharded;
 mod table;
 mod together;
 mod torchtitan;
+mod trainers;
 mod variables;
 
 use crate::arguments::Argument;
@@ -37,6 +39,9 @@ pub(crate) enum To {
     /// Nothing, for this reason.
     Nothing(&'static str),
 }
+
+/// The word of a last choice that hands on what none of the others is, to be asked for.
+const ANY: &str = "*";
 
 /// A framework's own words.
 pub(crate) struct Dialect {
@@ -67,19 +72,32 @@ fn all() -> impl Iterator<Item = &'static Dialect> {
         mindspeed::DIALECTS,
         torchtitan::DIALECTS,
         maxtext::DIALECTS,
+        trainers::DIALECTS,
         table::DIALECTS,
         megatron_core::DIALECTS,
+        trainers::FILES,
     ];
     tables.into_iter().flatten()
 }
 
 /// The dialect of a text.
 fn detect(text: &str) -> Option<&'static Dialect> {
-    let has = |group: &&[&str]| group.iter().all(|marker| text.contains(marker));
+    // A mark with `!` before it stands in none of its texts.
+    let has = |text: &str, group: &[&str]| {
+        group.iter().all(|mark| match mark.strip_prefix('!') {
+            Some(other) => !text.contains(other),
+            None => text.contains(mark),
+        })
+    };
+    // What a comment says of a trainer is of another run.
+    let is_code = |line: &&str| !line.trim_start().starts_with('#');
+    let code: String = text.split_inclusive('\n').filter(is_code).collect();
     // A script that writes DeepSpeed's file is none.
     let is_json = text.trim_start().starts_with('{');
     all().find(|dialect| {
-        (is_json || dialect.title != table::DEEPSPEED) && dialect.markers.iter().any(&has)
+        let text = if trainers::is_trainer(dialect.title) { code.as_str() } else { text };
+        (is_json || dialect.title != trainers::DEEPSPEED)
+            && dialect.markers.iter().any(|group| has(text, group))
     })
 }
 
@@ -92,6 +110,36 @@ pub(crate) fn title(text: &str) -> Option<&'static str> {
 pub(crate) fn is_on_ascend(text: &str) -> bool {
     let title = title(text);
     mindspeed::DIALECTS.iter().any(|dialect| Some(dialect.title) == title)
+}
+
+/// Is a framework one of the trainers around Hugging Face's models?
+pub(crate) fn is_trainer(title: &str) -> bool {
+    trainers::is_trainer(title) || trainers::is_beside(title)
+}
+
+/// Does a word say anything about a step in the words of a trainer?
+pub(crate) fn is_word(word: &str) -> bool {
+    trainers::is_word(word)
+}
+
+/// The arguments of a file that another one names, in Megatron's words where it is one that says
+/// how a trainer's run is started and sharded. What it leaves to the trainer is left out.
+pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
+    let Some(dialect) = detect(text) else { return arguments };
+    if !trainers::is_beside(dialect.title) {
+        draft.beside = draft.beside.or(Some(dialect));
+        return arguments;
+    }
+    let is_open = |argument: &Argument| argument.values.first().is_some_and(|it| it == "auto");
+    let (open, given): (Vec<_>, Vec<_>) = arguments.into_iter().partition(is_open);
+    for argument in open {
+        draft.ignore(&argument.name, argument.line, "auto: the trainer's own arguments say it");
+    }
+    let mut made = vec![];
+    for argument in sharded::together(Some(dialect), given, draft) {
+        translate_one(Some(dialect), argument, &mut made, &mut vec![], draft);
+    }
+    made
 }
 
 /// Does a framework shard as PyTorch's FSDP does?
@@ -112,9 +160,10 @@ pub(crate) fn is_torchtitan(title: &str) -> bool {
 
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
-    let dialect = detect(text);
+    let dialect = detect(text).or(draft.beside);
     let arguments = reinforcement::together(dialect, arguments, draft);
     let arguments = together::together(dialect, arguments, draft);
+    let arguments = sharded::together(dialect, arguments, draft);
     let sharded = dialect.and_then(|dialect| reinforcement::sharded(dialect.title, &arguments));
     let mut made: Vec<Argument> = vec![];
     let mut off: Vec<&str> = vec![];
@@ -153,12 +202,20 @@ fn translate_one(
     let found = found.or_else(|| generic().map(|(_, to)| *to));
     let found = found.or_else(|| megatron_core::any_field(&last).filter(|_| !is_apart));
     let Some(to) = found else {
+        if dialect.is_some_and(|dialect| is_trainer(dialect.title)) && !trainers::is_end(&name) {
+            return foreign(&name, line, draft);
+        }
+        let is_aside = || crate::flags::find(&name).is_none() && trainers::aside(&name).is_some();
+        if dialect.is_some_and(|dialect| dialect.title == table::MEGATRON_SWIFT) && is_aside() {
+            return foreign(&name, line, draft);
+        }
         if is_apart {
             return draft.ignore(&name, line, "speaks of something else than a step of training");
         }
         return made.push(Argument { name: last, values, line });
     };
-    let first = values.first().map_or("", String::as_str);
+    // A switch on a command line has no word behind it.
+    let first = values.first().map_or("true", String::as_str);
     match to {
         To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
         To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
@@ -173,13 +230,32 @@ fn translate_one(
                 let values = vec![(*value).to_owned()];
                 made.push(Argument { name: (*theirs).to_owned(), values, line });
             }
-            None => draft.unknown(&format!("{name}: {first}"), line, None),
+            None if matches!(first, "null" | "None" | "~" | "auto") => {
+                draft.ignore(&name, line, "it leaves it to the framework");
+            }
+            None => match rows.last().filter(|row| row.0 == ANY) {
+                Some((_, theirs, _)) => {
+                    made.push(Argument { name: (*theirs).to_owned(), values, line });
+                }
+                None => draft.unknown(&format!("{name}: {first}"), line, None),
+            },
         },
         To::Unless(theirs) => {
             let values = vec![is_off(first).to_string()];
             made.push(Argument { name: theirs.to_owned(), values, line });
         }
         To::Nothing(reason) => draft.ignore(&name, line, reason),
+    }
+}
+
+/// A word that a trainer's tables have not: what changes nothing, or what isn't known.
+fn foreign(name: &str, line: u64, draft: &mut Draft) {
+    match trainers::aside(name) {
+        Some(reason) => draft.ignore(name, line, reason),
+        None if name.contains('.') => {
+            draft.ignore(name, line, "speaks of something else than a step of training");
+        }
+        None => draft.unknown(&format!("--{name}"), line, None),
     }
 }
 
@@ -195,9 +271,11 @@ pub(crate) fn named(title: &str) -> Option<&'static Dialect> {
 
 /// The row with the longest end of a path.
 fn row(dialect: &Dialect, path: &str) -> Option<To> {
+    let tables = trainers::tables(dialect);
     let mut end = path;
     loop {
-        if let Some((_, to)) = dialect.rows.iter().find(|(name, _)| *name == end) {
+        let mut rows = tables.iter().flat_map(|table| table.iter());
+        if let Some((_, to)) = rows.find(|(name, _)| *name == end) {
             return Some(*to);
         }
         match end.split_once('.') {
@@ -222,7 +300,7 @@ mod tests {
         for dialect in all() {
             let known =
                 |name: &str| assert!(flags::find(name).is_some(), "{}: {name}", dialect.title);
-            for (path, to) in dialect.rows {
+            for (path, to) in trainers::tables(dialect).into_iter().flatten() {
                 assert!(!path.contains('_'), "{path}");
                 match to {
                     To::Argument(name) | To::Unless(name) => known(name),

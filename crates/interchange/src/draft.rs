@@ -9,6 +9,7 @@ use model::violation::Violation;
 
 use crate::Format;
 use crate::card::Card;
+use crate::dialects::Dialect;
 use crate::files::Files;
 use crate::job::JobSize;
 use crate::models::Known;
@@ -24,6 +25,11 @@ pub(crate) const COMMENT: &str = "# moescape:";
 
 /// The key of what whoever runs a text answers.
 pub(crate) const ANSWER: &str = "--set";
+
+/// Knobs whose value nothing in a text suggests that doesn't speak of them: what the design has
+/// meanwhile is no guess.
+const UNTOLD_KNOBS: [KnobId; 3] =
+    [KnobId::num_devices, KnobId::seq_length, KnobId::global_batch_size];
 
 /// Entries of each list, at most: a text can be wrong in a million places.
 const MAX_ENTRIES: usize = 1_000;
@@ -200,6 +206,8 @@ pub(crate) struct Draft {
     pub(crate) card: Option<Card>,
     /// What schedulers and launchers are told of the job's size.
     pub(crate) job: JobSize,
+    /// The dialect of a file beside the text, which counts where the text itself has none.
+    pub(crate) beside: Option<&'static Dialect>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.
@@ -243,6 +251,7 @@ impl Draft {
             model: None,
             card: None,
             job: JobSize::default(),
+            beside: None,
             title: None,
             commented: vec![],
             is_export: false,
@@ -341,7 +350,8 @@ impl Draft {
         if self.open.contains(&knob) {
             return;
         }
-        let guess = Some(self.design.get(knob).to_string());
+        let is_guess = line > 0 || !UNTOLD_KNOBS.contains(&knob);
+        let guess = is_guess.then(|| self.design.get(knob).to_string());
         let (purpose, follows) = (purpose.to_owned(), follows.to_owned());
         self.ask(Question { name: knob.id(), line, file: None, purpose, guess, follows });
     }
@@ -380,6 +390,12 @@ impl Draft {
 
     pub(crate) fn unknown(&mut self, key: &str, line: u64, nearest: Option<String>) {
         push(&mut self.unknown, Unknown { key: shortened(key), line, file: None, nearest });
+    }
+
+    /// The first keys that aren't known.
+    pub(crate) fn unread(&self) -> String {
+        let keys: Vec<&str> = self.unknown.iter().take(6).map(|it| it.key.as_str()).collect();
+        keys.join(", ")
     }
 
     /// Is a key spoken of in any of the lists?

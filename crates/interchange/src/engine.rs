@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use model::design::{Design, KnobId};
 
 use crate::arguments::{Argument, of_words};
-use crate::draft::{Draft, Question};
-use crate::{beside, card, comment, launch, models, shell, tree, yaml};
+use crate::draft::Draft;
+use crate::{beside, card, comment, launch, shell, tree, yaml};
 
 /// What stands in the texts of each engine.
 const MARKERS: [(&str, &[&str]); 5] = [
@@ -320,13 +320,16 @@ fn shape(
     let named = named.map(|(value, line, _)| (value.to_owned(), line)).or(positional);
     let answer = draft.answers.model.clone().map(|name| (name, 0));
     let Some((name, line)) = answer.or(named) else {
-        return ask_model("the text names no model", 0, base, draft);
+        return ask_model(None, "the text names no model".to_owned(), 0, base, draft);
     };
-    match models::find(&name).or_else(|| models::find_within(&name)) {
-        Some(known) => {
+    match launch::known_as(&name) {
+        Some((known, doubt)) => {
             draft.design.transformer = known.transformer();
             draft.model = Some(known);
             draft.assume(None, format!("`{name}` is {}, as in {}", known.name, known.source));
+            if let Some(doubt) = doubt {
+                launch::ask_for(&name, &known, &doubt, line, draft);
+            }
             if name.to_lowercase().contains("fp8") {
                 draft.set(KnobId::weight_dtype, "fp8", &name, line);
             } else if let Some((_, dtype)) =
@@ -341,27 +344,23 @@ fn shape(
                 draft.assume(Some(KnobId::weight_dtype), detail);
             }
         }
-        None => ask_model(&format!("the shape of `{name}` isn't known"), line, base, draft),
+        None => {
+            ask_model(Some(&name), format!("the shape of `{name}` isn't known"), line, base, draft);
+        }
     }
 }
 
-fn ask_model(purpose: &str, line: u64, base: Option<&Design>, draft: &mut Draft) {
-    if base.is_some() {
-        return draft.assume(None, format!("{purpose}: that of the preset"));
+fn ask_model(
+    name: Option<&str>,
+    purpose: String,
+    line: u64,
+    base: Option<&Design>,
+    draft: &mut Draft,
+) {
+    match base {
+        Some(_) => draft.assume(None, format!("{purpose}: that of the preset")),
+        None => launch::ask_which(name, purpose, line, draft),
     }
-    let guess = "deepseek-v3";
-    if let Some(known) = models::find(guess) {
-        draft.design.transformer = known.transformer();
-        draft.model = Some(known);
-    }
-    draft.ask(Question {
-        name: "model".to_owned(),
-        line,
-        file: None,
-        purpose: purpose.to_owned(),
-        guess: Some(guess.to_owned()),
-        follows: "layers, widths and experts: a known name, or the model's config.json".to_owned(),
-    });
 }
 
 /// Tensor, data and expert parallelism, which each engine counts in its own way.

@@ -93,6 +93,7 @@ pub(crate) fn sets_something(word: &str) -> bool {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     let flag = find(&crate::arguments::spelled(name));
     flag.is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
+        || crate::dialects::is_word(&crate::arguments::spelled(name))
 }
 
 #[cfg(test)]

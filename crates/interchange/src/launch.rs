@@ -27,6 +27,7 @@ use crate::{Format, dialects};
 
 pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
+pub(crate) use named::{ask_for, ask_which, known_as};
 use tokenizer::Tokenizer;
 
 /// Arguments that mean something together, by name.
@@ -142,13 +143,17 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         draft.model.is_some() || arguments.iter().filter(|a| a.name != "run-name").any(knows);
     let beside = Beside {
         tokenizer: tokenizer::named(&arguments),
-        is_deepspeed: arguments.iter().any(|it| it.name == "deepspeed"),
+        is_deepspeed: is_megatron_deepspeed(&arguments, draft),
     };
     let mut parts = Parts(BTreeMap::new(), beside);
     // What stands before the program is for what starts it.
     let is_program = |it: &Argument| it.values.iter().any(|word| word.ends_with(".py"));
     let first = arguments.iter().position(is_program).map_or(0, |place| place + 1);
     for (place, argument) in arguments.into_iter().enumerate() {
+        // The shape of a model that is named is known.
+        if argument.line == UNTOLD && draft.model.is_some() && SHAPE.contains(&&*argument.name) {
+            continue;
+        }
         match flags::find(&argument.name) {
             Some(flag) => take(flag, argument, &mut parts, draft),
             None if place < first && draft.is_command => {
@@ -179,6 +184,30 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
             draft.ignore(&key, *line, "read, and nothing follows from it here");
         }
     }
+}
+
+/// Arguments of the model's shape that a framework takes without being told.
+const SHAPE: [&str; 4] = [
+    "swiglu",
+    "disable-bias-linear",
+    "position-embedding-type",
+    "untie-embeddings-and-output-weights",
+];
+
+/// Are the arguments those of Megatron-DeepSpeed, and not of a trainer that DeepSpeed shards?
+///
+/// Source: Megatron-DeepSpeed `megatron/arguments.py`, and `add_config_arguments` of
+/// `deepspeed/__init__.py`: its switch stands beside the file and the stage.
+fn is_megatron_deepspeed(arguments: &[Argument], draft: &Draft) -> bool {
+    let has = |name: &str| arguments.iter().any(|it| it.name == name);
+    let own = ["deepspeed-config", "zero-stage", "deepspeed-activation-checkpointing"];
+    let is_switch = |it: &Argument| {
+        it.name == "deepspeed" && it.values.first().is_none_or(|word| word.starts_with('-'))
+    };
+    draft.model.is_none()
+        && !draft.title.is_some_and(dialects::is_trainer)
+        && (arguments.iter().any(is_switch) || own.iter().any(|name| has(name)))
+        && (has("num-layers") || has("expert-interval"))
 }
 
 /// What Megatron-LM and MindSpeed-LLM do without being told, where it isn't our neutral value.

@@ -201,7 +201,10 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
             carry(draft);
         }
         Format::Design => own::read(text, draft),
-        Format::Serving => engine::read(text, base, draft),
+        Format::Serving => {
+            draft.is_export = comment::format(text).is_some();
+            engine::read(text, base, draft);
+        }
         Format::Megatron | Format::Mindspeed => {
             draft.commented = comment::knobs(text);
             draft.is_export = comment::format(text).is_some();
@@ -242,6 +245,13 @@ fn argument_list(text: &str, draft: &mut Draft) -> Vec<arguments::Argument> {
         beside::with_files(own, draft)
     } else {
         draft.is_command = true;
-        shell::arguments(text, draft)
+        let before = draft.followed;
+        let own = shell::arguments(text, draft);
+        if draft.followed > before || draft.files.is_alone() {
+            return own;
+        }
+        let mut arguments = beside::of_commands(text, draft);
+        arguments.extend(own);
+        arguments
     }
 }

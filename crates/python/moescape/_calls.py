@@ -146,17 +146,29 @@ def import_text(
     environment: Optional[Mapping[str, str]] = None,
     arguments: Sequence[str] = (),
     model: Optional[str] = None,
+    answers: Optional[Mapping[str, Value]] = None,
 ) -> Imported:
     """The design of a `config.json`, a launch script, or the arguments of an engine.
 
     `dialect` is `hf`, `megatron`, `mindspeed`, `serving` or `design`; without one the text tells.
     `set` has values of knobs, which win over the text; `environment`, `arguments` and `model` are
-    what whoever runs a script adds to it.
+    what whoever runs a script adds to it. `answers` has any of these by the names of `questions`:
+    `model`, `env NNODES`, `arg 2` or a knob.
 
     Raises `InvalidInput` with every place that keeps the text from being a design.
     """
     known = {knob: _spelled(value) for knob, value in (set or {}).items()}
-    more = (known, dict(environment or {}), list(arguments), model)
+    variables = dict(environment or {})
+    for name, value in (answers or {}).items():
+        kind, _, place = name.partition(" ")
+        if name == "model":
+            model = str(value)
+        elif kind in ("env", "arg") and place:
+            # The script's arguments are variables, too.
+            variables[place] = _spelled(value)
+        else:
+            known[name] = _spelled(value)
+    more = (known, variables, list(arguments), model)
     design, data = _native.import_text(text, dialect, *more)
     if design is None:
         raise InvalidInput(

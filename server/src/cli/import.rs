@@ -24,6 +24,10 @@ pub(super) struct Arguments {
     /// Of several files, the one that starts the run; found by itself where it isn't said
     #[arg(long, value_name = "PATH")]
     entry: Option<String>,
+    /// Answer a question by its own name: `model=qwen3-8b`, `env NNODES=4`, `arg 2=64`,
+    /// `num_devices=64`
+    #[arg(long = "answer", value_name = "QUESTION=VALUE")]
+    answers: Vec<String>,
     /// Answer a question for a knob, or set it in any case; the last one wins
     #[arg(long = "set", value_name = "KNOB=VALUE")]
     settings: Vec<String>,
@@ -87,6 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         output::result(&json::print(&imported::report(&import)))?;
     }
     let Some(design) = &import.design else {
+        import.questions.iter().map(question).for_each(|line| output::message(&line));
         return Err(Failure::User(import.errors.iter().map(ToString::to_string).collect()));
     };
     if !arguments.json {
@@ -133,6 +138,9 @@ fn read(arguments: &Arguments) -> Result<Source, Failure> {
 fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
     let mut answers = Answers { model: arguments.model.clone(), ..Answers::default() };
     let mut wrong: Vec<String> = vec![];
+    for answer in &arguments.answers {
+        wrong.extend(crate::answers::answer(&mut answers, answer).err());
+    }
     for setting in &arguments.settings {
         wrong.extend(crate::answers::set(&mut answers, setting).err());
     }
@@ -180,11 +188,11 @@ fn carried(carried: &[String]) -> Option<String> {
 pub(super) fn question(question: &Question) -> String {
     let guess = question.guess.as_deref();
     let value = guess.unwrap_or("VALUE");
-    let answer = match question.name.split_once(' ') {
-        Some(("env", name)) => format!("--env {name}={value}"),
-        Some(("arg", number)) => format!("--args \"..\", word {number}: {value}"),
-        _ if question.name == "model" => format!("--model {value}, or give its config.json, too"),
-        _ => format!("--set {}={value}", question.name),
+    let name = &question.name;
+    let answer = match name.as_str() {
+        "model" => format!("--answer model={value}, or give its config.json, too"),
+        _ if name.contains(' ') => format!("--answer '{name}={value}'"),
+        _ => format!("--answer {name}={value}"),
     };
     let taken = if guess.is_some() { " is taken until then" } else { "" };
     let place = match &question.file {

@@ -53,8 +53,8 @@ pub(super) async fn text(
     Ok(json_response(&imported::report(&made)))
 }
 
-/// The answers of an address, `set`, `env`, `arg` and `model`, which may stand there several times,
-/// and what else is in it.
+/// The answers of an address, `answer`, `set`, `env`, `arg` and `model`, which may stand there
+/// several times, and what else is in it.
 fn answers(raw: &str) -> Result<(String, Answers), Problem> {
     let mut answers = Answers::default();
     let mut rest: Vec<&str> = vec![];
@@ -62,6 +62,7 @@ fn answers(raw: &str) -> Result<(String, Answers), Problem> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value = query::decoded(value)?;
         let added = match name {
+            "answer" => crate::answers::answer(&mut answers, &value),
             "set" => crate::answers::set(&mut answers, &value),
             "env" => crate::answers::env(&mut answers, &value),
             "model" => crate::answers::add(&mut answers, "model", &value),

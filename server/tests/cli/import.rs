@@ -99,7 +99,9 @@ fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
                    8";
     let open = run_with(&["import", "auto", "-"], script);
     assert_eq!(open.status, 0, "{}", open.stderr);
-    for part in ["--env SEQ=4096", "word 1", "--set cluster.num_devices=1"] {
+    for part in
+        ["--answer 'env SEQ=4096'", "--answer 'arg 1=", "--answer cluster.num_devices=VALUE"]
+    {
         assert!(open.stderr.contains(part), "{part}: {}", open.stderr);
     }
     let answered =
@@ -107,6 +109,13 @@ fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
     let done = run_with(&answered, script);
     assert!(!done.stderr.contains("asked:"), "{}", done.stderr);
     assert!(done.stdout.contains("num_layers = 4"), "{}", done.stdout);
+    let by_name = ["import", "auto", "-", "--answer", "arg 1=4", "--answer", "env SEQ=256"];
+    let by_name = [&by_name[..], &["--answer", "num_devices=8"]].concat();
+    assert_eq!(run_with(&by_name, script).stdout, done.stdout);
+    let nothing = run_with(&["import", "auto", "-"], b"python x.py --micro-batch-size 1 --foo 3");
+    assert_eq!(nothing.status, 2, "{}", nothing.stdout);
+    assert!(nothing.stderr.contains("--answer model=VALUE"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("--foo"), "{}", nothing.stderr);
     let wrong = run_with(&["import", "auto", "-", "--set", "num_devises=8"], script);
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.contains("num_devices"), "{}", wrong.stderr);

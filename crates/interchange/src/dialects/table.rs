@@ -2,22 +2,20 @@
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
-use super::words::{OFFLOAD, PRECISION, RECOMPUTE, RESHARD, SHARDING};
+use super::words::{PRECISION, RECOMPUTE, SHARDING};
 
 const LEARNING: &str = "how the model learns, not how long a step takes";
-
-const WHERE: &str = "how processes start and find each other";
-
-/// The name of the dialect that is JSON alone.
-pub(super) const DEEPSPEED: &str = "DeepSpeed";
 
 /// The dialect whose models are dense where they have one expert.
 pub(super) const NEOX: &str = "GPT-NeoX";
 
 pub(super) const LLM_FOUNDRY: &str = "llm-foundry";
 
+/// The dialect with the words of ms-swift beside Megatron's.
+pub(super) const MEGATRON_SWIFT: &str = "ms-swift's Megatron";
+
 /// A Llama's layers, which several frameworks take without being told.
-const LLAMA: &[(&str, &str)] = &[
+pub(super) const LLAMA: &[(&str, &str)] = &[
     ("swiglu", ""),
     ("disable-bias-linear", ""),
     ("position-embedding-type", "rope"),
@@ -30,7 +28,7 @@ const LLAMA: &[(&str, &str)] = &[
 pub(super) static DIALECTS: &[Dialect] = &[
     // ms-swift. Source: docs/source_en/Megatron-SWIFT/Command-line-parameters.md.
     Dialect {
-        title: "ms-swift's Megatron",
+        title: MEGATRON_SWIFT,
         markers: &[&["megatron sft"], &["megatron pt"], &["megatron rlhf"], &["megatron export"]],
         strict: false,
         rows: &[
@@ -41,6 +39,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("micro-batch-size", "1"),
             ("global-batch-size", "16"), ("nnodes", "1"), ("expert-tensor-parallel-size", "1"),
             ("moe-token-dispatcher-type", "alltoall"), ("moe-grouped-gemm", ""),
+            ("recompute-granularity", "selective"), ("cross-entropy-loss-fusion", ""),
             // It isn't taken from config.json.
             ("mtp-num-layers", "0"),
         ],
@@ -117,65 +116,5 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ])),
         ],
         defaults: &[("tokenizer-type", "GPT2BPETokenizer")],
-    },
-    // DeepSpeed's JSON. Source: deepspeed/runtime/config.py.
-    Dialect {
-        title: DEEPSPEED,
-        markers: &[&["\"zero_optimization\""], &["\"train_micro_batch_size_per_gpu\""]],
-        strict: true,
-        rows: &[
-            ("train-micro-batch-size-per-gpu", Is("micro-batch-size")),
-            ("train-batch-size", Is("global-batch-size")),
-            ("gradient-accumulation-steps", Is("gradient-accumulation-steps")),
-            ("zero-optimization.stage", Choice(SHARDING)), ("bf16.enabled", Is("bf16")),
-            ("fp16.enabled", Is("fp16")), ("optimizer.type", Is("optimizer")),
-            ("zero-optimization.offload-optimizer.device", Choice(OFFLOAD)),
-            ("zero-optimization.offload-optimizer.ratio", Is("optimizer-offload-fraction")),
-            ("zero-optimization.overlap-comm", Is("overlap-grad-reduce")),
-            ("tensor-parallel.autotp-size", Is("tensor-model-parallel-size")),
-            ("sequence-parallel-size", Is("context-parallel-size")),
-            ("data-types.grad-accum-dtype", Is("main-grads-dtype")),
-            ("steps-per-print", Nothing("logs: not part of a step")),
-            ("moescape", Nothing("read as comments")),
-        ],
-        defaults: LLAMA,
-    },
-    // Accelerate. Source: docs/source/usage_guides/fsdp.md of huggingface/accelerate.
-    Dialect {
-        title: "Accelerate",
-        markers: &[&["distributed_type:", "num_processes"]],
-        strict: true,
-        rows: &[
-            ("num-processes", Is("world-size")), ("num-machines", Is("nnodes")),
-            ("mixed-precision", Choice(&[
-                ("bf16", "bf16", "true"), ("fp16", "fp16", "true"), ("fp8", "fp8-format", "hybrid"),
-                ("no", "", "fp32, as without being told"),
-            ])),
-            ("fsdp-config.fsdp-reshard-after-forward", Choice(RESHARD)),
-            ("fsdp-config.fsdp-sharding-strategy", Choice(SHARDING)),
-            ("fsdp-config.fsdp-activation-checkpointing", Choice(RECOMPUTE)),
-            ("deepspeed-config.zero-stage", Choice(SHARDING)),
-            ("deepspeed-config.offload-optimizer-device", Choice(OFFLOAD)),
-            ("deepspeed-config.gradient-accumulation-steps", Is("gradient-accumulation-steps")),
-            ("megatron-lm-config.megatron-lm-tp-degree", Is("tensor-model-parallel-size")),
-            ("megatron-lm-config.megatron-lm-pp-degree", Is("pipeline-model-parallel-size")),
-            ("parallelism-config.parallelism-config-tp-size", Is("tensor-model-parallel-size")),
-            ("parallelism-config.parallelism-config-cp-size", Is("context-parallel-size")),
-            ("parallelism-config.parallelism-config-sp-size", Is("context-parallel-size")),
-            ("parallelism-config.parallelism-config-cp-comm-strategy", Choice(&[
-                ("alltoall", "cp-comm-type", "p2p"), ("allgather", "cp-comm-type", "allgather"),
-            ])),
-            ("parallelism-config.parallelism-config-sp-backend", Choice(&[
-                ("deepspeed", "context-parallel-algo", "ulysses_cp_algo"),
-            ])),
-            ("compute-environment", Nothing(WHERE)), ("distributed-type", Nothing("read")),
-            ("machine-rank", Nothing(WHERE)), ("main-training-function", Nothing(WHERE)),
-            ("rdzv-backend", Nothing(WHERE)), ("same-network", Nothing(WHERE)),
-            ("main-process-port", Nothing(WHERE)), ("main-process-ip", Nothing(WHERE)),
-            ("use-cpu", Nothing(WHERE)), ("tpu-env", Nothing(WHERE)), ("debug", Nothing(WHERE)),
-            ("tpu-use-cluster", Nothing(WHERE)), ("tpu-use-sudo", Nothing(WHERE)),
-            ("downcast-bf16", Nothing(WHERE)), ("enable-cpu-affinity", Nothing(WHERE)),
-        ],
-        defaults: LLAMA,
     },
 ];

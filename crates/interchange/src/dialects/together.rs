@@ -5,7 +5,8 @@ use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
 use crate::models;
 
-use super::table::{DEEPSPEED, NEOX};
+use super::table::NEOX;
+use super::trainers::DEEPSPEED;
 use super::{Dialect, maxtext, megatron_core, torchtitan};
 
 /// The arguments of a dialect, each of which then means something by itself.
@@ -26,17 +27,17 @@ pub(super) fn together(
 }
 
 /// The last argument whose path ends so.
-fn find<'a>(arguments: &'a [Argument], name: &str) -> Option<&'a Argument> {
+pub(super) fn find<'a>(arguments: &'a [Argument], name: &str) -> Option<&'a Argument> {
     arguments.iter().rev().find(|argument| {
         argument.name.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     })
 }
 
-fn number(arguments: &[Argument], name: &str) -> Option<u64> {
+pub(super) fn number(arguments: &[Argument], name: &str) -> Option<u64> {
     find(arguments, name)?.values.first()?.parse().ok().filter(|number| *number > 0)
 }
 
-fn replace(arguments: &mut [Argument], name: &str, value: u64) {
+pub(super) fn replace(arguments: &mut [Argument], name: &str, value: u64) {
     let place = find(arguments, name).and_then(|found| arguments.iter().position(|a| a == found));
     if let Some(argument) = place.and_then(|place| arguments.get_mut(place)) {
         argument.values = vec![value.to_string()];

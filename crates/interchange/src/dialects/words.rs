@@ -83,6 +83,8 @@ pub(super) const RESHARD: &[(&str, &str, &str)] = &[
 /// Where the states of the optimizer wait.
 pub(super) const OFFLOAD: &[(&str, &str, &str)] = &[
     ("cpu", "optimizer-cpu-offload", "true"),
+    ("true", "optimizer-cpu-offload", "true"),
+    ("false", "", "nothing is offloaded"),
     ("none", "", "nothing is offloaded"),
     ("nvme", "optimizer-cpu-offload", "true"),
 ];
@@ -95,4 +97,91 @@ pub(super) const RECOMPUTE: &[(&str, &str, &str)] = &[
     ("false", "", "nothing is recomputed"),
     ("none", "", "nothing is recomputed"),
     ("null", "", "nothing is recomputed"),
+];
+
+/// FSDP's strategies, by name and by the number of each.
+///
+/// Source: `FSDP_SHARDING_STRATEGY` of `src/accelerate/utils/constants.py`, counted from 1.
+pub(super) const FSDP_STRATEGY: &[(&str, &str, &str)] = &[
+    ("full_shard", "data-parallel-sharding-strategy", "optim_grads_params"),
+    ("hybrid_shard", "data-parallel-sharding-strategy", "optim_grads_params"),
+    ("shard_grad_op", "data-parallel-sharding-strategy", "optim_grads"),
+    ("hybrid_shard_zero2", "data-parallel-sharding-strategy", "optim_grads"),
+    ("no_shard", "data-parallel-sharding-strategy", "no_shard"),
+    ("1", "data-parallel-sharding-strategy", "optim_grads_params"),
+    ("2", "data-parallel-sharding-strategy", "optim_grads"),
+    ("3", "data-parallel-sharding-strategy", "no_shard"),
+    ("4", "data-parallel-sharding-strategy", "optim_grads_params"),
+    ("5", "data-parallel-sharding-strategy", "optim_grads"),
+];
+
+/// A switch of bf16, which may be left to the device.
+pub(super) const SWITCHED_BF16: &[(&str, &str, &str)] = &[
+    ("true", "bf16", "true"),
+    ("auto", "bf16", "true"),
+    ("full", "bf16", "true"),
+    ("1", "bf16", "true"),
+    ("false", "", "it is switched off"),
+    ("null", "", "it is switched off"),
+    ("", "", "it is switched off"),
+];
+
+/// A switch of fp16.
+pub(super) const SWITCHED_FP16: &[(&str, &str, &str)] = &[
+    ("true", "fp16", "true"),
+    ("1", "fp16", "true"),
+    ("auto", "", "bf16 where the device has it"),
+    ("false", "", "it is switched off"),
+    ("null", "", "it is switched off"),
+    ("", "", "it is switched off"),
+];
+
+/// Optimizers of `TrainingArguments`: `OptimizerNames` of `training_args.py`, and DeepSpeed's.
+/// Others are asked for.
+pub(super) const OPTIM: &[(&str, &str, &str)] = &[
+    ("adamw_torch", "optimizer", "adam"),
+    ("adamw_torch_fused", "optimizer", "adam"),
+    ("adamw_torch_xla", "optimizer", "adam"),
+    ("adamw_torch_npu_fused", "optimizer", "adam"),
+    ("adamw_apex_fused", "optimizer", "adam"),
+    ("adamw_hf", "optimizer", "adam"),
+    ("adamw", "optimizer", "adam"),
+    ("adam", "optimizer", "adam"),
+    ("fusedadam", "optimizer", "adam"),
+    ("adamw_8bit", "optimizer", "adam"),
+    ("adamw_bnb_8bit", "optimizer", "adam"),
+    ("adamw_torch_8bit", "optimizer", "adam"),
+    ("adamw_torch_4bit", "optimizer", "adam"),
+    ("paged_adamw_8bit", "optimizer", "adam"),
+    ("paged_adamw_32bit", "optimizer", "adam"),
+    ("paged_adamw", "optimizer", "adam"),
+    ("sgd", "optimizer", "sgd"),
+    ("muon", "optimizer", "muon"),
+    (super::ANY, "optimizer", ""),
+];
+
+/// Kernels of attention, which are fused but for the eager one.
+pub(super) const KERNEL_ATTENTION: &[(&str, &str, &str)] = &[
+    ("flash_attention_2", "attention-backend", "flash"),
+    ("flash_attention_3", "attention-backend", "flash"),
+    ("flash_attn", "attention-backend", "flash"),
+    ("kernels-community/flash-attn", "attention-backend", "flash"),
+    ("kernels-community/flash-attn3", "attention-backend", "flash"),
+    ("kernels-community/vllm-flash-attn3", "attention-backend", "flash"),
+    ("fa2", "attention-backend", "flash"),
+    ("fa3", "attention-backend", "flash"),
+    ("sdpa", "attention-backend", "flash"),
+    ("auto", "attention-backend", "flash"),
+    ("true", "attention-backend", "flash"),
+    ("flex_attention", "attention-backend", "flash"),
+    ("eager", "attention-backend", "unfused"),
+    ("disabled", "attention-backend", "unfused"),
+    ("null", "", "as without being told"),
+];
+
+/// Where parameters wait.
+pub(super) const OFFLOAD_PARAMETERS: &[(&str, &str, &str)] = &[
+    ("cpu", "", "no knob parks parameters on the host: the peak of memory is a ceiling"),
+    ("nvme", "", "no knob parks parameters on a disk: the peak of memory is a ceiling"),
+    ("none", "", "nothing is offloaded"),
 ];

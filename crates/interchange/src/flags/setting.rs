@@ -140,6 +140,7 @@ pub(super) static FLAGS: &[Flag] = &[
     on("moe-pad-expert-input-to-capacity", moe_pad_expert_input_to_capacity),
     // Cluster.
     one("world-size"), one("data-parallel-size"), one("gradient-accumulation-steps"),
+    one("least-batch-size"),
     one("nproc-per-node"), one("nnodes"), one("worker-num"), one("local-worker-num"),
     // Parallelism.
     value("tensor-model-parallel-size", tensor_model_parallel_size),

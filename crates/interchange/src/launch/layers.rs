@@ -83,6 +83,8 @@ fn put_heads_beside_the_loss(draft: &mut Draft) {
 fn ask(parts: &Parts, total: u64, draft: &mut Draft) {
     if draft.answers.knob(KnobId::num_layers).is_some()
         || draft.is_set(KnobId::hybrid_layer_pattern)
+        // Which model it is says how many.
+        || draft.is_asked("model")
     {
         return;
     }

@@ -31,23 +31,8 @@ const PATHS: [&str; 8] = [
 ];
 
 /// What the name of a model decides.
+const FOLLOWS_BY: &str = "a known name, such as qwen3-8b, or give its config.json beside the text";
 const FOLLOWS: &str = "layers, widths and experts: a known name, or the model's config.json";
-
-/// Words of names that mostly mean another shape than that of the model in the name.
-const OTHER: [&str; 10] =
-    ["proxy", "curve", "tiny", "mini", "toy", "test", "debug", "cut", "reduced", "slim"];
-
-/// The word of a name by which a model may have another shape than the one it is called by:
-/// `kimi_k3_tiny`, `glm5_4layers`.
-fn other_shape(written: &str) -> Option<&str> {
-    let mut words = written.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.find(|word| {
-        let word = word.to_ascii_lowercase();
-        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let is_layers = rest.len() < word.len() && matches!(rest, "l" | "layer" | "layers");
-        is_layers || OTHER.contains(&word.as_str())
-    })
-}
 
 /// Is a knob a degree of parallelism?
 pub(super) const fn is_degree(knob: KnobId) -> bool {
@@ -60,52 +45,71 @@ pub(super) const fn is_degree(knob: KnobId) -> bool {
     )
 }
 
+/// What the text calls its model by.
+struct Found {
+    known: Known,
+    written: String,
+    line: u64,
+    /// Why it may be another one.
+    doubt: Option<String>,
+}
+
 /// Takes the shape of a model that is named where the text doesn't give it; the line of its name.
 pub(super) fn read(arguments: &[Argument], draft: &mut Draft) -> u64 {
     let has = |name: &str| arguments.iter().any(|argument| argument.name == name);
     let shaped = has("hidden-size") && (has("num-layers") || has("encoder-num-layers"));
     let answer = draft.answers.model.clone();
     let found = match &answer {
-        Some(name) => models::find(name).map(|known| (known, name.clone(), 0)),
+        Some(name) => models::find(name).map(|known| Found {
+            known,
+            written: name.clone(),
+            line: 0,
+            doubt: None,
+        }),
         None if shaped => None,
         None => by_name(arguments).or_else(|| by_path(arguments)),
     };
-    let Some((known, written, line)) = found else {
+    let Some(found) = found else {
         if !shaped && by_configuration(draft) {
             return 0;
         }
         let name = arguments.iter().find(|argument| NAMES.contains(&argument.name.as_str()));
         return name.map_or(0, |argument| argument.line);
     };
+    take(&found, draft);
+    found.line
+}
+
+/// Takes a model, and asks for it where its name says more than that.
+fn take(found: &Found, draft: &mut Draft) {
+    let Found { known, written, line, doubt } = found;
     draft.design.transformer = known.transformer();
-    draft.model = Some(known);
+    draft.model = Some(*known);
     let shape = &draft.design.transformer;
     let detail = format!(
         "`{}` is {}: {} layers of {}, as in {}",
-        cut(&written),
+        cut(written),
         known.name,
         shape.num_layers,
         shape.hidden_size,
         known.source
     );
     draft.assume(None, detail);
-    let is_whole = answer.is_some() || models::find(&written).is_some();
-    if let Some(word) = other_shape(&written).filter(|_| !is_whole) {
-        draft.ask(Question {
-            name: "model".to_owned(),
-            line,
-            file: None,
-            purpose: format!(
-                "`{}` may have another shape than {}: `{}` is in its name",
-                cut(&written),
-                known.name,
-                cut(word)
-            ),
-            guess: Some(known.name.to_owned()),
-            follows: FOLLOWS.to_owned(),
-        });
+    if let Some(doubt) = doubt {
+        ask_for(written, known, doubt, *line, draft);
     }
-    line
+}
+
+/// Asks whether a name is that of the model that is taken for it.
+pub(crate) fn ask_for(written: &str, known: &Known, doubt: &str, line: u64, draft: &mut Draft) {
+    draft.ask(Question {
+        name: "model".to_owned(),
+        line,
+        file: None,
+        purpose: format!("`{}` may be another model than {}: {doubt}", cut(written), known.name),
+        guess: Some(known.name.to_owned()),
+        follows: FOLLOWS.to_owned(),
+    });
 }
 
 /// Takes the shape of a `config.json` beside the text.
@@ -119,7 +123,14 @@ fn by_configuration(draft: &mut Draft) -> bool {
     true
 }
 
-type Found = (Known, String, u64);
+/// The model of a name or path, whose whole says it but for a word.
+pub(crate) fn known_as(text: &str) -> Option<(Known, Option<String>)> {
+    let whole = models::find(text).map(|known| (known, None));
+    whole.or_else(|| {
+        let (known, doubt) = models::find_within(text)?;
+        Some((known, doubt.map(|word| format!("`{}` is in its name", cut(&word)))))
+    })
+}
 
 fn by_name(arguments: &[Argument]) -> Option<Found> {
     let flavor = arguments.iter().find(|argument| argument.name == "model-flavor");
@@ -132,17 +143,29 @@ fn by_name(arguments: &[Argument]) -> Option<Found> {
             let own = models::find(&format!("torchtitan-{text}-{flavor}"));
             own.or_else(|| models::find(&format!("{text}-{flavor}")))
         });
-        let known = whole.or_else(|| models::find(text)).or_else(|| models::find_within(text))?;
-        Some((known, text.clone(), argument.line))
+        let (known, doubt) = whole.map(|known| (known, None)).or_else(|| known_as(text))?;
+        Some(Found { known, written: text.clone(), line: argument.line, doubt })
     })
 }
 
+/// The model of a path, unless the text names one that isn't known.
 fn by_path(arguments: &[Argument]) -> Option<Found> {
+    let is_named = |argument: &&Argument| {
+        let name = argument.name.as_str();
+        let is_open = argument.values.first().is_none_or(|text| super::open::is_open(text));
+        NAMES.contains(&name) && name != "model-name" && !is_open
+    };
+    if arguments.iter().any(|argument| is_named(&argument)) {
+        return None;
+    }
     PATHS.iter().find_map(|name| {
         let argument = arguments.iter().find(|argument| argument.name == *name)?;
         let text = argument.values.first()?;
-        let known = models::find(text).or_else(|| models::find_within(text))?;
-        Some((known, text.clone(), argument.line))
+        let (known, doubt) = known_as(text)?;
+        let of_tokenizer = name.starts_with("tokenizer");
+        let doubt =
+            doubt.or_else(|| of_tokenizer.then(|| "only the tokenizer is named".to_owned()));
+        Some(Found { known, written: text.clone(), line: argument.line, doubt })
     })
 }
 
@@ -155,26 +178,61 @@ pub(super) fn ask(parts: &Parts, line: u64, draft: &mut Draft) {
     if given || draft.model.is_some() {
         return;
     }
-    let name = NAMES.iter().find_map(|name| parts.text(name));
-    let experts = draft.is_set(KnobId::num_moe_experts)
-        || parts.has("expert-model-parallel-size")
-        || draft.is_set(KnobId::moe_permute_fusion);
-    let plain = if experts { "qwen3-30b-a3b" } else { "llama-3-8b" };
-    let near = name.and_then(models::closest).unwrap_or_else(|| plain.to_owned());
+    let given = NAMES.iter().find_map(|name| parts.text(name));
+    let name = given.filter(|name| !name.is_empty());
     let purpose = match name {
         Some(name) => format!("the shape of `{}` isn't known", cut(name)),
         None => "the text names no model and no layers".to_owned(),
     };
-    if let Some(known) = models::find(&near) {
-        draft.design.transformer = known.transformer();
-        draft.model = Some(known);
+    ask_which(name, purpose, line, draft);
+}
+
+fn has_experts(draft: &Draft) -> bool {
+    let knobs = [
+        KnobId::num_moe_experts,
+        KnobId::expert_model_parallel_size,
+        KnobId::moe_permute_fusion,
+        KnobId::moe_grouped_gemm,
+    ];
+    knobs.iter().any(|knob| draft.is_set(*knob))
+}
+
+/// Asks which model it is, with that whose name is nearly the one given; where there is none, the
+/// text is no design until it is answered.
+pub(crate) fn ask_which(name: Option<&str>, purpose: String, line: u64, draft: &mut Draft) {
+    if let Some(answer) = draft.answers.model.clone() {
+        let near = models::closest(&answer).map(|near| format!("; the nearest is {near}"));
+        let detail = format!("no model is called `{}`{}", cut(&answer), near.unwrap_or_default());
+        return draft.fault(0, "model", detail);
+    }
+    let near = name.and_then(models::closest);
+    match near.as_deref().and_then(models::find) {
+        Some(known) => {
+            draft.design.transformer = known.transformer();
+            draft.model = Some(known);
+        }
+        // What was exported from here says it by its comments.
+        None if draft.is_export => {
+            let known =
+                models::find(if has_experts(draft) { "qwen3-30b-a3b" } else { "llama-3-8b" });
+            draft.design.transformer = known.map_or_else(Default::default, |it| it.transformer());
+            draft.model = known;
+        }
+        // Nothing in the text says which one it could be.
+        None => {
+            let unread = draft.unread();
+            let unread =
+                if unread.is_empty() { String::new() } else { format!(" (not read: {unread})") };
+            let detail = format!("{purpose}{unread}: answer `model` with {FOLLOWS_BY}");
+            draft.fault(line, "", detail);
+        }
     }
     draft.ask(Question {
         name: "model".to_owned(),
         line,
         file: None,
         purpose,
-        guess: Some(near),
+        guess: near,
         follows: FOLLOWS.to_owned(),
     });
 }

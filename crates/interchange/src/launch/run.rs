@@ -1,6 +1,6 @@
 //! Parallelism, schedule, precision, memory and batch.
 
-use model::choice::{ContextParallelAlgo, Method, RecomputeMethod};
+use model::choice::{ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy};
 use model::design::KnobId;
 
 use super::Parts;
@@ -104,6 +104,29 @@ fn sharding(parts: &Parts, draft: &mut Draft) {
         parts.set(knob, "optim_grads_params", "use-torch-fsdp2", draft);
     } else if parts.has("use-distributed-optimizer") {
         parts.set(knob, "optim", "use-distributed-optimizer", draft);
+    }
+    engine(draft);
+}
+
+/// DeepSpeed's engine around a trainer's model, where its own rules are of layers of its own.
+///
+/// Source: DeepSpeed `runtime/engine.py:_validate_zero3_moe_compatibility` and
+/// `_configure_optimizer`.
+fn engine(draft: &mut Draft) {
+    let is_trainer = draft.title.is_some_and(dialects::is_trainer);
+    if !is_trainer || draft.design.kernel.framework != Framework::Deepspeed {
+        return;
+    }
+    let knob = KnobId::framework;
+    let strategy = draft.design.parallel.data_parallel_sharding_strategy;
+    let has_experts = draft.design.transformer.num_moe_experts.is_some();
+    if strategy == ShardingStrategy::OptimGradsParams && has_experts {
+        draft.withdraw(knob, "fsdp", "ZeRO-3 gathers the trainer's own experts as FSDP does");
+        let detail = "ZeRO-3 over experts that aren't DeepSpeed's own: taken as FSDP gathers them";
+        draft.assume(Some(knob), detail);
+    } else if strategy == ShardingStrategy::NoShard {
+        draft.default(KnobId::gradient_dtype, "bf16");
+        draft.assume(Some(KnobId::gradient_dtype), "without ZeRO gradients are kept in bf16");
     }
 }
 
@@ -405,6 +428,14 @@ pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
     if let Some(steps) = parts.number(name, draft) {
         let batch = each.saturating_mul(steps.max(1)).to_string();
         return parts.set(KnobId::global_batch_size, &batch, name, draft);
+    }
+    let name = "least-batch-size";
+    if let Some(least) = parts.number(name, draft) {
+        let each = each.max(1);
+        let batch = least.div_ceil(each).max(1).saturating_mul(each);
+        draft.default(KnobId::global_batch_size, &batch.min(16_777_216).to_string());
+        let detail = format!("no accumulation: {batch}, the fewest rounds that make {least}");
+        return draft.assume(Some(KnobId::global_batch_size), detail);
     }
     let parallel = &draft.design.parallel;
     if parallel.virtual_pipeline_model_parallel_size > 1 {

@@ -83,6 +83,24 @@ pub(super) fn yamls() -> Texts {
     all
 }
 
+/// A trainer's command with the files that start and shard it.
+pub(super) fn trainers() -> Texts {
+    texts(&[
+        "==> run.sh <==\naccelerate launch --config_file acc.yaml --num_processes=16 sft.py \\\n  \
+         job.yaml --gradient_accumulation_steps=4 --fsdp 'full_shard auto_wrap' \\\n  \
+         --deepspeed '{\"zero_optimization\": {\"stage\": 2}}' --include localhost:0,1@b:2\n\
+         ==> acc.yaml <==\ndistributed_type: DEEPSPEED\ndeepspeed_config:\n  \
+         deepspeed_config_file: ds/zero3.json\n  zero_stage: 3\nnum_machines: 2\n\
+         num_processes: 16\n==> job.yaml <==\nmodel_name_or_path: Qwen/Qwen3-30B-A3B-Base-2507\n\
+         per_device_train_batch_size: 2\nmax_prompt_length: 512\nmax_completion_length: 1024\n\
+         optim: adamw_8bit\nuse_peft: true\n",
+        "==> sft.yaml <==\nmodel_name_or_path: own/DeepSeek-R1-Distill-Qwen2p5-7B-4layers-v2\n\
+         stage: dpo\nfinetuning_type: lora\ndeepspeed: examples/ds_z2_offload.json\n\
+         cutoff_len: 4096\nquantization_bit: 4\nper_device_train_batch_size: 1\n\
+         ==> run.sh <==\nNNODES=2 NPROC_PER_NODE=8 llamafactory-cli train sft.yaml\n",
+    ])
+}
+
 pub(super) fn tomls() -> Texts {
     exports(Target::Torchtitan)
 }

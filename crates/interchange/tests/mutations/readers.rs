@@ -1,6 +1,6 @@
 //! Every reader of what people send.
 
-use interchange::{Answers, Format, read_design, unpacked};
+use interchange::{Answers, Bundle, Format, read_design, unpacked};
 use model::routing::text as loads;
 
 use super::fixtures;
@@ -20,7 +20,7 @@ const fn reader(name: &'static str, fixtures: fn() -> Vec<Vec<u8>>, read: fn(&[u
 }
 
 /// Every reader.
-pub(crate) const READERS: [Reader; 15] = [
+pub(crate) const READERS: [Reader; 16] = [
     reader("config.json", fixtures::models, |bytes| of_format(Format::HuggingFace, bytes)),
     reader("arguments", fixtures::arguments, |bytes| of_format(Format::Megatron, bytes)),
     reader("shell", fixtures::scripts, |bytes| of_format(Format::Mindspeed, bytes)),
@@ -31,6 +31,7 @@ pub(crate) const READERS: [Reader; 15] = [
     reader("commands", fixtures::commands, |bytes| of_format(Format::Serving, bytes)),
     reader("design files", fixtures::design_files, |bytes| of_format(Format::Design, bytes)),
     reader("links", fixtures::links, |bytes| drop(model::link::decode(&text(bytes)))),
+    reader("trainers", fixtures::trainers, files),
     reader("archives", fixtures::archives, archive),
     reader("runs", fixtures::runs, |bytes| drop(validation::runs::read(&text(bytes)))),
     reader("serving runs", fixtures::serving_runs, |bytes| {
@@ -51,6 +52,12 @@ fn of_format(format: Format, bytes: &[u8]) {
 fn detected(bytes: &[u8]) {
     let text = text(bytes);
     drop(read_design(Format::detect(&text), &text));
+}
+
+fn files(bytes: &[u8]) {
+    if let Some(Ok(bundle)) = Bundle::of_text(&text(bytes)) {
+        drop(bundle.import(None, None, None, &Answers::default()));
+    }
 }
 
 fn archive(bytes: &[u8]) {

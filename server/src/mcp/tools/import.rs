@@ -26,7 +26,11 @@ pub(in crate::mcp) struct Input {
     format: Option<String>,
     /// A preset that gives what the text doesn't speak of.
     preset: Option<String>,
-    /// Answers to questions, and knobs to set in any case: `knob=value`.
+    /// Answers to questions by their own names: `model=qwen3-8b`, `env NNODES=4`, `arg 2=64`,
+    /// `num_devices=64`.
+    #[serde(default)]
+    answer: Vec<String>,
+    /// Knobs to set in any case: `knob=value`.
     #[serde(default)]
     set: Vec<String>,
     /// Variables of the environment that a script is run in: `NAME=VALUE`.
@@ -123,8 +127,10 @@ impl Tool for Import {
 
 fn answered(input: &Input) -> Result<Answers, Refusal> {
     let mut answers = Answers { model: input.model.clone(), ..Answers::default() };
+    let given = input.answer.iter().map(|answer| answers::answer(&mut answers, answer).err());
+    let mut wrong: Vec<String> = given.flatten().collect();
     let set = input.set.iter().map(|setting| answers::set(&mut answers, setting).err());
-    let mut wrong: Vec<String> = set.flatten().collect();
+    wrong.extend(set.flatten());
     let env = input.env.iter().map(|setting| answers::env(&mut answers, setting).err());
     wrong.extend(env.flatten());
     answers.arguments.clone_from(&input.args);
