@@ -8,9 +8,9 @@
 //!
 //! The reader is our own. A grammar that exists (`brush-parser`, the one of bash's words under a
 //! licence that fits) makes a tree alone, and every expansion with its lines, branch and loop would
-//! stay ours; it is four times as large in WASM, takes four times as long, runs out of stack where
-//! brackets are nested deep, and takes exponential time on open ones. `yash-syntax` is under the
-//! GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
+//! stay ours; it is three times as large in WASM, takes three times as long, runs out of stack
+//! where brackets are nested deep, and takes exponential time on open ones. `yash-syntax` is under
+//! the GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
 
 mod arithmetic;
 mod branch;

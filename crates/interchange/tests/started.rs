@@ -201,6 +201,20 @@ fn schedulers_and_launchers_say_how_many_devices_a_job_has() {
         ),
         ("#SBATCH --nodes=2", format!("srun -N 4 --ntasks-per-node=8 {plain}"), 32, "none"),
         ("#SBATCH --nodes=8 --gres=gpu:8", with("--nnodes 2 --nproc_per_node 8"), 16, "none"),
+        (
+            "#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\n\
+             srun --nodes=1 --ntasks=1 -w node1 start --head &",
+            format!("srun {}", with("--nnodes $SLURM_NNODES --nproc_per_node 8")),
+            32,
+            "none",
+        ),
+        (
+            "",
+            "srun -N 3 --gpus-per-node=4 bash -c '~'"
+                .replace('~', &with("--nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_ON_NODE")),
+            12,
+            "4",
+        ),
         ("", format!("salloc -N 2 --gpus-per-node 8 srun {plain}"), 16, "none"),
         // MPI.
         ("", format!("mpirun -np 192 --map-by ppr:8:node {plain}"), 192, "none"),
@@ -397,6 +411,9 @@ fn strings_that_run_themselves_come_to_an_end() {
         "f() { bash -c f; bash -c f; }\nf\n".to_owned(),
         "cat > a.sh <<'E'\nbash a.sh\nbash a.sh\nE\nbash a.sh\n".to_owned(),
         "srun ".repeat(20_000),
+        format!("SLURM_NTASKS={}\n{}", "9".repeat(200_000), "srun a\n".repeat(50_000)),
+        format!("f() {{ {}\n}}\n{}", "x ".repeat(100_000), "srun f\n".repeat(50_000)),
+        format!("set -- x\n{}", "f() { srun f $@ $@; }\nf a b c\n".repeat(500)),
         "echo $(( $(( ".repeat(20_000),
         "bash -c '".repeat(20_000),
         "#SBATCH --nodes=99999999999999999999\n#SBATCH --gres=gpu:,,:::(\n".repeat(2_000),

@@ -121,6 +121,22 @@ const DEEPSPEED: &[(&str, Part)] = &[
     ("--host", Part::Hosts),
 ];
 
+/// Variables that schedulers set.
+pub(super) const VARIABLES: [&str; 12] = [
+    "SLURM_NNODES",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_NTASKS",
+    "SLURM_NPROCS",
+    "SLURM_NTASKS_PER_NODE",
+    "SLURM_GPUS_ON_NODE",
+    "SLURM_GPUS_PER_NODE",
+    "SLURM_GPUS",
+    "SLURM_GPUS_PER_TASK",
+    "PBS_NUM_NODES",
+    "PBS_NUM_PPN",
+    "PBS_NP",
+];
+
 /// Hosts, and the slots of each where all have as many.
 pub(super) type Hosts = (u64, Option<u64>);
 
@@ -415,10 +431,10 @@ impl Job {
     }
 
     /// The variables that schedulers set, with the lines that they follow from.
-    pub(super) fn variables(&self) -> Vec<(String, String, u64)> {
+    pub(super) fn variables(&self) -> Vec<(&'static str, String, u64)> {
         let line = |said: &Option<Said>| said.as_ref().map_or(0, |said| said.line);
         let (nodes, at) = (self.node_count(), line(&self.nodes));
-        let mut made: Vec<(&str, Option<u64>, u64)> = vec![];
+        let mut made: Vec<(&'static str, Option<u64>, u64)> = vec![];
         if self.schedulers.contains(&"slurm") {
             let ranks = self.rank_count().or(nodes);
             let ranks_at = line(&self.ranks).max(line(&self.ranks_per_node)).max(at);
@@ -449,7 +465,7 @@ impl Job {
             ]);
         }
         let known = made.into_iter().filter_map(|(name, value, line)| Some((name, value?, line)));
-        known.map(|(name, value, line)| (name.to_owned(), value.to_string(), line)).collect()
+        known.map(|(name, value, line)| (name, value.to_string(), line)).collect()
     }
 }
 

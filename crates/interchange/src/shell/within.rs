@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use super::job::Job;
+use super::job::{self, Job};
 use super::reader::Reader;
-use super::wrapper::{self, Then};
+use super::wrapper::{self, Found, Then};
 use super::{Command, MAX_EXPANDED, Text, Word};
 
 /// Functions that call each other, at most.
@@ -126,25 +126,26 @@ impl Reader<'_> {
     /// What a scheduler is told at the head of a script, and the variables that it sets.
     pub(super) fn directives(&mut self, text: &str, base: u64) {
         let mut job = Job::directives(text, base);
-        // What a command line says wins over the script that it hands in.
         if self.script.submits {
+            // What a command line says wins over the script that it hands in.
             job.overlay(&self.script.job);
-        } else if job.is_empty() {
+        } else if job.is_empty() || !self.script.job.is_empty() {
+            // To a shell they are comments.
             return;
-        } else {
-            let mut whole = (*self.script.job).clone();
-            whole.overlay(&job);
-            job = whole;
         }
         self.script.submits = false;
-        for (name, value, line) in job.variables() {
-            if self.script.answered.contains(&name) {
-                continue;
-            }
-            let marks = value.chars().map(|letter| (letter, line)).collect();
-            self.script.variables.insert(name, vec![marks]);
-        }
+        self.set_variables(&job);
         self.script.job = Rc::new(job);
+    }
+
+    /// Sets the variables that a scheduler sets, but for those that are answered.
+    fn set_variables(&mut self, job: &Job) {
+        for (name, value, line) in job.variables() {
+            if !self.script.answered.contains(name) {
+                let marks = value.chars().map(|letter| (letter, line)).collect();
+                self.script.variables.insert(name.to_owned(), vec![marks]);
+            }
+        }
     }
 
     /// Runs the functions that nothing called: a file may be nothing but functions.
@@ -157,60 +158,74 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps a command, without what only starts it; one in a string is read as a script.
+    /// Keeps a command, without what only starts it; one in a string is read as a script. What
+    /// starts it is told of the machine, and sets variables, for this command alone.
     pub(super) fn started(&mut self, words: Vec<Word>, strings: &[(usize, Text)]) {
+        let Some(found) = wrapper::find(&words) else { return self.program(words, strings) };
         let outer = Rc::clone(&self.script.job);
-        let mut at = 0;
-        for _ in 0..MAX_WRAPPERS {
-            let rest = words.get(at..).unwrap_or_default();
-            let Some(found) = wrapper::find(rest) else { break };
-            self.wrapped(&found);
-            at += found.command;
-            match found.then {
-                Then::Command => {}
-                Then::Image(image) => {
-                    let inner = words.get(at..).unwrap_or_default();
-                    if let Some(inner) = wrapper::of_image(&found, image, inner) {
-                        self.program(inner, &[]);
-                        self.script.job = outer;
-                        return;
-                    }
-                }
-                Then::One if words.len() > at + 1 => {}
-                Then::Text | Then::One => {
-                    let is_key = |(word, _): &Word| matches!(word.as_str(), "Enter" | "C-m");
-                    let inner = words.get(at..).unwrap_or_default();
-                    let keys = inner.iter().rev().take_while(|word| is_key(word)).count();
-                    let inner = inner.get(..inner.len() - keys).unwrap_or_default();
-                    if inner.is_empty() {
-                        self.document(true);
-                    } else {
-                        self.read_text(&joined(inner, at, strings), &[]);
-                    }
-                    self.script.job = outer;
-                    return;
-                }
-            }
-            if let Some(word) = found.wrap {
-                self.read_text(&marks(&word), &[]);
-                self.script.job = outer;
-                return;
-            }
+        let own = |name: &str| self.script.variables.get(name);
+        let lengths = job::VARIABLES.iter().filter_map(|name| own(name)).flatten().map(Vec::len);
+        let (length, line) = (lengths.sum(), found.line);
+        let variables = job::VARIABLES.map(|name| (name, own(name).cloned()));
+        self.spend(length, line);
+        if self.script.fault.is_some() {
+            return;
         }
-        if at == 0 {
-            self.program(words, strings);
-        } else if let Some(inner) = words.get(at..).filter(|inner| !inner.is_empty()) {
-            if !self.call(inner) && !self.source(inner) {
-                let shift =
-                    |(place, text): &(usize, Text)| Some((place.checked_sub(at)?, text.clone()));
-                let strings: Strings = strings.iter().filter_map(shift).collect();
-                self.program(inner.to_vec(), &strings);
-            }
-        } else {
-            self.document(true);
+        self.start(found, &words, strings);
+        for (name, value) in variables {
+            match value {
+                Some(value) => self.script.variables.insert(name.to_owned(), value),
+                None => self.script.variables.remove(name),
+            };
         }
         self.script.submits = false;
         self.script.job = outer;
+    }
+
+    fn start(&mut self, first: Found<'_>, words: &[Word], strings: &[(usize, Text)]) {
+        let (mut next, mut at) = (Some(first), 0);
+        for _ in 0..MAX_WRAPPERS {
+            let Some(found) = next else { break };
+            self.wrapped(&found);
+            at += found.command;
+            if let Some(word) = found.wrap {
+                self.read_text(&marks(&word), &[]);
+                return;
+            }
+            let inner = words.get(at..).unwrap_or_default();
+            match found.then {
+                Then::One if inner.len() > 1 => {}
+                Then::Text | Then::One => return self.typed(inner, at, strings),
+                Then::Command => {}
+                Then::Image(image) => {
+                    if let Some(inner) = wrapper::of_image(&found, image, inner) {
+                        return self.program(inner, &[]);
+                    }
+                }
+            }
+            next = wrapper::find(inner);
+        }
+        let Some(inner) = words.get(at..).filter(|inner| !inner.is_empty()) else {
+            return self.document(true);
+        };
+        if !self.call(inner) && !self.source(inner) {
+            let shift =
+                |(place, text): &(usize, Text)| Some((place.checked_sub(at)?, text.clone()));
+            let strings: Strings = strings.iter().filter_map(shift).collect();
+            self.program(inner.to_vec(), &strings);
+        }
+    }
+
+    /// Words that a shell reads as one text, without the keys that end it.
+    fn typed(&mut self, words: &[Word], first: usize, strings: &[(usize, Text)]) {
+        let is_key = |(word, _): &&Word| matches!(word.as_str(), "Enter" | "C-m");
+        let keys = words.iter().rev().take_while(is_key).count();
+        let words = words.get(..words.len() - keys).unwrap_or_default();
+        if words.is_empty() {
+            self.document(true);
+        } else {
+            self.read_text(&joined(words, first, strings), &[]);
+        }
     }
 
     /// A command that nothing else starts: a shell with a string, or a program.
@@ -297,7 +312,7 @@ impl Reader<'_> {
     }
 
     /// Takes what a command that starts others says of the machine.
-    fn wrapped(&mut self, found: &wrapper::Found<'_>) {
+    fn wrapped(&mut self, found: &Found<'_>) {
         for (name, value, line) in &found.assigned {
             let marks = value.chars().map(|letter| (letter, *line)).collect();
             self.script.assign((*name).to_owned(), vec![marks], false);
@@ -305,6 +320,9 @@ impl Reader<'_> {
         let mut job = (*self.script.job).clone();
         job.take(found, &mut |path| self.script.host_file(path));
         self.script.submits |= found.name == "sbatch";
+        if matches!(found.name, "srun" | "salloc") {
+            self.set_variables(&job);
+        }
         self.script.job = Rc::new(job);
     }
 }
