@@ -255,10 +255,10 @@ pub(super) fn parameters(known: &Known) -> Option<[f64; 2]> {
     Some([plan.params_total() as f64, plan.params_active() as f64])
 }
 
-/// Are two words one name with two numbers: `v2` and `v3`, `qwen3` and `qwen4`?
+/// Are two words one name with two numbers: `v2` and `v3`, `qwen3` and `qwen4`, or one and none?
 fn is_other_generation(word: &str, known: &str) -> bool {
     let cut = |word: &str| {
-        let end = word.find(|letter: char| !letter.is_ascii_alphabetic())?;
+        let end = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
         let (letters, number) = word.split_at_checked(end)?;
         let is_number = number.chars().all(|c| c.is_ascii_digit() || c == '.');
         is_number.then(|| (letters.to_owned(), number.to_owned()))
@@ -285,6 +285,6 @@ pub(super) fn is_near(name: &str, known: &Known) -> bool {
                 || (!OTHER.contains(&word.as_str())
                     && !own.iter().any(|known| is_other_generation(word, known))
                     && !is_layers(word)
-                    && Size::of(word).is_none_or(|size| size.is_of(known)))
+                    && Size::of(word).is_none_or(|size| sizes(&own) == 0 && size.is_of(known)))
         })
 }

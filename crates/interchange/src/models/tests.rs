@@ -231,6 +231,8 @@ fn a_near_name_is_no_guess_where_it_says_another_shape() {
         "Qwen/Qwen2.5-VL-7B-Instruct",
         "deepseek-v3-lite",
         "org/own",
+        "qwen3moe-30b",
+        "baichuan-13b",
         "glm5_4layers",
         "x",
     ] {
