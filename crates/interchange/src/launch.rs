@@ -23,7 +23,7 @@ use crate::arguments::Argument;
 use crate::carried;
 use crate::draft::{Draft, MAX_KEYS, UNTOLD};
 use crate::flags::{self, Arity, Effect, Flag};
-use crate::{Format, dialects};
+use crate::{Format, beside, dialects};
 
 pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
@@ -31,11 +31,11 @@ pub(crate) use named::{ask_for, ask_which, known_as};
 use tokenizer::Tokenizer;
 
 /// Arguments that mean something together, by name.
-pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>, Beside);
+pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>, Said);
 
 /// What arguments tell that set nothing themselves.
 #[derive(Clone, Copy, Default)]
-struct Beside {
+struct Said {
     /// The tokenizer that they name.
     tokenizer: Option<Tokenizer>,
     /// Are they Megatron-DeepSpeed's?
@@ -141,11 +141,11 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     // Names of runs and files stand in any text.
     let says =
         draft.model.is_some() || arguments.iter().filter(|a| a.name != "run-name").any(knows);
-    let beside = Beside {
+    let said = Said {
         tokenizer: tokenizer::named(&arguments),
         is_deepspeed: is_megatron_deepspeed(&arguments, draft),
     };
-    let mut parts = Parts(BTreeMap::new(), beside);
+    let mut parts = Parts(BTreeMap::new(), said);
     // What stands before the program is for what starts it.
     let is_program = |it: &Argument| it.values.iter().any(|word| word.ends_with(".py"));
     let first = arguments.iter().position(is_program).map_or(0, |place| place + 1);
@@ -329,7 +329,8 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
         // The script's reader tells of variables that nothing sets, but for those behind a switch.
         let told = word.starts_with("${") && !(flag.arity == Arity::Switch && index == 0);
         let is_program = word.ends_with(".py") || word == "-m" || is_module(index);
-        if !told && !is_program {
+        // Files that a command names are read, or told of, where they are looked for.
+        if !told && !is_program && !beside::is_file(word) {
             draft.unknown(word, line, None);
         }
     }

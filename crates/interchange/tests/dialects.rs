@@ -131,7 +131,7 @@ fn what_a_recipe_extends_may_say_which_trainer_runs() {
 
 #[test]
 fn stages_of_a_model_that_is_asked_for_are_no_fault_of_the_guess() {
-    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py --model-name-or-path own/made \
+    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py --model-name-or-path own/Qwen3-30B-A3B-Made \
                 --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --seq-length 4096 \
                 --micro-batch-size 1 --decoder-first-pipeline-num-layers 1 \
                 --decoder-last-pipeline-num-layers 2";

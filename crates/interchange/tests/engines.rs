@@ -1,7 +1,9 @@
 //! Launch commands of inference engines.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use interchange::{Answers, Bundle, Format, Import, Provenance, command, export_command, import};
+use interchange::{
+    Answers, Bundle, Format, Import, Provenance, command, export_command, import, import_with,
+};
 use model::choice::{Choice as _, Engine};
 use model::design::{Design, KnobId};
 use model::preset::Preset;
@@ -227,8 +229,15 @@ proptest! {
 /// Reads a text that starts an engine, whatever the weights' room.
 #[track_caller]
 fn starts(text: &str, values: &str) -> Import {
+    starts_model(text, None, values)
+}
+
+/// The same of a text that leaves the model to an answer.
+#[track_caller]
+fn starts_model(text: &str, model: Option<&str>, values: &str) -> Import {
     assert_eq!(Format::detect(text), Format::Serving, "{text}");
-    let import = import(Format::Serving, text, None);
+    let answers = Answers { model: model.map(str::to_owned), ..Answers::default() };
+    let import = import_with(Format::Serving, text, None, &answers);
     assert_eq!(import.errors, [], "{text}");
     let design = import.design.as_ref().unwrap();
     for setting in values.split_whitespace() {
@@ -270,8 +279,9 @@ fn a_file_of_an_engine_s_settings_is_read_alone_and_beside_its_command() {
     starts(vllm, "engine=vllm tensor_parallel_size=2 max_num_seqs=64 transformer.num_layers=48");
     let tensorrt = "enable_attention_dp: true\ntensor_parallel_size: 8\nkv_cache_config:\n  dtype: \
                     fp8\ncuda_graph_config:\n  max_batch_size: 512\nmoe_expert_parallel_size: 8\n";
-    let import = starts(
+    let import = starts_model(
         tensorrt,
+        Some("deepseek-r1"),
         "engine=tensorrt_llm tensor_parallel_size=1 data_parallel_size=8 kv_cache_dtype=fp8 \
          moe_expert_parallel_size=8",
     );

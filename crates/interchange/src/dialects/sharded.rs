@@ -74,7 +74,7 @@ fn is_sharded(arguments: &[Argument]) -> bool {
 }
 
 fn framework(arguments: &mut Vec<Argument>, value: &str, line: u64) {
-    push_first(arguments, "framework", value, line);
+    push_first(arguments, "kernel-framework", value, line);
 }
 
 /// `--deepspeed`: a stage of ms-swift's, JSON, or a file, which may be there.

@@ -400,5 +400,5 @@ pub(super) fn is_end(name: &str) -> bool {
         Nothing(_) => false,
     };
     [ARGUMENTS, LAUNCHER, ENGINE].iter().any(|table| table.iter().any(|(_, to)| ends(to)))
-        || matches!(name, "framework" | "context-parallel-algo" | "least-batch-size")
+        || matches!(name, "kernel-framework" | "context-parallel-algo" | "least-batch-size")
 }

@@ -191,6 +191,8 @@ pub(super) static FLAGS: &[Flag] = &[
     on("moe-hierarchical-alltoallv", moe_hierarchical_alltoallv),
     // Batch and precision.
     value("seq-length", seq_length), value("encoder-seq-length", seq_length),
+    // What a dialect says of its own step.
+    value("kernel-framework", framework),
     value("micro-batch-size", micro_batch_size), one("global-batch-size"),
     switch("bf16"), switch("fp16"), one("fp8-format"), one("fp8"), one("fp8-recipe"),
     one("fp4-format"), one("fp4"), one("fp4-recipe"), one("mixed-precision-recipe"),
