@@ -64,6 +64,8 @@ pub(super) type Word = (String, u64);
 pub(super) struct Command {
     words: Vec<Word>,
     job: Rc<job::Job>,
+    /// Variables that are set for it alone: `TP=2 bash run.sh`.
+    own: Vec<(String, Vec<Text>)>,
 }
 
 /// What has been read so far.
@@ -74,6 +76,8 @@ pub(super) struct Script {
     /// In the order in which they were first set.
     order: Vec<String>,
     commands: Vec<Command>,
+    /// Variables that are set for the command at hand.
+    own: Vec<(String, Vec<Text>)>,
     /// Variables whose default was taken, with it.
     defaults: BTreeMap<String, String>,
     /// The line of the first condition or loop.
@@ -154,7 +158,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         return vec![];
     }
     script.commands.iter_mut().for_each(|it| dialects::spell_out(&mut it.words));
-    let (mut words, job) = launched(&script, draft);
+    let Launched { mut words, job, own } = launched(&script, draft);
     let machine = launcher::machine(&script, &mut words, &job, draft);
     if let Some(line) = script.branches {
         let detail = format!(
@@ -190,7 +194,8 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     arguments.extend(of_words(&words));
     if arguments.iter().all(|argument| argument.name != "num-layers") {
         let more = dialects::of_variables(&arguments, |name| {
-            let value = script.variables.get(name)?.first()?;
+            let given = own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+            let value = given.or_else(|| script.variables.get(name))?.first()?;
             Some((value.iter().map(|(c, _)| *c).collect(), value.first()?.1))
         });
         arguments.extend(more);
@@ -241,8 +246,16 @@ fn report_bare_variables(words: &[Word], draft: &mut Draft) {
     }
 }
 
-/// The words of the command with most arguments that set something, and its machine.
-fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
+/// What starts the training.
+struct Launched {
+    words: Vec<Word>,
+    job: Rc<job::Job>,
+    /// Variables that are set for it alone.
+    own: Vec<(String, Vec<Text>)>,
+}
+
+/// The command with most arguments that set something.
+fn launched(script: &Script, draft: &mut Draft) -> Launched {
     let begins_bare =
         |command: &&Command| command.words.first().is_some_and(|word| is_argument(&word.0));
     let bare = script.commands.iter().filter(begins_bare).flat_map(|command| &command.words);
@@ -251,7 +264,7 @@ fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
     let best = commands.map(|own| (weight(&own.words), own)).max_by_key(|(weight, _)| *weight);
     match best {
         Some((most, best)) if most > weight(&bare) => {
-            let best = first_round(script, most, best, draft);
+            let best = first_run(script, most, best, draft);
             let others = script.commands.iter().filter(|other| !std::ptr::eq(*other, best));
             for other in others.filter(|other| weight(&other.words) > 0) {
                 if let Some((word, line)) = other.words.first() {
@@ -262,30 +275,51 @@ fn launched(script: &Script, draft: &mut Draft) -> (Vec<Word>, Rc<job::Job>) {
                     );
                 }
             }
-            (best.words.clone(), Rc::clone(&best.job))
+            let Command { words, job, own } = best;
+            Launched { words: words.clone(), job: Rc::clone(job), own: own.clone() }
         }
-        _ if weight(&bare) > 0 => (bare, Rc::clone(&script.job)),
-        _ => (from_variables(script, draft), Rc::clone(&script.job)),
+        _ => {
+            let words = if weight(&bare) > 0 { bare } else { from_variables(script, draft) };
+            let mut all = script.commands.iter().rev().map(|command| &command.own);
+            let own = all.find(|own| !own.is_empty()).cloned().unwrap_or_default();
+            Launched { words, job: Rc::clone(&script.job), own }
+        }
     }
 }
 
-/// Of a command that a loop starts again with other values the first.
-fn first_round<'a>(
+/// Of a program that a loop or a list of experiments starts again and again the first run, where
+/// it has at least half as many arguments as the one with most.
+fn first_run<'a>(
     script: &'a Script,
     most: usize,
-    last: &'a Command,
+    best: &'a Command,
     draft: &mut Draft,
 ) -> &'a Command {
     let place = |command: &Command| command.words.first().map(|(_, line)| *line);
-    let is_round = |own: &&Command| place(own) == place(last) && weight(&own.words) == most;
-    let first = script.commands.iter().find(is_round).unwrap_or(last);
-    if first.words != last.words {
+    let name = program(&best.words);
+    let is_run = |own: &&Command| {
+        let is_same = match name {
+            Some(name) => program(&own.words) == Some(name),
+            None => place(own) == place(best),
+        };
+        is_same && (2 * weight(&own.words) >= most || !own.own.is_empty())
+    };
+    let first = script.commands.iter().find(is_run).unwrap_or(best);
+    let is_other = |own: &&Command| own.words != first.words || own.own != first.own;
+    if script.commands.iter().filter(is_run).any(|own| is_other(&own)) {
         let line = place(first).unwrap_or_default();
         let detail =
-            format!("line {line} starts several runs, one after another: the first is read");
+            format!("the text starts several runs, one after another: that of line {line} is read");
         draft.assume(None, detail);
     }
     first
+}
+
+/// The program or script that a command starts.
+fn program(words: &[Word]) -> Option<&str> {
+    let mut words = words.iter().take(MAX_FIRST).map(|(word, _)| word.as_str());
+    let is_program = |word: &&str| [".py", ".sh"].iter().any(|end| word.ends_with(end));
+    words.find(is_program).map(wrapper::base)
 }
 
 /// A piece of a script that only sets variables: the arguments in all of them.

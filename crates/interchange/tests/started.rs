@@ -423,3 +423,34 @@ fn strings_that_run_themselves_come_to_an_end() {
         assert!(started.elapsed().as_secs() < 8, "{:.60}: {:?}", text, started.elapsed());
     }
 }
+
+/// After yanring/Megatron-MoE-ModelZoo, `best_practice`: experiments with variables of their own.
+#[test]
+fn of_several_runs_of_one_program_the_first_is_read_with_its_own_variables() {
+    let text = "export MODEL=Qwen3-30B-A3B MBS=1 SEQ_LEN=4096\n\
+                PP=1 TP=2 EP=8 NNODES=4 GPUS_PER_NODE=8 bash ./bench.sh\n\
+                PP=8 TP=4 EP=4 MBS=4 NNODES=16 PR=mxfp8 bash ./bench.sh --recompute-granularity \
+                full --recompute-method uniform --recompute-num-layers 1\n";
+    let import = interchange::import(Format::detect(text), text, None);
+    let design = import.design.unwrap();
+    assert_eq!(design.parallel.tensor_model_parallel_size, 2);
+    assert_eq!(design.training.micro_batch_size, 1);
+    assert_eq!(design.get(KnobId::recompute_granularity).to_string(), "none");
+    assert!(import.assumed.iter().any(|it| it.detail.contains("several runs")));
+    let text = text.replace("PP=1 TP=2", "A=1 PP=1 PR=mxfp8 TP=2");
+    let import = interchange::import(Format::detect(&text), &text, None);
+    assert_eq!(import.design.unwrap().get(KnobId::precision).to_string(), "mxfp8");
+}
+
+/// After NVIDIA-NeMo/Megatron-Bridge, `examples/models/nemotron`: layouts in an array.
+#[test]
+fn variables_of_a_loop_s_last_round_are_not_those_of_its_first_run() {
+    let text = "for C in \"4,1\" \"2,2\"; do\n  IFS=',' read -r TP PP <<< \"$C\"\n  \
+                CMD=\"python scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config\"\n  \
+                CMD=\"$CMD model.tensor_model_parallel_size=$TP\"\n  \
+                CMD=\"$CMD model.pipeline_model_parallel_size=$PP\"\n  \
+                srun --nodes 2 --gpus-per-node 8 bash -c \"$CMD\"\ndone\n";
+    let design = interchange::import(Format::detect(text), text, None).design.unwrap();
+    assert_eq!(design.parallel.tensor_model_parallel_size, 4);
+    assert_eq!(design.parallel.pipeline_model_parallel_size, 1);
+}

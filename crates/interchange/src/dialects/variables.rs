@@ -18,6 +18,7 @@ const ROWS: &[(&[&str], &str)] = &[
     (&["GBS", "GLOBAL_BATCH_SIZE"], "global-batch-size"),
     (&["MBS", "MICRO_BATCH_SIZE"], "micro-batch-size"),
     (&["SEQ_LEN", "SEQ_LENGTH", "SEQLEN", "PRIMUS_SEQ_LENGTH"], "seq-length"),
+    (&["PR", "PRECISION"], "precision"),
     (&["NNODES", "DGXNNODES", "NUM_NODES"], "nnodes"),
     (&["NPROC_PER_NODE", "GPUS_PER_NODE", "NPUS_PER_NODE", "DGXNGPU", "NUM_GPUS_PER_NODE",
         "NGPU"],
@@ -31,7 +32,9 @@ pub(crate) fn of_variables(
     arguments: &[Argument],
     mut value: impl FnMut(&str) -> Option<(String, u64)>,
 ) -> Vec<Argument> {
-    let is_given = |name: &str| arguments.iter().any(|argument| argument.name == name);
+    let is_given = |name: &str| {
+        arguments.iter().any(|argument| argument.name.rsplit('.').next() == Some(name))
+    };
     let missing = ROWS.iter().filter(|(_, name)| !is_given(name));
     let made = missing.filter_map(|(variables, name)| {
         let mut found = variables.iter().filter_map(|variable| value(variable));

@@ -30,6 +30,8 @@ pub(super) const PRECISION: &[(&str, &str, &str)] = &[
     ("float16", "fp16", "true"),
     ("fp8", "fp8-format", "hybrid"),
     ("amp_fp8", "fp8-format", "hybrid"),
+    ("mxfp8", "mixed-precision-recipe", "mxfp8"),
+    ("nvfp4", "mixed-precision-recipe", "nvfp4"),
     ("32", "", "fp32, as without being told"),
     ("fp32", "", "fp32, as without being told"),
     ("float32", "", "fp32, as without being told"),

@@ -9,6 +9,9 @@ use crate::files::Files;
 /// Words that open or part a condition or loop, and stand before a command.
 const KEYWORDS: [&str; 12] =
     ["if", "then", "else", "elif", "fi", "while", "until", "do", "done", "{", "}", "!"];
+/// Variables that are set before a command, with what they were.
+type Own = Vec<(String, Option<Vec<Text>>)>;
+
 /// Words before an assignment or a command that change neither.
 const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"];
 
@@ -103,6 +106,7 @@ impl Reader<'_> {
         let mut words: Vec<Word> = vec![];
         let mut strings: Strings = vec![];
         let mut beginning = true;
+        let mut own: Own = vec![];
         loop {
             self.blanks();
             let start = self.at;
@@ -110,7 +114,7 @@ impl Reader<'_> {
                 None => break,
                 Some(';') if self.peek_at(1) == Some(';') && self.is_in_case() => {
                     self.at += 2;
-                    self.finish(words, &strings);
+                    self.finish_with(own, words, &strings);
                     return self.pattern();
                 }
                 Some(end @ ('\n' | ';' | '|' | '&' | '(' | ')')) => {
@@ -127,7 +131,7 @@ impl Reader<'_> {
             if beginning && self.keyword() {
                 continue;
             }
-            if beginning && self.assignment() {
+            if beginning && self.assignment(&mut own) {
                 continue;
             }
             let line = self.line;
@@ -152,7 +156,24 @@ impl Reader<'_> {
                 break;
             }
         }
-        self.finish(words, &strings);
+        self.finish_with(own, words, &strings);
+    }
+
+    /// The same with the variables that are set before a command, which it has for itself.
+    fn finish_with(&mut self, own: Own, words: Vec<Word>, strings: &[(usize, Text)]) {
+        if words.is_empty() || own.is_empty() {
+            self.script.own.clear();
+            return self.finish(words, strings);
+        }
+        let value = |name: &String| Some((name.clone(), self.script.variables.get(name)?.clone()));
+        self.script.own = own.iter().filter_map(|(name, _)| value(name)).collect();
+        self.finish(words, strings);
+        for (name, before) in own.into_iter().rev() {
+            match before {
+                Some(before) => self.script.variables.insert(name, before),
+                None => self.script.variables.remove(&name),
+            };
+        }
     }
 
     /// Keeps a command, or does it where it is the shell's own.
@@ -230,7 +251,7 @@ impl Reader<'_> {
     }
 
     /// Reads `NAME=value`, `NAME+=value` or `NAME=(..)`, if that is what comes.
-    fn assignment(&mut self) -> bool {
+    fn assignment(&mut self, own: &mut Own) -> bool {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut end = self.at;
         while self.letters.get(end).copied().is_some_and(is_name) {
@@ -257,6 +278,13 @@ impl Reader<'_> {
         } else {
             vec![self.words(false).into_iter().flatten().collect()]
         };
+        self.blanks();
+        if !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | ')')) {
+            // A command may follow, which has it for itself.
+            let before = self.script.variables.get(&name).cloned();
+            self.spend(before.iter().flatten().map(Vec::len).sum(), self.line);
+            own.push((name.clone(), before));
+        }
         self.script.assign(name, value, append);
         true
     }

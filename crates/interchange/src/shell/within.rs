@@ -240,7 +240,8 @@ impl Reader<'_> {
         };
         if !is_done {
             let job = Rc::clone(&self.script.job);
-            self.script.commands.push(Command { words, job });
+            let own = std::mem::take(&mut self.script.own);
+            self.script.commands.push(Command { words, job, own });
         }
     }
 
