@@ -153,6 +153,11 @@ pub(crate) fn has_recipes(title: &str) -> bool {
     title == megatron_core::BRIDGE
 }
 
+/// Is a framework Megatron-DeepSpeed, and not a trainer that DeepSpeed shards?
+pub(crate) fn is_megatron_deepspeed(title: &str) -> bool {
+    title == megatron_core::MEGATRON_DEEPSPEED
+}
+
 /// Is a framework torchtitan?
 pub(crate) fn is_torchtitan(title: &str) -> bool {
     title == torchtitan::TITLE

@@ -143,7 +143,8 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         draft.model.is_some() || arguments.iter().filter(|a| a.name != "run-name").any(knows);
     let said = Said {
         tokenizer: tokenizer::named(&arguments),
-        is_deepspeed: is_megatron_deepspeed(&arguments, draft),
+        is_deepspeed: draft.model.is_none()
+            && draft.title.is_some_and(dialects::is_megatron_deepspeed),
     };
     let mut parts = Parts(BTreeMap::new(), said);
     // What stands before the program is for what starts it.
@@ -193,22 +194,6 @@ const SHAPE: [&str; 4] = [
     "position-embedding-type",
     "untie-embeddings-and-output-weights",
 ];
-
-/// Are the arguments those of Megatron-DeepSpeed, and not of a trainer that DeepSpeed shards?
-///
-/// Source: Megatron-DeepSpeed `megatron/arguments.py`, and `add_config_arguments` of
-/// `deepspeed/__init__.py`: its switch stands beside the file and the stage.
-fn is_megatron_deepspeed(arguments: &[Argument], draft: &Draft) -> bool {
-    let has = |name: &str| arguments.iter().any(|it| it.name == name);
-    let own = ["deepspeed-config", "zero-stage", "deepspeed-activation-checkpointing"];
-    let is_switch = |it: &Argument| {
-        it.name == "deepspeed" && it.values.first().is_none_or(|word| word.starts_with('-'))
-    };
-    draft.model.is_none()
-        && !draft.title.is_some_and(dialects::is_trainer)
-        && (arguments.iter().any(is_switch) || own.iter().any(|name| has(name)))
-        && (has("num-layers") || has("expert-interval"))
-}
 
 /// What Megatron-LM and MindSpeed-LLM do without being told, where it isn't our neutral value.
 ///

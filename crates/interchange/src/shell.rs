@@ -192,7 +192,10 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         });
     }
     arguments.extend(of_words(&words));
-    if arguments.iter().all(|argument| argument.name != "num-layers") {
+    // What a program of Python is told stands in its arguments; a script reads variables.
+    let is_told = weight(&words) > 2
+        && words.iter().take(MAX_FIRST).any(|(word, _)| word.ends_with(".py") || word == "-m");
+    if !is_told && arguments.iter().all(|argument| argument.name != "num-layers") {
         let more = dialects::of_variables(&arguments, |name| {
             let given = own.iter().find(|(own, _)| own == name).map(|(_, value)| value);
             let value = given.or_else(|| script.variables.get(name))?.first()?;

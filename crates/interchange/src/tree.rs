@@ -97,8 +97,8 @@ impl Flat {
                 });
                 words.collect()
             }
-            Node::List(items) => match layout(items) {
-                Some(pattern) => vec![pattern],
+            Node::List(items) => match layout(items).map(|it| vec![it]).or_else(|| leaves(items)) {
+                Some(values) => values,
                 None => return self.walk(path, aside, node, draft),
             },
             Node::Map(_) => return self.walk(path, aside, node, draft),
@@ -110,6 +110,19 @@ impl Flat {
             self.arguments.push(Argument { name: path.to_owned(), values, line });
         }
     }
+}
+
+/// The words of lists within each other, in their order; none where one holds keys.
+fn leaves(items: &[Node]) -> Option<Vec<String>> {
+    let mut words = vec![];
+    for item in items {
+        match item {
+            Node::Scalar(text, _) => words.push(text.clone()),
+            Node::List(items) => words.extend(leaves(items)?),
+            Node::Map(_) => return None,
+        }
+    }
+    Some(words)
 }
 
 /// The pipeline's stages where lists of words say what each holds.

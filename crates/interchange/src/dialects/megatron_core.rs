@@ -1,12 +1,15 @@
 //! The tables of frameworks around Megatron-Core.
 
 use super::To::{self, Argument as Is, Choice, Nothing, Unless};
-use super::words::{MIXED, PRECISION};
+use super::words::{MIXED, PRECISION, SHARDING};
 use super::{Dialect, reinforcement};
 use crate::flags;
 
 /// The dialect of recipes, whose settings are mostly not in the text.
 pub(super) const BRIDGE: &str = "a recipe of Megatron-Bridge or NeMo";
+
+/// The dialect whose experts stand in every second layer without being told.
+pub(super) const MEGATRON_DEEPSPEED: &str = "Megatron-DeepSpeed";
 
 /// Dialects whose keys are fields of Megatron-Core's configuration, each with the sections that
 /// hold them; all keys where there is none.
@@ -50,6 +53,7 @@ pub(super) fn any_field(name: &str) -> Option<To> {
     FIELDS.iter().find(|(field, _)| *field == name && !is_argument()).map(|(_, to)| *to)
 }
 
+const DATA: &str = "data: the step's time takes reading it as free";
 const WHERE: &str = "how processes start and find each other";
 
 /// How Megatron-Bridge's performance scripts call precisions.
@@ -197,6 +201,31 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
             ("moe-token-dispatcher-type", "alltoall"), ("moe-permute-fusion", ""),
         ],
+    },
+    // Megatron-DeepSpeed. Source: megatron/arguments.py of deepspeedai/Megatron-DeepSpeed and
+    // bigscience-workshop/Megatron-DeepSpeed.
+    Dialect {
+        title: MEGATRON_DEEPSPEED,
+        markers: &[
+            &["--deepspeed-activation-checkpointing"], &["--no-pipeline-parallel"],
+            &["--deepspeed", "--num-layers"], &["--zero-stage", "--num-layers"],
+            &["--deepspeed", "--expert-interval"],
+        ],
+        strict: false,
+        rows: &[
+            ("zero-stage", Choice(SHARDING)), ("zero-optimization.stage", Choice(SHARDING)),
+            ("deepspeed", Nothing("the engine of the step")),
+            ("deepspeed-config", Nothing("read, where its file is given, too")),
+            ("deepspeed-activation-checkpointing", Nothing("how layers are computed again")),
+            ("no-pipeline-parallel", Nothing("one stage, as the degree says")),
+            ("embed-layernorm", Nothing("one norm more: too small to count")),
+            ("abort-on-unmet-fused-kernel-constraints", Nothing(WHERE)),
+            ("kill-switch-path", Nothing(WHERE)), ("reset-progress", Nothing(LEARNING)),
+            ("norm-target-loss", Nothing(LEARNING)),
+            ("train-weighted-split-paths-path", Nothing(DATA)),
+            ("valid-weighted-split-paths-path", Nothing(DATA)),
+        ],
+        defaults: &[],
     },
     // MegaBlocks' fork of Megatron-LM. Source: exp/dmoe of databricks/megablocks.
     Dialect {
