@@ -117,9 +117,9 @@ pub(crate) fn is_trainer(title: &str) -> bool {
     trainers::is_trainer(title) || trainers::is_beside(title)
 }
 
-/// Does a word say anything about a step in the words of a trainer?
+/// Does a word say anything about a step in the words of a trainer or of MaxText?
 pub(crate) fn is_word(word: &str) -> bool {
-    trainers::is_word(word)
+    trainers::is_word(word) || maxtext::is_word(word)
 }
 
 /// The arguments of a file that another one names, in Megatron's words where it is one that says

@@ -426,6 +426,11 @@ impl Draft {
         self.set.iter().find(|set| set.knob == knob)
     }
 
+    /// Is the knob as the framework has it without being told?
+    pub(crate) fn is_assumed(&self, knob: KnobId) -> bool {
+        self.assumed.iter().any(|assumed| assumed.knob == Some(knob))
+    }
+
     /// Does the text set nothing?
     pub(crate) fn sets_nothing(&self) -> bool {
         self.set.is_empty()

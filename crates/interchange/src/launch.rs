@@ -25,6 +25,7 @@ use crate::draft::{Draft, MAX_KEYS, UNTOLD};
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, beside, dialects};
 
+pub(crate) use foreign::command as refuse_command;
 pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
 pub(crate) use named::{ask_for, ask_which, known_as};
@@ -172,7 +173,9 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     tuning::read(&parts, draft);
     machine::read(&parts, base, draft);
     run::batch(&parts, draft);
-    if !parts.has("seq-length") && !draft.is_set(KnobId::seq_length) && base.is_none() {
+    let length = KnobId::seq_length;
+    let is_known = parts.has("seq-length") || draft.is_set(length) || draft.is_assumed(length);
+    if !is_known && base.is_none() {
         let purpose = "the text doesn't say how long sequences are";
         draft.ask_knob(KnobId::seq_length, 0, purpose, "time, memory and what attention costs");
     }

@@ -182,6 +182,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.ask(tree::variable(&name, line, &purpose, Some(value)));
     }
     report_bare_variables(&words, draft);
+    crate::launch::refuse_command(&words, draft);
     let mut arguments = machine;
     // What stands on the command line wins over the files that it names.
     for (word, _) in words.iter().filter(|(word, _)| beside::is_file(word)).take(16) {

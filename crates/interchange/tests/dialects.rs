@@ -481,3 +481,87 @@ fn fields_of_megatron_core_mean_the_same_in_a_text_of_no_framework() {
     let import = has(text, "gated_linear_unit=true add_bias_linear=false");
     assert_eq!(layers(&import), [7, 9, 9, 7]);
 }
+
+/// After volcengine/verl, `examples/sft/gsm8k` and `tests/special_e2e/sft`.
+#[test]
+fn verl_s_fine_tuning_shards_by_fsdp_unless_its_engine_cuts_layers() {
+    let old = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer \
+               data.train_batch_size=64 data.micro_batch_size_per_gpu=2 data.max_length=2048 \
+               model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct ulysses_sequence_parallel_size=2";
+    let import = read(old);
+    assert_eq!(import.dialect, "verl's fine-tuning with FSDP");
+    let design = import.design.unwrap();
+    assert_eq!(design.training.global_batch_size, 64);
+    assert_eq!(
+        design.get(KnobId::data_parallel_sharding_strategy).to_string(),
+        "optim_grads_params"
+    );
+    let megatron = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer \
+                    model.path=Qwen/Qwen3-8B engine.tensor_model_parallel_size=4 \
+                    engine.pipeline_model_parallel_size=2";
+    let design = read(megatron).design.unwrap();
+    assert_eq!(design.parallel.tensor_model_parallel_size, 4);
+    assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
+    assert_eq!(design.training.seq_length, 1024, "as its own configuration has it");
+}
+
+/// After mindspore-lab/mindformers, `configs/glm4`: as many layers as a stage has a number.
+#[test]
+fn numbers_of_layers_that_stages_compute_again_are_read() {
+    let text = "run_mode: 'finetune'\nparallel_config:\n  data_parallel: 2\n  model_parallel: 1\n  \
+                pipeline_stage: 4\n  micro_batch_num: 8\nrunner_config:\n  batch_size: 1\n\
+                recompute_config:\n  recompute: [6, 3, 2, 3]\nmodel:\n  model_config:\n    \
+                type: x\n    seq_length: 4096\n    hidden_size: 4096\n    num_layers: 40\n    \
+                num_heads: 32\n    vocab_size: 32000\n    intermediate_size: 11008\n";
+    let design = read(text).design.unwrap();
+    assert_eq!(design.get(KnobId::recompute_granularity).to_string(), "full");
+    assert_eq!(design.get(KnobId::recompute_num_layers).to_string(), "6,3,2,3");
+    let used = text.replace("'finetune'", "'predict'");
+    assert!(read(&used).errors[0].to_string().contains("no step of training"));
+}
+
+/// After bigscience-workshop/bigscience, `train/tr13-mtf`: the stage stands beside the switch.
+#[test]
+fn megatron_deepspeed_s_stage_says_what_is_sharded() {
+    let text = "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --num-layers 30 \
+                --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 --micro-batch-size 1 \
+                --global-batch-size 64 --fp16 --deepspeed --deepspeed_config ds.json \
+                --zero-stage 1 --deepspeed-activation-checkpointing";
+    let import = read(text);
+    assert_eq!(import.dialect, "Megatron-DeepSpeed");
+    assert_eq!(import.unknown, []);
+    let design = import.design.unwrap();
+    assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
+}
+
+/// After EleutherAI/gpt-neox, `configs/mamba`.
+#[test]
+fn layers_that_a_dialect_has_no_knob_for_are_refused_wherever_they_are_nested() {
+    let text = "{\"num_layers\": 24, \"hidden_size\": 768, \"num_attention_heads\": 12, \
+                \"attention_config\": [[[\"mamba\"], 24]], \"pipe_parallel_size\": 0, \
+                \"train_micro_batch_size_per_gpu\": 4, \"seq_length\": 2048}";
+    let import = import(Format::Megatron, text, None);
+    assert!(import.errors.iter().any(|it| it.key == "--attention-config"), "{:?}", import.errors);
+}
+
+#[test]
+fn a_recipe_s_name_says_its_precision_where_nothing_else_does() {
+    let text = "torchrun --nnodes 8 --nproc_per_node 8 scripts/training/run_recipe.py --recipe \
+                qwen3_30b_a3b_pretrain_mxfp8_config";
+    let import = read(text);
+    let design = import.design.unwrap();
+    assert_eq!(design.get(KnobId::precision).to_string(), "mxfp8");
+    assert!(import.assumed.iter().any(|it| it.knob == Some(KnobId::precision)));
+}
+
+#[test]
+fn commands_that_use_a_model_start_no_training() {
+    for text in [
+        "megatron export --mcore_model x --tensor_model_parallel_size 2",
+        "torchrun --nproc_per_node 8 inference.py --num-layers 32 --hidden-size 4096",
+        "python tools/checkpoint/convert.py --num-layers 32 --hidden-size 4096",
+    ] {
+        let import = import(Format::Megatron, text, None);
+        assert!(import.errors.iter().any(|it| it.detail.contains("no step")), "{text}");
+    }
+}

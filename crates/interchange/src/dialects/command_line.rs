@@ -24,11 +24,13 @@ const SHORT: [(&str, &str); 18] = [
     ("-i", "--container_image"),
 ];
 
-/// Is a word MaxText's trainer: `MaxText/train.py`, `-m maxtext.trainers.pre_train.train`?
+/// Is a word one of MaxText's trainers: `MaxText/train.py`, `-m
+/// maxtext.trainers.post_train.sft.train_sft`?
 fn is_maxtext(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let is_of_it = lower.starts_with("maxtext") || lower.contains("/maxtext/");
-    is_of_it && (lower.ends_with("train") || lower.ends_with("train.py"))
+    let name = lower.trim_end_matches(".py").rsplit(['.', '/']).next().unwrap_or_default();
+    is_of_it && (name.starts_with("train") || lower.contains(".trainers."))
 }
 
 /// Is a word a script of Megatron-Bridge's for measuring?

@@ -54,6 +54,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             &["per_device_batch_size", "max_target_length"],
             &["per_device_batch_size=", "base.yml"], &["-m maxtext.", "base.yml"],
             &["-m MaxText.", "base.yml"], &["MaxText/train.py"],
+            &["-m maxtext.trainers."],
         ],
         strict: false,
         rows: &[
@@ -139,7 +140,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("untie-embeddings-and-output-weights", ""), ("recompute-granularity", "full"),
             ("use-flash-attn", ""), ("moe-grouped-gemm", ""),
             ("moe-token-dispatcher-type", "alltoall"), ("overlap-grad-reduce", ""),
-            ("overlap-param-gather", ""),
+            ("overlap-param-gather", ""), ("seq-length", "2048"), ("micro-batch-size", "12"),
+            ("vocab-size", "32000"),
         ],
     },
     // Levanter. Source: marin-community/levanter, src/levanter/models/llama.py and trainer.py.
@@ -169,3 +171,10 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
     },
 ];
+
+/// Does a name say anything about a step in MaxText's words?
+pub(super) fn is_word(name: &str) -> bool {
+    let rows = DIALECTS.iter().flat_map(|dialect| dialect.rows);
+    let mut own = rows.filter(|(_, to)| !matches!(to, Nothing(_)));
+    own.any(|(row, _)| *row == name)
+}

@@ -4,6 +4,9 @@ use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing, Unless};
 use super::words::{DTYPE, RECOMPUTE};
 
+/// The dialect whose stages recompute layers by number.
+pub(super) const MINDFORMERS: &str = "MindFormers";
+
 /// Every dialect, the most particular first.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
@@ -39,7 +42,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
     },
     // MindFormers. Source: mindformers/tools/register/template.py and models/*/config.
     Dialect {
-        title: "MindFormers",
+        title: MINDFORMERS,
         markers: &[
             &["parallel_config:", "runner_config:"],
             &["pipeline_stage:", "model_parallel:"],
@@ -58,7 +61,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("parallel-config.micro-batch-num", Is("gradient-accumulation-steps")),
             ("parallel.enable-parallel-optimizer", Is("use-distributed-optimizer")),
             ("use-legacy", Nothing("which classes the model is made of")),
-            ("use-parallel", Nothing("taken as it is")), ("run-mode", Nothing("taken as it is")),
+            ("use-parallel", Nothing("taken as it is")), ("run-mode", Is("run-mode")),
             ("optimizer.type", Is("optimizer")), ("optimizer.swap", Is("swap-optimizer")),
             ("recompute-config.recompute", Choice(RECOMPUTE)),
             ("recompute-config.select-recompute", Choice(&[

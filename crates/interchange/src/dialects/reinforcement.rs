@@ -7,6 +7,9 @@ use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
 use super::words::{PRECISION, RECOMPUTE, RESHARD};
 
+/// verl's trainer for fine-tuning, whose engine is FSDP without being told.
+pub(super) const VERL_SFT: &str = "verl's fine-tuning";
+
 pub(super) const VERL: &str = "verl";
 pub(super) const NEMO_RL: &str = "NeMo-RL";
 
@@ -22,7 +25,7 @@ pub(super) struct Sharded {
 
 /// Sources: verl, `trainer/config/actor/dp_actor.yaml` and `workers/fsdp_workers.py`; NeMo-RL,
 /// `models/policy/dtensor_policy_worker.py`.
-pub(super) const SHARDED: [Sharded; 2] = [
+pub(super) const SHARDED: [Sharded; 3] = [
     Sharded {
         title: "verl with FSDP",
         of: VERL,
@@ -34,6 +37,21 @@ pub(super) const SHARDED: [Sharded; 2] = [
             ("recompute-granularity", "full"),
             ("moe-token-dispatcher-type", "alltoall"),
             ("overlap-grad-reduce", ""),
+        ],
+    },
+    Sharded {
+        title: "verl's fine-tuning with FSDP",
+        of: VERL_SFT,
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"),
+            ("bf16", ""),
+            ("recompute-granularity", "full"),
+            ("use-flash-attn", ""),
+            ("mtp-num-layers", "0"),
+            ("overlap-grad-reduce", ""),
+            ("global-batch-size", "256"),
+            ("micro-batch-size", "4"),
+            ("seq-length", "1024"),
         ],
     },
     Sharded {
@@ -69,6 +87,11 @@ fn is_megatron(title: &str, arguments: &[Argument]) -> bool {
             (None, Some(other)) => !is_true(other),
             (None, None) => has("megatron-cfg.") && !has("dtensor-cfg."),
         };
+    }
+    if title == VERL_SFT {
+        // Only one engine cuts layers and stages.
+        let cuts = ["engine.tensor-model", "engine.pipeline-model", "engine.expert-model"];
+        return arguments.iter().any(|it| cuts.iter().any(|name| it.name.starts_with(name)));
     }
     arguments.iter().any(|argument| {
         let name = argument.name.as_str();
@@ -135,6 +158,41 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
             ("moe-token-dispatcher-type", "alltoall"), ("expert-tensor-parallel-size", "1"),
             ("micro-batch-size", "1"),
+        ],
+    },
+    // verl's fine-tuning. Source: verl/trainer/config/sft_trainer.yaml, sft_trainer_engine.yaml and
+    // engine/*.yaml of volcengine/verl.
+    Dialect {
+        title: VERL_SFT,
+        markers: &[&["verl.trainer.fsdp_sft_trainer"], &["verl.trainer.sft_trainer"],
+            &["model.partial_pretrain"]],
+        strict: true,
+        rows: &[
+            ("model.partial-pretrain", Is("model")), ("model.path", Is("model")),
+            ("trainer.experiment-name", Is("run-name")),
+            ("trainer.nnodes", Is("nnodes")), ("trainer.n-gpus-per-node", Is("nproc-per-node")),
+            ("data.train-batch-size", Is("global-batch-size")),
+            ("data.micro-batch-size", Is("micro-batch-size")),
+            ("data.micro-batch-size-per-gpu", Is("micro-batch-size")),
+            ("data.max-length", Is("seq-length")),
+            ("data.max-token-len-per-gpu", Nothing("micro-batches are packed up to it")),
+            ("ulysses-sequence-parallel-size", Is("context-parallel-size")),
+            ("engine.ulysses-sequence-parallel-size", Is("context-parallel-size")),
+            ("engine.tensor-model-parallel-size", Is("tensor-model-parallel-size")),
+            ("engine.pipeline-model-parallel-size", Is("pipeline-model-parallel-size")),
+            ("engine.virtual-pipeline-model-parallel-size",
+                Is("virtual-pipeline-model-parallel-size")),
+            ("engine.context-parallel-size", Is("context-parallel-size")),
+            ("engine.expert-model-parallel-size", Is("expert-model-parallel-size")),
+            ("model.lora-rank", Is("lora-rank")),
+            ("model.enable-gradient-checkpointing", Choice(&[
+                ("true", "recompute-granularity", "full"), ("false", "", "nothing is recomputed"),
+            ])),
+        ],
+        defaults: &[
+            ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
+            ("moe-token-dispatcher-type", "alltoall"), ("global-batch-size", "256"),
+            ("micro-batch-size", "4"), ("seq-length", "1024"),
         ],
     },
     // NeMo-RL. Source: examples/configs and nemo_rl/models/policy of NVIDIA-NeMo/RL.

@@ -4,10 +4,11 @@
 use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
 use crate::models;
+use model::design::KnobId;
 
 use super::table::NEOX;
 use super::trainers::DEEPSPEED;
-use super::{Dialect, maxtext, megatron_core, torchtitan};
+use super::{Dialect, maxtext, megatron_core, mindspeed, torchtitan};
 
 /// The arguments of a dialect, each of which then means something by itself.
 pub(super) fn together(
@@ -19,6 +20,7 @@ pub(super) fn together(
         Some(torchtitan::TITLE) => of_torchtitan(&mut arguments),
         Some(maxtext::TITLE) => of_maxtext(&mut arguments, draft),
         Some(megatron_core::BRIDGE) => recipe(&mut arguments, draft),
+        Some(mindspeed::MINDFORMERS) => stages_again(&mut arguments),
         Some(NEOX) => of_neox(&mut arguments),
         Some(DEEPSPEED) => deepspeed(&mut arguments),
         _ => {}
@@ -41,6 +43,23 @@ pub(super) fn replace(arguments: &mut [Argument], name: &str, value: u64) {
     let place = find(arguments, name).and_then(|found| arguments.iter().position(|a| a == found));
     if let Some(argument) = place.and_then(|place| arguments.get_mut(place)) {
         argument.values = vec![value.to_string()];
+    }
+}
+
+/// MindFormers' numbers of layers that each stage computes again.
+///
+/// Source: mindspore-lab/mindformers, `mindformers/models/utils.py` (`LayerSetting`).
+fn stages_again(arguments: &mut Vec<Argument>) {
+    let is_count = |word: &String| word.parse::<u64>().is_ok();
+    let is_it = |it: &&mut Argument| {
+        it.name.ends_with("recompute-config.recompute") && it.values.iter().all(is_count)
+    };
+    let Some(found) = arguments.iter_mut().find(is_it) else { return };
+    let (line, counts) = (found.line, found.values.join(","));
+    found.values = vec!["true".to_owned()];
+    if !counts.is_empty() {
+        push(arguments, "recompute-method", "block", line);
+        push(arguments, "recompute-num-layers", &counts, line);
     }
 }
 
@@ -255,9 +274,18 @@ fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
             let values = vec![value.trim().trim_matches(['"', '\'']).to_owned()];
             inner.push(Argument { name: spelled(key.trim()), values, line: argument.line });
         }
+        if let Some((word, precision)) = precision_of_recipe(name) {
+            let detail = format!("the recipe's name says {word}: {precision}");
+            draft.assume(Some(KnobId::precision), detail);
+            let values = vec![precision.to_owned()];
+            let name = "mixed-precision-recipe".to_owned();
+            inner.push(Argument { name, values, line: argument.line });
+        }
         argument.name = "model-name".to_owned();
         argument.values = vec![model_of_recipe(name)];
     }
+    let is_given = arguments.iter().any(|it| it.name.ends_with("mixed-precision"));
+    inner.retain(|it| !(is_given && it.name == "mixed-precision-recipe"));
     arguments.extend(inner);
     // NeMo's modules are called as its recipes are.
     for argument in arguments.iter_mut().filter(|it| it.name == "model") {
@@ -265,6 +293,22 @@ fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
             *value = model_of_recipe(value);
         }
     }
+}
+
+/// The precision that a recipe's name says, with the word that says it.
+///
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/recipes` (`fp8cs`, `fp8mx`, `nvfp4`).
+fn precision_of_recipe(name: &str) -> Option<(&'static str, &'static str)> {
+    const WORDS: [(&str, &str); 6] = [
+        ("mxfp8", "mxfp8"),
+        ("fp8mx", "mxfp8"),
+        ("nvfp4", "nvfp4"),
+        ("fp8cs", "fp8_tensorwise"),
+        ("fp8sc", "fp8_blockwise"),
+        ("fp8ds", "fp8_delayed"),
+    ];
+    let mut parts = name.split(['_', '-', '.']);
+    parts.find_map(|part| WORDS.iter().copied().find(|(word, _)| word.eq_ignore_ascii_case(part)))
 }
 
 /// Words of a recipe's name that say how the model is trained, beside numbers of something.

@@ -52,7 +52,7 @@ pub(super) static FLAGS: &[Flag] = &[
     one("recipe"), one("model-recipe-name"), one("factory"),
     one("expansion-ratio"),
     one("num-layers"), one("encoder-num-layers"), one("noop-layers"), one("mtp-num-layers"),
-    many("spec"), one("model-type"), one("full-attention-interval"), one("mamba-d-conv"),
+    many("spec"), one("model-type"), one("run-mode"), one("decoder-seq-length"), one("full-attention-interval"), one("mamba-d-conv"),
     value("hidden-size", hidden_size),
     one("ffn-hidden-size"),
     on("swiglu", gated_linear_unit), on("geglu", gated_linear_unit),

@@ -8,6 +8,10 @@ use crate::draft::Draft;
 use crate::{Format, dialects};
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
+    // Behind a tower of images, whose sequence is the other one.
+    if let Some(text) = parts.text("decoder-seq-length") {
+        parts.set(KnobId::seq_length, text, "decoder-seq-length", draft);
+    }
     experts(parts, draft);
     sequence(draft);
     sharding(parts, draft);

@@ -3,7 +3,8 @@
 //!
 //! Sources: the manual pages of Slurm's `srun`, `sbatch` and `salloc`, of Open MPI's `mpirun(1)`,
 //! MPICH's `mpiexec`, IBM's `jsrun`, pdsh, coreutils and OpenSSH; Docker's `docker container run`;
-//! Apptainer's `exec`; `kubectl exec`; Ray's `ray job submit`; `torch/distributed/run.py`.
+//! Apptainer's `exec`; `kubectl exec`; AI-Hypercomputer/xpk's
+//! `workload create`; Ray's `ray job submit`; `torch/distributed/run.py`.
 
 use super::Word;
 
@@ -76,6 +77,8 @@ const ROWS: &[Row] = &[
          ch-run|shifter", CONTAINER, 1, Kind::Command),
     row("kubectl exec|oc exec", "-i -t -it -ti -q --stdin --tty --quiet", 1, Kind::Behind),
     row("ray job submit", "--no-wait --verbose --verify", 0, Kind::Behind),
+    row("xpk workload create|xpk.py workload create|python3 xpk.py workload create|\
+         python xpk.py workload create", "--enable-debug-logs", 0, Kind::Command),
     row("tmux new-session|tmux new|screen", "-d -D -A -P -X -dm -L -m", 0, Kind::One),
     row("tmux send-keys|tmux send", "-l -R -X -H", 0, Kind::Text),
     row("ssh", "-t -tt -n -f -q -T -x -X -Y -A -a -C -4 -6 -v -N -g -k -K", 1, Kind::Text),
@@ -131,7 +134,7 @@ pub(super) struct Found<'a> {
     pub(super) options: Vec<(&'a str, &'a str, u64)>,
     /// What it sets for the command.
     pub(super) assigned: Vec<(&'a str, &'a str, u64)>,
-    /// What `sbatch --wrap` runs.
+    /// What `sbatch --wrap` and `xpk workload create --command` run.
     pub(super) wrap: Option<Word>,
     /// Where the command begins.
     pub(super) command: usize,
@@ -215,7 +218,8 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     if is_several {
         found.options.clear();
     }
-    let wrap = found.options.iter().find(|option| name == "sbatch" && option.0 == "--wrap");
+    let text = if name.ends_with("workload create") { "--command" } else { "--wrap" };
+    let wrap = found.options.iter().find(|option| row.operands == 0 && option.0 == text);
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
 }
