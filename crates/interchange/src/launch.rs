@@ -191,7 +191,8 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
 }
 
 /// Arguments of the model's shape that a framework takes without being told.
-const SHAPE: [&str; 4] = [
+const SHAPE: [&str; 5] = [
+    "vocab-size",
     "swiglu",
     "disable-bias-linear",
     "position-embedding-type",

@@ -91,7 +91,11 @@ fn is_megatron(title: &str, arguments: &[Argument]) -> bool {
     if title == VERL_SFT {
         // Only one engine cuts layers and stages.
         let cuts = ["engine.tensor-model", "engine.pipeline-model", "engine.expert-model"];
-        return arguments.iter().any(|it| cuts.iter().any(|name| it.name.starts_with(name)));
+        let is_engine = |it: &Argument| {
+            it.name == "engine" && it.values.first().is_some_and(|word| word == "megatron")
+        };
+        let has = |it: &Argument| cuts.iter().any(|name| it.name.starts_with(name));
+        return arguments.iter().any(|it| is_engine(it) || has(it));
     }
     arguments.iter().any(|argument| {
         let name = argument.name.as_str();
@@ -176,6 +180,9 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("data.micro-batch-size-per-gpu", Is("micro-batch-size")),
             ("data.max-length", Is("seq-length")),
             ("data.max-token-len-per-gpu", Nothing("micro-batches are packed up to it")),
+            ("engine", Nothing("read: it says what shards the model")),
+            ("optim", Nothing("how the model learns, not how long a step takes")),
+            ("use-remove-padding", Nothing("sequences are taken as packed")),
             ("ulysses-sequence-parallel-size", Is("context-parallel-size")),
             ("engine.ulysses-sequence-parallel-size", Is("context-parallel-size")),
             ("engine.tensor-model-parallel-size", Is("tensor-model-parallel-size")),

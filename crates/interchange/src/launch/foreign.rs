@@ -17,16 +17,18 @@ const ENCODER: Kind =
 const DIFFUSION: Kind = Kind::Other("a diffusion model isn't modelled");
 const RECURRENT: Kind = Kind::Other("layers of this kind have no knob in this dialect");
 const USE: Kind = Kind::Other("a trained model is used or converted here: no step of training");
+const PARTS: Kind = Kind::Other("parts of a model with ranks of their own aren't modelled");
 const TOWER: Kind = Kind::Part("an encoder of images or sound stands before the language model");
 
 /// Arguments by their names, with what they say.
 ///
 /// Sources: Megatron-LM, `megatron/training/arguments.py` (T5, vision) and
-/// `examples/multimodal/multimodal_args.py`; AMD-AGI/Primus, `primus/configs/models/megatron/
-/// diffusion`.
-const ARGUMENTS: [(&[&str], Kind); 3] = [
+/// `examples/multimodal/multimodal_args.py`; NVIDIA-NeMo/Megatron-Bridge,
+/// `examples/megatron_mimo`; AMD-AGI/Primus, `primus/configs/models/megatron/diffusion`.
+const ARGUMENTS: [(&[&str], Kind); 4] = [
     (&["decoder-num-layers", "bert-load", "ict-head-size", "biencoder-projection-dim"], ENCODER),
     (&["num-joint-layers", "num-single-layers"], DIFFUSION),
+    (&["component"], PARTS),
     (
         &[
             "vision-model-type",
@@ -35,6 +37,7 @@ const ARGUMENTS: [(&[&str], Kind); 3] = [
             "vision-pretraining-type",
             "vision-backbone-type",
             "pixel-shuffle",
+            "use-multimodal",
         ],
         TOWER,
     ),
@@ -117,7 +120,11 @@ pub(crate) fn command(words: &[(String, u64)], draft: &mut Draft) {
 pub(super) fn read(arguments: &[Argument], draft: &mut Draft) {
     for (names, kind) in &ARGUMENTS {
         let is_one = |it: &&Argument| names.iter().any(|name| it.name.eq_ignore_ascii_case(name));
-        let is_off = |it: &Argument| it.values.first().is_some_and(|word| word == "null");
+        let is_off = |it: &Argument| {
+            it.values.first().is_some_and(|word| {
+                ["null", "false"].iter().any(|off| off.eq_ignore_ascii_case(word))
+            })
+        };
         if let Some(argument) = arguments.iter().find(is_one).filter(|it| !is_off(it)) {
             say(kind, argument, draft);
         }
