@@ -3,7 +3,8 @@
 //!
 //! Sources: the manual pages of Slurm's `srun`, `sbatch` and `salloc`, of Open MPI's `mpirun(1)`,
 //! MPICH's `mpiexec`, IBM's `jsrun`, pdsh, coreutils and OpenSSH; Docker's `docker container run`;
-//! Apptainer's `exec`; `kubectl exec`; Ray's `ray job submit`; `torch/distributed/run.py`.
+//! Apptainer's `exec`; `kubectl exec`; Ray's `ray job submit`; `torch/distributed/run.py`; XPK's
+//! `xpk workload create`, and `gcloud compute tpus tpu-vm ssh`, as MaxText's docs have them.
 
 use super::Word;
 
@@ -39,6 +40,8 @@ enum Kind {
     Image,
     /// The command stands behind `--`.
     Behind,
+    /// The command is the value of `--command`.
+    Told,
 }
 
 const fn row(names: &'static str, flags: &'static str, operands: usize, then: Kind) -> Row {
@@ -76,6 +79,12 @@ const ROWS: &[Row] = &[
          ch-run|shifter", CONTAINER, 1, Kind::Command),
     row("kubectl exec|oc exec", "-i -t -it -ti -q --stdin --tty --quiet", 1, Kind::Behind),
     row("ray job submit", "--no-wait --verbose --verify", 0, Kind::Behind),
+    row("runai submit|runai training submit|runai submit-dist|runai training pytorch submit",
+        "--attach --large-shm --host-ipc --host-network --preemptible", 0, Kind::Behind),
+    row("xpk workload create|xpk workload create-pathways|gcloud compute tpus tpu-vm ssh|\
+         gcloud alpha compute tpus tpu-vm ssh|gcloud compute ssh|dlc submit|dlc create job|\
+         arena submit", "--use-pathways --deploy-stacktrace-sidecar --restart-on-failure", 0,
+        Kind::Told),
     row("tmux new-session|tmux new|screen", "-d -D -A -P -X -dm -L -m", 0, Kind::One),
     row("tmux send-keys|tmux send", "-l -R -X -H", 0, Kind::Text),
     row("ssh", "-t -tt -n -f -q -T -x -X -Y -A -a -C -4 -6 -v -N -g -k -K", 1, Kind::Text),
@@ -120,7 +129,11 @@ const PROGRAMS: &[&str] = &[
 ];
 
 /// Options whose value may be a program.
-const VALUED: &[&str] = &["--entrypoint", "-R", "--rsh", "--shell"];
+#[rustfmt::skip]
+const VALUED: &[&str] = &[
+    "--entrypoint", "-R", "--rsh", "--shell", "--name", "--container-name", "--job-name", "-J",
+    "--hostname", "--command", "--wrap", "--workdir", "-w", "--chdir", "-D", "-s", "--comment", "--network", "-S",
+];
 
 /// A command that starts another, and what it says itself.
 pub(super) struct Found<'a> {
@@ -215,7 +228,10 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     if is_several {
         found.options.clear();
     }
-    let wrap = found.options.iter().find(|option| name == "sbatch" && option.0 == "--wrap");
+    let wrap = found.options.iter().find(|option| match row.then {
+        Kind::Told => option.0 == "--command",
+        _ => name == "sbatch" && option.0 == "--wrap",
+    });
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
 }
@@ -225,7 +241,7 @@ fn then<'a>(row: &Row, operand: Option<&'a str>) -> Then<'a> {
         Kind::Text => Then::Text,
         Kind::One => Then::One,
         Kind::Image => Then::Image(operand.unwrap_or_default()),
-        Kind::Command | Kind::Behind => Then::Command,
+        Kind::Command | Kind::Behind | Kind::Told => Then::Command,
     }
 }
 
