@@ -14,6 +14,8 @@ pub(super) const LLM_FOUNDRY: &str = "llm-foundry";
 /// The dialect with the words of ms-swift beside Megatron's.
 pub(super) const MEGATRON_SWIFT: &str = "ms-swift's Megatron";
 
+pub(super) const MEGATRON_DEEPSPEED: &str = "Megatron-DeepSpeed";
+
 /// A Llama's layers, which several frameworks take without being told.
 pub(super) const LLAMA: &[(&str, &str)] = &[
     ("swiglu", ""),
@@ -74,6 +76,20 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),
         ],
     },
+    // Megatron-DeepSpeed. Source: megatron/arguments.py, `_add_zero_args`, of
+    // deepspeedai/Megatron-DeepSpeed: the file has the stage, which the argument repeats.
+    Dialect {
+        title: MEGATRON_DEEPSPEED,
+        markers: &[&["--deepspeed", "--zero-stage", "--num-layers"],
+            &["--deepspeed_config", "--num-layers"], &["--deepspeed-config", "--num-layers"]],
+        strict: false,
+        rows: &[
+            ("zero-stage", Choice(SHARDING)),
+            ("deepspeed-activation-checkpointing", Nothing("who recomputes, not what")),
+            ("no-pipeline-parallel", Nothing("one stage, without DeepSpeed's engine of several")),
+        ],
+        defaults: &[],
+    },
     // GPT-NeoX. Source: megatron/neox_arguments/neox_args.py of EleutherAI/gpt-neox.
     Dialect {
         title: NEOX,
@@ -107,6 +123,10 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("fp16.fp16", Is("fp16")), ("fp16.type", Nothing("a detail of mixed precision")),
             ("bf16.enabled", Is("bf16")), ("precision", Choice(PRECISION)),
             ("num-kv-heads", Is("num-query-groups")), ("intermediate-size", Is("ffn-hidden-size")),
+            ("gas", Is("gradient-accumulation-steps")),
+            // DeepSpeed's launcher. Source: megatron/neox_arguments/deepspeed_args.py.
+            ("num-gpus", Is("nproc-per-node")),
+            ("num-nodes", Is("nnodes")),
             ("norm", Is("normalization")),
             ("gpt-j-residual", Nothing("the same work, in parallel")),
             ("rotary-pct", Is("rotary-percent")),

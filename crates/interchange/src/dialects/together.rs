@@ -19,7 +19,11 @@ pub(super) fn together(
         Some(torchtitan::TITLE) => of_torchtitan(&mut arguments),
         Some(maxtext::TITLE) => of_maxtext(&mut arguments, draft),
         Some(megatron_core::BRIDGE) => recipe(&mut arguments, draft),
-        Some(NEOX) => of_neox(&mut arguments),
+        Some(NEOX) => {
+            // All nodes of the file of hosts.
+            drop_none(&mut arguments, "num-nodes", &["-1"], draft);
+            of_neox(&mut arguments);
+        }
         Some(DEEPSPEED) => deepspeed(&mut arguments),
         _ => {}
     }
