@@ -179,6 +179,10 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (SHARED, "num_kv_shared_layers use_cla"),
     (ENCODER, "cross_attention_layers is_encoder_decoder"),
     (
+        How::Refused("attention to blocks at fixed distances has no knob"),
+        "dense_attention_every_n_layers blocksparse_block_size",
+    ),
+    (
         How::Refused("one matrix for keys and values, as some of its layers have, has no knob"),
         "attention_k_eq_v",
     ),
