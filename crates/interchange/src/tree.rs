@@ -97,9 +97,12 @@ impl Flat {
                 });
                 words.collect()
             }
-            Node::List(items) => match layout(items) {
-                Some(pattern) => vec![pattern],
-                None => return self.walk(path, aside, node, draft),
+            Node::List(items) => match layout(items).map(|pattern| vec![pattern]) {
+                Some(pattern) => pattern,
+                None => match leaves(items) {
+                    Some(words) => words,
+                    None => return self.walk(path, aside, node, draft),
+                },
             },
             Node::Map(_) => return self.walk(path, aside, node, draft),
         };
@@ -110,6 +113,20 @@ impl Flat {
             self.arguments.push(Argument { name: path.to_owned(), values, line });
         }
     }
+}
+
+/// The words of lists within each other, without a map among them: `[[["global", "local"], 12]]`.
+fn leaves(items: &[Node]) -> Option<Vec<String>> {
+    let mut made = vec![];
+    let mut left: Vec<&Node> = items.iter().rev().collect();
+    while let Some(node) = left.pop() {
+        match node {
+            Node::Scalar(text, _) => made.push(text.clone()),
+            Node::List(inner) => left.extend(inner.iter().rev()),
+            Node::Map(_) => return None,
+        }
+    }
+    Some(made)
 }
 
 /// The pipeline's stages where lists of words say what each holds.
