@@ -263,6 +263,17 @@ fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
         argument.values = vec![model_of_recipe(name)];
     }
     arguments.extend(inner);
+    // A family and a size are a recipe's name in parts: `--model_name qwen3 --model_size 30b_a3b`.
+    let size = arguments.iter().find(|it| it.name == "model-size");
+    let size = size.and_then(|it| it.values.first().cloned());
+    if let Some(size) = size.filter(|_| arguments.iter().any(|it| it.name == "model-name")) {
+        arguments.retain(|it| it.name != "model-size");
+        for argument in arguments.iter_mut().filter(|it| it.name == "model-name") {
+            for value in &mut argument.values {
+                *value = model_of_recipe(&format!("{value}_{size}"));
+            }
+        }
+    }
     // NeMo's modules are called as its recipes are.
     for argument in arguments.iter_mut().filter(|it| it.name == "model") {
         for value in argument.values.iter_mut().filter(|value| !value.contains('/')) {
