@@ -213,7 +213,7 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
         } else if left > 0 {
             operand = Some(word.as_str());
             left -= 1;
-        } else if most == words.len() {
+        } else if most == words.len() && row.then != Kind::Told {
             break;
         }
         at += 1;
@@ -228,10 +228,9 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     if is_several {
         found.options.clear();
     }
-    let wrap = found.options.iter().find(|option| match row.then {
-        Kind::Told => option.0 == "--command",
-        _ => name == "sbatch" && option.0 == "--wrap",
-    });
+    let key = if row.then == Kind::Told { "--command" } else { "--wrap" };
+    let is_told = row.then == Kind::Told || name == "sbatch";
+    let wrap = found.options.iter().find(|option| is_told && option.0 == key);
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
 }
