@@ -32,7 +32,7 @@ const NAMES: [(&str, &str); 16] = [
 ];
 
 /// Names of accelerators in lower case that have no profile, and what people call them.
-const OTHERS: [(&str, &str); 51] = [
+const OTHERS: [(&str, &str); 64] = [
     ("mi300", "AMD's Instinct MI300"),
     ("mi300a", "AMD's Instinct MI300A"),
     ("mi325", "AMD's Instinct MI325X"),
@@ -83,12 +83,27 @@ const OTHERS: [(&str, &str); 51] = [
     ("gcu", "Enflame's accelerators"),
     ("biren", "Biren's accelerators"),
     ("v100", "NVIDIA's V100"),
+    ("l40", "NVIDIA's L40"),
+    ("a10g", "NVIDIA's A10G"),
+    ("a30", "NVIDIA's A30"),
+    ("a40", "NVIDIA's A40"),
+    ("a6000", "NVIDIA's RTX A6000"),
+    ("rtxa6000", "NVIDIA's RTX A6000"),
+    ("rtx4090", "NVIDIA's GeForce RTX 4090"),
+    ("rtx3090", "NVIDIA's GeForce RTX 3090"),
+    ("rtx5090", "NVIDIA's GeForce RTX 5090"),
+    ("rtx6000", "NVIDIA's RTX 6000"),
+    ("rtx8000", "NVIDIA's RTX 8000"),
+    ("dgxspark", "NVIDIA's DGX Spark"),
+    ("gb10", "NVIDIA's DGX Spark"),
     ("gh200", "NVIDIA's GH200"),
 ];
 
 /// Words of a whole text that say whose accelerators it runs on, where it names none: variables of
 /// their runtimes, and frameworks of their makers.
-const RUNTIMES: [(&str, &str); 14] = [
+const RUNTIMES: [(&str, &str); 15] = [
+    // The device that containers of ROCm are given.
+    ("/dev/kfd", "AMD's accelerators"),
     ("HIP_VISIBLE_DEVICES", "AMD's accelerators"),
     ("NVTE_ROCM", "AMD's accelerators"),
     ("NVTE_CK_", "AMD's accelerators"),
@@ -195,7 +210,11 @@ fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     let known = NAMES.iter().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(*id));
     // A name without a number is a word as it is.
     let is_other = |name: &str| {
-        if name.contains(|c: char| c.is_ascii_digit()) { is_one(name) } else { word == name }
+        if name.contains(|c: char| c.is_ascii_digit()) {
+            return is_one(name);
+        }
+        // `rocm630` is a release of it.
+        word.strip_prefix(name).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
     };
     known.or_else(|| OTHERS.iter().find(|(name, _)| is_other(name)).map(|(_, name)| Err(*name)))
 }
@@ -229,6 +248,9 @@ mod tests {
             ("exp_name: llama3.1_8B-MI300X-pretrain", Some("MI300X")),
             ("export HIP_VISIBLE_DEVICES=0,1", Some("HIP_VISIBLE_DEVICES")),
             ("docker run --device /dev/kfd rocm/megatron-lm", Some("rocm")),
+            ("lmsysorg/sglang:v0.4.6-rocm630", Some("rocm630")),
+            ("podman run --device=/dev/kfd --device=/dev/dri image", Some("/dev/kfd")),
+            ("#SBATCH --gres=gpu:l40s:8", Some("l40s")),
             ("--tpu-type=v5p-256", Some("tpu")),
             ("compile_topology=v5p-256", Some("v5p")),
             ("export NEURON_CC_FLAGS=x", Some("NEURON")),

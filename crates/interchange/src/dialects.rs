@@ -165,7 +165,7 @@ pub(crate) fn is_torchtitan(title: &str) -> bool {
 
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
-    let dialect = detect(text).or(draft.beside);
+    let dialect = trainers::more_particular(detect(text), draft.beside);
     let arguments = reinforcement::together(dialect, arguments, draft);
     let arguments = together::together(dialect, arguments, draft);
     let arguments = sharded::together(dialect, arguments, draft);

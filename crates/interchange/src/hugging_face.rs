@@ -399,6 +399,28 @@ impl Config<'_> {
         window::read(self);
         blocks::windows(self);
         carried::read(self);
+        self.by_layer();
+    }
+
+    /// Refuses what isn't known here and differs by layer: a list with an entry for each.
+    fn by_layer(&mut self) {
+        let layers = self.draft.design.transformer.num_layers;
+        let differs = |value: &Tree| {
+            let Tree::List(items) = value else { return false };
+            let is_one = items.len() as u64 == layers && layers > 1;
+            is_one
+                && !items.iter().any(|it| matches!(it, Tree::List(_)))
+                && items.iter().any(|it| Some(it) != items.first())
+        };
+        let is_known = |key: &str| {
+            let own = key.rsplit('.').next().unwrap_or(key);
+            keys::find(key).or_else(|| keys::find(own)).is_some() || key.starts_with('_')
+        };
+        let entries = self.entries.iter().filter(|(key, value)| !is_known(key) && differs(value));
+        let found: Vec<String> = entries.map(|(key, _)| key.clone()).collect();
+        for key in found {
+            self.fault(&key, "what differs by layer under this key isn't known here");
+        }
     }
 
     /// Keys that were read and changed nothing.

@@ -116,7 +116,7 @@ impl Format {
     /// was exported from here says its format itself.
     #[must_use]
     pub fn detect(text: &str) -> Self {
-        const MINDSPEED: [&str; 12] = [
+        const MINDSPEED: [&str; 20] = [
             "mindspeed",
             "NPUS_PER_NODE",
             "HCCL_",
@@ -128,7 +128,15 @@ impl Format {
             "cp_algo",
             "ep_fsdp_size",
             "device_target: \"Ascend\"",
-            "ASCEND_RT_VISIBLE_DEVICES",
+            "ASCEND_",
+            "/usr/local/Ascend",
+            "torch_npu",
+            "--num-layer-list",
+            "--use-ascend-",
+            "--npu-deterministic",
+            "--swap-optimizer",
+            "--recompute-activation-function",
+            "--moe-zero-memory",
         ];
         let text = without_mark(text);
         let is_json = text.trim_start().starts_with('{');

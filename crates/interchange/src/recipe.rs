@@ -263,6 +263,12 @@ fn of_line(line: &str, number: u64) -> Vec<Argument> {
 }
 
 fn of_piece(piece: &str, line: u64) -> Option<Argument> {
+    // `train=TrainingConfig(global_batch_size=8`, of which the inner one is an argument.
+    let inner = piece.rsplit_once('(').filter(|(before, inner)| {
+        let calls = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        calls && before.contains('=') && inner.contains('=') && !before.contains("precision")
+    });
+    let piece = inner.map_or(piece, |(_, inner)| inner);
     let (path, value) = piece.split_once('=')?;
     let path = path.trim();
     let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));

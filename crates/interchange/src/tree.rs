@@ -112,17 +112,18 @@ impl Flat {
     }
 }
 
-/// The words of lists within each other, in their order; none where one holds keys.
+/// The words of lists within each other, without a map among them: `[[["global", "local"], 12]]`.
 fn leaves(items: &[Node]) -> Option<Vec<String>> {
-    let mut words = vec![];
-    for item in items {
-        match item {
-            Node::Scalar(text, _) => words.push(text.clone()),
-            Node::List(items) => words.extend(leaves(items)?),
+    let mut made = vec![];
+    let mut left: Vec<&Node> = items.iter().rev().collect();
+    while let Some(node) = left.pop() {
+        match node {
+            Node::Scalar(text, _) => made.push(text.clone()),
+            Node::List(inner) => left.extend(inner.iter().rev()),
             Node::Map(_) => return None,
         }
     }
-    Some(words)
+    Some(made)
 }
 
 /// The pipeline's stages where lists of words say what each holds.

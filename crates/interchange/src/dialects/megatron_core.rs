@@ -154,7 +154,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         title: BRIDGE,
         markers: &[&["megatron.bridge"], &["nemo.collections"], &["import nemo_run"],
             &["run_recipe.py"], &["AutoBridge"], &["--model_recipe_name"], &["nemo llm "],
-            &["Megatron-Bridge"], &["setup_experiment.py"]],
+            &["Megatron-Bridge"], &["setup_experiment.py"], &["scripts/performance/"]],
         strict: false,
         rows: &[
             ("num-gpus", Is("world-size")), ("gpus-per-node", Is("nproc-per-node")),

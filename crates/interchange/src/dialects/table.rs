@@ -107,6 +107,10 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("fp16.fp16", Is("fp16")), ("fp16.type", Nothing("a detail of mixed precision")),
             ("bf16.enabled", Is("bf16")), ("precision", Choice(PRECISION)),
             ("num-kv-heads", Is("num-query-groups")), ("intermediate-size", Is("ffn-hidden-size")),
+            ("gas", Is("gradient-accumulation-steps")),
+            // DeepSpeed's launcher. Source: megatron/neox_arguments/deepspeed_args.py.
+            ("num-gpus", Is("nproc-per-node")),
+            ("num-nodes", Is("nnodes")),
             ("norm", Is("normalization")),
             ("gpt-j-residual", Nothing("the same work, in parallel")),
             ("rotary-pct", Is("rotary-percent")),

@@ -21,7 +21,11 @@ pub(super) fn together(
         Some(maxtext::TITLE) => of_maxtext(&mut arguments, draft),
         Some(megatron_core::BRIDGE) => recipe(&mut arguments, draft),
         Some(mindspeed::MINDFORMERS) => stages_again(&mut arguments),
-        Some(NEOX) => of_neox(&mut arguments),
+        Some(NEOX) => {
+            // All nodes of the file of hosts.
+            drop_none(&mut arguments, "num-nodes", &["-1"], draft);
+            of_neox(&mut arguments);
+        }
         Some(DEEPSPEED) => deepspeed(&mut arguments),
         _ => {}
     }
@@ -287,6 +291,17 @@ fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let is_given = arguments.iter().any(|it| it.name.ends_with("mixed-precision"));
     inner.retain(|it| !(is_given && it.name == "mixed-precision-recipe"));
     arguments.extend(inner);
+    // A family and a size are a recipe's name in parts: `--model_name qwen3 --model_size 30b_a3b`.
+    let size = arguments.iter().find(|it| it.name == "model-size");
+    let size = size.and_then(|it| it.values.first().cloned());
+    if let Some(size) = size.filter(|_| arguments.iter().any(|it| it.name == "model-name")) {
+        arguments.retain(|it| it.name != "model-size");
+        for argument in arguments.iter_mut().filter(|it| it.name == "model-name") {
+            for value in &mut argument.values {
+                *value = model_of_recipe(&format!("{value}_{size}"));
+            }
+        }
+    }
     // NeMo's modules are called as its recipes are.
     for argument in arguments.iter_mut().filter(|it| it.name == "model") {
         for value in argument.values.iter_mut().filter(|value| !value.contains('/')) {

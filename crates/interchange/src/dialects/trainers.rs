@@ -304,6 +304,16 @@ pub(super) fn is_trainer(title: &str) -> bool {
     [AXOLOTL, FACTORY, SWIFT, OPENRLHF, TRAINER].contains(&title)
 }
 
+/// The dialect of a run: a file that a trainer of Hugging Face's models is given may say which one
+/// it is, as LLaMA-Factory's does behind `accelerate launch src/train.py`.
+pub(super) fn more_particular(
+    own: Option<&'static Dialect>,
+    beside: Option<&'static Dialect>,
+) -> Option<&'static Dialect> {
+    let is_any = own.is_none_or(|own| own.title == TRAINER);
+    beside.filter(|beside| own.is_none() || (is_any && is_trainer(beside.title))).or(own)
+}
+
 /// Is a dialect that of a file which says how a trainer's run is started and sharded?
 pub(super) fn is_beside(title: &str) -> bool {
     [DEEPSPEED, ACCELERATE].contains(&title)

@@ -49,9 +49,14 @@ pub(super) fn of_image(word: &str) -> Option<&'static str> {
     found.map(|(_, engine)| *engine)
 }
 
-/// The engine of a word, which may be an image's name.
+/// The engine of a word, which may be an image's name, or a variable that is set to one:
+/// `IMAGE=vllm/vllm-openai:latest`, `IMAGE="${IMAGE:-vllm/vllm-openai}"`.
 pub(super) fn of_words<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<&'static str> {
-    words.find_map(of_image)
+    words.find_map(|word| {
+        let set = word.split_once('=').map_or(word, |(_, value)| value);
+        let default = set.split_once(":-").map_or(set, |(_, default)| default);
+        of_image(default.trim_matches(['"', '\'', '}', ';']))
+    })
 }
 
 /// The engine whose settings a YAML file has by itself.

@@ -172,12 +172,17 @@ pub(super) static KEYS: &[(How, &str)] = &[
          new_decoder_architecture parallel_attn no_bias bias index_topk index_topk_freq \
          index_skip_topk_offset indexer_types mlp_layer_types sparse_attention_config \
          dense_intermediate_size hybrid_override_pattern hybrid_layer_pattern layers_block_type \
-         mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel",
+         mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel word_embed_proj_dim",
     ),
+    (How::Refused("layers of several kinds by this key aren't modelled"), "mixer_types"),
     (FIRST_MAMBA, "ssm_cfg state_size mamba_dt_rank"),
     (How::Refused("recurrent blocks in place of attention aren't modelled"), "block_types"),
     (SHARED, "num_kv_shared_layers use_cla"),
     (ENCODER, "cross_attention_layers is_encoder_decoder"),
+    (
+        How::Refused("attention to blocks at fixed distances has no knob"),
+        "dense_attention_every_n_layers blocksparse_block_size",
+    ),
     (
         How::Refused("one matrix for keys and values, as some of its layers have, has no knob"),
         "attention_k_eq_v",
@@ -196,7 +201,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     ),
     (
         How::Refused("layers that a token passes more than once have no knob"),
-        "n_recurrent_loops loop_num_passes H_cycles num_recurrent_layers",
+        "total_ut_steps n_recurrent_loops loop_num_passes H_cycles num_recurrent_layers",
     ),
     (How::Refused("tables of pairs and rows of tokens have no knob"), "ple_layer_ids ngram_size"),
     (How::Refused("convolutions of queries and keys have no knob"), "cca_time0"),

@@ -20,6 +20,11 @@ const EITHER: [&str; 7] =
     ["gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_tanh", "quick_gelu", "relu"];
 
 pub(super) fn read(config: &mut Config<'_>) {
+    // OPT's smallest has narrower embeddings, and projects them.
+    let width = config.number("word_embed_proj_dim");
+    if width.is_some_and(|width| width != config.draft.design.transformer.hidden_size) {
+        config.fault("word_embed_proj_dim", "embeddings of another width have no knob");
+    }
     let gpt = gate(config);
     let tied = config.family.tied || gpt;
     let knob = KnobId::untie_embeddings_and_output_weights;

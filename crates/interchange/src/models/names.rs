@@ -45,11 +45,11 @@ const COUNTED: [&str; 12] =
 
 /// Words that say another shape than that of the name without them.
 #[rustfmt::skip]
-const OTHER: [&str; 37] = [
+const OTHER: [&str; 42] = [
     "distill", "distilled", "distil", "lite", "small", "mini", "tiny", "nano", "micro", "air",
     "flash", "next", "coder", "vl", "omni", "vision", "audio", "large", "medium", "xl", "plus",
     "max", "pro", "turbo", "ultra", "super", "moe", "v", "proxy", "curve", "toy", "cut", "reduced",
-    "slim", "pruned", "draft", "eagle",
+    "slim", "pruned", "draft", "eagle", "speculator", "multimodal", "reap", "minitron", "medusa",
 ];
 
 /// The model that a part of a name is, and the word that it doesn't explain.
@@ -191,12 +191,22 @@ fn doubt<'a>(
             Some(_) if !is_sized => return None,
             Some(_) | None => {}
         }
-        if OTHER.contains(&word.as_str()) || is_layers(word) {
+        if is_other(word) || is_layers(word) {
             return None;
         }
         doubt = doubt.or_else(|| Some(word.clone()));
     }
     Some(doubt)
+}
+
+/// A word that says another shape, with its release or not: `eagle3`, `vl2`; or a generation of
+/// models that see: `4.5v`.
+fn is_other(word: &str) -> bool {
+    let bare = word.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let is_seeing = bare.strip_suffix('v').is_some_and(|rest| {
+        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
+    });
+    OTHER.contains(&bare) || is_seeing
 }
 
 /// `4layers`, `2l`, `layers8`.
@@ -226,8 +236,15 @@ struct Size {
 }
 
 impl Size {
-    /// `32b`, `0.5b`, `a3b`, `350m`, `1t`.
+    /// `32b`, `0.5b`, `a3b`, `350m`, `1t`, `7b1`.
     fn of(word: &str) -> Option<Self> {
+        if let Some((whole, tenth)) = word.split_once('b')
+            && let (Ok(whole), Ok(tenth), 1) =
+                (whole.parse::<u32>(), tenth.parse::<u32>(), tenth.len())
+        {
+            let parameters = (f64::from(whole) + f64::from(tenth) / 10.0) * 1e9;
+            return Some(Self { parameters, is_active: false });
+        }
         let own = word.strip_prefix('a');
         let (rest, unit) = [('b', 1e9), ('m', 1e6), ('t', 1e12)]
             .into_iter()
@@ -267,22 +284,44 @@ fn is_other_generation(word: &str, known: &str) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one.0 == other.0 && one.1 != other.1)
 }
 
+/// Are two words one, but for a letter?
+fn is_slip(one: &str, other: &str) -> bool {
+    let shared = |pairs: &mut dyn Iterator<Item = (u8, u8)>| {
+        pairs.take_while(|(left, right)| left == right).count()
+    };
+    let front = shared(&mut one.bytes().zip(other.bytes()));
+    let back = shared(&mut one.bytes().rev().zip(other.bytes().rev()));
+    front + back + 1 >= one.len().max(other.len()) && one.len().abs_diff(other.len()) <= 1
+}
+
 /// Could a name be that of a model that is spelled nearly so? Its sizes are the model's, and it has
 /// no word that says another shape.
 pub(super) fn is_near(name: &str, known: &Known) -> bool {
     let own = split(known.name);
     let words = parts(name).next().map(split).unwrap_or_default();
-    let letters = |words: &[String]| -> String {
-        words.concat().chars().filter(char::is_ascii_alphabetic).take(3).collect()
+    let series = |words: &[String]| -> String {
+        let first = words.first().map_or("", String::as_str);
+        first.chars().take_while(char::is_ascii_alphabetic).collect()
     };
+    // The release behind a word of its own is that word's: `deepseek-math-v2`.
+    let is_of_word = words.windows(2).skip(1).any(|pair| match pair {
+        [word, release] => {
+            let number = release.strip_prefix('v').unwrap_or_default();
+            number.starts_with(|c: char| c.is_ascii_digit())
+                && !own.contains(word)
+                && !PLAIN.contains(&word.as_str())
+        }
+        _ => false,
+    });
     let sizes = |words: &[String]| words.iter().filter_map(|word| Size::of(word)).count();
-    letters(&words) == letters(&own)
+    is_slip(&series(&words), &series(&own))
+        && !is_of_word
         // A name of a size is that of one model of several.
         && (sizes(&own) == 0 || sizes(&words) > 0)
         && words.iter().any(|word| word.contains(|letter: char| letter.is_ascii_digit()))
         && words.iter().all(|word| {
             own.contains(word)
-                || (!OTHER.contains(&word.as_str())
+                || (!is_other(word)
                     && !own.iter().any(|known| is_other_generation(word, known))
                     && !is_layers(word)
                     && Size::of(word).is_none_or(|size| sizes(&own) == 0 && size.is_of(known)))

@@ -136,6 +136,8 @@ impl Reader<'_> {
 
 /// What `printf` makes: its format again and again, as long as there are words.
 pub(super) fn printed(words: &[Word], line: u64) -> Text {
+    let words = if words.first().is_some_and(|it| it.0 == "--") { words.get(1..) } else { None }
+        .unwrap_or(words);
     let [(format, _), values @ ..] = words else { return vec![] };
     let format = format.replace("\\n", "\n").replace("\\t", "\t");
     let mut values = values.iter().take(MAX_WORDS);

@@ -162,6 +162,10 @@ impl Job {
         for (name, value, line) in &found.options {
             own.option(table, found.name, name, value, *line, file);
         }
+        if found.name == "torchrun" && self.nodes.is_none() && own.nodes.is_none() {
+            // `--nnodes` is 1 without being told.
+            own.nodes = Said::new(1, "torchrun", found.line);
+        }
         if matches!(found.name, "srun" | "salloc" | "sbatch" | "crun") {
             self.schedulers.push("slurm");
         }
@@ -251,7 +255,8 @@ impl Job {
         if later.nodes.is_some() || later.devices_per_node.is_some() {
             self.devices = None;
         }
-        if later.ranks.is_some() {
+        let number = |said: &Option<Said>| said.as_ref().and_then(Said::number);
+        if later.ranks.is_some() && number(&later.ranks) != self.rank_count() {
             self.ranks_per_node = None;
         }
         let put = |own: &mut Option<Said>, later: &Option<Said>| {
@@ -420,7 +425,9 @@ impl Job {
             let each = number(&self.devices_per_rank)?;
             let ranks = number(&self.ranks_per_node)
                 .or_else(|| Some(number(&self.ranks)?.div_ceil(self.node_count()?)));
-            Some(each.saturating_mul(ranks.unwrap_or(1)))
+            // Without a number of processes a node has one.
+            let ranks = ranks.or_else(|| self.ranks.is_none().then_some(1))?;
+            Some(each.saturating_mul(ranks))
         };
         let of_all = || {
             let all = number(&self.devices)?;

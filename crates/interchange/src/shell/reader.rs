@@ -247,7 +247,18 @@ impl Reader<'_> {
         if matches!(word, "if" | "while" | "until" | "for" | "case") {
             self.script.branches.get_or_insert(line);
         }
-        KEYWORDS.contains(&word) || PREFIXES.contains(&word)
+        KEYWORDS.contains(&word) || PREFIXES.contains(&word) || self.is_switch(word)
+    }
+
+    /// Is a word, which ends here, a switch of `declare` and the like: `declare -A`?
+    fn is_switch(&self, word: &str) -> bool {
+        let is_one = word.strip_prefix('-').is_some_and(|rest| {
+            (1..4).contains(&rest.len()) && rest.chars().all(|c| c.is_ascii_alphabetic())
+        });
+        let before = self.at.saturating_sub(word.len());
+        let near = self.letters.get(before.saturating_sub(16)..before).unwrap_or_default();
+        let near: String = near.iter().collect();
+        is_one && near.split_whitespace().next_back().is_some_and(|it| PREFIXES.contains(&it))
     }
 
     /// Reads `NAME=value`, `NAME+=value` or `NAME=(..)`, if that is what comes.
@@ -260,6 +271,9 @@ impl Reader<'_> {
         let name: String = self.letters.get(self.at..end).unwrap_or_default().iter().collect();
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return false;
+        }
+        if self.letters.get(end) == Some(&'[') {
+            return self.pair(name, end);
         }
         let append = self.letters.get(end) == Some(&'+');
         let equals = end + usize::from(append);
@@ -286,6 +300,33 @@ impl Reader<'_> {
             own.push((name.clone(), before));
         }
         self.script.assign(name, value, append);
+        true
+    }
+
+    /// `NAME[key]=value`, which is kept as a list's `[key]=value`.
+    fn pair(&mut self, name: String, open: usize) -> bool {
+        let rest = self.letters.get(open..).unwrap_or_default().iter().take(128);
+        let Some(close) = rest.clone().position(|letter| matches!(letter, ']' | '\n' | ' ')) else {
+            return false;
+        };
+        let signs = self.letters.get(open + close..open + close + 2);
+        if !matches!(signs, Some([']', '='])) {
+            return false;
+        }
+        let key: String = rest.clone().skip(1).take(close.saturating_sub(1)).collect();
+        let line = self.line;
+        let mut element: Text = rest.take(close + 1).map(|letter| (*letter, line)).collect();
+        element.push(('=', line));
+        self.at = open + close + 2;
+        let value: Text = self.words(false).into_iter().flatten().collect();
+        let place = key.parse::<usize>().ok();
+        let own = self.script.variables.get_mut(&name).filter(|_| !self.script.skips);
+        if let Some(slot) = own.and_then(|own| own.get_mut(place?)) {
+            *slot = value;
+            return true;
+        }
+        element.extend(value.iter().copied());
+        self.script.lengthen(name, vec![if place.is_some() { value } else { element }]);
         true
     }
 

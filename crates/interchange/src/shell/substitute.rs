@@ -163,9 +163,21 @@ impl Reader<'_> {
         }
         let end = inner.find(|c: char| !is_name(c))?;
         let (name, rest) = inner.split_at(end);
+        // The key of a list of pairs may be a variable.
+        if let Some(key) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+            && let Some(variable) = key.strip_prefix('$')
+        {
+            let variable = variable.trim_matches(['{', '}']);
+            let key = self.script.variables.get(variable)?.first()?;
+            let key: String = key.iter().take(256).map(|(letter, _)| *letter).collect();
+            return entry(self.script.variables.get(name)?, &key);
+        }
         let elements = self.script.variables.get(name)?;
         if let Some(place) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            return elements.get(place.parse::<usize>().ok()?).cloned();
+            if let Ok(place) = place.parse::<usize>() {
+                return elements.get(place).cloned();
+            }
+            return entry(elements, place.trim_matches(['"', '\'']));
         }
         let value: String = elements.first()?.iter().take(16_384).map(|(c, _)| *c).collect();
         let at = elements.first()?.first().map_or(line, |(_, line)| *line);
@@ -197,6 +209,17 @@ impl Reader<'_> {
         self.spend(PATTERN_COST, line);
         Some(made.chars().map(|c| (c, at)).collect())
     }
+}
+
+/// The value of a key in a list of pairs, the last one that has it: `([tp]=2 [pp]=4)`.
+fn entry(elements: &[Text], key: &str) -> Option<Text> {
+    elements.iter().rev().take(1_024).find_map(|element| {
+        let own: String = element.iter().map(|(letter, _)| *letter).take(264).collect();
+        let (name, _) = own.strip_prefix('[')?.split_once("]=")?;
+        let begin = name.chars().count() + 3;
+        let is_own = name.trim_matches(['"', '\'']) == key;
+        element.get(begin..).filter(|_| is_own).map(<[_]>::to_vec)
+    })
 }
 
 /// Without the shortest or longest beginning that matches.

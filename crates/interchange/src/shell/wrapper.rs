@@ -3,8 +3,8 @@
 //!
 //! Sources: the manual pages of Slurm's `srun`, `sbatch` and `salloc`, of Open MPI's `mpirun(1)`,
 //! MPICH's `mpiexec`, IBM's `jsrun`, pdsh, coreutils and OpenSSH; Docker's `docker container run`;
-//! Apptainer's `exec`; `kubectl exec`; AI-Hypercomputer/xpk's
-//! `workload create`; Ray's `ray job submit`; `torch/distributed/run.py`.
+//! Apptainer's `exec`; `kubectl exec`; Ray's `ray job submit`; `torch/distributed/run.py`; XPK's
+//! `xpk workload create`, and `gcloud compute tpus tpu-vm ssh`, as MaxText's docs have them.
 
 use super::Word;
 
@@ -40,6 +40,8 @@ enum Kind {
     Image,
     /// The command stands behind `--`.
     Behind,
+    /// The command is the value of `--command`.
+    Told,
 }
 
 const fn row(names: &'static str, flags: &'static str, operands: usize, then: Kind) -> Row {
@@ -77,8 +79,13 @@ const ROWS: &[Row] = &[
          ch-run|shifter", CONTAINER, 1, Kind::Command),
     row("kubectl exec|oc exec", "-i -t -it -ti -q --stdin --tty --quiet", 1, Kind::Behind),
     row("ray job submit", "--no-wait --verbose --verify", 0, Kind::Behind),
-    row("xpk workload create|xpk.py workload create|python3 xpk.py workload create|\
-         python xpk.py workload create", "--enable-debug-logs", 0, Kind::Command),
+    row("runai submit|runai training submit|runai submit-dist|runai training pytorch submit",
+        "--attach --large-shm --host-ipc --host-network --preemptible", 0, Kind::Behind),
+    row("xpk workload create|python3 xpk.py workload create|python xpk.py workload create|\
+         xpk workload create-pathways|gcloud compute tpus tpu-vm ssh|\
+         gcloud alpha compute tpus tpu-vm ssh|gcloud compute ssh|dlc submit|dlc create job|\
+         arena submit", "--use-pathways --deploy-stacktrace-sidecar --restart-on-failure", 0,
+        Kind::Told),
     row("tmux new-session|tmux new|screen", "-d -D -A -P -X -dm -L -m", 0, Kind::One),
     row("tmux send-keys|tmux send", "-l -R -X -H", 0, Kind::Text),
     row("ssh", "-t -tt -n -f -q -T -x -X -Y -A -a -C -4 -6 -v -N -g -k -K", 1, Kind::Text),
@@ -123,7 +130,11 @@ const PROGRAMS: &[&str] = &[
 ];
 
 /// Options whose value may be a program.
-const VALUED: &[&str] = &["--entrypoint", "-R", "--rsh", "--shell"];
+#[rustfmt::skip]
+const VALUED: &[&str] = &[
+    "--entrypoint", "-R", "--rsh", "--shell", "--name", "--container-name", "--job-name", "-J",
+    "--hostname", "--command", "--wrap", "--workdir", "-w", "--chdir", "-D", "-s", "--comment", "--network", "-S",
+];
 
 /// A command that starts another, and what it says itself.
 pub(super) struct Found<'a> {
@@ -203,7 +214,7 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
         } else if left > 0 {
             operand = Some(word.as_str());
             left -= 1;
-        } else if most == words.len() {
+        } else if most == words.len() && row.then != Kind::Told {
             break;
         }
         at += 1;
@@ -218,8 +229,9 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     if is_several {
         found.options.clear();
     }
-    let text = if name.ends_with("workload create") { "--command" } else { "--wrap" };
-    let wrap = found.options.iter().find(|option| row.operands == 0 && option.0 == text);
+    let key = if row.then == Kind::Told { "--command" } else { "--wrap" };
+    let is_told = row.then == Kind::Told || name == "sbatch";
+    let wrap = found.options.iter().find(|option| is_told && option.0 == key);
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
 }
@@ -229,7 +241,7 @@ fn then<'a>(row: &Row, operand: Option<&'a str>) -> Then<'a> {
         Kind::Text => Then::Text,
         Kind::One => Then::One,
         Kind::Image => Then::Image(operand.unwrap_or_default()),
-        Kind::Command | Kind::Behind => Then::Command,
+        Kind::Command | Kind::Behind | Kind::Told => Then::Command,
     }
 }
 
