@@ -90,17 +90,18 @@ impl KnobId {
     /// # Errors
     /// An unknown name, with the closest known one.
     pub fn find(name: &str) -> Result<Self, KnobError> {
-        let bare = name.split_once('.').map(|(section, bare)| (Some(section), bare));
-        let (section, bare) = bare.unwrap_or((None, name));
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|id| {
-                let knob = id.knob();
-                knob.name == bare && section.is_none_or(|section| section == knob.section.name())
-            })
-            .or_else(|| Self::by_alias(name))
-            .ok_or_else(|| unknown_knob(name, section, bare))
+        Self::named(name).ok_or_else(|| unknown_knob(name))
+    }
+
+    /// The knob of an id, a bare name or an alias.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let (section, bare) = parts(name);
+        let is_it = |id: &Self| {
+            let knob = id.knob();
+            knob.name == bare && section.is_none_or(|section| section == knob.section.name())
+        };
+        Self::ALL.iter().copied().find(is_it).or_else(|| Self::by_alias(name))
     }
 
     /// The knob that an alias stands for.
@@ -109,8 +110,14 @@ impl KnobId {
     }
 }
 
+/// Section and bare name of `section.name`.
+fn parts(name: &str) -> (Option<&str>, &str) {
+    name.split_once('.').map_or((None, name), |(section, bare)| (Some(section), bare))
+}
+
 /// The nearest is one of the section that is named, if there is such a section.
-fn unknown_knob(name: &str, section: Option<&str>, bare: &str) -> KnobError {
+fn unknown_knob(name: &str) -> KnobError {
+    let (section, bare) = parts(name);
     let nearest_among = |is_among: &dyn Fn(&KnobId) -> bool| {
         closest(bare, KnobId::ALL.iter().copied().filter(is_among), |id| id.knob().name)
     };

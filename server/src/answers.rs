@@ -81,9 +81,13 @@ mod tests {
     #[test]
     fn a_question_is_answered_by_its_own_name() {
         let mut answers = Answers::default();
-        for text in
-            ["model=qwen3-8b", "env NNODES=4", "arg 2=64", "num_devices=64", "cluster.num_devices=8"]
-        {
+        for text in [
+            "model=qwen3-8b",
+            "env NNODES=4",
+            "arg 2=64",
+            "num_devices=64",
+            "cluster.num_devices=8",
+        ] {
             answer(&mut answers, text).unwrap();
         }
         assert_eq!(answers.model.as_deref(), Some("qwen3-8b"));

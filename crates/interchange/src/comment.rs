@@ -52,7 +52,7 @@ pub(crate) fn format(text: &str) -> Option<Format> {
 /// The knobs that a text's comments set.
 pub(crate) fn knobs(text: &str) -> Vec<KnobId> {
     let settings = text.lines().filter_map(setting);
-    settings.filter_map(|setting| KnobId::find(setting.split_once('=')?.0.trim()).ok()).collect()
+    settings.filter_map(|setting| KnobId::named(setting.split_once('=')?.0.trim())).collect()
 }
 
 /// Applies the comments of a text.
@@ -79,10 +79,10 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
             }
             continue;
         }
-        match KnobId::find(key) {
-            Ok(knob) if knob.follows() => late.push((knob, value.to_owned(), line)),
-            Ok(knob) => draft.set(knob, value, COMMENT, line),
-            Err(error) => draft.fault(line, key, error.to_string()),
+        match KnobId::named(key) {
+            Some(knob) if knob.follows() => late.push((knob, value.to_owned(), line)),
+            Some(knob) => draft.set(knob, value, COMMENT, line),
+            None => draft.unknown_knob(key, line),
         }
     }
     for (knob, value, line) in late {

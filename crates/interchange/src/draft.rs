@@ -331,6 +331,13 @@ impl Draft {
         );
     }
 
+    /// A name that is no knob's, with the nearest one, which isn't looked for once there are many.
+    pub(crate) fn unknown_knob(&mut self, key: &str, line: u64) {
+        let near = if self.errors.len() < MAX_NEAREST { KnobId::find(key).err() } else { None };
+        let detail = near.map_or_else(|| "there is no such knob".to_owned(), |it| it.to_string());
+        self.fault(line, key, detail);
+    }
+
     /// Asks once for each name; what is answered isn't asked.
     pub(crate) fn ask(&mut self, question: Question) {
         let knob = KnobId::ALL.iter().copied().find(|knob| knob.id() == question.name);
