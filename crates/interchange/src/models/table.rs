@@ -112,6 +112,26 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=62 hidden_size=6144 ffn_hidden_size=8192 num_attention_heads=96 \
          num_query_groups=8 kv_channels=128 qk_layernorm=true vocab_size=151936 \
          num_moe_experts=160 moe_router_topk=8 moe_ffn_hidden_size=2560"),
+    // torchtitan `models/qwen3_5/__init__.py` has these, and slime `scripts/models/qwen3.5-*.sh`.
+    row(&["qwen3.5-0.8b"], "hub: Qwen/Qwen3.5-0.8B",
+        "num_layers=24 hidden_size=1024 ffn_hidden_size=3584 num_attention_heads=8 \
+         num_query_groups=2 kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=16 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-2b"], "hub: Qwen/Qwen3.5-2B",
+        "num_layers=24 hidden_size=2048 ffn_hidden_size=6144 num_attention_heads=8 \
+         num_query_groups=2 kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=16 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-4b"], "hub: Qwen/Qwen3.5-4B",
+        "hidden_size=2560 ffn_hidden_size=9216 num_attention_heads=16 num_query_groups=4 \
+         kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=32 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-9b"], "hub: Qwen/Qwen3.5-9B",
+        "ffn_hidden_size=12288 num_attention_heads=16 num_query_groups=4 kv_channels=256 \
+         qk_layernorm=true attention_output_gate=true experimental_attention_variant=gdn \
+         linear_num_value_heads=32 vocab_size=248320 mtp_num_layers=1"),
     row(&["qwen3.5-122b-a10b"], "hub: Qwen/Qwen3.5-122B-A10B",
         "num_layers=48 hidden_size=3072 ffn_hidden_size=1024 num_query_groups=2 kv_channels=256 \
          qk_layernorm=true attention_output_gate=true experimental_attention_variant=gdn \
@@ -225,11 +245,14 @@ pub(super) static ROWS: &[Row] = &[
     row(&["mimo-7b", "mimo-7b-rl"], "hub: XiaomiMiMo/MiMo-7B-Base",
         "num_layers=36 ffn_hidden_size=11008 num_query_groups=8 kv_channels=128 \
          add_qkv_bias=true vocab_size=151680 mtp_num_layers=1"),
-    row(&["step-3.7-flash"], "hub: stepfun-ai/Step-3.7-Flash",
+    row(&["step-3.7-flash", "step-3.5-flash"], "hub: stepfun-ai/Step-3.7-Flash, its text model",
         "num_layers=45 ffn_hidden_size=11264 num_attention_heads=64 num_query_groups=8 \
-         kv_channels=128 vocab_size=128896 num_moe_experts=288 moe_router_topk=8 \
-         moe_ffn_hidden_size=1280 moe_shared_expert_intermediate_size=1280 \
-         moe_layer_freq=([0]*3+[1]*42) mtp_num_layers=3"),
+         kv_channels=128 qk_layernorm=true \
+         layer_overrides=1-3,5-7,9-11,13-15,17-19,21-23,25-27,29-31,33-35,37-39,41-43:\
+         num_attention_heads=96,window_size=512 \
+         vocab_size=128896 num_moe_experts=288 moe_router_topk=8 moe_ffn_hidden_size=1280 \
+         moe_shared_expert_intermediate_size=1280 moe_layer_freq=([0]*3+[1]*42) \
+         mtp_num_layers=3"),
     // Dense models of further families.
     row(&["qwen1.5-7b"], "hub: Qwen/Qwen1.5-7B",
         "ffn_hidden_size=11008 add_qkv_bias=true vocab_size=151936"),
@@ -414,9 +437,11 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=20 hidden_size=2048 ffn_hidden_size=5120 num_attention_heads=16 \
          num_query_groups=4 kv_channels=128 qk_layernorm=true vocab_size=157184 \
          num_moe_experts=256 moe_router_topk=8 moe_ffn_hidden_size=512 \
-         moe_shared_expert_intermediate_size=512 moe_layer_freq=([0]*1+[1]*19)"),
+         moe_shared_expert_intermediate_size=512 moe_layer_freq=([0]*1+[1]*19) \
+         moe_router_num_groups=8 moe_router_group_topk=4"),
     row(&["ling-flash-2.0"], "hub: inclusionAI/Ling-flash-2.0",
         "ffn_hidden_size=9216 num_query_groups=4 kv_channels=128 qk_layernorm=true \
          vocab_size=157184 num_moe_experts=256 moe_router_topk=8 moe_ffn_hidden_size=1024 \
-         moe_shared_expert_intermediate_size=1024 moe_layer_freq=([0]*1+[1]*31)"),
+         moe_shared_expert_intermediate_size=1024 moe_layer_freq=([0]*1+[1]*31) \
+         moe_router_num_groups=8 moe_router_group_topk=4"),
 ];

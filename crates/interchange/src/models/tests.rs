@@ -74,7 +74,8 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("Qwen/Qwen3-VL-8B-Instruct", None), ("Qwen/Qwen3-Omni-30B-A3B-Instruct", None),
     ("Qwen/Qwen3.5-27B", Some(27.0)), ("Qwen/Qwen3.5-35B-A3B", Some(35.0)),
     ("Qwen/Qwen3.5-122B-A10B", Some(122.0)), ("Qwen/Qwen3.5-397B-A17B", Some(397.0)),
-    ("Qwen/Qwen3.5-4B", None),
+    ("Qwen/Qwen3.5-0.8B", Some(0.77)), ("Qwen/Qwen3.5-2B-Base", Some(1.9)),
+    ("Qwen/Qwen3.5-4B", Some(4.2)), ("Qwen/Qwen3.5-9B", Some(9.0)), ("Qwen/Qwen3.5-14B", None),
     // Llama.
     ("huggyllama/llama-7b", Some(6.7)), ("huggyllama/llama-13b", Some(13.0)),
     ("huggyllama/llama-30b", Some(32.5)), ("huggyllama/llama-65b", Some(65.2)),
@@ -172,7 +173,7 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("bigscience/bloom", Some(176.2)), ("bigscience/bloom-7b1", None),
     ("tiiuae/falcon-180B", Some(180.0)), ("tiiuae/falcon-40b", None),
     ("openbmb/MiniCPM3-4B", Some(4.1)), ("openbmb/MiniCPM-V-4.6", None),
-    ("XiaomiMiMo/MiMo-7B-RL", Some(7.6)), ("XiaomiMiMo/MiMo-V2-Flash", Some(309.0)),
+    ("stepfun-ai/Step-3.5-Flash", Some(196.0)), ("XiaomiMiMo/MiMo-7B-RL", Some(7.6)), ("XiaomiMiMo/MiMo-V2-Flash", Some(309.0)),
 ];
 
 #[test]
@@ -227,7 +228,7 @@ fn a_run_s_name_is_a_model_where_all_of_it_is_explained() {
 fn a_near_name_is_no_guess_where_it_says_another_shape() {
     for name in [
         "org/Llama-3-13B",
-        "Qwen3.5-4B",
+        "Qwen3.5-14B",
         "Qwen/Qwen2.5-VL-7B-Instruct",
         "deepseek-v3-lite",
         "org/own",
