@@ -37,7 +37,7 @@ pub(super) static ROWS: &[Row] = &[
     row(&["qwen3-coder-next"], "hub: Qwen/Qwen3-Coder-Next", "qwen3-next-80b-a3b"),
     row(&["minimax-text-01", "minimax-m1-80k", "minimax-m1-40k"],
         "hub: MiniMaxAI/MiniMax-Text-01", "minimax-m1"),
-    row(&["kimi-k2.5", "kimi-k2.6"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
+    row(&["kimi-k2.5", "kimi-k2.6", "kimi-k2.7-code"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
     row(&["glm-5.1"], "hub: zai-org/GLM-5.1", "glm-5"),
     row(&["qwen3.6-35b-a3b"], "hub: Qwen/Qwen3.6-35B-A3B", "qwen3.5-35b-a3b"),
     row(&["qwen3.6-27b"], "hub: Qwen/Qwen3.6-27B", "qwen3.5-27b"),
@@ -387,6 +387,13 @@ pub(super) static ROWS: &[Row] = &[
     row(&["olmo-2-32b", "olmo-2-0325-32b"], "hub: allenai/OLMo-2-0325-32B",
         "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=40 \
          num_query_groups=8 qk_layernorm=true vocab_size=100352"),
+    row(&["olmo-3-7b", "olmo-3-1025-7b"], "hub: allenai/Olmo-3-1025-7B",
+        "ffn_hidden_size=11008 qk_layernorm=true window_size=4096 window_attn_skip_freq=4 \
+         vocab_size=100278"),
+    row(&["olmo-3-32b", "olmo-3-1125-32b"], "hub: allenai/Olmo-3-1125-32B",
+        "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=40 \
+         num_query_groups=8 qk_layernorm=true window_size=4096 window_attn_skip_freq=4 \
+         vocab_size=100278"),
     row(&["seed-oss-36b"], "hub: ByteDance-Seed/Seed-OSS-36B-Base",
         "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=80 \
          num_query_groups=8 kv_channels=128 add_qkv_bias=true vocab_size=155136"),
@@ -444,4 +451,9 @@ pub(super) static ROWS: &[Row] = &[
          vocab_size=157184 num_moe_experts=256 moe_router_topk=8 moe_ffn_hidden_size=1024 \
          moe_shared_expert_intermediate_size=1024 moe_layer_freq=([0]*1+[1]*31) \
          moe_router_num_groups=8 moe_router_group_topk=4"),
+    row(&["ling-1t", "ling-1t-2.0"], "hub: inclusionAI/Ling-1T",
+        "num_layers=80 hidden_size=8192 ffn_hidden_size=18432 num_attention_heads=64 \
+         num_query_groups=8 qk_layernorm=true vocab_size=157184 num_moe_experts=256 \
+         moe_router_topk=8 moe_ffn_hidden_size=2048 moe_shared_expert_intermediate_size=2048 \
+         moe_layer_freq=([0]*4+[1]*76) moe_router_num_groups=8 moe_router_group_topk=4"),
 ];
