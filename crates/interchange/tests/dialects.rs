@@ -44,7 +44,21 @@ const VERL: &str = "python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_
     actor_rollout_ref.actor.ppo_mini_batch_size=32 trainer.nnodes=8 trainer.n_gpus_per_node=8 \
     actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4 \
     actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=8 \
+    actor_rollout_ref.actor.megatron.expert_tensor_parallel_size=1 \
     actor_rollout_ref.actor.megatron.expert_model_parallel_size=4 ";
+
+/// `expert_tensor_parallel_size` is null in verl's configuration of Megatron, and Megatron-Core
+/// then takes that of TP.
+#[test]
+fn experts_of_verl_with_megatron_are_split_by_tp_unless_they_are_told_otherwise() {
+    let etp = "actor_rollout_ref.actor.megatron.expert_tensor_parallel_size=";
+    let fewer = VERL.replace("pipeline_model_parallel_size=8", "pipeline_model_parallel_size=2");
+    for (told, split) in [("1", 1), ("2", 2), ("null", 4)] {
+        let script = fewer.replace(&format!("{etp}1"), &format!("{etp}{told}"));
+        has(&script, &format!("expert_tensor_parallel_size={split}"));
+    }
+    has(&fewer.replace(&format!("{etp}1"), ""), "expert_tensor_parallel_size=4");
+}
 
 #[test]
 fn fields_of_megatron_core_are_read_in_the_section_that_overrides_them() {
