@@ -334,3 +334,65 @@ fn deepspeed_s_batch_is_that_of_all_devices() {
          data_parallel_sharding_strategy=optim framework=deepspeed",
     );
 }
+
+/// Source: huggingface/trl `trl/trainer/base_config.py`, `gradient_checkpointing`.
+#[test]
+fn trl_recomputes_all_layers_without_being_told_and_the_trainer_below_it_none() {
+    let words =
+        "--model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 --max_length 4096";
+    let trl = format!("accelerate launch --num_processes 8 trl/scripts/sft.py {words}");
+    let own = format!("accelerate launch --num_processes 8 train.py {words}");
+    for (script, recomputed) in [
+        (format!("trl sft {words}"), "full"),
+        (trl.clone(), "full"),
+        (format!("{trl} --gradient_checkpointing false"), "none"),
+        (own, "none"),
+    ] {
+        let values = format!("micro_batch_size=2 recompute_granularity={recomputed}");
+        has(&on_eight(&[("run.sh", &script)]), &values);
+    }
+}
+
+/// Sources: DeepSpeed `runtime/zero/config.py:overlap_comm_valid`; ms-swift
+/// `swift/config/zero3.json`; OpenRLHF `openrlhf/utils/deepspeed/deepspeed_utils.py:get_train_ds_config`.
+#[test]
+fn zero_reduces_gradients_beside_the_backward_in_stage_three_or_where_it_is_told() {
+    let train = "deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen3-8B \
+                 --per_device_train_batch_size 2 --max_length 4096 --bf16 true --deepspeed ds.json";
+    let file =
+        |stage: u32, told: &str| format!("{{\"zero_optimization\":{{\"stage\":{stage}{told}}}}}");
+    for (stage, told, on) in [
+        (2, "", false),
+        (2, ",\"overlap_comm\":true", true),
+        (3, "", true),
+        (3, ",\"overlap_comm\":false", false),
+    ] {
+        let import = read(&[("run.sh", train), ("ds.json", &file(stage, told))]);
+        has(&import, &format!("framework=deepspeed overlap_grad_reduce={on}"));
+    }
+    let swift =
+        "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --max_length 4096 --deepspeed zero3";
+    has(&read(&[("run.sh", swift)]), "framework=deepspeed overlap_grad_reduce=false");
+    let rlhf = "deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --pretrain Qwen/Qwen3-8B \
+                --max_len 2048 --micro_train_batch_size 2 --train_batch_size 64";
+    let values = "framework=deepspeed data_parallel_sharding_strategy=optim_grads";
+    has(&read(&[("run.sh", rlhf)]), &format!("{values} overlap_grad_reduce=false"));
+    let told = format!("{rlhf} --overlap_comm");
+    has(&read(&[("run.sh", &told)]), &format!("{values} overlap_grad_reduce=true"));
+    let ddp = train.replace("--deepspeed ds.json", "");
+    has(&read(&[("run.sh", &ddp)]), "overlap_grad_reduce=true");
+}
+
+/// Source: axolotl `src/axolotl/utils/schemas/config.py`.
+#[test]
+fn a_recomputed_layer_s_inputs_may_wait_elsewhere() {
+    for word in ["true", "offload", "offload_disk", "unsloth"] {
+        let text = format!(
+            "base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\nbf16: true\n\
+             attn_implementation: flash_attention_4\ngradient_checkpointing: {word}\n"
+        );
+        let import = on_eight(&[("config.yaml", &text)]);
+        assert_eq!(import.unknown, [], "{word}");
+        has(&import, "recompute_granularity=full");
+    }
+}
