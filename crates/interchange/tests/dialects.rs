@@ -277,6 +277,15 @@ fn a_recipe_s_name_is_its_model_s_and_its_settings_are_said_to_be_elsewhere() {
         "num_layers=48 num_devices=64 accelerator=gb200 precision=mxfp8 micro_batch_size=4 \
          expert_model_parallel_size=8 global_batch_size=512",
     );
+    // `_set_recompute_overrides` of its scripts/performance/utils/overrides.py.
+    let layers = read(&format!("{measured} -rl 6 -ms 50 -hf token"));
+    assert_eq!(layers.unknown, []);
+    has(
+        &format!("{measured} -rl 6"),
+        "recompute_granularity=full recompute_method=block recompute_num_layers=6",
+    );
+    let modules = format!("{measured} --recompute_modules moe_act,layernorm");
+    has(&modules, "recompute_granularity=selective recompute_modules=moe_act,layernorm");
 }
 
 /// After NVIDIA/NeMo, `nemo/collections/llm/recipes` and the user guide of NeMo-Run.
@@ -378,6 +387,24 @@ fn maxtext_s_models_have_latents_and_shared_experts() {
     assert_eq!(import.unknown, []);
     let plain = text.replace("[\"silu\",\"linear\"]", "[\"gelu\"]");
     has(&plain, "gated_linear_unit=false");
+}
+
+/// After AI-Hypercomputer/maxtext, `src/maxtext/configs/models`.
+#[test]
+fn maxtext_s_models_are_known_by_its_own_names() {
+    for (name, values) in [
+        ("kimi-k2-1t", "num_layers=61 num_moe_experts=384"),
+        ("deepseek4-284b", "num_layers=43 num_moe_experts=256 moe_router_topk=6"),
+        ("qwen3-480b-a35b", "num_layers=62 num_moe_experts=160"),
+        ("olmo3-7b-pt", "num_layers=32 window_size=4096 window_attn_skip_freq=4"),
+    ] {
+        let text = format!(
+            "python3 -m maxtext.trainers.pre_train.train maxtext/configs/base.yml \
+             model_name={name} per_device_batch_size=1 max_target_length=4096 \
+             ici_fsdp_parallelism=64"
+        );
+        has(&text, values);
+    }
 }
 
 /// After AI-Hypercomputer/maxtext, `README.md` and `end_to_end/tpu`.

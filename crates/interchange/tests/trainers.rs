@@ -354,7 +354,7 @@ fn trl_recomputes_all_layers_without_being_told_and_the_trainer_below_it_none() 
 }
 
 /// Sources: DeepSpeed `runtime/zero/config.py:overlap_comm_valid`; ms-swift
-/// `swift/config/zero3.json`; OpenRLHF `openrlhf/utils/deepspeed/deepspeed_utils.py:get_train_ds_config`.
+/// `swift/config/zero3.json`; OpenRLHF `openrlhf/utils/deepspeed/deepspeed_utils.py`.
 #[test]
 fn zero_reduces_gradients_beside_the_backward_in_stage_three_or_where_it_is_told() {
     let train = "deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen3-8B \

@@ -237,8 +237,27 @@ fn of_neox(arguments: &mut Vec<Argument>) {
 /// Names of recipes by which a command takes one: `--recipe qwen3_30b_a3b_pretrain_config`.
 const RECIPES: [&str; 4] = ["recipe", "model-recipe-name", "factory", "recipe-name"];
 
+/// What scripts that measure a recipe recompute where they are told layers or modules alone.
+///
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/utils/overrides.py`,
+/// `_set_recompute_overrides`.
+fn measured(arguments: &mut Vec<Argument>) {
+    let says = |name: &str| arguments.iter().find(|it| it.name == name).map(|it| it.line);
+    if says("model-recipe-name").is_none() || says("recompute-granularity").is_some() {
+        return;
+    }
+    let (modules, layers) = (says("recompute-modules"), says("recompute-num-layers"));
+    if let Some(line) = modules {
+        push(arguments, "recompute-granularity", "selective", line);
+    } else if let Some(line) = layers {
+        push(arguments, "recompute-granularity", "full", line);
+        push(arguments, "recompute-method", "block", line);
+    }
+}
+
 /// A recipe's name says the model, and its settings aren't in the text.
 fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+    measured(arguments);
     let is_recipe = |it: &Argument| RECIPES.contains(&it.name.as_str());
     let mut inner = vec![];
     for argument in arguments.iter_mut().filter(|it| is_recipe(it)) {
