@@ -522,3 +522,24 @@ fn fields_of_megatron_core_mean_the_same_in_a_text_of_no_framework() {
     let import = has(text, "gated_linear_unit=true add_bias_linear=false");
     assert_eq!(layers(&import), [7, 9, 9, 7]);
 }
+
+/// Source: torchtitan `config/job_config.py`, later `config/configs.py`.
+#[test]
+fn torchtitan_gathers_keys_for_parts_of_sequences_without_being_told() {
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n\
+                seq_len = 8192\n[parallelism]\ncontext_parallel_degree = 4\n";
+    has(text, "context_parallel_size=4 context_parallel_algo=allgather");
+    let ring = format!("{text}context_parallel_rotate_method = \"alltoall\"\n");
+    has(&ring, "context_parallel_size=4 context_parallel_algo=p2p");
+}
+
+/// Source: MindSpeed-LLM `mindspeed_llm/fsdp2/utils/arguments.py`, `cp_type`.
+#[test]
+fn mindspeed_s_fsdp2_may_gather_keys() {
+    let text = "model:\n  model_name_or_path: Qwen/Qwen3-8B\ndata:\n  cutoff_len: 4096\nparallel:\n  \
+                fsdp_size: 8\n  cp_size: 2\n  ep_fsdp_size: 1\n  cp_type: ring\ntraining:\n  \
+                per_device_train_batch_size: 1\n";
+    has(text, "context_parallel_size=2 context_parallel_algo=p2p");
+    let all = text.replace("ring", "kvallgather");
+    has(&all, "context_parallel_size=2 context_parallel_algo=allgather");
+}

@@ -58,6 +58,14 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
             arguments.push(Argument { name, values: vec!["no_shard".to_owned()], line });
         }
     }
+    // `context_parallel_rotate_method` of `torchtitan/config/configs.py` (until v0.2.1).
+    let (context, method) = ("context-parallel-degree", "context-parallel-rotate-method");
+    if number(arguments, context).is_some_and(|ranks| ranks > 1)
+        && find(arguments, method).is_none()
+    {
+        let line = find(arguments, context).map_or(0, |argument| argument.line);
+        push(arguments, "cp-comm-type", "allgather", line);
+    }
     pipeline_batch(arguments);
     // How many chunks an interleaved schedule has follows from the layers of each.
     if find(arguments, "pipeline-parallel-layers-per-stage").is_some() {
