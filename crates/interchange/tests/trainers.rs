@@ -396,3 +396,27 @@ fn a_recomputed_layer_s_inputs_may_wait_elsewhere() {
         has(&import, "recompute_granularity=full");
     }
 }
+
+/// Source: huggingface/accelerate `src/accelerate/commands/launch.py`, `--zero_stage` and
+/// `--parallelism_config_cp_comm_strategy`.
+#[test]
+fn accelerate_shards_by_stage_two_and_gathers_keys_without_being_told() {
+    let words = "train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 \
+                 --max_length 4096";
+    let launch = "accelerate launch --num_processes 8";
+    for (options, values) in [
+        ("--use_deepspeed", "framework=deepspeed data_parallel_sharding_strategy=optim_grads"),
+        (
+            "--use_deepspeed --zero_stage 3",
+            "framework=deepspeed data_parallel_sharding_strategy=optim_grads_params",
+        ),
+        ("--use_fsdp --parallelism_config_cp_size 2", "context_parallel_algo=allgather"),
+        (
+            "--use_fsdp --parallelism_config_cp_size 2 --parallelism_config_cp_comm_strategy \
+             alltoall",
+            "context_parallel_algo=p2p",
+        ),
+    ] {
+        has(&read(&[("run.sh", &format!("{launch} {options} {words}"))]), values);
+    }
+}

@@ -34,6 +34,7 @@ pub(super) fn together(
     if !trainers::is_trainer(title) {
         return arguments;
     }
+    switches(&mut arguments);
     deepspeed(title, &mut arguments, draft);
     fsdp(title, &mut arguments);
     files_of_accelerate(&mut arguments, draft);
@@ -67,6 +68,14 @@ fn word(arguments: &[Argument], name: &str) -> Option<(String, u64)> {
 
 fn is_on(arguments: &[Argument], name: &str) -> bool {
     word(arguments, name).is_some_and(|(word, _)| matches!(&*word, "" | "true" | "True" | "1"))
+}
+
+/// Accelerate's switches take no word: the program behind one is none of its own.
+fn switches(arguments: &mut [Argument]) {
+    let is_switch = |it: &&mut Argument| matches!(&*it.name, "use-deepspeed" | "use-fsdp");
+    for argument in arguments.iter_mut().filter(is_switch) {
+        argument.values.retain(|word| !word.ends_with(".py"));
+    }
 }
 
 fn is_sharded(arguments: &[Argument]) -> bool {
@@ -222,8 +231,17 @@ fn files_of_accelerate(arguments: &mut Vec<Argument>, draft: &mut Draft) {
 /// How Accelerate's file says that a run is distributed.
 fn distributed_type(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let Some((kind, line)) = word(arguments, "distributed-type") else {
+        let has_file = find(arguments, "deepspeed-config-file").is_some();
         if is_on(arguments, "use-fsdp") {
             framework(arguments, "fsdp", 0);
+        } else if let Some((_, line)) = word(arguments, "use-deepspeed")
+            && is_on(arguments, "use-deepspeed")
+            && !is_sharded(arguments)
+            && !has_file
+        {
+            // `zero_stage` of Accelerate's `DeepSpeedPlugin`.
+            push_first(arguments, "zero-stage", "2", line);
+            framework(arguments, "deepspeed", line);
         }
         return;
     };
@@ -307,6 +325,12 @@ fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
     } else if let Some(line) = ring.iter().find_map(|name| find(arguments, name)).map(|it| it.line)
     {
         push(arguments, "context-parallel-algo", "megatron_cp_algo", line);
+    }
+    // `parallelism_config_cp_comm_strategy` of Accelerate's `commands/launch.py`.
+    let parts = find(arguments, "parallelism-config-cp-size").map(|it| it.line);
+    let told = find(arguments, "parallelism-config-cp-comm-strategy");
+    if let Some(line) = parts.filter(|_| told.is_none()) {
+        push(arguments, "cp-comm-type", "allgather", line);
     }
     let is_group = word(arguments, "rlhf-type").is_some_and(|(kind, _)| kind == "grpo");
     if title == SWIFT && find(arguments, "gradient-accumulation-steps").is_none() {
