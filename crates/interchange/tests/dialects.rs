@@ -145,7 +145,8 @@ fn what_a_recipe_extends_may_say_which_trainer_runs() {
 
 #[test]
 fn stages_of_a_model_that_is_asked_for_are_no_fault_of_the_guess() {
-    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py --model-name-or-path own/Qwen3-30B-A3B-Made \
+    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py \
+                --model-name-or-path own/Qwen3-30B-A3B-Made \
                 --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --seq-length 4096 \
                 --micro-batch-size 1 --decoder-first-pipeline-num-layers 1 \
                 --decoder-last-pipeline-num-layers 2";
@@ -526,8 +527,8 @@ fn fields_of_megatron_core_mean_the_same_in_a_text_of_no_framework() {
 /// Source: torchtitan `config/job_config.py`, later `config/configs.py`.
 #[test]
 fn torchtitan_gathers_keys_for_parts_of_sequences_without_being_told() {
-    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n\
-                seq_len = 8192\n[parallelism]\ncontext_parallel_degree = 4\n";
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n\
+                local_batch_size = 1\nseq_len = 8192\n[parallelism]\ncontext_parallel_degree = 4\n";
     has(text, "context_parallel_size=4 context_parallel_algo=allgather");
     let ring = format!("{text}context_parallel_rotate_method = \"alltoall\"\n");
     has(&ring, "context_parallel_size=4 context_parallel_algo=p2p");

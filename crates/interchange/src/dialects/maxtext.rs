@@ -33,7 +33,7 @@ const REMAT: &[(&str, &str, &str)] = &[
 
 /// Models whose names say their size where others' say a version.
 ///
-/// Source: AI-Hypercomputer/maxtext, `configs/models`.
+/// Source: AI-Hypercomputer/maxtext, `src/maxtext/configs/models`.
 pub(super) const MODELS: [(&str, &str); 9] = [
     ("deepseek2-16b", "deepseek-v2-lite"),
     ("deepseek2-236b", "deepseek-v2"),
@@ -49,7 +49,7 @@ pub(super) const MODELS: [(&str, &str); 9] = [
 /// Every dialect.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // MaxText. Source: AI-Hypercomputer/maxtext, configs/base.yml and configs/types.py.
+    // MaxText. Source: AI-Hypercomputer/maxtext, src/maxtext/configs/base.yml and types.py.
     Dialect {
         title: TITLE,
         markers: &[

@@ -58,7 +58,7 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
             arguments.push(Argument { name, values: vec!["no_shard".to_owned()], line });
         }
     }
-    // `context_parallel_rotate_method` of `torchtitan/config/configs.py` (until v0.2.1).
+    // `context_parallel_rotate_method` of `torchtitan/config/configs.py` of earlier versions.
     let (context, method) = ("context-parallel-degree", "context-parallel-rotate-method");
     if number(arguments, context).is_some_and(|ranks| ranks > 1)
         && find(arguments, method).is_none()
@@ -80,7 +80,8 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
 /// Beside a pipeline torchtitan's local batch is all of its micro-batches together, of one sequence
 /// each without being told.
 ///
-/// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule`.
+/// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule` of earlier
+/// versions.
 fn pipeline_batch(arguments: &mut Vec<Argument>) {
     let (local, micro) = ("local-batch-size", "pipeline-parallel-microbatch-size");
     let is_pipeline =
@@ -138,8 +139,8 @@ fn drop_none(arguments: &mut Vec<Argument>, name: &str, none: &[&str], draft: &m
 /// The mesh of MaxText: axes between slices and inside of one, of which those of data share the
 /// batch, those of FSDP the parameters, too. A batch of each device is less than that of a replica.
 ///
-/// Source: AI-Hypercomputer/maxtext, `configs/base.yml` and `pyconfig.py`; a chunk of a pipeline
-/// has one layer without being told.
+/// Source: AI-Hypercomputer/maxtext, `src/maxtext/configs/base.yml` and `pyconfig.py`; a chunk of a
+/// pipeline has one layer without being told.
 fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     for (name, none) in [
         ("q-lora-rank", &["0"][..]),

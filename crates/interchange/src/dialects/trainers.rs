@@ -59,7 +59,8 @@ const NOT_FSDP2: [&str; 3] = ["!fsdp_modules", "!ep_fsdp_size", "!train_fsdp2.py
 /// Every dialect, the most particular first.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // axolotl. Source: src/axolotl/utils/schemas/config.py of axolotl-ai-cloud/axolotl.
+    // axolotl. Source: src/axolotl/utils/schemas (config.py, training.py) of
+    // axolotl-ai-cloud/axolotl.
     Dialect {
         title: AXOLOTL,
         markers: &[&["axolotl"], &["base_model:", "micro_batch_size:"],

@@ -70,8 +70,8 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     }
 }
 
-/// Source: torchtitan, `apply_moe_ep_tp` of `models/llama4/infra/parallelize.py` (until v0.2.1):
-/// without EP the plan of the experts is `TensorParallel`, with it `ExpertParallel`.
+/// Source: torchtitan, `apply_moe_ep_tp` of `models/llama4/infra/parallelize.py` in earlier
+/// versions: without EP the plan of the experts is `TensorParallel`, with it `ExpertParallel`.
 fn experts_of_fsdp(ep: u64, tp: u64, draft: &mut Draft) {
     let knob = KnobId::expert_tensor_parallel_size;
     let split = if ep > 1 { 1 } else { tp };
@@ -211,7 +211,7 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
 /// attention and every second matrix product. Grouped products aren't among those that it keeps.
 ///
 /// Source: torchtitan, `distributed/activation_checkpoint.py` and `config/job_config.py`, whose
-/// `selective_ac_option` is 2 without being told (until v0.2.1).
+/// `selective_ac_option` was 2 without being told.
 fn selective_checkpointing(parts: &Parts, draft: &mut Draft) {
     let (mode, option) = ("recompute-granularity", "selective-ac-option");
     let given = parts.text(option).unwrap_or("2");

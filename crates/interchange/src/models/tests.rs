@@ -133,7 +133,8 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("zai-org/GLM-4.6", Some(355.0)), ("zai-org/GLM-4.5V", None), ("zai-org/GLM-5", Some(744.0)),
     ("zai-org/glm-4-9b-chat", Some(9.4)), ("zai-org/GLM-4-32B-0414", Some(32.6)),
     ("moonshotai/Kimi-K2-Instruct-0905", Some(1026.0)),
-    ("moonshotai/Kimi-K2-Thinking", Some(1026.0)), ("moonshotai/Kimi-K2.7-Code", Some(1026.0)),
+    ("moonshotai/Kimi-K2-Thinking", Some(1026.0)),
+    ("moonshotai/Kimi-K2.7-Code", Some(1026.0)),
     ("moonshotai/Kimi-Dev-72B", Some(72.7)), ("moonshotai/Moonlight-16B-A3B", Some(16.0)),
     ("moonshotai/Kimi-Linear-48B-A3B-Instruct", Some(49.0)), ("moonshotai/Kimi-VL-A3B", None),
     ("MiniMaxAI/MiniMax-M1-80k", Some(456.0)), ("MiniMaxAI/MiniMax-M2", Some(229.0)),
@@ -175,7 +176,8 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("bigscience/bloom", Some(176.2)), ("bigscience/bloom-7b1", None),
     ("tiiuae/falcon-180B", Some(180.0)), ("tiiuae/falcon-40b", None),
     ("openbmb/MiniCPM3-4B", Some(4.1)), ("openbmb/MiniCPM-V-4.6", None),
-    ("stepfun-ai/Step-3.5-Flash", Some(196.0)), ("XiaomiMiMo/MiMo-7B-RL", Some(7.6)), ("XiaomiMiMo/MiMo-V2-Flash", Some(309.0)),
+    ("stepfun-ai/Step-3.5-Flash", Some(196.0)),
+    ("XiaomiMiMo/MiMo-7B-RL", Some(7.6)), ("XiaomiMiMo/MiMo-V2-Flash", Some(309.0)),
 ];
 
 #[test]
