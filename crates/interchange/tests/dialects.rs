@@ -538,8 +538,8 @@ fn torchtitan_gathers_keys_for_parts_of_sequences_without_being_told() {
 #[test]
 fn mindspeed_s_fsdp2_may_gather_keys() {
     let text = "model:\n  model_name_or_path: Qwen/Qwen3-8B\ndata:\n  cutoff_len: 4096\n\
-                parallel:\n  fsdp_size: 8\n  cp_size: 2\n  ep_fsdp_size: 1\n  cp_type: ring\ntraining:\n  \
-                per_device_train_batch_size: 1\n";
+                parallel:\n  fsdp_size: 8\n  cp_size: 2\n  ep_fsdp_size: 1\n  cp_type: ring\n\
+                training:\n  per_device_train_batch_size: 1\n";
     has(text, "context_parallel_size=2 context_parallel_algo=p2p");
     let all = text.replace("ring", "kvallgather");
     has(&all, "context_parallel_size=2 context_parallel_algo=allgather");
