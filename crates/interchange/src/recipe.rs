@@ -54,14 +54,9 @@ fn constants(text: &str) -> BTreeMap<&str, &str> {
 
 /// Calls whose first argument names a model on the hub.
 ///
-/// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/models/conversion/auto_bridge.py`.
-const BRIDGES: [&str; 5] = [
-    "AutoBridge.from_hf_model_id(",
-    "AutoBridge.from_hf_pretrained(",
-    "AutoBridge.from_hf_config(",
-    "AutoBridge.from_pretrained(",
-    "AutoBridge.from_auto_config(",
-];
+/// Sources: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/models/conversion/auto_bridge.py`;
+/// mbridge, `mbridge/core/auto_bridge.py`.
+const BRIDGES: [&str; 2] = ["AutoBridge.from_hf_pretrained(", "AutoBridge.from_pretrained("];
 
 /// The model that a line's call names: `AutoBridge.from_hf_pretrained("org/name")`,
 /// `llm.llama3_70b.pretrain_recipe(..)` of NeMo.

@@ -44,7 +44,21 @@ const VERL: &str = "python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_
     actor_rollout_ref.actor.ppo_mini_batch_size=32 trainer.nnodes=8 trainer.n_gpus_per_node=8 \
     actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4 \
     actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=8 \
+    actor_rollout_ref.actor.megatron.expert_tensor_parallel_size=1 \
     actor_rollout_ref.actor.megatron.expert_model_parallel_size=4 ";
+
+/// `expert_tensor_parallel_size` is null in verl's configuration of Megatron, and Megatron-Core
+/// then takes that of TP.
+#[test]
+fn experts_of_verl_with_megatron_are_split_by_tp_unless_they_are_told_otherwise() {
+    let etp = "actor_rollout_ref.actor.megatron.expert_tensor_parallel_size=";
+    let fewer = VERL.replace("pipeline_model_parallel_size=8", "pipeline_model_parallel_size=2");
+    for (told, split) in [("1", 1), ("2", 2), ("null", 4)] {
+        let script = fewer.replace(&format!("{etp}1"), &format!("{etp}{told}"));
+        has(&script, &format!("expert_tensor_parallel_size={split}"));
+    }
+    has(&fewer.replace(&format!("{etp}1"), ""), "expert_tensor_parallel_size=4");
+}
 
 #[test]
 fn fields_of_megatron_core_are_read_in_the_section_that_overrides_them() {
@@ -131,7 +145,8 @@ fn what_a_recipe_extends_may_say_which_trainer_runs() {
 
 #[test]
 fn stages_of_a_model_that_is_asked_for_are_no_fault_of_the_guess() {
-    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py --model-name-or-path own/Qwen3-30B-A3B-Made \
+    let text = "torchrun --nproc_per_node 8 --nnodes 4 pretrain.py \
+                --model-name-or-path own/Qwen3-30B-A3B-Made \
                 --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --seq-length 4096 \
                 --micro-batch-size 1 --decoder-first-pipeline-num-layers 1 \
                 --decoder-last-pipeline-num-layers 2";
@@ -263,6 +278,15 @@ fn a_recipe_s_name_is_its_model_s_and_its_settings_are_said_to_be_elsewhere() {
         "num_layers=48 num_devices=64 accelerator=gb200 precision=mxfp8 micro_batch_size=4 \
          expert_model_parallel_size=8 global_batch_size=512",
     );
+    // `_set_recompute_overrides` of its scripts/performance/utils/overrides.py.
+    let layers = read(&format!("{measured} -rl 6 -ms 50 -hf token"));
+    assert_eq!(layers.unknown, []);
+    has(
+        &format!("{measured} -rl 6"),
+        "recompute_granularity=full recompute_method=block recompute_num_layers=6",
+    );
+    let modules = format!("{measured} --recompute_modules moe_act,layernorm");
+    has(&modules, "recompute_granularity=selective recompute_modules=moe_act,layernorm");
 }
 
 /// After NVIDIA/NeMo, `nemo/collections/llm/recipes` and the user guide of NeMo-Run.
@@ -364,6 +388,24 @@ fn maxtext_s_models_have_latents_and_shared_experts() {
     assert_eq!(import.unknown, []);
     let plain = text.replace("[\"silu\",\"linear\"]", "[\"gelu\"]");
     has(&plain, "gated_linear_unit=false");
+}
+
+/// After AI-Hypercomputer/maxtext, `src/maxtext/configs/models`.
+#[test]
+fn maxtext_s_models_are_known_by_its_own_names() {
+    for (name, values) in [
+        ("kimi-k2-1t", "num_layers=61 num_moe_experts=384"),
+        ("deepseek4-284b", "num_layers=43 num_moe_experts=256 moe_router_topk=6"),
+        ("qwen3-480b-a35b", "num_layers=62 num_moe_experts=160"),
+        ("olmo3-7b-pt", "num_layers=32 window_size=4096 window_attn_skip_freq=4"),
+    ] {
+        let text = format!(
+            "python3 -m maxtext.trainers.pre_train.train maxtext/configs/base.yml \
+             model_name={name} per_device_batch_size=1 max_target_length=4096 \
+             ici_fsdp_parallelism=64"
+        );
+        has(&text, values);
+    }
 }
 
 /// After AI-Hypercomputer/maxtext, `README.md` and `end_to_end/tpu`.
@@ -482,29 +524,6 @@ fn fields_of_megatron_core_mean_the_same_in_a_text_of_no_framework() {
     assert_eq!(layers(&import), [7, 9, 9, 7]);
 }
 
-/// After volcengine/verl, `examples/sft/gsm8k` and `tests/special_e2e/sft`.
-#[test]
-fn verl_s_fine_tuning_shards_by_fsdp_unless_its_engine_cuts_layers() {
-    let old = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer \
-               data.train_batch_size=64 data.micro_batch_size_per_gpu=2 data.max_length=2048 \
-               model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct ulysses_sequence_parallel_size=2";
-    let import = read(old);
-    assert_eq!(import.dialect, "verl's fine-tuning with FSDP");
-    let design = import.design.unwrap();
-    assert_eq!(design.training.global_batch_size, 64);
-    assert_eq!(
-        design.get(KnobId::data_parallel_sharding_strategy).to_string(),
-        "optim_grads_params"
-    );
-    let megatron = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer \
-                    model.path=Qwen/Qwen3-8B engine.tensor_model_parallel_size=4 \
-                    engine.pipeline_model_parallel_size=2";
-    let design = read(megatron).design.unwrap();
-    assert_eq!(design.parallel.tensor_model_parallel_size, 4);
-    assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
-    assert_eq!(design.training.seq_length, 1024, "as its own configuration has it");
-}
-
 /// After mindspore-lab/mindformers, `configs/glm4`: as many layers as a stage has a number.
 #[test]
 fn numbers_of_layers_that_stages_compute_again_are_read() {
@@ -534,16 +553,6 @@ fn megatron_deepspeed_s_stage_says_what_is_sharded() {
     assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
 }
 
-/// After EleutherAI/gpt-neox, `configs/mamba`.
-#[test]
-fn layers_that_a_dialect_has_no_knob_for_are_refused_wherever_they_are_nested() {
-    let text = "{\"num_layers\": 24, \"hidden_size\": 768, \"num_attention_heads\": 12, \
-                \"attention_config\": [[[\"mamba\"], 24]], \"pipe_parallel_size\": 0, \
-                \"train_micro_batch_size_per_gpu\": 4, \"seq_length\": 2048}";
-    let import = import(Format::Megatron, text, None);
-    assert!(import.errors.iter().any(|it| it.key == "--attention-config"), "{:?}", import.errors);
-}
-
 #[test]
 fn a_recipe_s_name_says_its_precision_where_nothing_else_does() {
     let text = "torchrun --nnodes 8 --nproc_per_node 8 scripts/training/run_recipe.py --recipe \
@@ -554,14 +563,23 @@ fn a_recipe_s_name_says_its_precision_where_nothing_else_does() {
     assert!(import.assumed.iter().any(|it| it.knob == Some(KnobId::precision)));
 }
 
+/// Source: torchtitan `config/job_config.py`, later `config/configs.py`.
 #[test]
-fn commands_that_use_a_model_start_no_training() {
-    for text in [
-        "megatron export --mcore_model x --tensor_model_parallel_size 2",
-        "torchrun --nproc_per_node 8 inference.py --num-layers 32 --hidden-size 4096",
-        "python tools/checkpoint/convert.py --num-layers 32 --hidden-size 4096",
-    ] {
-        let import = import(Format::Megatron, text, None);
-        assert!(import.errors.iter().any(|it| it.detail.contains("no step")), "{text}");
-    }
+fn torchtitan_gathers_keys_for_parts_of_sequences_without_being_told() {
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n\
+                local_batch_size = 1\nseq_len = 8192\n[parallelism]\ncontext_parallel_degree = 4\n";
+    has(text, "context_parallel_size=4 context_parallel_algo=allgather");
+    let ring = format!("{text}context_parallel_rotate_method = \"alltoall\"\n");
+    has(&ring, "context_parallel_size=4 context_parallel_algo=p2p");
+}
+
+/// Source: MindSpeed-LLM `mindspeed_llm/fsdp2/utils/arguments.py`, `cp_type`.
+#[test]
+fn mindspeed_s_fsdp2_may_gather_keys() {
+    let text = "model:\n  model_name_or_path: Qwen/Qwen3-8B\ndata:\n  cutoff_len: 4096\n\
+                parallel:\n  fsdp_size: 8\n  cp_size: 2\n  ep_fsdp_size: 1\n  cp_type: ring\n\
+                training:\n  per_device_train_batch_size: 1\n";
+    has(text, "context_parallel_size=2 context_parallel_algo=p2p");
+    let all = text.replace("ring", "kvallgather");
+    has(&all, "context_parallel_size=2 context_parallel_algo=allgather");
 }

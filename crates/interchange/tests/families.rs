@@ -451,3 +451,22 @@ fn a_quantisation_beside_a_configuration_is_named_as_one() {
     assert_eq!(errors.len(), 1);
     assert!(errors[0].detail.contains("hf_quant_config.json"), "{errors:?}");
 }
+
+/// Sources: `configuration_glm4.py`, `configuration_glm4v_moe.py` and `modeling_kolibri1.py` of
+/// huggingface/transformers.
+#[test]
+fn biases_and_norms_that_no_key_says_are_the_architecture_s_own() {
+    let sizes = r#""hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":8,
+        "num_attention_heads":8,"num_key_value_heads":2,"vocab_size":1024"#;
+    for (kind, more, bias, norms) in [
+        ("glm4", "", true, true),
+        ("glm4", r#","attention_bias":false"#, false, true),
+        ("glm4v_moe_text", "", true, false),
+        ("kolibri1", "", false, true),
+        ("qwen3", "", false, false),
+    ] {
+        let import = read(&format!("{{\"model_type\":\"{kind}\",{sizes}{more}}}"));
+        let transformer = import.design.unwrap().transformer;
+        assert_eq!((transformer.add_qkv_bias, transformer.sandwich_norm), (bias, norms), "{kind}");
+    }
+}

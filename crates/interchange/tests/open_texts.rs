@@ -586,17 +586,3 @@ fn texts_that_take_long_if_they_are_let_end_soon() {
     let seconds = started.elapsed().as_secs_f64();
     assert!(seconds < 10.0, "{seconds} s");
 }
-
-#[test]
-fn a_model_that_is_no_decoder_is_refused_and_a_tower_before_one_is_said() {
-    let t5 = "encoder-num-layers: 24\ndecoder-num-layers: 24\nhidden-size: 1024\n";
-    let import = import(Format::detect(t5), t5, None);
-    assert!(import.design.is_none());
-    assert!(import.errors[0].to_string().contains("an encoder beside the decoder"));
-    let tower = "python pretrain_vlm.py --num-layers 4 --hidden-size 1024 --num-attention-heads 8 \
-                 --vision-model-type siglip --freeze-ViT";
-    let import = interchange::import(Format::Megatron, tower, None);
-    assert!(import.design.is_some());
-    let said = |it: &interchange::Assumed| it.detail.contains("only the language model is read");
-    assert_eq!(import.assumed.iter().filter(|it| said(it)).count(), 1);
-}

@@ -334,3 +334,112 @@ fn deepspeed_s_batch_is_that_of_all_devices() {
          data_parallel_sharding_strategy=optim framework=deepspeed",
     );
 }
+
+/// Source: huggingface/trl `trl/trainer/base_config.py`, `gradient_checkpointing`.
+#[test]
+fn trl_recomputes_all_layers_without_being_told_and_the_trainer_below_it_none() {
+    let words =
+        "--model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 --max_length 4096";
+    let trl = format!("accelerate launch --num_processes 8 trl/scripts/sft.py {words}");
+    let own = format!("accelerate launch --num_processes 8 train.py {words}");
+    for (script, recomputed) in [
+        (format!("trl sft {words}"), "full"),
+        (trl.clone(), "full"),
+        (format!("{trl} --gradient_checkpointing false"), "none"),
+        (own, "none"),
+    ] {
+        let values = format!("micro_batch_size=2 recompute_granularity={recomputed}");
+        has(&on_eight(&[("run.sh", &script)]), &values);
+    }
+}
+
+/// Sources: DeepSpeed `runtime/zero/config.py:overlap_comm_valid`; ms-swift
+/// `swift/config/zero3.json`; OpenRLHF `openrlhf/utils/deepspeed/deepspeed_utils.py`.
+#[test]
+fn zero_reduces_gradients_beside_the_backward_in_stage_three_or_where_it_is_told() {
+    let train = "deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen3-8B \
+                 --per_device_train_batch_size 2 --max_length 4096 --bf16 true --deepspeed ds.json";
+    let file =
+        |stage: u32, told: &str| format!("{{\"zero_optimization\":{{\"stage\":{stage}{told}}}}}");
+    for (stage, told, on) in [
+        (2, "", false),
+        (2, ",\"overlap_comm\":true", true),
+        (3, "", true),
+        (3, ",\"overlap_comm\":false", false),
+    ] {
+        let import = read(&[("run.sh", train), ("ds.json", &file(stage, told))]);
+        has(&import, &format!("framework=deepspeed overlap_grad_reduce={on}"));
+    }
+    let swift =
+        "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --max_length 4096 --deepspeed zero3";
+    has(&read(&[("run.sh", swift)]), "framework=deepspeed overlap_grad_reduce=false");
+    let rlhf = "deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --pretrain Qwen/Qwen3-8B \
+                --max_len 2048 --micro_train_batch_size 2 --train_batch_size 64";
+    let values = "framework=deepspeed data_parallel_sharding_strategy=optim_grads";
+    has(&read(&[("run.sh", rlhf)]), &format!("{values} overlap_grad_reduce=false"));
+    let told = format!("{rlhf} --overlap_comm");
+    has(&read(&[("run.sh", &told)]), &format!("{values} overlap_grad_reduce=true"));
+    let ddp = train.replace("--deepspeed ds.json", "");
+    has(&read(&[("run.sh", &ddp)]), "overlap_grad_reduce=true");
+}
+
+/// Source: axolotl `src/axolotl/utils/schemas/config.py`.
+#[test]
+fn a_recomputed_layer_s_inputs_may_wait_elsewhere() {
+    for word in ["true", "offload", "offload_disk", "unsloth"] {
+        let text = format!(
+            "base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\nbf16: true\n\
+             attn_implementation: flash_attention_4\ngradient_checkpointing: {word}\n"
+        );
+        let import = on_eight(&[("config.yaml", &text)]);
+        assert_eq!(import.unknown, [], "{word}");
+        has(&import, "recompute_granularity=full");
+    }
+}
+
+/// Source: huggingface/accelerate `src/accelerate/commands/launch.py`, `--zero_stage` and
+/// `--parallelism_config_cp_comm_strategy`.
+#[test]
+fn accelerate_shards_by_stage_two_and_gathers_keys_without_being_told() {
+    let words = "train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 2 \
+                 --max_length 4096";
+    let launch = "accelerate launch --num_processes 8";
+    for (options, values) in [
+        ("--use_deepspeed", "framework=deepspeed data_parallel_sharding_strategy=optim_grads"),
+        (
+            "--use_deepspeed --zero_stage 3",
+            "framework=deepspeed data_parallel_sharding_strategy=optim_grads_params",
+        ),
+        ("--use_fsdp --parallelism_config_cp_size 2", "context_parallel_algo=allgather"),
+        (
+            "--use_fsdp --parallelism_config_cp_size 2 --parallelism_config_cp_comm_strategy \
+             alltoall",
+            "context_parallel_algo=p2p",
+        ),
+    ] {
+        has(&read(&[("run.sh", &format!("{launch} {options} {words}"))]), values);
+    }
+}
+
+/// After volcengine/verl, `examples/sft/gsm8k` and `tests/special_e2e/sft`.
+#[test]
+fn verl_s_fine_tuning_shards_by_fsdp_unless_its_engine_cuts_layers() {
+    let old = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer \
+               data.train_batch_size=64 data.micro_batch_size_per_gpu=2 data.max_length=2048 \
+               model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct ulysses_sequence_parallel_size=2";
+    let import = import(Format::detect(old), old, None);
+    assert_eq!(import.dialect, "verl's fine-tuning with FSDP");
+    let design = import.design.unwrap();
+    assert_eq!(design.training.global_batch_size, 64);
+    assert_eq!(
+        design.get(KnobId::data_parallel_sharding_strategy).to_string(),
+        "optim_grads_params"
+    );
+    let megatron = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer \
+                    model.path=Qwen/Qwen3-8B engine.tensor_model_parallel_size=4 \
+                    engine.pipeline_model_parallel_size=2";
+    let design = import(Format::detect(megatron), megatron, None).design.unwrap();
+    assert_eq!(design.parallel.tensor_model_parallel_size, 4);
+    assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
+    assert_eq!(design.training.seq_length, 1024, "as its own configuration has it");
+}

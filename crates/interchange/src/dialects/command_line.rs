@@ -3,7 +3,7 @@
 /// Short names of Megatron-Bridge's performance scripts.
 ///
 /// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/argument_parser.py`.
-const SHORT: [(&str, &str); 18] = [
+const SHORT: [(&str, &str); 25] = [
     ("-m", "--model_family_name"),
     ("-mr", "--model_recipe_name"),
     ("-ng", "--num_gpus"),
@@ -22,6 +22,13 @@ const SHORT: [(&str, &str); 18] = [
     ("-a", "--account"),
     ("-p", "--partition"),
     ("-i", "--container_image"),
+    ("-rl", "--recompute_num_layers"),
+    ("-ol", "--activation_offload_layers"),
+    ("-cv", "--config_variant"),
+    ("-ms", "--max_steps"),
+    ("-hf", "--hf_token"),
+    ("-t", "--time_limit"),
+    ("-l", "--log_dir"),
 ];
 
 /// Is a word one of MaxText's trainers: `MaxText/train.py`, `-m

@@ -33,11 +33,15 @@ const REMAT: &[(&str, &str, &str)] = &[
 
 /// Models whose names say their size where others' say a version.
 ///
-/// Source: AI-Hypercomputer/maxtext, `configs/models`.
-pub(super) const MODELS: [(&str, &str); 5] = [
+/// Source: AI-Hypercomputer/maxtext, `src/maxtext/configs/models`.
+pub(super) const MODELS: [(&str, &str); 9] = [
     ("deepseek2-16b", "deepseek-v2-lite"),
     ("deepseek2-236b", "deepseek-v2"),
     ("deepseek3.2-671b", "deepseek-v3.2"),
+    ("deepseek4-284b", "deepseek-v4-flash"),
+    ("kimi-k2-1t", "kimi-k2"),
+    ("olmo3-7b-pt", "olmo-3-7b"),
+    ("qwen3-480b-a35b", "qwen3-coder-480b-a35b"),
     ("llama4-17b-16e", "llama-4-scout-17b-16e"),
     ("llama4-17b-128e", "llama-4-maverick-17b-128e"),
 ];
@@ -45,7 +49,7 @@ pub(super) const MODELS: [(&str, &str); 5] = [
 /// Every dialect.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // MaxText. Source: AI-Hypercomputer/maxtext, configs/base.yml and configs/types.py.
+    // MaxText. Source: AI-Hypercomputer/maxtext, src/maxtext/configs/base.yml and types.py.
     Dialect {
         title: TITLE,
         markers: &[

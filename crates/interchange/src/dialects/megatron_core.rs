@@ -164,6 +164,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("model-family-name", Nothing("the recipe's name says more")),
             ("task", Nothing("what the recipe trains, as it says itself")),
             ("config-variant", Nothing("which of the recipe's settings: not in the text")),
+            ("activation-offload-layers", Is("cpu-offloading-num-layers")),
             ("max-steps", Nothing(LEARNING)), ("data", Nothing(WHERE)), ("mode", Nothing(WHERE)),
             ("account", Nothing(WHERE)), ("log-dir", Nothing(WHERE)),
             ("time-limit", Nothing(WHERE)), ("hf-token", Nothing(WHERE)),

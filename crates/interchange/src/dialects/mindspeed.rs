@@ -10,7 +10,8 @@ pub(super) const MINDFORMERS: &str = "MindFormers";
 /// Every dialect, the most particular first.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // MindSpeed-LLM's trainer of FSDP2. Source: mindspeed_llm/fsdp2/args of Ascend/MindSpeed-LLM.
+    // MindSpeed-LLM's trainer of FSDP2. Source: mindspeed_llm/fsdp2/utils/arguments.py of
+    // Ascend/MindSpeed-LLM.
     Dialect {
         title: "MindSpeed-LLM's FSDP2",
         markers: &[&["fsdp_modules"], &["ep_fsdp_size"], &["train_fsdp2.py"]],
@@ -25,6 +26,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("parallel.cp-type", Choice(&[
                 ("ulysses", "context-parallel-algo", "ulysses_cp_algo"),
                 ("ring", "context-parallel-algo", "megatron_cp_algo"),
+                ("kvallgather", "cp-comm-type", "allgather"),
             ])),
             ("parallel.recompute", Choice(RECOMPUTE)),
             ("training.per-device-train-batch-size", Is("micro-batch-size")),

@@ -23,8 +23,8 @@ pub(super) struct Sharded {
     pub(super) defaults: &'static [(&'static str, &'static str)],
 }
 
-/// Sources: verl, `trainer/config/actor/dp_actor.yaml` and `workers/fsdp_workers.py`; NeMo-RL,
-/// `models/policy/dtensor_policy_worker.py`.
+/// Sources: verl, `trainer/config/engine/fsdp.yaml`, `trainer/config/model/hf_model.yaml` and
+/// `workers/fsdp_workers.py`; NeMo-RL, `models/policy/workers/dtensor_policy_worker.py`.
 pub(super) const SHARDED: [Sharded; 3] = [
     Sharded {
         title: "verl with FSDP",
@@ -160,8 +160,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[
             ("use-distributed-optimizer", ""), ("bf16", ""), ("moe-grouped-gemm", ""),
-            ("moe-token-dispatcher-type", "alltoall"), ("expert-tensor-parallel-size", "1"),
-            ("micro-batch-size", "1"),
+            ("moe-token-dispatcher-type", "alltoall"), ("micro-batch-size", "1"),
         ],
     },
     // verl's fine-tuning. Source: verl/trainer/config/sft_trainer.yaml, sft_trainer_engine.yaml and
@@ -298,8 +297,26 @@ fn verl(arguments: &mut Vec<Argument>, draft: &mut Draft) {
         });
         draft.assume(None, detail);
     }
-    if !is_megatron(VERL, arguments) {
+    if is_megatron(VERL, arguments) {
+        verl_with_megatron(arguments);
+    } else {
         verl_with_fsdp(arguments);
+    }
+}
+
+/// TP splits experts, too, without being told.
+///
+/// Sources: verl, `trainer/config/engine/megatron.yaml`, where the size is null; Megatron-Core,
+/// `parallel_state.py:initialize_model_parallel`.
+fn verl_with_megatron(arguments: &mut Vec<Argument>) {
+    let all = "actor-rollout-ref.actor.megatron.tensor-model-parallel-size";
+    let own = "actor.megatron.expert-tensor-parallel-size";
+    let is_told = |it: &Argument| {
+        it.name.ends_with(own) && it.values.first().is_none_or(|word| word != "null")
+    };
+    if let Some(ranks) = number(arguments, all).filter(|_| !arguments.iter().any(is_told)) {
+        arguments.retain(|it| !it.name.ends_with(own));
+        add(arguments, "expert-tensor-parallel-size", ranks, all);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::draft::{Draft, Question, UNTOLD, shortened};
 
 use super::Dialect;
 use super::together::{find, number};
-use super::trainers::{self, ACCELERATE, AXOLOTL, FACTORY, OPENRLHF, SWIFT, TRAINER};
+use super::trainers::{self, ACCELERATE, AXOLOTL, FACTORY, OPENRLHF, SWIFT, TRAINER, TRL};
 use super::words::FSDP_STRATEGY;
 
 /// Devices that one machine has, at most, where a file doesn't say it apart.
@@ -34,7 +34,8 @@ pub(super) fn together(
     if !trainers::is_trainer(title) {
         return arguments;
     }
-    deepspeed(&mut arguments, draft);
+    switches(&mut arguments);
+    deepspeed(title, &mut arguments, draft);
     fsdp(title, &mut arguments);
     files_of_accelerate(&mut arguments, draft);
     distributed_type(&mut arguments, draft);
@@ -44,6 +45,7 @@ pub(super) fn together(
     adapters(title, &mut arguments, draft);
     lengths(&mut arguments, draft);
     states(&arguments, draft);
+    reduction(&mut arguments);
     arguments
 }
 
@@ -68,6 +70,14 @@ fn is_on(arguments: &[Argument], name: &str) -> bool {
     word(arguments, name).is_some_and(|(word, _)| matches!(&*word, "" | "true" | "True" | "1"))
 }
 
+/// Accelerate's switches take no word: the program behind one is none of its own.
+fn switches(arguments: &mut [Argument]) {
+    let is_switch = |it: &&mut Argument| matches!(&*it.name, "use-deepspeed" | "use-fsdp");
+    for argument in arguments.iter_mut().filter(is_switch) {
+        argument.values.retain(|word| !word.ends_with(".py"));
+    }
+}
+
 fn is_sharded(arguments: &[Argument]) -> bool {
     let names = ["zero-optimization.stage", "zero-stage", "fsdp-sharding-strategy", STRATEGY];
     names.iter().any(|name| find(arguments, name).is_some())
@@ -78,12 +88,14 @@ fn framework(arguments: &mut Vec<Argument>, value: &str, line: u64) {
 }
 
 /// `--deepspeed`: a stage of ms-swift's, JSON, or a file, which may be there.
-fn deepspeed(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+fn deepspeed(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let names = ["deepspeed", "deepspeed-config", "ds-config"];
     let given = names.iter().filter_map(|name| word(arguments, name));
     let Some((value, line)) = given.max_by_key(|(value, _)| value.len()) else {
         if let Some((_, line)) = word(arguments, "zero-stage") {
             framework(arguments, "deepspeed", line);
+        } else if title == OPENRLHF {
+            framework(arguments, "deepspeed", UNTOLD);
         }
         return;
     };
@@ -98,6 +110,27 @@ fn deepspeed(arguments: &mut Vec<Argument>, draft: &mut Draft) {
         arguments.extend(own);
     } else if !is_sharded(arguments) && !is_here(&value, draft) {
         by_name(&value, line, arguments, draft);
+        if title == SWIFT && !beside::is_file(&value) {
+            // Its own files: `swift/config/zero3.json`.
+            push_first(arguments, "zero-optimization.overlap-comm", "false", line);
+        }
+    }
+}
+
+/// DeepSpeed reduces gradients beside the backward of stage 3 alone, without being told.
+///
+/// Source: DeepSpeed, `runtime/zero/config.py:overlap_comm_valid`.
+fn reduction(arguments: &mut Vec<Argument>) {
+    let is_engine = word(arguments, "kernel-framework").is_some_and(|(it, _)| it == "deepspeed");
+    let told = ["overlap-comm", "overlap-grad-reduce"];
+    if !is_engine || told.iter().any(|name| find(arguments, name).is_some()) {
+        return;
+    }
+    // A file beside the run says it in Megatron's words already.
+    let names = ["zero-optimization.stage", "zero-stage", STRATEGY];
+    let stage = names.iter().find_map(|name| word(arguments, name)).map(|(stage, _)| stage);
+    if !matches!(stage.as_deref(), Some("3" | "optim_grads_params")) {
+        push(arguments, "overlap-grad-reduce", "false", UNTOLD);
     }
 }
 
@@ -198,8 +231,17 @@ fn files_of_accelerate(arguments: &mut Vec<Argument>, draft: &mut Draft) {
 /// How Accelerate's file says that a run is distributed.
 fn distributed_type(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let Some((kind, line)) = word(arguments, "distributed-type") else {
+        let has_file = find(arguments, "deepspeed-config-file").is_some();
         if is_on(arguments, "use-fsdp") {
             framework(arguments, "fsdp", 0);
+        } else if let Some((_, line)) = word(arguments, "use-deepspeed")
+            && is_on(arguments, "use-deepspeed")
+            && !is_sharded(arguments)
+            && !has_file
+        {
+            // `zero_stage` of Accelerate's `DeepSpeedPlugin`.
+            push_first(arguments, "zero-stage", "2", line);
+            framework(arguments, "deepspeed", line);
         }
         return;
     };
@@ -284,6 +326,12 @@ fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
     {
         push(arguments, "context-parallel-algo", "megatron_cp_algo", line);
     }
+    // `parallelism_config_cp_comm_strategy` of Accelerate's `commands/launch.py`.
+    let parts = find(arguments, "parallelism-config-cp-size").map(|it| it.line);
+    let told = find(arguments, "parallelism-config-cp-comm-strategy");
+    if let Some(line) = parts.filter(|_| told.is_none()) {
+        push(arguments, "cp-comm-type", "allgather", line);
+    }
     let is_group = word(arguments, "rlhf-type").is_some_and(|(kind, _)| kind == "grpo");
     if title == SWIFT && find(arguments, "gradient-accumulation-steps").is_none() {
         let fewest = if is_group { "1" } else { "16" };
@@ -300,7 +348,7 @@ fn adapters(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     if title == FACTORY && find(arguments, "disable-gradient-checkpointing").is_none() {
         push(arguments, "recompute-granularity", "full", UNTOLD);
     }
-    if matches!(title, TRAINER | OPENRLHF) && is_on(arguments, "use-peft") {
+    if matches!(title, TRAINER | TRL | OPENRLHF) && is_on(arguments, "use-peft") {
         let is_given = ["lora-r", "lora-rank"].iter().any(|name| find(arguments, name).is_some());
         if !is_given {
             // `ModelConfig` of trl/trainer/model_config.py.

@@ -81,6 +81,14 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
             arguments.push(Argument { name, values: vec!["no_shard".to_owned()], line });
         }
     }
+    // `context_parallel_rotate_method` of `torchtitan/config/configs.py` of earlier versions.
+    let (context, method) = ("context-parallel-degree", "context-parallel-rotate-method");
+    if number(arguments, context).is_some_and(|ranks| ranks > 1)
+        && find(arguments, method).is_none()
+    {
+        let line = find(arguments, context).map_or(0, |argument| argument.line);
+        push(arguments, "cp-comm-type", "allgather", line);
+    }
     pipeline_batch(arguments);
     // How many chunks an interleaved schedule has follows from the layers of each.
     if find(arguments, "pipeline-parallel-layers-per-stage").is_some() {
@@ -95,7 +103,8 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
 /// Beside a pipeline torchtitan's local batch is all of its micro-batches together, of one sequence
 /// each without being told.
 ///
-/// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule`.
+/// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule` of earlier
+/// versions.
 fn pipeline_batch(arguments: &mut Vec<Argument>) {
     let (local, micro) = ("local-batch-size", "pipeline-parallel-microbatch-size");
     let is_pipeline =
@@ -153,8 +162,8 @@ fn drop_none(arguments: &mut Vec<Argument>, name: &str, none: &[&str], draft: &m
 /// The mesh of MaxText: axes between slices and inside of one, of which those of data share the
 /// batch, those of FSDP the parameters, too. A batch of each device is less than that of a replica.
 ///
-/// Source: AI-Hypercomputer/maxtext, `configs/base.yml` and `pyconfig.py`; a chunk of a pipeline
-/// has one layer without being told.
+/// Source: AI-Hypercomputer/maxtext, `src/maxtext/configs/base.yml` and `pyconfig.py`; a chunk of a
+/// pipeline has one layer without being told.
 fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     for (name, none) in [
         ("q-lora-rank", &["0"][..]),
@@ -260,8 +269,27 @@ fn of_neox(arguments: &mut Vec<Argument>) {
 /// Names of recipes by which a command takes one: `--recipe qwen3_30b_a3b_pretrain_config`.
 const RECIPES: [&str; 4] = ["recipe", "model-recipe-name", "factory", "recipe-name"];
 
+/// What scripts that measure a recipe recompute where they are told layers or modules alone.
+///
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/utils/overrides.py`,
+/// `_set_recompute_overrides`.
+fn measured(arguments: &mut Vec<Argument>) {
+    let says = |name: &str| arguments.iter().find(|it| it.name == name).map(|it| it.line);
+    if says("model-recipe-name").is_none() || says("recompute-granularity").is_some() {
+        return;
+    }
+    let (modules, layers) = (says("recompute-modules"), says("recompute-num-layers"));
+    if let Some(line) = modules {
+        push(arguments, "recompute-granularity", "selective", line);
+    } else if let Some(line) = layers {
+        push(arguments, "recompute-granularity", "full", line);
+        push(arguments, "recompute-method", "block", line);
+    }
+}
+
 /// A recipe's name says the model, and its settings aren't in the text.
 fn recipe(arguments: &mut Vec<Argument>, draft: &mut Draft) {
+    measured(arguments);
     let is_recipe = |it: &Argument| RECIPES.contains(&it.name.as_str());
     let mut inner = vec![];
     for argument in arguments.iter_mut().filter(|it| is_recipe(it)) {

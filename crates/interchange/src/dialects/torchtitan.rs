@@ -10,7 +10,7 @@ pub(super) const TITLE: &str = "torchtitan";
 /// Every dialect, the most particular first.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // torchtitan and its NPU fork. Source: torchtitan/config/job_config.py and models/moe.
+    // torchtitan and its NPU fork. Source: torchtitan/config/configs.py, job_config.py before.
     Dialect {
         title: TITLE,
         markers: &[&["[parallelism]"], &["tensor_parallel_degree"], &["torchtitan"]],
@@ -81,7 +81,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             // None of its models has MTP layers.
             ("mtp-num-layers", "0"), ("bf16", ""),
             ("data-parallel-sharding-strategy", "optim_grads_params"),
-            // Its experts: `torchtitan/models/moe` and `distributed/expert_parallel.py`.
+            // Its experts: `torchtitan/models/common/moe.py` and `token_dispatcher.py`.
             ("moe-grouped-gemm", ""), ("moe-token-dispatcher-type", "alltoall"),
             ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),
         ],

@@ -15,6 +15,7 @@ use super::words::{
 pub(super) const DEEPSPEED: &str = "DeepSpeed";
 pub(super) const ACCELERATE: &str = "Accelerate";
 pub(super) const TRAINER: &str = "Hugging Face's Trainer";
+pub(super) const TRL: &str = "TRL";
 pub(super) const FACTORY: &str = "LLaMA-Factory";
 pub(super) const SWIFT: &str = "ms-swift";
 pub(super) const AXOLOTL: &str = "axolotl";
@@ -41,13 +42,25 @@ const OF_TRAINER: &[(&str, &str)] = &[
     ("micro-batch-size", "8"),
 ];
 
+/// TRL's configurations without being told: they recompute all layers.
+///
+/// Source: huggingface/trl `trl/trainer/base_config.py`.
+const OF_TRL: &[(&str, &str)] = &[
+    ("use-flash-attn", ""),
+    ("overlap-grad-reduce", ""),
+    ("gradient-accumulation-steps", "1"),
+    ("micro-batch-size", "8"),
+    ("recompute-granularity", "full"),
+];
+
 /// Marks of MindSpeed-LLM's FSDP2, whose files have the same words.
 const NOT_FSDP2: [&str; 3] = ["!fsdp_modules", "!ep_fsdp_size", "!train_fsdp2.py"];
 
 /// Every dialect, the most particular first.
 #[rustfmt::skip]
 pub(super) static DIALECTS: &[Dialect] = &[
-    // axolotl. Source: src/axolotl/utils/schemas/config.py of axolotl-ai-cloud/axolotl.
+    // axolotl. Source: src/axolotl/utils/schemas (config.py, training.py) of
+    // axolotl-ai-cloud/axolotl.
     Dialect {
         title: AXOLOTL,
         markers: &[&["axolotl"], &["base_model:", "micro_batch_size:"],
@@ -130,7 +143,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("recompute-granularity", "full"), ("tuner-type", "lora"),
         ],
     },
-    // OpenRLHF. Source: openrlhf/cli of OpenRLHF/OpenRLHF.
+    // OpenRLHF. Source: openrlhf/cli of OpenRLHF/OpenRLHF, and get_train_ds_config of
+    // openrlhf/utils/deepspeed/deepspeed_utils.py.
     Dialect {
         title: OPENRLHF,
         markers: &[&["openrlhf"]],
@@ -148,6 +162,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("ds.tensor-parallel-size", Is("tensor-model-parallel-size")),
             ("param-dtype", Choice(DTYPE)), ("lora-rank", Is("lora-rank")),
             ("adam-offload", Is("optimizer-cpu-offload")),
+            ("overlap-comm", Is("overlap-grad-reduce")),
+            ("ds.overlap-comm", Is("overlap-grad-reduce")),
             ("actor-num-nodes", Is("nnodes")), ("actor.num-nodes", Is("nnodes")),
             ("actor.num-gpus-per-node", Is("nproc-per-node")),
             ("gradient-checkpointing-enable", Choice(RECOMPUTE)),
@@ -162,23 +178,29 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("data-parallel-sharding-strategy", "optim_grads"),
         ],
     },
-    // Hugging Face's Trainer, and TRL upon it. Source: src/transformers/training_args.py of
-    // huggingface/transformers, trl/trainer/*_config.py of huggingface/trl.
+    // TRL upon Hugging Face's Trainer. Source: trl/trainer/*_config.py of huggingface/trl.
+    Dialect {
+        title: TRL,
+        markers: &[
+            &["trl sft"], &["trl dpo"], &["trl grpo"], &["trl kto"], &["trl reward"],
+            &["trl rloo"], &["trl/scripts/"], &["trl.scripts."], &["trl/examples/scripts/"],
+        ],
+        strict: true,
+        rows: OF_MODEL,
+        defaults: OF_TRL,
+    },
+    // Hugging Face's Trainer. Source: src/transformers/training_args.py of
+    // huggingface/transformers.
     Dialect {
         title: TRAINER,
         markers: &[
             &["per_device_train_batch_size", NOT_FSDP2[0], NOT_FSDP2[1], NOT_FSDP2[2]],
             &["per-device-train-batch-size"], &["per_gpu_train_batch_size"],
             &["deepspeed", "--model_name_or_path", "!--num-layers", "!train_fsdp2.py"],
-            &["trl sft"], &["trl dpo"], &["trl grpo"], &["trl kto"], &["trl reward"],
             &["accelerate launch", "!pretrain_gpt", "!--num-layers", "!--rollout-batch-size"],
         ],
         strict: true,
-        rows: &[
-            ("model", Is("model")), ("model-name", Is("model")), ("model-path", Is("model")),
-            ("base-model", Is("model")), ("pretrained-model-name-or-path", Is("model")),
-            ("model-dir", Is("model")), ("model-args.model-name-or-path", Is("model")),
-        ],
+        rows: OF_MODEL,
         defaults: OF_TRAINER,
     },
 ];
@@ -202,6 +224,14 @@ pub(super) static FILES: &[Dialect] = &[
         rows: LAUNCHER,
         defaults: LLAMA,
     },
+];
+
+/// How scripts around Hugging Face's Trainer call the model.
+#[rustfmt::skip]
+const OF_MODEL: &[(&str, To)] = &[
+    ("model", Is("model")), ("model-name", Is("model")), ("model-path", Is("model")),
+    ("base-model", Is("model")), ("pretrained-model-name-or-path", Is("model")),
+    ("model-dir", Is("model")), ("model-args.model-name-or-path", Is("model")),
 ];
 
 /// `TrainingArguments`, and the words that most trainers have beside them.
@@ -301,7 +331,7 @@ const ENGINE: &[(&str, To)] = &[
 
 /// Is a dialect one of a trainer's, and not a file that stands beside one?
 pub(super) fn is_trainer(title: &str) -> bool {
-    [AXOLOTL, FACTORY, SWIFT, OPENRLHF, TRAINER].contains(&title)
+    [AXOLOTL, FACTORY, SWIFT, OPENRLHF, TRL, TRAINER].contains(&title)
 }
 
 /// The dialect of a run: a file that a trainer of Hugging Face's models is given may say which one
@@ -380,7 +410,7 @@ const ASIDE: &[(&str, &str)] = &[
         wall-clock-breakdown prescale-gradients communication-data-type aio.* \
         activation-checkpointing.* state-dict-type cpu-ram-efficient-loading version \
         transformer-layer-cls-to-wrap backward-prefetch* forward-prefetch use-orig-params \
-        sync-module-states limit-all-gathers min-num-params xla* zpg overlap-comm \
+        sync-module-states limit-all-gathers min-num-params xla* zpg \
         max-out-tokens steps-per-print ring-head-stride"),
 ];
 

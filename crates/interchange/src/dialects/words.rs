@@ -91,10 +91,15 @@ pub(super) const OFFLOAD: &[(&str, &str, &str)] = &[
     ("nvme", "optimizer-cpu-offload", "true"),
 ];
 
-/// A switch that recomputes whole layers.
+/// A switch that recomputes whole layers, whose inputs may wait on the host or a disk.
+///
+/// Source: axolotl, `src/axolotl/utils/schemas/config.py`, `gradient_checkpointing`.
 pub(super) const RECOMPUTE: &[(&str, &str, &str)] = &[
     ("true", "recompute-granularity", "full"),
     ("full", "recompute-granularity", "full"),
+    ("offload", "recompute-granularity", "full"),
+    ("offload_disk", "recompute-granularity", "full"),
+    ("unsloth", "recompute-granularity", "full"),
     ("selective", "recompute-granularity", "selective"),
     ("false", "", "nothing is recomputed"),
     ("none", "", "nothing is recomputed"),
@@ -166,6 +171,7 @@ pub(super) const OPTIM: &[(&str, &str, &str)] = &[
 pub(super) const KERNEL_ATTENTION: &[(&str, &str, &str)] = &[
     ("flash_attention_2", "attention-backend", "flash"),
     ("flash_attention_3", "attention-backend", "flash"),
+    ("flash_attention_4", "attention-backend", "flash"),
     ("flash_attn", "attention-backend", "flash"),
     ("kernels-community/flash-attn", "attention-backend", "flash"),
     ("kernels-community/flash-attn3", "attention-backend", "flash"),
@@ -176,6 +182,7 @@ pub(super) const KERNEL_ATTENTION: &[(&str, &str, &str)] = &[
     ("auto", "attention-backend", "flash"),
     ("true", "attention-backend", "flash"),
     ("flex_attention", "attention-backend", "flash"),
+    ("xformers", "attention-backend", "flash"),
     ("eager", "attention-backend", "unfused"),
     ("disabled", "attention-backend", "unfused"),
     ("null", "", "as without being told"),

@@ -185,7 +185,10 @@ static FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { name: "hunyuan", qk_norm: true, tied: true, ..LLAMA },
-    Family { name: "glm4", sandwich_norm: true, ..LLAMA },
+    Family { name: "glm4", qkv_bias: true, sandwich_norm: true, ..LLAMA },
+    Family { name: "glm4vmoetext", qkv_bias: true, ..LLAMA },
+    Family { name: "kolibri1", qk_norm: true, sandwich_norm: true, ..LLAMA },
+    Family { name: "dory", qk_norm: true, sandwich_norm: true, ..LLAMA },
     Family {
         name: "gptoss",
         qkv_bias: true,
@@ -210,7 +213,7 @@ static GROUPS: [(Family, &str); 2] = [
         Family { name: "as Llama", ..LLAMA },
         "deepseekv2 deepseekv3 deepseekv32 nemotronnas mistralnemo ministral ministral3 \
          mistral3 olmo dbrx bitnet stablelm bamba arctic step3text bailingmoe internlm2 \
-         internlm3 glm4moelite glm4vmoetext baichuan yi exaone mimov2flash glmmoedsa \
+         internlm3 glm4moelite baichuan yi exaone mimov2flash glmmoedsa \
          kimik2 telechat3 glm4moe pangupromoe panguembedded granite granitemoe \
          granitemoeshared granitemoehybrid granitemoeswa helium cwm ariatext axk1 \
          sarvammla sarvammoe iquestcoder hyperclovax solaropen",
@@ -219,7 +222,7 @@ static GROUPS: [(Family, &str); 2] = [
         Family { name: "as Qwen 3", qk_norm: true, ..LLAMA },
         "qwen3 qwen3moe olmo2 olmo3 flexolmo step3p5 bailingmoev2 dots1 exaone4 \
          qwen3vltext qwen3vlmoetext qwen3omnimoetext minimaxm2 minimaxm3 minimaxm3vl \
-         olmoe exaonemoe mellum hyv3 laguna minimaxm3vltext dory flint kolibri1 \
+         olmoe exaonemoe mellum hyv3 laguna minimaxm3vltext flint \
          hunyuanv1dense hunyuanv1moe",
     ),
 ];

@@ -27,13 +27,14 @@ pub(super) fn unaligned(text: &str, stages: u64, chunks: u64) -> Option<Vec<u64>
     fits.then(|| (0..each).flat_map(chunk).collect())
 }
 
-/// Layers of each stage by Megatron-DeepSpeed's rule: the heaviest stage is as light as can be.
+/// Layers of each stage by Megatron-DeepSpeed's rule: stages weigh as much as each other.
 ///
 /// The model is an embedding, the layers and a head, which is an embedding again where both share
 /// one matrix. `type:NAMES` counts what is called by one of the names, `uniform` everything, and
 /// `parameters` weighs each.
 ///
-/// Sources: DeepSpeed, `runtime/pipe/module.py:PipelineModule._partition_layers`;
+/// Sources: DeepSpeed, `runtime/pipe/module.py:PipelineModule._partition_layers`, of which
+/// `uniform` counts the layers' neighbours that have no weights, too, which isn't done here;
 /// Megatron-DeepSpeed, `megatron/model/gpt_model.py:GPTModelPipe`.
 pub(super) fn by_method(
     parts: &Parts,
@@ -75,7 +76,11 @@ pub(super) fn by_method(
         .chain((0..total).map(|_| layer))
         .chain(std::iter::once(head))
         .collect();
-    let counts = balanced(&weights, stages)?;
+    let Some(counts) = balanced(&weights, stages) else {
+        let detail = "the stages can't be balanced so that each has a layer: all as many layers";
+        draft.assume(None, detail);
+        return None;
+    };
     // Where all stages are alike nothing has to be said.
     if counts.iter().all(|count| *count * stages == total) {
         parts.ignore(name, "every stage has as many layers", draft);
@@ -84,48 +89,62 @@ pub(super) fn by_method(
     Some(counts)
 }
 
-/// Layers of each of so many stages where the heaviest one is as light as can be; the first and the
-/// last weight are of no layer.
-fn balanced(weights: &[u64], stages: u64) -> Option<Vec<u64>> {
-    let sum = weights.iter().fold(0_u64, |sum, weight| sum.saturating_add(*weight));
-    let (mut low, mut high) = (weights.iter().copied().max()?.max(sum.div_ceil(stages)), sum);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let fits = filled(weights, stages, middle).is_some();
-        (low, high) = if fits { (low, middle) } else { (middle + 1, high) };
-    }
-    filled(weights, stages, low)
-}
+/// Weights that are shared out, at most: more layers than any pipeline has.
+const MAX_WEIGHTS: usize = 300;
 
-/// Layers of each stage where each is filled up to a weight in turn, and keeps one for each stage
-/// behind it.
-fn filled(weights: &[u64], stages: u64, most: u64) -> Option<Vec<u64>> {
-    let last = weights.len().checked_sub(1)?;
-    let mut counts: Vec<u64> = vec![];
-    let (mut held, mut layers) = (0_u64, 0_u64);
-    for (place, weight) in weights.iter().enumerate() {
-        let is_layer = place > 0 && place < last;
-        let behind = stages.saturating_sub(counts.len() as u64 + 1);
-        let left = (last - place.min(last)) as u64;
-        let is_full = held.saturating_add(*weight) > most || (is_layer && left <= behind);
-        if is_full && layers > 0 && behind > 0 {
-            counts.push(layers);
-            (held, layers) = (0, 0);
-        }
-        held = held.saturating_add(*weight);
-        if held > most {
-            return None;
-        }
-        layers += u64::from(is_layer);
+/// Layers of each of so many stages where the heaviest one and the lightest one differ least; the
+/// first and the last weight are of no layer. Of several ways the later stages have less.
+///
+/// Source: DeepSpeed, `runtime/utils.py:partition_balanced`.
+fn balanced(weights: &[u64], stages: u64) -> Option<Vec<u64>> {
+    let stages = usize::try_from(stages).ok()?;
+    let all = weights.len();
+    if all <= stages || all > MAX_WEIGHTS {
+        return None;
     }
-    counts.push(layers);
-    (counts.len() as u64 == stages).then_some(counts)
+    let mut sums = vec![0_u64];
+    for weight in weights {
+        sums.push(sums.last()?.saturating_add(*weight));
+    }
+    // The heaviest and the lightest stage of the weights up to each place, and where the last
+    // stage begins, for each number of stages.
+    let mut before: Vec<Option<(u64, u64)>> = vec![None; all + 1];
+    *before.first_mut()? = Some((0, u64::MAX));
+    let mut begins: Vec<Vec<usize>> = vec![];
+    for _ in 0..stages {
+        let (mut now, mut places) = (vec![None; all + 1], vec![0; all + 1]);
+        for (end, sum) in sums.iter().enumerate().skip(1) {
+            let mut least = None;
+            for (begin, (held, bounds)) in sums.iter().zip(&before).take(end).enumerate() {
+                let Some((most, fewest)) = *bounds else { continue };
+                let own = sum - held;
+                let (most, fewest) = (most.max(own), fewest.min(own));
+                if least.is_none_or(|cost| cost >= most - fewest) {
+                    least = Some(most - fewest);
+                    *now.get_mut(end)? = Some((most, fewest));
+                    *places.get_mut(end)? = begin;
+                }
+            }
+        }
+        before = now;
+        begins.push(places);
+    }
+    let mut counts = vec![];
+    let mut end = all;
+    for places in begins.iter().rev() {
+        let begin = *places.get(end)?;
+        let ends = usize::from(begin == 0) + usize::from(end == all);
+        counts.push((end - begin).saturating_sub(ends) as u64);
+        end = begin;
+    }
+    counts.reverse();
+    counts.iter().all(|layers| *layers > 0).then_some(counts)
 }
 
 /// Layers of each chunk of a recipe whose own settings aren't in the text: layers that are no
 /// multiple of the chunks mostly become one with the embedding and the head.
 ///
-/// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/recipes/qwen/qwen3_moe.py`, which sets
+/// Source: NVIDIA-NeMo/Megatron-Bridge, `src/megatron/bridge/recipes/qwen/h100/qwen3_moe.py`, with
 /// `account_for_embedding_in_pipeline_split` and `account_for_loss_in_pipeline_split`.
 pub(super) fn of_recipe(total: u64, chunks: u64, draft: &mut Draft) -> Option<Vec<u64>> {
     let slots = total + 2;
@@ -154,7 +173,7 @@ fn ends_of_torchtitan(parts: &Parts, draft: &mut Draft) -> (u64, u64) {
 /// Chunks of each rank where torchtitan is told of how many layers each is, and the layers alone
 /// are no multiple.
 ///
-/// Source: torchtitan, `distributed/pipeline_parallel.py:pipeline_llm`.
+/// Source: torchtitan, `distributed/pipeline_parallel.py:_get_pipeline_metadata`.
 pub(super) fn chunks_of_torchtitan(
     parts: &Parts,
     total: u64,
@@ -174,7 +193,7 @@ pub(super) fn chunks_of_torchtitan(
 
 /// Layers of each chunk as torchtitan cuts a model whose layers are no multiple of the chunks.
 ///
-/// Source: torchtitan, `distributed/pipeline_parallel.py:generate_llm_fqn_per_model_part`.
+/// Source: torchtitan, `distributed/pipeline_parallel.py:_generate_llm_fqn_per_model_part`.
 pub(super) fn of_torchtitan(
     parts: &Parts,
     total: u64,
@@ -210,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_heaviest_stage_is_as_light_as_can_be() {
+    fn stages_weigh_as_much_as_each_other() {
         let weights = |ends: u64, layers: usize| {
             let mut all = vec![1_u64; layers];
             all.insert(0, ends);
@@ -219,8 +238,11 @@ mod tests {
         };
         let counts = balanced(&weights(1, 70), 12).unwrap();
         assert_eq!(counts, [5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5]);
-        assert_eq!(balanced(&weights(0, 14), 4).unwrap(), [4, 4, 4, 2]);
-        assert_eq!(balanced(&weights(3, 4), 4).unwrap().iter().sum::<u64>(), 4);
+        assert_eq!(balanced(&weights(0, 14), 4).unwrap(), [4, 4, 3, 3]);
+        assert_eq!(balanced(&weights(2, 30), 4).unwrap(), [7, 9, 8, 6]);
+        // A stage of an embedding alone.
+        assert_eq!(balanced(&weights(3, 4), 4), None);
+        assert_eq!(balanced(&weights(1, 10_000), 100), None);
         assert_eq!(balanced(&weights(0, 5), 4).unwrap(), [2, 1, 1, 1]);
     }
 }

@@ -74,8 +74,8 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     }
 }
 
-/// Source: torchtitan, `apply_moe_ep_tp` of `infra/parallelize.py`: without EP the plan of the
-/// experts is `TensorParallel`, with it `ExpertParallel`.
+/// Source: torchtitan, `apply_moe_ep_tp` of `models/llama4/infra/parallelize.py` in earlier
+/// versions: without EP the plan of the experts is `TensorParallel`, with it `ExpertParallel`.
 fn experts_of_fsdp(ep: u64, tp: u64, draft: &mut Draft) {
     let knob = KnobId::expert_tensor_parallel_size;
     let split = if ep > 1 { 1 } else { tp };
@@ -214,8 +214,8 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
 /// torchtitan's selective checkpointing computes every n-th layer again, or with `op` all but
 /// attention and every second matrix product. Grouped products aren't among those that it keeps.
 ///
-/// Source: torchtitan, `distributed/activation_checkpoint.py` and `_op_sac_save_list` of the
-/// models; the option is 2 without being told.
+/// Source: torchtitan, `distributed/activation_checkpoint.py` and `config/job_config.py`, whose
+/// `selective_ac_option` was 2 without being told.
 fn selective_checkpointing(parts: &Parts, draft: &mut Draft) {
     let (mode, option) = ("recompute-granularity", "selective-ac-option");
     let given = parts.text(option).unwrap_or("2");

@@ -37,7 +37,7 @@ pub(super) static ROWS: &[Row] = &[
     row(&["qwen3-coder-next"], "hub: Qwen/Qwen3-Coder-Next", "qwen3-next-80b-a3b"),
     row(&["minimax-text-01", "minimax-m1-80k", "minimax-m1-40k"],
         "hub: MiniMaxAI/MiniMax-Text-01", "minimax-m1"),
-    row(&["kimi-k2.5", "kimi-k2.6"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
+    row(&["kimi-k2.5", "kimi-k2.6", "kimi-k2.7-code"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
     row(&["glm-5.1"], "hub: zai-org/GLM-5.1", "glm-5"),
     row(&["qwen3.6-35b-a3b"], "hub: Qwen/Qwen3.6-35B-A3B", "qwen3.5-35b-a3b"),
     row(&["qwen3.6-27b"], "hub: Qwen/Qwen3.6-27B", "qwen3.5-27b"),
@@ -112,6 +112,26 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=62 hidden_size=6144 ffn_hidden_size=8192 num_attention_heads=96 \
          num_query_groups=8 kv_channels=128 qk_layernorm=true vocab_size=151936 \
          num_moe_experts=160 moe_router_topk=8 moe_ffn_hidden_size=2560"),
+    // torchtitan `models/qwen3_5/__init__.py` has these, and slime `scripts/models/qwen3.5-*.sh`.
+    row(&["qwen3.5-0.8b"], "hub: Qwen/Qwen3.5-0.8B",
+        "num_layers=24 hidden_size=1024 ffn_hidden_size=3584 num_attention_heads=8 \
+         num_query_groups=2 kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=16 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-2b"], "hub: Qwen/Qwen3.5-2B",
+        "num_layers=24 hidden_size=2048 ffn_hidden_size=6144 num_attention_heads=8 \
+         num_query_groups=2 kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=16 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-4b"], "hub: Qwen/Qwen3.5-4B",
+        "hidden_size=2560 ffn_hidden_size=9216 num_attention_heads=16 num_query_groups=4 \
+         kv_channels=256 qk_layernorm=true attention_output_gate=true \
+         experimental_attention_variant=gdn linear_num_value_heads=32 vocab_size=248320 \
+         untie_embeddings_and_output_weights=false mtp_num_layers=1"),
+    row(&["qwen3.5-9b"], "hub: Qwen/Qwen3.5-9B",
+        "ffn_hidden_size=12288 num_attention_heads=16 num_query_groups=4 kv_channels=256 \
+         qk_layernorm=true attention_output_gate=true experimental_attention_variant=gdn \
+         linear_num_value_heads=32 vocab_size=248320 mtp_num_layers=1"),
     row(&["qwen3.5-122b-a10b"], "hub: Qwen/Qwen3.5-122B-A10B",
         "num_layers=48 hidden_size=3072 ffn_hidden_size=1024 num_query_groups=2 kv_channels=256 \
          qk_layernorm=true attention_output_gate=true experimental_attention_variant=gdn \
@@ -225,11 +245,14 @@ pub(super) static ROWS: &[Row] = &[
     row(&["mimo-7b", "mimo-7b-rl"], "hub: XiaomiMiMo/MiMo-7B-Base",
         "num_layers=36 ffn_hidden_size=11008 num_query_groups=8 kv_channels=128 \
          add_qkv_bias=true vocab_size=151680 mtp_num_layers=1"),
-    row(&["step-3.7-flash"], "hub: stepfun-ai/Step-3.7-Flash",
+    row(&["step-3.7-flash", "step-3.5-flash"], "hub: stepfun-ai/Step-3.7-Flash, its text model",
         "num_layers=45 ffn_hidden_size=11264 num_attention_heads=64 num_query_groups=8 \
-         kv_channels=128 vocab_size=128896 num_moe_experts=288 moe_router_topk=8 \
-         moe_ffn_hidden_size=1280 moe_shared_expert_intermediate_size=1280 \
-         moe_layer_freq=([0]*3+[1]*42) mtp_num_layers=3"),
+         kv_channels=128 qk_layernorm=true \
+         layer_overrides=1-3,5-7,9-11,13-15,17-19,21-23,25-27,29-31,33-35,37-39,41-43:\
+         num_attention_heads=96,window_size=512 \
+         vocab_size=128896 num_moe_experts=288 moe_router_topk=8 moe_ffn_hidden_size=1280 \
+         moe_shared_expert_intermediate_size=1280 moe_layer_freq=([0]*3+[1]*42) \
+         mtp_num_layers=3"),
     // Dense models of further families.
     row(&["qwen1.5-7b"], "hub: Qwen/Qwen1.5-7B",
         "ffn_hidden_size=11008 add_qkv_bias=true vocab_size=151936"),
@@ -364,6 +387,13 @@ pub(super) static ROWS: &[Row] = &[
     row(&["olmo-2-32b", "olmo-2-0325-32b"], "hub: allenai/OLMo-2-0325-32B",
         "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=40 \
          num_query_groups=8 qk_layernorm=true vocab_size=100352"),
+    row(&["olmo-3-7b", "olmo-3-1025-7b"], "hub: allenai/Olmo-3-1025-7B",
+        "ffn_hidden_size=11008 qk_layernorm=true window_size=4096 window_attn_skip_freq=4 \
+         vocab_size=100278"),
+    row(&["olmo-3-32b", "olmo-3-1125-32b"], "hub: allenai/Olmo-3-1125-32B",
+        "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=40 \
+         num_query_groups=8 qk_layernorm=true window_size=4096 window_attn_skip_freq=4 \
+         vocab_size=100278"),
     row(&["seed-oss-36b"], "hub: ByteDance-Seed/Seed-OSS-36B-Base",
         "num_layers=64 hidden_size=5120 ffn_hidden_size=27648 num_attention_heads=80 \
          num_query_groups=8 kv_channels=128 add_qkv_bias=true vocab_size=155136"),
@@ -414,9 +444,16 @@ pub(super) static ROWS: &[Row] = &[
         "num_layers=20 hidden_size=2048 ffn_hidden_size=5120 num_attention_heads=16 \
          num_query_groups=4 kv_channels=128 qk_layernorm=true vocab_size=157184 \
          num_moe_experts=256 moe_router_topk=8 moe_ffn_hidden_size=512 \
-         moe_shared_expert_intermediate_size=512 moe_layer_freq=([0]*1+[1]*19)"),
+         moe_shared_expert_intermediate_size=512 moe_layer_freq=([0]*1+[1]*19) \
+         moe_router_num_groups=8 moe_router_group_topk=4"),
     row(&["ling-flash-2.0"], "hub: inclusionAI/Ling-flash-2.0",
         "ffn_hidden_size=9216 num_query_groups=4 kv_channels=128 qk_layernorm=true \
          vocab_size=157184 num_moe_experts=256 moe_router_topk=8 moe_ffn_hidden_size=1024 \
-         moe_shared_expert_intermediate_size=1024 moe_layer_freq=([0]*1+[1]*31)"),
+         moe_shared_expert_intermediate_size=1024 moe_layer_freq=([0]*1+[1]*31) \
+         moe_router_num_groups=8 moe_router_group_topk=4"),
+    row(&["ling-1t", "ling-1t-2.0"], "hub: inclusionAI/Ling-1T",
+        "num_layers=80 hidden_size=8192 ffn_hidden_size=18432 num_attention_heads=64 \
+         num_query_groups=8 qk_layernorm=true vocab_size=157184 num_moe_experts=256 \
+         moe_router_topk=8 moe_ffn_hidden_size=2048 moe_shared_expert_intermediate_size=2048 \
+         moe_layer_freq=([0]*4+[1]*76) moe_router_num_groups=8 moe_router_group_topk=4"),
 ];

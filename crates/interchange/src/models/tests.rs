@@ -74,7 +74,8 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("Qwen/Qwen3-VL-8B-Instruct", None), ("Qwen/Qwen3-Omni-30B-A3B-Instruct", None),
     ("Qwen/Qwen3.5-27B", Some(27.0)), ("Qwen/Qwen3.5-35B-A3B", Some(35.0)),
     ("Qwen/Qwen3.5-122B-A10B", Some(122.0)), ("Qwen/Qwen3.5-397B-A17B", Some(397.0)),
-    ("Qwen/Qwen3.5-4B", None),
+    ("Qwen/Qwen3.5-0.8B", Some(0.77)), ("Qwen/Qwen3.5-2B-Base", Some(1.9)),
+    ("Qwen/Qwen3.5-4B", Some(4.2)), ("Qwen/Qwen3.5-9B", Some(9.0)), ("Qwen/Qwen3.5-14B", None),
     // Llama.
     ("huggyllama/llama-7b", Some(6.7)), ("huggyllama/llama-13b", Some(13.0)),
     ("huggyllama/llama-30b", Some(32.5)), ("huggyllama/llama-65b", Some(65.2)),
@@ -133,6 +134,7 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("zai-org/glm-4-9b-chat", Some(9.4)), ("zai-org/GLM-4-32B-0414", Some(32.6)),
     ("moonshotai/Kimi-K2-Instruct-0905", Some(1026.0)),
     ("moonshotai/Kimi-K2-Thinking", Some(1026.0)),
+    ("moonshotai/Kimi-K2.7-Code", Some(1026.0)),
     ("moonshotai/Kimi-Dev-72B", Some(72.7)), ("moonshotai/Moonlight-16B-A3B", Some(16.0)),
     ("moonshotai/Kimi-Linear-48B-A3B-Instruct", Some(49.0)), ("moonshotai/Kimi-VL-A3B", None),
     ("MiniMaxAI/MiniMax-M1-80k", Some(456.0)), ("MiniMaxAI/MiniMax-M2", Some(229.0)),
@@ -156,6 +158,8 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("tencent/Hunyuan-Large", None), ("inclusionAI/Ling-lite", Some(16.8)),
     ("inclusionAI/Ling-mini-2.0", Some(16.3)), ("inclusionAI/Ling-flash-2.0", Some(103.0)),
     ("inclusionAI/Ling-plus", None), ("allenai/OLMoE-1B-7B-0924", Some(6.9)),
+    ("allenai/Olmo-3-7B-Instruct", Some(7.3)),
+    ("allenai/Olmo-3-1125-32B", Some(32.2)), ("inclusionAI/Ling-1T", Some(1000.0)),
     ("allenai/OLMo-2-1124-7B", Some(7.3)), ("allenai/OLMo-2-0325-32B-Instruct", Some(32.2)),
     ("xai-org/grok-1", Some(314.0)), ("xai-org/grok-2", Some(270.0)), ("xai-org/grok-3", None),
     ("01-ai/Yi-34B", Some(34.4)), ("01-ai/Yi-1.5-9B-Chat", Some(8.8)), ("01-ai/Yi-6B", Some(6.1)),
@@ -172,6 +176,7 @@ const NAMES: &[(&str, Option<f64>)] = &[
     ("bigscience/bloom", Some(176.2)), ("bigscience/bloom-7b1", None),
     ("tiiuae/falcon-180B", Some(180.0)), ("tiiuae/falcon-40b", None),
     ("openbmb/MiniCPM3-4B", Some(4.1)), ("openbmb/MiniCPM-V-4.6", None),
+    ("stepfun-ai/Step-3.5-Flash", Some(196.0)),
     ("XiaomiMiMo/MiMo-7B-RL", Some(7.6)), ("XiaomiMiMo/MiMo-V2-Flash", Some(309.0)),
 ];
 
@@ -227,7 +232,7 @@ fn a_run_s_name_is_a_model_where_all_of_it_is_explained() {
 fn a_near_name_is_no_guess_where_it_says_another_shape() {
     for name in [
         "org/Llama-3-13B",
-        "Qwen3.5-4B",
+        "Qwen3.5-14B",
         "Qwen/Qwen2.5-VL-7B-Instruct",
         "deepseek-v3-lite",
         "org/own",
