@@ -14,7 +14,7 @@ fn a_model_that_is_no_decoder_is_refused_and_a_tower_before_one_is_said() {
     assert!(import.errors[0].to_string().contains("an encoder beside the decoder"));
     let tower = "python pretrain_vlm.py --num-layers 4 --hidden-size 1024 --num-attention-heads 8 \
                  --vision-model-type siglip --freeze-ViT";
-    let import = import(Format::Megatron, tower, None);
+    let import = interchange::import(Format::Megatron, tower, None);
     assert!(import.design.is_some());
     let said = |it: &interchange::Assumed| it.detail.contains("only the language model is read");
     assert_eq!(import.assumed.iter().filter(|it| said(it)).count(), 1);
