@@ -250,3 +250,36 @@ fn a_name_that_says_another_model_is_no_guess() {
     let import = read("vllm serve Qwen/Qwen3-8B-FP8 --tensor-parallel-size 8\n");
     has(&import, "num_layers=36");
 }
+
+#[test]
+fn nemo_automodel_s_recipe_is_read_by_its_sections() {
+    // After `examples/llm_finetune/llama3_2/*.yaml` of NVIDIA-NeMo/Automodel.
+    let text = "model:\n  pretrained_model_name_or_path: meta-llama/Llama-3.2-3B\n\
+                step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 8\n\
+                distributed:\n  strategy: fsdp2\n  dp_size: none\n  tp_size: 2\n  cp_size: 1\n\
+                validation_dataset:\n  batch_size: 4\npacked_sequence:\n  \
+                packed_sequence_size: 4096\n";
+    let knobs = vec![(KnobId::num_devices, "8".to_owned())];
+    let answers = Answers { knobs, ..Answers::default() };
+    let import = interchange::import_with(Format::detect(text), text, None, &answers);
+    has(
+        &import,
+        "tensor_model_parallel_size=2 micro_batch_size=8 global_batch_size=64 seq_length=4096 \
+         data_parallel_sharding_strategy=optim_grads_params framework=fsdp num_layers=28",
+    );
+}
+
+#[test]
+fn devices_of_other_makers_in_a_manifest_or_a_variable_are_asked_for() {
+    for start in ["export RCCL_MSCCL_ENABLE=0\n", "export ZE_AFFINITY_MASK=0\n"] {
+        let import = read(&format!("{start}torchrun --nproc_per_node 8 --nnodes 1 p.py {MODEL}\n"));
+        assert_eq!(asked(&import), ["cluster.accelerator"], "{start}");
+    }
+    let text = format!(
+        "apiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  template:\n    spec:\n      \
+         containers:\n      - command: [\"bash\", \"-c\"]\n        args:\n        - torchrun \
+         --nproc_per_node 8 --nnodes 2 p.py {MODEL}\n        resources:\n          limits:\n            \
+         amd.com/gpu: 8\n"
+    );
+    assert_eq!(asked(&read(&text)), ["cluster.accelerator"]);
+}
