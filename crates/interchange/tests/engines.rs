@@ -378,9 +378,11 @@ fn a_service_without_a_command_is_what_its_operator_starts() {
 #[test]
 fn an_engine_that_a_program_makes_is_read_as_its_server() {
     for text in [
-        "from vllm import LLM, SamplingParams\n\nllm = LLM(\n    model=\"Qwen/Qwen3-32B\",  # dense\n    \
+        "from vllm import LLM, SamplingParams\n\n\
+         llm = LLM(\n    model=\"Qwen/Qwen3-32B\",  # dense\n    \
          tensor_parallel_size=4, max_num_seqs=128,\n    enforce_eager=True,\n)\n",
-        "from vllm import LLM\nllm = LLM('Qwen/Qwen3-32B', tensor_parallel_size=4, max_num_seqs=128)\n",
+        "from vllm import LLM\n\
+         llm = LLM('Qwen/Qwen3-32B', tensor_parallel_size=4, max_num_seqs=128)\n",
         "import sglang as sgl\nllm = sgl.Engine(model_path=\"Qwen/Qwen3-32B\", tp_size=4, \
          max_running_requests=128)\n",
     ] {

@@ -210,7 +210,8 @@ fn a_family_and_a_size_are_a_recipe_s_name_in_parts() {
 fn what_differs_by_layer_under_a_key_that_isn_t_known_is_refused() {
     let config = |more: &str| {
         format!(
-            "{{\"architectures\":[\"SomeForCausalLM\"],\"model_type\":\"some\",\"hidden_size\":4096,\
+            "{{\"architectures\":[\"SomeForCausalLM\"],\"model_type\":\"some\",\
+             \"hidden_size\":4096,\
              \"intermediate_size\":14336,\"num_attention_heads\":32,\"num_hidden_layers\":4,\
              \"vocab_size\":32000,\"hidden_act\":\"silu\"{more}}}"
         )
@@ -278,7 +279,8 @@ fn devices_of_other_makers_in_a_manifest_or_a_variable_are_asked_for() {
     let text = format!(
         "apiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  template:\n    spec:\n      \
          containers:\n      - command: [\"bash\", \"-c\"]\n        args:\n        - torchrun \
-         --nproc_per_node 8 --nnodes 2 p.py {MODEL}\n        resources:\n          limits:\n            \
+         --nproc_per_node 8 --nnodes 2 p.py {MODEL}\n        resources:\n          \
+         limits:\n            \
          amd.com/gpu: 8\n"
     );
     assert_eq!(asked(&read(&text)), ["cluster.accelerator"]);
