@@ -144,8 +144,15 @@ pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -
 
 /// Does a framework shard as PyTorch's FSDP does?
 pub(crate) fn is_fsdp(title: &str) -> bool {
-    [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY, table::AUTOMODEL]
-        .contains(&title)
+    [
+        torchtitan::TITLE,
+        maxtext::TITLE,
+        maxtext::LEVANTER,
+        table::LLM_FOUNDRY,
+        table::AUTOMODEL,
+        table::VERL_SFT,
+    ]
+    .contains(&title)
         || reinforcement::SHARDED.iter().any(|sharded| sharded.title == title)
 }
 

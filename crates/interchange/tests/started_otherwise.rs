@@ -285,3 +285,18 @@ fn devices_of_other_makers_in_a_manifest_or_a_variable_are_asked_for() {
     );
     assert_eq!(asked(&read(&text)), ["cluster.accelerator"]);
 }
+
+#[test]
+fn verl_s_fine_tuning_is_read_with_what_its_file_sets() {
+    // After `examples/sft/gsm8k/run_qwen_05_sp2.sh` of volcengine/verl.
+    let text = "torchrun --standalone --nnodes=1 --nproc_per_node=8 \\\n \
+                -m verl.trainer.fsdp_sft_trainer \\\n data.train_files=x data.max_length=2048 \\\n \
+                data.train_batch_size=128 data.micro_batch_size_per_gpu=4 \\\n \
+                model.partial_pretrain=Qwen/Qwen2.5-7B ulysses_sequence_parallel_size=2\n";
+    has(
+        &read(text),
+        "num_layers=28 num_devices=8 seq_length=2048 global_batch_size=128 micro_batch_size=4 \
+         context_parallel_size=2 recompute_granularity=full framework=fsdp \
+         data_parallel_sharding_strategy=optim_grads_params",
+    );
+}

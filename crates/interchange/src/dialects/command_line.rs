@@ -24,8 +24,12 @@ const SHORT: [(&str, &str); 18] = [
     ("-i", "--container_image"),
 ];
 
-/// Is a word MaxText's trainer: `MaxText/train.py`, `-m maxtext.trainers.pre_train.train`?
-fn is_maxtext(word: &str) -> bool {
+/// Is a word a trainer whose words are `key=value`: MaxText's `MaxText/train.py`,
+/// `-m maxtext.trainers.pre_train.train`, or one of verl's, as Hydra reads them?
+fn takes_keys(word: &str) -> bool {
+    if word.starts_with("verl.trainer.") {
+        return true;
+    }
     let lower = word.to_ascii_lowercase();
     let is_of_it = lower.starts_with("maxtext") || lower.contains("/maxtext/");
     is_of_it && (lower.ends_with("train") || lower.ends_with("train.py"))
@@ -38,7 +42,7 @@ fn is_performance(word: &str) -> bool {
 
 /// Writes a command's words out as `--name value`, where its program has others.
 pub(crate) fn spell_out(words: &mut [(String, u64)]) {
-    if let Some(place) = words.iter().position(|(word, _)| is_maxtext(word)) {
+    if let Some(place) = words.iter().position(|(word, _)| takes_keys(word)) {
         for (word, _) in words.iter_mut().skip(place + 1) {
             let name = word.split_once('=').map_or("", |(name, _)| name);
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -14,6 +14,8 @@ pub(super) const LLM_FOUNDRY: &str = "llm-foundry";
 /// The dialect with the words of ms-swift beside Megatron's.
 pub(super) const MEGATRON_SWIFT: &str = "ms-swift's Megatron";
 
+pub(super) const VERL_SFT: &str = "verl's fine-tuning";
+
 pub(super) const AUTOMODEL: &str = "NeMo AutoModel";
 
 pub(super) const MEGATRON_DEEPSPEED: &str = "Megatron-DeepSpeed";
@@ -107,6 +109,31 @@ pub(super) static DIALECTS: &[Dialect] = &[
         defaults: &[
             ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
             ("use-flash-attn", ""),
+        ],
+    },
+    // verl's fine-tuning with FSDP. Source: verl/trainer/config/sft_trainer.yaml and
+    // fsdp_sft_trainer.py of volcengine/verl.
+    Dialect {
+        title: VERL_SFT,
+        markers: &[&["fsdp_sft_trainer"], &["partial_pretrain"]],
+        strict: true,
+        rows: &[
+            ("model.partial-pretrain", Is("model")),
+            ("data.train-batch-size", Is("global-batch-size")),
+            ("data.micro-batch-size-per-gpu", Is("micro-batch-size")),
+            ("data.max-length", Is("seq-length")),
+            ("ulysses-sequence-parallel-size", Is("context-parallel-size")),
+            ("model.enable-gradient-checkpointing", Choice(RECOMPUTE)),
+            ("model.lora-rank", Is("lora-rank")),
+            ("model.target-modules", Is("lora-target-modules")),
+            ("model.fsdp-config.model-dtype", Nothing("weights that are kept in 32 bits")),
+            ("nnodes", Is("nnodes")), ("nproc-per-node", Is("nproc-per-node")),
+        ],
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            ("use-flash-attn", ""), ("recompute-granularity", "full"),
+            ("micro-batch-size", "4"), ("global-batch-size", "256"), ("seq-length", "1024"),
+            ("context-parallel-algo", "ulysses_cp_algo"),
         ],
     },
     // Megatron-DeepSpeed. Source: megatron/arguments.py, `_add_zero_args`, of
