@@ -36,7 +36,8 @@ fn a_list_of_pairs_has_a_value_for_each_key() {
     // After the tables of sizes in scripts of llm-jp and of Megatron-LM's `run_*.sh`.
     let text = format!(
         "declare -A CFG=([tp]=2 [\"pp\"]=4)\ndeclare -A SIZE\nSIZE[13b]=40\nNAME=13b\n\
-         LIST=(x y)\nLIST[1]=8\nI=1\nprintf -v PAR -- '--tensor-model-parallel-size %d' ${{CFG[tp]}}\n\
+         LIST=(x y)\nLIST[1]=8\nI=1\n\
+         printf -v PAR -- '--tensor-model-parallel-size %d' ${{CFG[tp]}}\n\
          torchrun --nproc-per-node ${{LIST[$I]}} --nnodes 2 pretrain_gpt.py $PAR {MODEL} \
          --pipeline-model-parallel-size ${{CFG[pp]}} --num-layers ${{SIZE[$NAME]}}\n"
     );
