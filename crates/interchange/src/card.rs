@@ -101,7 +101,12 @@ const OTHERS: [(&str, &str); 64] = [
 
 /// Words of a whole text that say whose accelerators it runs on, where it names none: variables of
 /// their runtimes, and frameworks of their makers.
-const RUNTIMES: [(&str, &str); 15] = [
+const RUNTIMES: [(&str, &str); 20] = [
+    ("amd.com/gpu", "AMD's accelerators"),
+    ("RCCL_", "AMD's accelerators"),
+    ("HSA_", "AMD's accelerators"),
+    ("ZE_AFFINITY_MASK", "Intel's GPUs"),
+    ("CCL_ZE_", "Intel's GPUs"),
     // The device that containers of ROCm are given.
     ("/dev/kfd", "AMD's accelerators"),
     ("HIP_VISIBLE_DEVICES", "AMD's accelerators"),

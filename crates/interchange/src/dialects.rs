@@ -144,7 +144,8 @@ pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -
 
 /// Does a framework shard as PyTorch's FSDP does?
 pub(crate) fn is_fsdp(title: &str) -> bool {
-    [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY].contains(&title)
+    [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY, table::AUTOMODEL]
+        .contains(&title)
         || reinforcement::SHARDED.iter().any(|sharded| sharded.title == title)
 }
 

@@ -9,6 +9,7 @@
 mod command;
 mod manifest;
 mod mindie;
+mod python;
 mod start;
 
 pub use command::command;

@@ -373,3 +373,44 @@ fn a_service_without_a_command_is_what_its_operator_starts() {
                   \"qwen3-32b\", \"worldSize\": 4}]}}}";
     starts(mindie, "engine=mindie tensor_parallel_size=4 cluster.num_devices=4");
 }
+
+/// After vLLM's `examples/offline_inference/basic/basic.py`, and SGLang's offline engine.
+#[test]
+fn an_engine_that_a_program_makes_is_read_as_its_server() {
+    for text in [
+        "from vllm import LLM, SamplingParams\n\n\
+         llm = LLM(\n    model=\"Qwen/Qwen3-32B\",  # dense\n    \
+         tensor_parallel_size=4, max_num_seqs=128,\n    enforce_eager=True,\n)\n",
+        "from vllm import LLM\n\
+         llm = LLM('Qwen/Qwen3-32B', tensor_parallel_size=4, max_num_seqs=128)\n",
+        "import sglang as sgl\nllm = sgl.Engine(model_path=\"Qwen/Qwen3-32B\", tp_size=4, \
+         max_running_requests=128)\n",
+    ] {
+        let import = interchange::import(Format::detect(text), text, None);
+        assert_eq!(import.errors, [], "{text}");
+        assert_eq!(import.format, Format::Serving);
+        let design = import.design.unwrap();
+        assert_eq!(design.serving.tensor_parallel_size, 4, "{text}");
+        assert_eq!((design.cluster.num_devices, design.transformer.num_layers), (4, 64));
+    }
+}
+
+/// After Ray's "Serving LLMs" and `helm/values.yaml` of vllm-project/production-stack.
+#[test]
+fn a_model_with_the_engine_s_arguments_as_keys_is_read_as_its_server() {
+    for text in [
+        "applications:\n- name: llm\n  import_path: ray.serve.llm:build_openai_app\n  args:\n    \
+         llm_configs:\n    - model_loading_config:\n        model_id: mine\n        model_source: \
+         Qwen/Qwen2.5-72B-Instruct\n      engine_kwargs:\n        tensor_parallel_size: 8\n        \
+         enable_prefix_caching: true\n",
+        "servingEngineSpec:\n  modelSpec:\n  - name: q\n    repository: vllm/vllm-openai\n    \
+         modelURL: Qwen/Qwen2.5-72B-Instruct\n    requestGPU: 8\n    vllmConfig:\n      \
+         tensorParallelSize: 8\n      extraArgs: [\"--disable-log-requests\"]\n",
+    ] {
+        let import = interchange::import(Format::detect(text), text, None);
+        assert_eq!(import.errors, [], "{text}");
+        let design = import.design.unwrap();
+        assert_eq!(design.serving.tensor_parallel_size, 8, "{text}");
+        assert_eq!((design.cluster.num_devices, design.transformer.num_layers), (8, 80));
+    }
+}

@@ -36,8 +36,9 @@ fn a_list_of_pairs_has_a_value_for_each_key() {
     // After the tables of sizes in scripts of llm-jp and of Megatron-LM's `run_*.sh`.
     let text = format!(
         "declare -A CFG=([tp]=2 [\"pp\"]=4)\ndeclare -A SIZE\nSIZE[13b]=40\nNAME=13b\n\
-         LIST=(x y)\nLIST[1]=8\nprintf -v PAR -- '--tensor-model-parallel-size %d' ${{CFG[tp]}}\n\
-         torchrun --nproc-per-node ${{LIST[1]}} --nnodes 2 pretrain_gpt.py $PAR {MODEL} \
+         LIST=(x y)\nLIST[1]=8\nI=1\n\
+         printf -v PAR -- '--tensor-model-parallel-size %d' ${{CFG[tp]}}\n\
+         torchrun --nproc-per-node ${{LIST[$I]}} --nnodes 2 pretrain_gpt.py $PAR {MODEL} \
          --pipeline-model-parallel-size ${{CFG[pp]}} --num-layers ${{SIZE[$NAME]}}\n"
     );
     let import = read(&text);
@@ -210,7 +211,8 @@ fn a_family_and_a_size_are_a_recipe_s_name_in_parts() {
 fn what_differs_by_layer_under_a_key_that_isn_t_known_is_refused() {
     let config = |more: &str| {
         format!(
-            "{{\"architectures\":[\"SomeForCausalLM\"],\"model_type\":\"some\",\"hidden_size\":4096,\
+            "{{\"architectures\":[\"SomeForCausalLM\"],\"model_type\":\"some\",\
+             \"hidden_size\":4096,\
              \"intermediate_size\":14336,\"num_attention_heads\":32,\"num_hidden_layers\":4,\
              \"vocab_size\":32000,\"hidden_act\":\"silu\"{more}}}"
         )
@@ -249,4 +251,53 @@ fn a_name_that_says_another_model_is_no_guess() {
     // One that says it is still one.
     let import = read("vllm serve Qwen/Qwen3-8B-FP8 --tensor-parallel-size 8\n");
     has(&import, "num_layers=36");
+}
+
+#[test]
+fn nemo_automodel_s_recipe_is_read_by_its_sections() {
+    // After `examples/llm_finetune/llama3_2/*.yaml` of NVIDIA-NeMo/Automodel.
+    let text = "model:\n  pretrained_model_name_or_path: meta-llama/Llama-3.2-3B\n\
+                step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 8\n\
+                distributed:\n  strategy: fsdp2\n  dp_size: none\n  tp_size: 2\n  cp_size: 1\n\
+                validation_dataset:\n  batch_size: 4\npacked_sequence:\n  \
+                packed_sequence_size: 4096\n";
+    let knobs = vec![(KnobId::num_devices, "8".to_owned())];
+    let answers = Answers { knobs, ..Answers::default() };
+    let import = interchange::import_with(Format::detect(text), text, None, &answers);
+    has(
+        &import,
+        "tensor_model_parallel_size=2 micro_batch_size=8 global_batch_size=64 seq_length=4096 \
+         data_parallel_sharding_strategy=optim_grads_params framework=fsdp num_layers=28",
+    );
+}
+
+#[test]
+fn devices_of_other_makers_in_a_manifest_or_a_variable_are_asked_for() {
+    for start in ["export RCCL_MSCCL_ENABLE=0\n", "export ZE_AFFINITY_MASK=0\n"] {
+        let import = read(&format!("{start}torchrun --nproc_per_node 8 --nnodes 1 p.py {MODEL}\n"));
+        assert_eq!(asked(&import), ["cluster.accelerator"], "{start}");
+    }
+    let text = format!(
+        "apiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  template:\n    spec:\n      \
+         containers:\n      - command: [\"bash\", \"-c\"]\n        args:\n        - torchrun \
+         --nproc_per_node 8 --nnodes 2 p.py {MODEL}\n        resources:\n          \
+         limits:\n            \
+         amd.com/gpu: 8\n"
+    );
+    assert_eq!(asked(&read(&text)), ["cluster.accelerator"]);
+}
+
+#[test]
+fn verl_s_fine_tuning_is_read_with_what_its_file_sets() {
+    // After `examples/sft/gsm8k/run_qwen_05_sp2.sh` of volcengine/verl.
+    let text = "torchrun --standalone --nnodes=1 --nproc_per_node=8 \\\n \
+                -m verl.trainer.fsdp_sft_trainer \\\n data.train_files=x data.max_length=2048 \\\n \
+                data.train_batch_size=128 data.micro_batch_size_per_gpu=4 \\\n \
+                model.partial_pretrain=Qwen/Qwen2.5-7B ulysses_sequence_parallel_size=2\n";
+    has(
+        &read(text),
+        "num_layers=28 num_devices=8 seq_length=2048 global_batch_size=128 micro_batch_size=4 \
+         context_parallel_size=2 recompute_granularity=full framework=fsdp \
+         data_parallel_sharding_strategy=optim_grads_params",
+    );
 }

@@ -424,10 +424,10 @@ fn accelerate_shards_by_stage_two_and_gathers_keys_without_being_told() {
 /// After volcengine/verl, `examples/sft/gsm8k` and `tests/special_e2e/sft`.
 #[test]
 fn verl_s_fine_tuning_shards_by_fsdp_unless_its_engine_cuts_layers() {
-    let old = "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer \
+    let old = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer \
                data.train_batch_size=64 data.micro_batch_size_per_gpu=2 data.max_length=2048 \
                model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct ulysses_sequence_parallel_size=2";
-    let import = import(Format::detect(old), old, None);
+    let import = interchange::import(Format::detect(old), old, None);
     assert_eq!(import.dialect, "verl's fine-tuning with FSDP");
     let design = import.design.unwrap();
     assert_eq!(design.training.global_batch_size, 64);
@@ -438,7 +438,7 @@ fn verl_s_fine_tuning_shards_by_fsdp_unless_its_engine_cuts_layers() {
     let megatron = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer \
                     model.path=Qwen/Qwen3-8B engine.tensor_model_parallel_size=4 \
                     engine.pipeline_model_parallel_size=2";
-    let design = import(Format::detect(megatron), megatron, None).design.unwrap();
+    let design = interchange::import(Format::detect(megatron), megatron, None).design.unwrap();
     assert_eq!(design.parallel.tensor_model_parallel_size, 4);
     assert_eq!(design.get(KnobId::data_parallel_sharding_strategy).to_string(), "optim");
     assert_eq!(design.training.seq_length, 1024, "as its own configuration has it");

@@ -52,6 +52,7 @@ pub(super) const SHARDED: [Sharded; 3] = [
             ("global-batch-size", "256"),
             ("micro-batch-size", "4"),
             ("seq-length", "1024"),
+            ("context-parallel-algo", "ulysses_cp_algo"),
         ],
     },
     Sharded {
@@ -191,6 +192,8 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("engine.context-parallel-size", Is("context-parallel-size")),
             ("engine.expert-model-parallel-size", Is("expert-model-parallel-size")),
             ("model.lora-rank", Is("lora-rank")),
+            ("model.target-modules", Is("lora-target-modules")),
+            ("model.fsdp-config.model-dtype", Nothing("weights that are kept in 32 bits")),
             ("model.enable-gradient-checkpointing", Choice(&[
                 ("true", "recompute-granularity", "full"), ("false", "", "nothing is recomputed"),
             ])),

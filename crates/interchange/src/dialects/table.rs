@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
-use super::words::{PRECISION, RECOMPUTE, SHARDING};
+use super::words::{DTYPE, PRECISION, RECOMPUTE, SHARDING};
 
 const LEARNING: &str = "how the model learns, not how long a step takes";
 
@@ -13,6 +13,8 @@ pub(super) const LLM_FOUNDRY: &str = "llm-foundry";
 
 /// The dialect with the words of ms-swift beside Megatron's.
 pub(super) const MEGATRON_SWIFT: &str = "ms-swift's Megatron";
+
+pub(super) const AUTOMODEL: &str = "NeMo AutoModel";
 
 /// A Llama's layers, which several frameworks take without being told.
 pub(super) const LLAMA: &[(&str, &str)] = &[
@@ -72,6 +74,37 @@ pub(super) static DIALECTS: &[Dialect] = &[
         ],
         defaults: &[
             ("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("overlap-param-gather", ""),
+        ],
+    },
+    // NeMo AutoModel. Source: examples/llm_finetune and nemo_automodel/recipes of
+    // NVIDIA-NeMo/Automodel.
+    Dialect {
+        title: AUTOMODEL,
+        markers: &[&["nemo_automodel"], &["step_scheduler:", "local_batch_size:"]],
+        strict: true,
+        rows: &[
+            ("model.pretrained-model-name-or-path", Is("model")),
+            ("step-scheduler.global-batch-size", Is("global-batch-size")),
+            ("step-scheduler.local-batch-size", Is("micro-batch-size")),
+            ("distributed.tp-size", Is("tensor-model-parallel-size")),
+            ("distributed.cp-size", Is("context-parallel-size")),
+            ("distributed.pp-size", Is("pipeline-model-parallel-size")),
+            ("distributed.ep-size", Is("expert-model-parallel-size")),
+            ("distributed.dp-replicate-size", Is("num-distributed-optimizer-instances")),
+            ("distributed.sequence-parallel", Is("sequence-parallel")),
+            ("distributed.activation-checkpointing", Choice(RECOMPUTE)),
+            ("distributed.strategy", Choice(&[
+                ("fsdp2", "data-parallel-sharding-strategy", "optim_grads_params"),
+                ("megatron_fsdp", "data-parallel-sharding-strategy", "optim_grads_params"),
+                ("ddp", "data-parallel-sharding-strategy", "no_shard"),
+            ])),
+            ("packed-sequence.packed-sequence-size", Is("seq-length")),
+            ("dataset.seq-length", Is("seq-length")), ("dataset.seq-len", Is("seq-length")),
+            ("model.torch-dtype", Choice(DTYPE)), ("peft.dim", Is("lora-rank")),
+        ],
+        defaults: &[
+            ("data-parallel-sharding-strategy", "optim_grads_params"), ("bf16", ""),
+            ("use-flash-attn", ""),
         ],
     },
     // GPT-NeoX. Source: megatron/neox_arguments/neox_args.py of EleutherAI/gpt-neox.

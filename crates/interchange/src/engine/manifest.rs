@@ -42,9 +42,29 @@ struct Around {
 
 /// The container of a text that starts an engine: the one with the longest command.
 pub(super) fn find(text: &str) -> Option<Manifest> {
+    if let Some(made) = super::python::find(text) {
+        return Some(made);
+    }
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let is_one = has(&["image:", "containers:", "\"image\"", "kind: ", "services:", "command:"]);
-    let engines = ["vllm", "sglang", "trtllm", "lmdeploy", "InferenceService"];
+    let is_one = has(&[
+        "image:",
+        "containers:",
+        "\"image\"",
+        "kind: ",
+        "services:",
+        "command:",
+        "modelURL:",
+        "engine_kwargs:",
+    ]);
+    let engines = [
+        "vllm",
+        "sglang",
+        "trtllm",
+        "lmdeploy",
+        "InferenceService",
+        "ray.serve.llm",
+        "llm_configs",
+    ];
     if !is_one || !has(&engines) || !is_yaml(text) {
         return None;
     }
@@ -113,8 +133,10 @@ fn walk(node: &Node, around: Around, line: u64, depth: u32, found: &mut Found) {
             let pods = pods.or_else(|| number(node, "nodeCount")).unwrap_or(around.pods);
             let devices = devices(node).or(around.devices);
             let around = Around { pods, replicas, devices };
-            if let Some(own) = container(node, around, line).or_else(|| served(node, around, line))
-            {
+            let own = container(node, around, line)
+                .or_else(|| served(node, around, line))
+                .or_else(|| configured(node, around, line));
+            if let Some(own) = own {
                 found.count += 1;
                 let most = found.longest.as_ref().map_or(0, |it| it.script.len());
                 if own.script.len() > most {
@@ -273,6 +295,47 @@ fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     Some(Manifest { engine: "vllm", script, line, devices, pods, replicas, others: 0 })
 }
 
+/// What Ray Serve and vLLM's Helm chart start: a model, with the engine's arguments as keys.
+///
+/// Sources: Ray docs, "Serving LLMs", `LLMConfig`; vllm-project/production-stack,
+/// `helm/values.yaml`, `servingEngineSpec.modelSpec`.
+fn configured(node: &Node, around: Around, before: u64) -> Option<Manifest> {
+    let loaded = get(node, "model_loading_config").and_then(|model| {
+        let uri = word(model, "model_source").or_else(|| word(model, "model_id"))?;
+        Some((uri, get(node, "engine_kwargs")?))
+    });
+    let listed = || Some((word(node, "modelURL")?, get(node, "vllmConfig")?));
+    let ((model, line), settings) = loaded.or_else(listed)?;
+    let mut script = format!("vllm serve {}", quoted(model));
+    let Node::Map(entries) = settings else { return None };
+    for (key, _, value) in entries.iter().take(64) {
+        let Node::Scalar(value, _) = value else { continue };
+        let mut name = String::new();
+        for letter in key.chars() {
+            match letter {
+                '_' => name.push('-'),
+                letter if letter.is_ascii_uppercase() => {
+                    name.push('-');
+                    name.push(letter.to_ascii_lowercase());
+                }
+                letter => name.push(letter),
+            }
+        }
+        match value.as_str() {
+            "true" => script.push_str(&format!(" --{name}")),
+            "false" | "" | "null" => {}
+            value => script.push_str(&format!(" --{name} {}", quoted(value))),
+        }
+    }
+    for argument in words(get(settings, "extraArgs")).0 {
+        script.push_str(&format!(" {}", quoted(&argument)));
+    }
+    let replicas = number(node, "replicaCount").unwrap_or(1).saturating_mul(around.replicas);
+    let devices = number(node, "requestGPU").or(around.devices);
+    let (pods, line) = (around.pods, before + line);
+    Some(Manifest { engine: "vllm", script, line, devices, pods, replicas, others: 0 })
+}
+
 /// The variables of a container that have a value.
 fn environment(node: &Node) -> Vec<(String, String)> {
     let scalar = |node: &Node| match node {
@@ -308,7 +371,7 @@ fn environment(node: &Node) -> Vec<(String, String)> {
 }
 
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@+%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

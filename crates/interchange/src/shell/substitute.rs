@@ -151,6 +151,28 @@ impl Reader<'_> {
         Some(value.to_string().chars().map(|c| (c, line)).collect())
     }
 
+    /// The element of a list by its place, or of a list of pairs by its key: `${A[1]}`, `${A[$i]}`,
+    /// `${A[key]}`.
+    fn element(&mut self, name: &str, place: &str) -> Option<Text> {
+        let place = place.trim_matches(['"', '\'']);
+        let variable = place.strip_prefix('$').map(|it| it.trim_matches(['{', '}']));
+        let key = match variable {
+            Some(variable) => {
+                let value = self.script.variables.get(variable)?.first()?;
+                value.iter().take(256).map(|(letter, _)| *letter).collect()
+            }
+            None => place.to_owned(),
+        };
+        let elements = self.script.variables.get(name)?;
+        if let Ok(place) = key.parse::<usize>() {
+            return elements.get(place).cloned();
+        }
+        let cost = elements.len().min(MAX_PAIRS).saturating_mul(1 + key.len() / 8);
+        let found = entry(elements, &key);
+        self.spend(cost, self.line);
+        found
+    }
+
     /// `${#A[@]}`, `${A[1]}`, `${A/x/y}`, `${A#x}`, `${A%x}`, `${A,,}`, `${A:1:2}` of a variable
     /// that is set; `None` for any other form.
     pub(super) fn form(&mut self, inner: &str) -> Option<Text> {
@@ -163,22 +185,10 @@ impl Reader<'_> {
         }
         let end = inner.find(|c: char| !is_name(c))?;
         let (name, rest) = inner.split_at(end);
-        // The key of a list of pairs may be a variable.
-        if let Some(key) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
-            && let Some(variable) = key.strip_prefix('$')
-        {
-            let variable = variable.trim_matches(['{', '}']);
-            let key = self.script.variables.get(variable)?.first()?;
-            let key: String = key.iter().take(256).map(|(letter, _)| *letter).collect();
-            return entry(self.script.variables.get(name)?, &key);
+        if let Some(place) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return self.element(name, place);
         }
         let elements = self.script.variables.get(name)?;
-        if let Some(place) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            if let Ok(place) = place.parse::<usize>() {
-                return elements.get(place).cloned();
-            }
-            return entry(elements, place.trim_matches(['"', '\'']));
-        }
         let value: String = elements.first()?.iter().take(16_384).map(|(c, _)| *c).collect();
         let at = elements.first()?.first().map_or(line, |(_, line)| *line);
         if inner.contains('$') {
@@ -211,14 +221,23 @@ impl Reader<'_> {
     }
 }
 
+/// Pairs of a list that are looked at.
+const MAX_PAIRS: usize = 1_024;
+
 /// The value of a key in a list of pairs, the last one that has it: `([tp]=2 [pp]=4)`.
 fn entry(elements: &[Text], key: &str) -> Option<Text> {
-    elements.iter().rev().take(1_024).find_map(|element| {
-        let own: String = element.iter().map(|(letter, _)| *letter).take(264).collect();
-        let (name, _) = own.strip_prefix('[')?.split_once("]=")?;
-        let begin = name.chars().count() + 3;
-        let is_own = name.trim_matches(['"', '\'']) == key;
-        element.get(begin..).filter(|_| is_own).map(<[_]>::to_vec)
+    let is_quote = |letter: char| matches!(letter, '"' | '\'');
+    elements.iter().rev().take(MAX_PAIRS).find_map(|element| {
+        let mut letters = element.iter().map(|(letter, _)| *letter).enumerate().peekable();
+        letters.next_if(|(_, letter)| *letter == '[')?;
+        letters.next_if(|(_, letter)| is_quote(*letter));
+        for own in key.chars() {
+            letters.next_if(|(_, letter)| *letter == own)?;
+        }
+        letters.next_if(|(_, letter)| is_quote(*letter));
+        letters.next_if(|(_, letter)| *letter == ']')?;
+        let (equals, _) = letters.next_if(|(_, letter)| *letter == '=')?;
+        element.get(equals + 1..).map(<[_]>::to_vec)
     })
 }
 

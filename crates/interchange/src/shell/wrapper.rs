@@ -133,7 +133,8 @@ const PROGRAMS: &[&str] = &[
 #[rustfmt::skip]
 const VALUED: &[&str] = &[
     "--entrypoint", "-R", "--rsh", "--shell", "--name", "--container-name", "--job-name", "-J",
-    "--hostname", "--command", "--wrap", "--workdir", "-w", "--chdir", "-D", "-s", "--comment", "--network", "-S",
+    "--hostname", "--command", "--wrap", "--workdir", "-w", "--chdir", "-D", "-s",
+    "--comment", "--network", "-S",
 ];
 
 /// A command that starts another, and what it says itself.
