@@ -34,6 +34,25 @@ impl Node {
             Self::List(items) => items.iter().fold(1, |sum, node| sum.saturating_add(node.count())),
         }
     }
+
+    /// A map's value by its key, with the key's line.
+    pub(crate) fn entry(&self, key: &str) -> Option<(&Self, u64)> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter().find(|entry| entry.0 == key).map(|(_, line, node)| (node, *line))
+    }
+
+    /// The same without its line.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|entry| entry.0)
+    }
+
+    /// A word or number, with its line.
+    pub(crate) fn scalar(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::Scalar(text, line) => Some((text, *line)),
+            Self::Map(_) | Self::List(_) => None,
+        }
+    }
 }
 
 /// Sections that hold no arguments.

@@ -16,6 +16,30 @@ use crate::tree::{self, MAX_NODES, Node};
 /// Sections within each other, at most.
 const MAX_DEPTH: usize = 32;
 
+/// Documents of a file, at most.
+const MAX_DOCUMENTS: usize = 64;
+
+/// The documents of a file, with the lines in front of each.
+pub(crate) fn documents(text: &str) -> Vec<(u64, String)> {
+    let mut found = vec![(0, String::new())];
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_end() == "---" && found.len() < MAX_DOCUMENTS {
+            found.push((number, String::new()));
+        } else if let Some((_, document)) = found.last_mut() {
+            document.push_str(line);
+            document.push('\n');
+        }
+    }
+    found
+}
+
+/// Is a resource of Kubernetes a device: `nvidia.com/gpu`, `huawei.com/Ascend910`?
+pub(crate) fn is_device(key: &str) -> bool {
+    key == "gpu"
+        || ["/gpu", "/tpu", "/neuron", "/gaudi"].iter().any(|end| key.ends_with(end))
+        || key.starts_with("huawei.com/")
+}
+
 /// Is a text YAML rather than a script? Its first line with anything in it tells.
 pub(crate) fn is_yaml(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));

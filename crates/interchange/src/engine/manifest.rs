@@ -7,8 +7,7 @@ use super::{MARKERS, start};
 use crate::tree::Node;
 use crate::yaml;
 
-/// Documents of a manifest, at most, and maps within each other.
-const MAX_DOCUMENTS: usize = 64;
+/// Maps within each other, at most.
 const MAX_DEPTH: u32 = 40;
 
 /// Bytes of a command whose references are followed, at most.
@@ -69,7 +68,7 @@ pub(super) fn find(text: &str) -> Option<Manifest> {
         return None;
     }
     let mut found = Found::default();
-    for (line, document) in documents(text).into_iter().take(MAX_DOCUMENTS) {
+    for (line, document) in yaml::documents(text) {
         if let Ok(tree) = yaml::read(&document) {
             let around = Around { pods: 1, replicas: 1, devices: None };
             walk(&tree, around, line, 0, &mut found);
@@ -93,30 +92,8 @@ fn is_yaml(text: &str) -> bool {
     first.is_some_and(|line| line.trim() == "---") || yaml::is_yaml(text)
 }
 
-/// The documents of a file, with the lines in front of each.
-fn documents(text: &str) -> Vec<(u64, String)> {
-    let mut found = vec![(0, String::new())];
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.trim_end() == "---" {
-            found.push((number, String::new()));
-        } else if let Some((_, document)) = found.last_mut() {
-            document.push_str(line);
-            document.push('\n');
-        }
-    }
-    found
-}
-
-/// The entry of a map by a key.
-fn get<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
-    match node {
-        Node::Map(entries) => entries.iter().find(|it| it.0 == key).map(|(_, _, node)| node),
-        Node::Scalar(..) | Node::List(_) => None,
-    }
-}
-
 fn number(node: &Node, key: &str) -> Option<u64> {
-    match get(node, key)? {
+    match node.get(key)? {
         Node::Scalar(text, _) => text.trim_matches('"').parse().ok().filter(|count| *count > 0),
         Node::Map(_) | Node::List(_) => None,
     }
@@ -129,7 +106,7 @@ fn walk(node: &Node, around: Around, line: u64, depth: u32, found: &mut Found) {
     match node {
         Node::Map(entries) => {
             let replicas = number(node, "replicas").unwrap_or(1).saturating_mul(around.replicas);
-            let pods = number(node, "size").filter(|_| get(node, "workerTemplate").is_some());
+            let pods = number(node, "size").filter(|_| node.get("workerTemplate").is_some());
             let pods = pods.or_else(|| number(node, "nodeCount")).unwrap_or(around.pods);
             let devices = devices(node).or(around.devices);
             let around = Around { pods, replicas, devices };
@@ -152,21 +129,16 @@ fn walk(node: &Node, around: Around, line: u64, depth: u32, found: &mut Found) {
 
 /// Devices that a container asks for: `nvidia.com/gpu` and the like, or Compose's count.
 fn devices(node: &Node) -> Option<u64> {
-    let resources = get(node, "resources").or_else(|| get(get(node, "deploy")?, "resources"))?;
-    let limits = ["limits", "requests"].iter().find_map(|key| get(resources, key));
+    let resources = node.get("resources").or_else(|| node.get("deploy")?.get("resources"))?;
+    let limits = ["limits", "requests"].iter().find_map(|key| resources.get(key));
     let counted = limits.and_then(|limits| match limits {
-        Node::Map(entries) => entries.iter().find_map(|(key, _, value)| {
-            let is_device = key == "gpu"
-                || ["/gpu", "/tpu", "/neuron", "/gaudi"].iter().any(|end| key.ends_with(end))
-                || key.starts_with("huawei.com/");
-            match value {
-                Node::Scalar(text, _) if is_device => text.parse().ok(),
-                Node::Scalar(..) | Node::Map(_) | Node::List(_) => None,
-            }
+        Node::Map(entries) => entries.iter().find_map(|(key, _, value)| match value {
+            Node::Scalar(text, _) if yaml::is_device(key) => text.parse().ok(),
+            Node::Scalar(..) | Node::Map(_) | Node::List(_) => None,
         }),
         Node::Scalar(..) | Node::List(_) => None,
     });
-    counted.or_else(|| match get(get(resources, "reservations")?, "devices")? {
+    counted.or_else(|| match resources.get("reservations")?.get("devices")? {
         Node::List(items) => items.iter().find_map(|item| number(item, "count")),
         Node::Map(_) | Node::Scalar(..) => None,
     })
@@ -197,7 +169,7 @@ fn container(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     let mut is_script = false;
     let mut line = 0;
     for key in keys {
-        let (words, is_text, at) = words(get(node, key));
+        let (words, is_text, at) = words(node.get(key));
         line = if line == 0 { at } else { line };
         for word in words {
             // What follows a shell's switch is its script.
@@ -215,7 +187,7 @@ fn container(node: &Node, around: Around, before: u64) -> Option<Manifest> {
         Some(rest) => rest.join(" "),
         None => parts.join(" "),
     };
-    let image = match get(node, "image") {
+    let image = match node.get("image") {
         Some(Node::Scalar(text, at)) => {
             line = if line == 0 { *at } else { line };
             text.as_str()
@@ -247,44 +219,40 @@ fn container(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     Some(Manifest { engine, script, line: before + line, devices, pods, replicas, others: 0 })
 }
 
-/// A scalar by a key.
-fn word<'a>(node: &'a Node, key: &str) -> Option<(&'a str, u64)> {
-    match get(node, key)? {
-        Node::Scalar(text, line) => Some((text, *line)),
-        Node::Map(_) | Node::List(_) => None,
-    }
-}
-
 /// What KServe starts for a model: its runtime of Hugging Face's models is vLLM, and so is that of
 /// a service of language models, which has its layout apart.
 ///
 /// Sources: KServe docs, "Hugging Face Runtime" and "LLMInferenceService".
 fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
-    let model = get(node, "model")?;
+    let model = node.get("model")?;
     let mut script = "vllm serve".to_owned();
-    let line = if let Some(format) = get(model, "modelFormat") {
-        let (name, line) = word(format, "name")?;
+    let line = if let Some(format) = model.get("modelFormat") {
+        let (name, line) = format.get("name").and_then(Node::scalar)?;
         if !matches!(name, "huggingface" | "vLLM" | "vllm") {
             return None;
         }
-        let stored = word(model, "storageUri").map(|(uri, _)| uri);
+        let stored = model.get("storageUri").and_then(Node::scalar).map(|(uri, _)| uri);
         if let Some(name) = stored.and_then(|uri| uri.strip_prefix("hf://")) {
             script.push_str(&format!(" {}", quoted(name)));
         }
-        for argument in words(get(model, "args")).0 {
+        for argument in words(model.get("args")).0 {
             script.push_str(&format!(" {}", quoted(&argument)));
         }
         line
     } else {
-        let (uri, line) = word(model, "uri")?;
+        let (uri, line) = model.get("uri").and_then(Node::scalar)?;
         script.push_str(&format!(" {}", quoted(uri.trim_start_matches("hf://"))));
-        let parallelism = get(node, "parallelism")?;
+        let parallelism = node.get("parallelism")?;
         for (key, name) in [("tensor", "tensor"), ("pipeline", "pipeline"), ("data", "data")] {
             if let Some(size) = number(parallelism, key) {
                 script.push_str(&format!(" --{name}-parallel-size {size}"));
             }
         }
-        if word(parallelism, "expert").is_some_and(|(expert, _)| expert == "true") {
+        if parallelism
+            .get("expert")
+            .and_then(Node::scalar)
+            .is_some_and(|(expert, _)| expert == "true")
+        {
             script.push_str(" --enable-expert-parallel");
         }
         line
@@ -300,11 +268,14 @@ fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
 /// Sources: Ray docs, "Serving LLMs", `LLMConfig`; vllm-project/production-stack,
 /// `helm/values.yaml`, `servingEngineSpec.modelSpec`.
 fn configured(node: &Node, around: Around, before: u64) -> Option<Manifest> {
-    let loaded = get(node, "model_loading_config").and_then(|model| {
-        let uri = word(model, "model_source").or_else(|| word(model, "model_id"))?;
-        Some((uri, get(node, "engine_kwargs")?))
+    let loaded = node.get("model_loading_config").and_then(|model| {
+        let uri = model
+            .get("model_source")
+            .and_then(Node::scalar)
+            .or_else(|| model.get("model_id").and_then(Node::scalar))?;
+        Some((uri, node.get("engine_kwargs")?))
     });
-    let listed = || Some((word(node, "modelURL")?, get(node, "vllmConfig")?));
+    let listed = || Some((node.get("modelURL").and_then(Node::scalar)?, node.get("vllmConfig")?));
     let ((model, line), settings) = loaded.or_else(listed)?;
     let mut script = format!("vllm serve {}", quoted(model));
     let Node::Map(entries) = settings else { return None };
@@ -327,7 +298,7 @@ fn configured(node: &Node, around: Around, before: u64) -> Option<Manifest> {
             value => script.push_str(&format!(" --{name} {}", quoted(value))),
         }
     }
-    for argument in words(get(settings, "extraArgs")).0 {
+    for argument in words(settings.get("extraArgs")).0 {
         script.push_str(&format!(" {}", quoted(&argument)));
     }
     let replicas = number(node, "replicaCount").unwrap_or(1).saturating_mul(around.replicas);
@@ -345,7 +316,7 @@ fn environment(node: &Node) -> Vec<(String, String)> {
     let is_name = |name: &String| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    let found: Vec<(String, String)> = match get(node, "env").or_else(|| get(node, "environment")) {
+    let found: Vec<(String, String)> = match node.get("env").or_else(|| node.get("environment")) {
         Some(Node::List(items)) => items
             .iter()
             .filter_map(|item| match item {
@@ -354,7 +325,7 @@ fn environment(node: &Node) -> Vec<(String, String)> {
                     Some((name.to_owned(), value.to_owned()))
                 }
                 Node::Map(_) | Node::List(_) => {
-                    Some((scalar(get(item, "name")?)?, scalar(get(item, "value")?)?))
+                    Some((scalar(item.get("name")?)?, scalar(item.get("value")?)?))
                 }
             })
             .collect(),

@@ -11,21 +11,11 @@ use super::{Script, Text, Word};
 use crate::tree::Node;
 use crate::yaml;
 
-/// Documents of a manifest, and containers in it, at most.
+/// Containers of a manifest, and variables of each by four, at most.
 const MAX_PARTS: usize = 64;
 
 /// Sections within each other, at most; YAML's reader has a limit of its own.
 const MAX_DEPTH: u32 = 40;
-
-/// Resources that are devices.
-const DEVICES: [&str; 6] = [
-    "nvidia.com/gpu",
-    "amd.com/gpu",
-    "huawei.com/Ascend910",
-    "huawei.com/ascend-1980",
-    "habana.ai/gaudi",
-    "gpu",
-];
 
 /// Keys that say how often what stands beside or below them runs.
 const COPIES: [&str; 3] = ["replicas", "numNodes", "parallelism"];
@@ -47,24 +37,14 @@ struct Container<'a> {
 pub(super) fn read(text: &str, script: Script) -> Script {
     let mut reader =
         Reader { letters: &[], lines: &[], at: 0, line: 1, script, frames: vec![], depth: 0 };
-    let mut first = 0_u64;
     let mut trees = vec![];
-    let (mut part, mut at) = (String::new(), 0_u64);
-    for line in text.lines().chain(["---"]) {
-        at += 1;
-        if line.trim_end() == "---" && trees.len() < MAX_PARTS {
-            match yaml::read(&part) {
-                Ok(tree) => trees.push((tree, first)),
-                Err((line, detail)) => {
-                    let detail = format!("the text is no YAML that is read here: {detail}");
-                    reader.script.fail(first + line, detail);
-                }
+    for (first, part) in yaml::documents(text) {
+        match yaml::read(&part) {
+            Ok(tree) => trees.push((tree, first)),
+            Err((line, detail)) => {
+                let detail = format!("the text is no YAML that is read here: {detail}");
+                reader.script.fail(first + line, detail);
             }
-            part.clear();
-            first = at;
-        } else {
-            part.push_str(line);
-            part.push('\n');
         }
     }
     for (tree, first) in &trees {
@@ -73,21 +53,9 @@ pub(super) fn read(text: &str, script: Script) -> Script {
     reader.script
 }
 
-fn get<'a>(node: &'a Node, key: &str) -> Option<(&'a Node, u64)> {
-    let Node::Map(entries) = node else { return None };
-    entries.iter().find(|entry| entry.0 == key).map(|(_, line, node)| (node, *line))
-}
-
-fn scalar(node: &Node) -> Option<(&str, u64)> {
-    match node {
-        Node::Scalar(text, line) => Some((text, *line)),
-        Node::Map(_) | Node::List(_) => None,
-    }
-}
-
 fn number(node: &Node, key: &str) -> Option<(u64, u64)> {
-    let (value, line) = get(node, key)?;
-    Some((scalar(value)?.0.parse().ok()?, line))
+    let (value, line) = node.entry(key)?;
+    Some((value.scalar()?.0.parse().ok()?, line))
 }
 
 /// Every container, with the copies of the nearest section around it that says how many.
@@ -98,7 +66,7 @@ fn containers<'a>(node: &'a Node, copies: (u64, u64), depth: u32, made: &mut Vec
     match node {
         Node::Map(entries) => {
             let own = COPIES.iter().find_map(|key| number(node, key)).unwrap_or(copies);
-            if get(node, "numNodes").is_some() {
+            if node.get("numNodes").is_some() {
                 made.push(Container { node, copies: own.0, copies_line: own.1 });
             }
             for (key, _, inner) in entries {
@@ -122,28 +90,28 @@ fn containers<'a>(node: &'a Node, copies: (u64, u64), depth: u32, made: &mut Vec
 }
 
 /// The devices that a container asks for, with their key and line.
-fn devices(node: &Node) -> Option<(u64, &'static str, u64)> {
-    let all = get(node, "resources").or_else(|| get(node, "resourcesPerNode"))?.0;
-    let asked = ["limits", "requests"].iter().filter_map(|key| get(all, key));
-    let mut found = asked.flat_map(|(part, _)| {
-        DEVICES.iter().filter_map(move |key| {
-            let (count, line) = number(part, key)?;
-            Some((count, *key, line))
+fn devices(node: &Node) -> Option<(u64, &str, u64)> {
+    let all = node.get("resources").or_else(|| node.get("resourcesPerNode"))?;
+    let mut parts = ["limits", "requests"].iter().filter_map(|key| all.get(key));
+    parts.find_map(|part| {
+        let Node::Map(entries) = part else { return None };
+        entries.iter().filter(|(key, ..)| yaml::is_device(key)).find_map(|(key, line, node)| {
+            let count = node.scalar()?.0.parse().ok().filter(|count| *count > 0)?;
+            Some((count, key.as_str(), *line))
         })
-    });
-    found.next().filter(|(count, ..)| *count > 0)
+    })
 }
 
 /// The words of `command` or `args`, those of several lines with a line for each letter.
 fn words(node: &Node, key: &str, first: u64) -> Vec<Text> {
-    let Some((node, _)) = get(node, key) else { return vec![] };
+    let Some(node) = node.get(key) else { return vec![] };
     let items = match node {
         Node::List(items) => items.as_slice(),
         Node::Scalar(..) => std::slice::from_ref(node),
         Node::Map(_) => &[],
     };
     let marked = |item: &Node| {
-        let (text, line) = scalar(item)?;
+        let (text, line) = item.scalar()?;
         // A block begins behind the line of its sign.
         let mut line = first + line + u64::from(text.trim_end().contains('\n'));
         let marks = text.chars().map(|letter| {
@@ -158,11 +126,10 @@ fn words(node: &Node, key: &str, first: u64) -> Vec<Text> {
 
 impl Reader<'_> {
     fn manifest(&mut self, tree: &Node, first: u64) {
-        let is_map =
-            get(tree, "kind").and_then(|it| scalar(it.0)).is_some_and(|it| it.0 == "ConfigMap");
-        if let Some((Node::Map(entries), _)) = get(tree, "data").filter(|_| is_map) {
+        let is_map = tree.get("kind").and_then(Node::scalar).is_some_and(|it| it.0 == "ConfigMap");
+        if let Some(Node::Map(entries)) = tree.get("data").filter(|_| is_map) {
             for (name, line, text) in entries {
-                if let Some((text, _)) = scalar(text) {
+                if let Some((text, _)) = text.scalar() {
                     self.keep(name.clone(), text.to_owned(), first + line, false);
                 }
             }
@@ -172,7 +139,7 @@ impl Reader<'_> {
         let outer = Rc::clone(&self.script.job);
         let mut job = self.size(&found, first);
         if let Some((each, line)) =
-            get(tree, "spec").and_then(|spec| number(get(spec.0, "trainer")?.0, "numProcPerNode"))
+            tree.get("spec").and_then(|spec| number(spec.get("trainer")?, "numProcPerNode"))
         {
             job.devices_per_node = Said::new(each, "numProcPerNode", first + line);
         }
@@ -211,9 +178,9 @@ impl Reader<'_> {
 
     fn container(&mut self, container: &Container<'_>, first: u64) {
         let node = container.node;
-        if let Some((Node::List(items), _)) = get(node, "env") {
+        if let Some(Node::List(items)) = node.get("env") {
             for item in items.iter().take(MAX_PARTS * 4) {
-                let text = |key: &str| scalar(get(item, key)?.0);
+                let text = |key: &str| item.get(key)?.scalar();
                 if let (Some((name, _)), Some((value, line))) = (text("name"), text("value"))
                     && !self.script.answered.contains(name)
                 {
@@ -223,7 +190,7 @@ impl Reader<'_> {
             }
         }
         let mut texts = words(node, "command", first);
-        let image = get(node, "image").and_then(|image| scalar(image.0));
+        let image = node.get("image").and_then(Node::scalar);
         if texts.is_empty() {
             // The image's own command, as a container's runtime would start it.
             let Some((image, line)) = image else { return };
