@@ -3,6 +3,7 @@
 
 use crate::arguments::Argument;
 use crate::draft::Draft;
+use crate::files::is_file;
 use crate::{dialects, recipe, toml_text, tree, yaml};
 
 /// Files that name each other, at most.
@@ -10,6 +11,9 @@ const MAX_DEPTH: u32 = 12;
 
 /// Files that commands name, at most.
 const MAX_NAMED: usize = 16;
+
+/// Arguments whose values may be a file's text.
+const TEXTS: [&str; 3] = ["deepspeed", "deepspeed-config", "ds-config"];
 
 /// Keys whose values name files that come before the file itself.
 const KEYS: [&str; 13] = [
@@ -28,11 +32,6 @@ const KEYS: [&str; 13] = [
     "accelerate-config",
     "config-file",
 ];
-
-/// Is a word a file of arguments?
-pub(crate) fn is_file(word: &str) -> bool {
-    [".yaml", ".yml", ".toml", ".json"].iter().any(|kind| word.ends_with(kind))
-}
 
 /// The arguments with those of the files that they name before them, so that the file's own win.
 pub(crate) fn with_files(own: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
@@ -75,6 +74,20 @@ fn of_file(path: &str, draft: &mut Draft, depth: u32) -> Vec<Argument> {
         return vec![];
     };
     of_text_at(path, (&text, base), draft, depth + 1)
+}
+
+/// The arguments, with those of files whose text stands in place of their names before them:
+/// `--deepspeed '{"zero_optimization": ..}'`.
+pub(crate) fn with_texts(own: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
+    let mut before = vec![];
+    for argument in own.iter().filter(|it| TEXTS.contains(&it.name.as_str())) {
+        for value in argument.values.iter().filter(|value| value.trim_start().starts_with('{')) {
+            let base = argument.line.saturating_sub(1);
+            before.extend(of_text(&format!("--{}", argument.name), value, base, draft));
+        }
+    }
+    before.extend(own);
+    before
 }
 
 /// The arguments of a file's text, behind so many lines.

@@ -8,7 +8,6 @@
 mod words;
 
 mod command_line;
-mod layout;
 mod maxtext;
 mod megatron_core;
 mod mindspeed;
@@ -22,9 +21,9 @@ mod variables;
 
 use crate::arguments::Argument;
 use crate::draft::{Draft, UNTOLD};
+use crate::stages;
 
 pub(crate) use command_line::spell_out;
-pub(crate) use layout::of_lists as layout_of_lists;
 pub(crate) use variables::of_variables;
 
 /// What a framework's key is in Megatron's words.
@@ -127,7 +126,7 @@ pub(crate) fn is_word(word: &str) -> bool {
 pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
     let Some(dialect) = detect(text) else { return arguments };
     if !trainers::is_beside(dialect.title) {
-        draft.beside = draft.beside.or(Some(dialect));
+        draft.beside = draft.beside.or(Some(dialect.title));
         return arguments;
     }
     let is_open = |argument: &Argument| argument.values.first().is_some_and(|it| it == "auto");
@@ -166,7 +165,7 @@ pub(crate) fn is_torchtitan(title: &str) -> bool {
 
 /// The arguments in Megatron's words.
 pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -> Vec<Argument> {
-    let dialect = trainers::more_particular(detect(text), draft.beside);
+    let dialect = trainers::more_particular(detect(text), draft.beside.and_then(named));
     let arguments = reinforcement::together(dialect, arguments, draft);
     let arguments = together::together(dialect, arguments, draft);
     let arguments = sharded::together(dialect, arguments, draft);
@@ -174,7 +173,7 @@ pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft)
     let mut made: Vec<Argument> = vec![];
     let mut off: Vec<&str> = vec![];
     for mut argument in arguments {
-        let pattern = argument.values.first().and_then(|value| layout::plain(value));
+        let pattern = argument.values.first().and_then(|value| stages::plain(value));
         if let Some(pattern) = pattern {
             argument.values = vec![pattern];
         }

@@ -9,7 +9,6 @@ use model::violation::Violation;
 
 use crate::Format;
 use crate::card::Card;
-use crate::dialects::Dialect;
 use crate::files::Files;
 use crate::job::JobSize;
 use crate::models::Known;
@@ -206,8 +205,8 @@ pub(crate) struct Draft {
     pub(crate) card: Option<Card>,
     /// What schedulers and launchers are told of the job's size.
     pub(crate) job: JobSize,
-    /// The dialect of a file beside the text, which counts where the text itself has none.
-    pub(crate) beside: Option<&'static Dialect>,
+    /// What people call the dialect of a file beside the text, which counts where the text itself has none.
+    pub(crate) beside: Option<&'static str>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.

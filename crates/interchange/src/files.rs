@@ -73,3 +73,8 @@ impl Files {
 fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|part| !matches!(*part, "" | "." | ".."))
 }
+
+/// Is a word a file of arguments?
+pub(crate) fn is_file(word: &str) -> bool {
+    [".yaml", ".yml", ".toml", ".json"].iter().any(|kind| word.ends_with(kind))
+}

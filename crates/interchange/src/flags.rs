@@ -88,12 +88,9 @@ pub(crate) fn closest(name: &str) -> Option<String> {
     nearest(name, known).map(|name| format!("--{name}"))
 }
 
-/// Does a word such as `--num-layers` or `--seq-length=4096` set anything?
-pub(crate) fn sets_something(word: &str) -> bool {
-    let name = word.split_once('=').map_or(word, |(name, _)| name);
-    let flag = find(&crate::arguments::spelled(name));
-    flag.is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
-        || crate::dialects::is_word(&crate::arguments::spelled(name))
+/// Does an argument of this name, as [`crate::arguments::spelled`] gives it, set anything?
+pub(crate) fn sets_something(name: &str) -> bool {
+    find(name).is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
 }
 
 #[cfg(test)]

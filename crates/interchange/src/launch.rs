@@ -3,7 +3,8 @@
 //! First come the values that the software takes without being told, then the arguments that set
 //! a knob each, then those that only mean something together.
 
-mod foreign;
+pub(crate) mod foreign;
+mod parts;
 mod layers;
 mod tokenizer;
 mod machine;
@@ -22,102 +23,14 @@ use model::design::{Design, KnobId};
 use crate::arguments::Argument;
 use crate::carried;
 use crate::draft::{Draft, MAX_KEYS, UNTOLD};
+use crate::files::is_file;
 use crate::flags::{self, Arity, Effect, Flag};
-use crate::{Format, beside, dialects};
+use crate::{Format, dialects};
 
-pub(crate) use foreign::command as refuse_command;
 pub(crate) use machine::named as accelerator;
 pub(crate) use model_shape::{pattern, rows};
 pub(crate) use named::{ask_for, ask_which, known_as};
-use tokenizer::Tokenizer;
-
-/// Arguments that mean something together, by name.
-pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>, Said);
-
-/// What arguments tell that set nothing themselves.
-#[derive(Clone, Copy, Default)]
-struct Said {
-    /// The tokenizer that they name.
-    tokenizer: Option<Tokenizer>,
-    /// Are they Megatron-DeepSpeed's?
-    is_deepspeed: bool,
-}
-
-impl Parts {
-    /// Is the argument given?
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// Its line; 0 where it isn't given.
-    pub(crate) fn line(&self, name: &str) -> u64 {
-        self.0.get(name).map_or(0, |(_, line)| *line)
-    }
-
-    /// Its first word.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.words(name).first().map(String::as_str)
-    }
-
-    /// All its words.
-    pub(crate) fn words(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], |(values, _)| values.as_slice())
-    }
-
-    /// Its value as a whole number; a fault where it is none.
-    pub(crate) fn number(&self, name: &str, draft: &mut Draft) -> Option<u64> {
-        let text = self.text(name)?;
-        if text == "-1" {
-            self.ignore(name, "-1 leaves it to the framework", draft);
-            return None;
-        }
-        let number = text.parse().ok();
-        let is_word = text.chars().all(|c| c.is_alphabetic() || c == '_');
-        if let Some(knob) = open::knob_of(name).filter(|_| number.is_none() && is_word) {
-            let purpose = format!("{} is `{}`, which is no number", dashed(name), cut(text));
-            draft.ask_knob(knob, self.line(name), &purpose, knob.knob().label);
-            return None;
-        }
-        if number.is_none() {
-            let detail = format!("takes a whole number, not `{}`", cut(text));
-            draft.fault(self.line(name), &dashed(name), detail);
-        }
-        number
-    }
-
-    /// Gives a knob a value by an argument.
-    pub(crate) fn set(&self, knob: KnobId, value: &str, name: &str, draft: &mut Draft) {
-        draft.set(knob, value, &dashed(name), self.line(name));
-    }
-
-    /// Says that an argument changes nothing, and why.
-    pub(crate) fn ignore(&self, name: &str, reason: &str, draft: &mut Draft) {
-        draft.ignore(&dashed(name), self.line(name), reason);
-    }
-
-    /// The first of several names of one argument that is given.
-    pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
-        names.iter().copied().find(|name| self.has(name))
-    }
-}
-
-/// An argument's name as it is written.
-pub(crate) fn dashed(name: &str) -> String {
-    format!("--{name}")
-}
-
-/// How many layers there are, no-op layers among them, as far as the text or its model says.
-pub(crate) fn layer_count(parts: &Parts, draft: &Draft) -> u64 {
-    let name = parts.first_of(&["num-layers", "encoder-num-layers"]);
-    let given = name.and_then(|name| parts.text(name)?.parse::<u64>().ok());
-    let pattern = draft.design.get(KnobId::hybrid_layer_pattern).to_string();
-    let hybrid = Some(pattern).filter(|text| text != "none").map(|text| {
-        let main = text.split('/').next().unwrap_or_default().to_owned();
-        main.chars().filter(|letter| *letter != '|').count() as u64
-    });
-    let answer = draft.answers.knob(KnobId::num_layers).and_then(|text| text.parse().ok());
-    answer.or(given).or(hybrid).unwrap_or(draft.design.transformer.num_layers)
-}
+use parts::{Parts, Said, cut, dashed, is_open};
 
 /// Reads the arguments into the draft.
 pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut Draft) {
@@ -279,7 +192,7 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
         }
         return;
     }
-    if flag.arity == Arity::One && open::is_open(first) {
+    if flag.arity == Arity::One && is_open(first) {
         return open::ask(flag, first, &key, line, draft);
     }
     match flag.effect {
@@ -319,7 +232,7 @@ fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
         let told = word.starts_with("${") && !(flag.arity == Arity::Switch && index == 0);
         let is_program = word.ends_with(".py") || word == "-m" || is_module(index);
         // Files that a command names are read, or told of, where they are looked for.
-        if !told && !is_program && !beside::is_file(word) {
+        if !told && !is_program && !is_file(word) {
             draft.unknown(word, line, None);
         }
     }
@@ -333,8 +246,4 @@ fn unknown(argument: &Argument, is_own: bool, draft: &mut Draft) {
     }
     let nearest = || flags::closest(&argument.name);
     draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
-}
-
-fn cut(text: &str) -> String {
-    crate::draft::shortened(text)
 }

@@ -17,8 +17,9 @@ mod spelling;
 mod models;
 mod files;
 mod card;
-mod draft;
 mod job;
+mod draft;
+mod stages;
 mod tree;
 mod comment;
 mod flags;
@@ -227,6 +228,7 @@ fn read_into(text: &str, base: Option<&Design>, draft: &mut Draft) {
 fn read_words(text: &str, base: Option<&Design>, draft: &mut Draft) {
     draft.card = card::named(text);
     let arguments = argument_list(text, draft);
+    let arguments = beside::with_texts(arguments, draft);
     let arguments = dialects::translate(text, arguments, draft);
     launch::read(arguments, base, draft);
     carry(draft);

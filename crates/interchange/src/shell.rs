@@ -21,29 +21,30 @@ mod job;
 mod launcher;
 mod manifest;
 mod reader;
+mod script;
 mod substitute;
 mod test;
 mod within;
+mod word;
 mod wrapper;
 mod written;
 
 pub(crate) use manifest::is_manifest;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use model::design::KnobId;
 
-use crate::arguments::{Argument, of_words};
+use script::{Command, Script};
+use word::{Text, Word};
+
+use crate::arguments::{Argument, of_words, spelled};
 use crate::beside;
 use crate::dialects;
 use crate::draft::Draft;
-use crate::files::Files;
+use crate::files::is_file;
 use crate::flags;
 use crate::tree;
-
-/// Characters and elements that expansions may make, all together.
-const MAX_EXPANDED: usize = 1 << 22;
 
 /// Commands that are looked at for what they read.
 const MAX_TOLD: usize = 1_000;
@@ -51,108 +52,19 @@ const MAX_TOLD: usize = 1_000;
 /// Words of a command by which it is known, at most: containers have many switches before it.
 const MAX_FIRST: usize = 64;
 
-/// A character and the line that it was written on.
-pub(super) type Mark = (char, u64);
-
-/// Text whose characters know their lines.
-pub(super) type Text = Vec<Mark>;
-
-/// A word of a command and its line.
-pub(super) type Word = (String, u64);
-
-/// A command, and what is known of the machine that it runs on.
-pub(super) struct Command {
-    words: Vec<Word>,
-    job: Rc<job::Job>,
-    /// Variables that are set for it alone: `TP=2 bash run.sh`.
-    own: Vec<(String, Vec<Text>)>,
-}
-
-/// What has been read so far.
-#[derive(Default)]
-pub(super) struct Script {
-    /// Each variable's elements; one where it is no array.
-    variables: BTreeMap<String, Vec<Text>>,
-    /// In the order in which they were first set.
-    order: Vec<String>,
-    commands: Vec<Command>,
-    /// Variables that are set for the command at hand.
-    own: Vec<(String, Vec<Text>)>,
-    /// Variables whose default was taken, with it.
-    defaults: BTreeMap<String, String>,
-    /// The line of the first condition or loop.
-    branches: Option<u64>,
-    expanded: usize,
-    /// Does a condition say that what comes isn't run?
-    skips: bool,
-    /// Commands that loops repeated.
-    repeated: u32,
-    /// Functions, and how many calls there were.
-    functions: BTreeMap<String, Rc<within::Function>>,
-    called: u32,
-    /// What is known of the machine here, and whether a script is handed in with it.
-    job: Rc<job::Job>,
-    submits: bool,
-    /// Variables that are answered: nothing that follows from the text is put over them.
-    answered: BTreeSet<String>,
-    /// Variables that the conditions compare, and that nothing sets, with line and first value.
-    compared: Vec<(String, u64, String)>,
-    /// Files that it may source, and how many it did.
-    files: Files,
-    sourced: u32,
-    /// Files that it writes, and where the command at hand writes to.
-    written: Vec<written::Written>,
-    output: Option<String>,
-    appends: bool,
-    /// What the command at hand reads; and whether the next one reads what it writes.
-    input: Option<Text>,
-    is_piped: bool,
-    /// What stands behind the beginning of its here-document.
-    behind: String,
-    fault: Option<(u64, String)>,
-}
-
-impl Script {
-    fn assign(&mut self, name: String, value: Vec<Text>, append: bool) {
-        if self.skips {
-            return;
-        }
-        if !self.variables.contains_key(&name) {
-            self.order.push(name.clone());
-        }
-        let old = self.variables.entry(name).or_default();
-        match (append, value.as_slice()) {
-            (false, _) => *old = value,
-            // `A+=" more"` lengthens a string.
-            (true, [more]) if old.len() == 1 => {
-                if let Some(first) = old.first_mut() {
-                    first.extend(more);
-                }
-            }
-            (true, _) => old.extend(value),
-        }
-    }
-
-    /// `NAME+=(..)`.
-    fn lengthen(&mut self, name: String, value: Vec<Text>) {
-        if !self.skips {
-            match self.variables.get_mut(&name) {
-                Some(elements) => elements.extend(value),
-                None => self.assign(name, value, false),
-            }
-        }
-    }
-
-    fn fail(&mut self, line: u64, detail: impl Into<String>) {
-        if self.fault.is_none() {
-            self.fault = Some((line, detail.into()));
-        }
+/// The script of a text, or of the containers of a manifest.
+fn read(text: &str, draft: &Draft) -> Script {
+    let script = Script::new(&draft.answers, &draft.files);
+    if manifest::is_manifest(text) {
+        manifest::read(text, script)
+    } else {
+        reader::read(text, script)
     }
 }
 
 /// The arguments of the command that trains.
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
-    let mut script = reader::read(text, &draft.answers, &draft.files);
+    let mut script = read(text, draft);
     if let Some((line, detail)) = script.fault.take() {
         draft.fault(line, "", detail);
         return vec![];
@@ -182,10 +94,10 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.ask(tree::variable(&name, line, &purpose, Some(value)));
     }
     report_bare_variables(&words, draft);
-    crate::launch::refuse_command(&words, draft);
+    crate::launch::foreign::command(&words, draft);
     let mut arguments = machine;
     // What stands on the command line wins over the files that it names.
-    for (word, _) in words.iter().filter(|(word, _)| beside::is_file(word)).take(16) {
+    for (word, _) in words.iter().filter(|(word, _)| is_file(word)).take(16) {
         let own = script.written.iter().rev().find(|file| written::is_same_file(&file.path, word));
         arguments.extend(match own {
             Some(file) => beside::of_text(&file.path, &file.text, file.line, draft),
@@ -209,7 +121,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
 
 /// The words of the last command that is one of these.
 pub(crate) fn command(text: &str, draft: &mut Draft, is: &dyn Fn(&str) -> bool) -> Vec<Word> {
-    let mut script = reader::read(text, &draft.answers, &draft.files);
+    let mut script = read(text, draft);
     if let Some((line, detail)) = script.fault.take() {
         draft.fault(line, "", detail);
         return vec![];
@@ -329,7 +241,7 @@ fn program(words: &[Word]) -> Option<&str> {
 /// A piece of a script that only sets variables: the arguments in all of them.
 fn from_variables(script: &Script, draft: &mut Draft) -> Vec<Word> {
     let elements = script.order.iter().filter_map(|name| script.variables.get(name)).flatten();
-    let words: Vec<Word> = elements.flat_map(|text| expand::split(text)).collect();
+    let words: Vec<Word> = elements.flat_map(|text| word::split(text)).collect();
     let first = words.iter().position(|(word, _)| is_argument(word));
     let Some(first) = first else { return vec![] };
     draft.assume(None, "no command starts the training: the arguments in all variables are read");
@@ -348,8 +260,14 @@ fn is_argument(word: &str) -> bool {
 fn weight(words: &[Word]) -> usize {
     // The arguments of what starts processes count less than those of the training.
     let names = words.iter().filter(|(word, _)| is_argument(word));
-    names.filter(|(word, _)| !word.starts_with("--") || flags::sets_something(word)).count()
+    names.filter(|(word, _)| !word.starts_with("--") || sets_something(word)).count()
 }
 
 #[cfg(test)]
 mod tests;
+
+/// Does a word such as `--num-layers` or `--seq-length=4096` set anything, in anyone's words?
+fn sets_something(word: &str) -> bool {
+    let name = spelled(word.split_once('=').map_or(word, |(name, _)| name));
+    flags::sets_something(&name) || dialects::is_word(&name)
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::arguments::{Argument, spelled};
-use crate::dialects::layout_of_lists;
 use crate::draft::{Draft, Question};
+use crate::stages;
 
 /// Values of a file, at most, with those that aliases repeat.
 pub(crate) const MAX_NODES: usize = 50_000;
@@ -158,7 +158,7 @@ fn layout(items: &[Node]) -> Option<String> {
         Node::Scalar(..) | Node::Map(_) => None,
     };
     let lists: Option<Vec<Vec<String>>> = items.iter().map(words).collect();
-    layout_of_lists(&lists?).filter(|pattern| pattern.contains('t'))
+    stages::of_lists(&lists?).filter(|pattern| pattern.contains('t'))
 }
 
 /// A value with its references: `${model.hidden_size}` of the file, `${NAME:default}` and

@@ -7,8 +7,8 @@
 use model::design::KnobId;
 
 use crate::arguments::Argument;
-use crate::beside;
 use crate::draft::{Draft, Question, UNTOLD, shortened};
+use crate::files::is_file;
 
 use super::Dialect;
 use super::together::{find, number};
@@ -105,12 +105,10 @@ fn deepspeed(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     }
     framework(arguments, "deepspeed", line);
     draft.ignore("--deepspeed", line, "read: how ZeRO shards");
-    if value.trim_start().starts_with('{') {
-        let own = beside::of_text("--deepspeed", &value, line.saturating_sub(1), draft);
-        arguments.extend(own);
-    } else if !is_sharded(arguments) && !is_here(&value, draft) {
+    let is_text = value.trim_start().starts_with('{');
+    if !is_text && !is_sharded(arguments) && !is_here(&value, draft) {
         by_name(&value, line, arguments, draft);
-        if title == SWIFT && !beside::is_file(&value) {
+        if title == SWIFT && !is_file(&value) {
             // Its own files: `swift/config/zero3.json`.
             push_first(arguments, "zero-optimization.overlap-comm", "false", line);
         }
@@ -163,7 +161,7 @@ fn by_name(value: &str, line: u64, arguments: &mut Vec<Argument>, draft: &mut Dr
         });
     };
     push_first(arguments, "zero-optimization.stage", stage, line);
-    let is_file = beside::is_file(value);
+    let is_file = is_file(value);
     let mut detail = format!("ZeRO stage {stage}");
     if value.contains("offload") {
         push_first(arguments, "zero-optimization.offload-optimizer.device", "cpu", line);
@@ -205,7 +203,7 @@ fn fsdp(title: &str, arguments: &mut Vec<Argument>) {
 fn files_of_accelerate(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let names = ["config-file", "accelerate-config", "deepspeed-config-file"];
     let found = names.iter().find_map(|name| word(arguments, name));
-    let Some((value, line)) = found.filter(|(value, _)| beside::is_file(value)) else { return };
+    let Some((value, line)) = found.filter(|(value, _)| is_file(value)) else { return };
     let is_read = is_sharded(arguments) || find(arguments, "distributed-type").is_some();
     if is_read || is_here(&value, draft) {
         return;

@@ -144,7 +144,7 @@ pub(super) fn read(arguments: &[Argument], draft: &mut Draft) {
 }
 
 fn say(kind: &Kind, argument: &Argument, draft: &mut Draft) {
-    refuse(kind, &super::dashed(&argument.name), argument.line, draft);
+    refuse(kind, &super::parts::dashed(&argument.name), argument.line, draft);
 }
 
 fn refuse(kind: &Kind, key: &str, line: u64, draft: &mut Draft) {

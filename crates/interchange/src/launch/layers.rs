@@ -6,7 +6,8 @@
 
 use model::design::KnobId;
 
-use super::{Parts, partition};
+use super::partition;
+use super::parts::Parts;
 use crate::draft::Draft;
 
 /// Layers, at most: as many as the knob takes, and no-op layers.
@@ -18,7 +19,7 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     if name.is_some() && given.is_none() {
         return;
     }
-    let total = given.unwrap_or_else(|| super::layer_count(parts, draft));
+    let total = given.unwrap_or_else(|| super::parts::layer_count(parts, draft));
     let line = name.map_or(0, |name| parts.line(name));
     if given.is_none() && draft.model.is_none() {
         ask(parts, total, draft);
@@ -139,7 +140,7 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
         }
         if chunk == 0 || !total.is_multiple_of(chunk) {
             let detail = uneven_chunks(total, stages, each);
-            return draft.fault(parts.line(name), &super::dashed(name), detail);
+            return draft.fault(parts.line(name), &super::parts::dashed(name), detail);
         }
         parts.set(knob, &(total / chunk).to_string(), name, draft);
     } else if parts.text("schedules-method") == Some("dualpipev") {

@@ -3,7 +3,7 @@
 use model::choice::{Choice, Software};
 use model::design::{Design, KnobId};
 
-use super::Parts;
+use super::parts::Parts;
 use crate::Format;
 use crate::card::Card;
 use crate::draft::{Draft, Question};
@@ -45,7 +45,7 @@ fn unknown(whose: &str, word: &str, line: u64, draft: &mut Draft) {
     draft.default(knob, id);
     let purpose = format!(
         "the text says {}, so that it runs on {whose}, of which there is no profile here",
-        super::cut(word)
+        super::parts::cut(word)
     );
     draft.assume(Some(knob), format!("{purpose}: {id} stands in for them until it is answered"));
     draft.ask(Question {

@@ -3,7 +3,8 @@
 use model::choice::AttentionVariant;
 use model::design::KnobId;
 
-use super::{Parts, named};
+use super::named;
+use super::parts::Parts;
 use crate::draft::Draft;
 use crate::models;
 
@@ -46,7 +47,7 @@ fn compressed(parts: &Parts, draft: &mut Draft) {
     if ratios.is_empty() {
         return;
     }
-    let layers = super::layer_count(parts, draft);
+    let layers = super::parts::layer_count(parts, draft);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
     let layers = usize::try_from(layers.saturating_sub(noops)).unwrap_or(usize::MAX);
     let kept: Vec<&str> = ratios.iter().copied().take(layers).collect();

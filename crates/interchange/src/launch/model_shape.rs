@@ -3,7 +3,7 @@
 use model::choice::PositionEmbedding;
 use model::design::KnobId;
 
-use super::{Parts, cut, dashed};
+use super::parts::{Parts, cut, dashed};
 use crate::Format;
 use crate::draft::Draft;
 
@@ -190,7 +190,7 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
 fn open_vocabulary(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::vocab_size;
     let mut shape = draft.design.transformer.clone();
-    shape.num_layers = super::layer_count(parts, draft);
+    shape.num_layers = super::parts::layer_count(parts, draft);
     let near = crate::models::of_shape(&shape);
     if let Some(known) = near {
         draft.default(knob, &known.transformer().vocab_size.to_string());
@@ -214,7 +214,7 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     if parts.1.is_deepspeed && !parts.has("moe-layer-freq") {
         return of_deepspeed(parts, draft);
     }
-    let layers = super::layer_count(parts, draft);
+    let layers = super::parts::layer_count(parts, draft);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
     let layers = layers.saturating_sub(noops).min(10_000);
     let dense = parts.number("first-k-dense-replace", draft).unwrap_or(0);
@@ -242,7 +242,7 @@ fn windows(parts: &Parts, draft: &mut Draft) {
     let Some(text) = parts.text(name) else { return };
     let knob = KnobId::window_attn_skip_freq;
     let tokens = draft.design.transformer.window_size;
-    let layers = super::layer_count(parts, draft);
+    let layers = super::parts::layer_count(parts, draft);
     let mut list = draft.design.clone();
     match tokens {
         Some(tokens) if text.parse::<u64>().is_err() => {
@@ -298,7 +298,7 @@ pub(crate) fn rows(sizes: &[u64], size: u64) -> String {
 fn of_deepspeed(parts: &Parts, draft: &mut Draft) {
     let name = "expert-interval";
     let every = parts.number(name, draft).unwrap_or(2).max(1);
-    let layers = super::layer_count(parts, draft).min(10_000);
+    let layers = super::parts::layer_count(parts, draft).min(10_000);
     let value = pattern((1..=layers).map(|layer| layer.is_multiple_of(every)));
     let knob = KnobId::moe_layer_freq;
     if parts.has(name) {

@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 
-use super::{Parts, cut};
+use super::parts::{Parts, cut};
 use crate::Format;
 use crate::arguments::Argument;
 use crate::draft::{Draft, Question};
@@ -152,7 +152,7 @@ fn by_name(arguments: &[Argument]) -> Option<Found> {
 fn by_path(arguments: &[Argument]) -> Option<Found> {
     let is_named = |argument: &&Argument| {
         let name = argument.name.as_str();
-        let is_open = argument.values.first().is_none_or(|text| super::open::is_open(text));
+        let is_open = argument.values.first().is_none_or(|text| super::parts::is_open(text));
         NAMES.contains(&name) && name != "model-name" && !is_open
     };
     if arguments.iter().any(|argument| is_named(&argument)) {

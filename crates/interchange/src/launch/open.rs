@@ -2,15 +2,11 @@
 
 use model::design::KnobId;
 
-use super::{cut, named};
+use super::named;
+use super::parts::{cut, knob_of};
 use crate::draft::{Draft, Question};
 use crate::flags::{Effect, Flag};
 use crate::tree;
-
-/// Is a value a variable's name, or a command?
-pub(super) fn is_open(value: &str) -> bool {
-    value.contains("${") || value.contains("$(") || value.contains("$((")
-}
 
 /// Asks for what a value is made of.
 pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Draft) {
@@ -62,28 +58,6 @@ pub(super) fn ask(flag: Flag, value: &str, key: &str, line: u64, draft: &mut Dra
     if names.is_empty() {
         draft.ignore(key, line, "a command's output, which isn't known");
     }
-}
-
-/// The knob that an argument mostly sets.
-pub(super) fn knob_of(name: &str) -> Option<KnobId> {
-    Some(match name {
-        "num-layers" | "encoder-num-layers" => KnobId::num_layers,
-        "global-batch-size" => KnobId::global_batch_size,
-        "ffn-hidden-size" => KnobId::ffn_hidden_size,
-        "num-query-groups" => KnobId::num_query_groups,
-        "vocab-size" | "padded-vocab-size" => KnobId::vocab_size,
-        "expert-model-parallel-size" => KnobId::expert_model_parallel_size,
-        "expert-tensor-parallel-size" => KnobId::expert_tensor_parallel_size,
-        "nnodes" | "worker-num" | "world-size" => KnobId::num_devices,
-        "nproc-per-node" | "local-worker-num" => KnobId::devices_per_node,
-        "moe-layer-freq" => KnobId::moe_layer_freq,
-        "recompute-granularity" => KnobId::recompute_granularity,
-        "recompute-num-layers" => KnobId::recompute_num_layers,
-        "virtual-pipeline-model-parallel-size" | "num-layers-per-virtual-pipeline-stage" => {
-            KnobId::virtual_pipeline_model_parallel_size
-        }
-        _ => return None,
-    })
 }
 
 /// The names of `${NAME}` in a text.

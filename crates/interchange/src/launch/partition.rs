@@ -1,6 +1,6 @@
 //! Layers of each stage by the rules of frameworks that weigh what stands at both ends.
 
-use super::Parts;
+use super::parts::Parts;
 use crate::dialects;
 use crate::draft::Draft;
 
@@ -63,7 +63,7 @@ pub(super) fn by_method(
     } else {
         let detail = format!(
             "takes uniform, parameters or type:NAMES such as type:transformer, not `{}`",
-            super::cut(&given)
+            super::parts::cut(&given)
         );
         draft.fault(parts.line(name), METHOD, detail);
         return None;

@@ -3,7 +3,7 @@
 use model::choice::{ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy};
 use model::design::KnobId;
 
-use super::Parts;
+use super::parts::Parts;
 use crate::draft::Draft;
 use crate::{Format, dialects};
 
@@ -357,7 +357,7 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
         offloading(parts, draft);
     }
     let names = of_modules.into_iter().chain(given.iter().map(|(name, _)| *name));
-    let keys: Vec<String> = names.map(super::dashed).collect();
+    let keys: Vec<String> = names.map(super::parts::dashed).collect();
     let (keys, line) = (keys.join(", "), parts.line(first));
     draft.set(KnobId::swap_modules, &modules.join(","), &keys, line);
     if parts.has("swap-attention") && draft.format == Format::Mindspeed {

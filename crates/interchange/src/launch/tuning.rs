@@ -3,7 +3,7 @@
 use model::choice::{Choice, LoraModule, ModelPart};
 use model::design::KnobId;
 
-use super::Parts;
+use super::parts::Parts;
 use crate::draft::Draft;
 
 /// Arguments that give the adapters' rank: MindSpeed-LLM's, and those of ms-swift and recipes.
@@ -25,7 +25,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     if let (Some(name), Some(said)) = (kind, said.as_deref().filter(|said| *said != "lora")) {
         if !matches!(said, "full" | "none" | "null" | "false") {
             let detail = format!("takes lora or full: no knob has `{said}`");
-            return draft.fault(parts.line(name), &super::dashed(name), detail);
+            return draft.fault(parts.line(name), &super::parts::dashed(name), detail);
         }
         let reason = "the whole model is trained";
         let idle = [Some(name), rank, targets];
@@ -53,7 +53,11 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
             Some(more) => modules.extend(more),
             None if word.is_empty() => {}
             None => {
-                draft.unknown(&format!("{}: {word}", super::dashed(name)), parts.line(name), None);
+                draft.unknown(
+                    &format!("{}: {word}", super::parts::dashed(name)),
+                    parts.line(name),
+                    None,
+                );
             }
         }
     }

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::frame::{Frame, Head};
 use super::reader::Reader;
-use super::within::Function;
-use super::{Text, test};
+use super::script::Function;
+use super::test;
+use super::word::Text;
 
 /// Commands that loops repeat, at most.
 const MAX_REPEATED: u32 = 5_000;

@@ -1,86 +1,14 @@
 //! What a `$` becomes, and how words are split.
 
+use super::arithmetic;
 use super::reader::Reader;
-use super::{MAX_EXPANDED, Mark, Text, Word, arithmetic};
+use super::word::{MAX_EXPANDED, Made, Text};
 
 /// Defaults within defaults, at most.
 const MAX_DEPTH: u32 = 16;
 
 /// Positional arguments, at most.
 const MAX_ARGUMENTS: u32 = 1_000;
-
-/// The words of a text, as the shell splits them.
-pub(super) fn split(text: &[Mark]) -> Vec<Word> {
-    let words = text.split(|(c, _)| c.is_whitespace()).filter(|word| !word.is_empty());
-    words
-        .map(|word| {
-            let line = word.first().map_or(0, |(_, line)| *line);
-            (word.iter().map(|(c, _)| *c).collect(), line)
-        })
-        .collect()
-}
-
-/// Words in the making.
-pub(super) struct Made {
-    words: Vec<Text>,
-    word: Text,
-    /// Is there a word, be it empty?
-    begun: bool,
-    split: bool,
-}
-
-impl Made {
-    pub(super) fn new(split: bool) -> Self {
-        Self { words: vec![], word: vec![], begun: false, split }
-    }
-
-    pub(super) fn push(&mut self, mark: Mark) {
-        self.begun = true;
-        self.word.push(mark);
-    }
-
-    /// A quote makes a word even of nothing.
-    pub(super) fn begin(&mut self) {
-        self.begun = true;
-    }
-
-    fn end(&mut self) {
-        if std::mem::take(&mut self.begun) {
-            self.words.push(std::mem::take(&mut self.word));
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Text> {
-        self.end();
-        self.words
-    }
-
-    /// Adds what a variable holds.
-    fn value(&mut self, elements: &[Text], quoted: bool, apart: bool) {
-        // `"$@"` of nothing is no word.
-        self.begun &= !(apart && elements.is_empty() && self.word.is_empty());
-        for (index, element) in elements.iter().enumerate() {
-            if index > 0 {
-                // Where there is room for one word alone, elements are joined.
-                if self.split && (apart || !quoted) {
-                    self.end();
-                } else {
-                    self.push((' ', element.first().map_or(0, |(_, line)| *line)));
-                }
-            }
-            if quoted && apart {
-                self.begin();
-            }
-            for mark in element {
-                if self.split && !quoted && mark.0.is_whitespace() {
-                    self.end();
-                } else {
-                    self.push(*mark);
-                }
-            }
-        }
-    }
-}
 
 impl Reader<'_> {
     /// Reads an expansion: a variable, arithmetic or a command's output.

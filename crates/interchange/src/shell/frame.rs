@@ -1,6 +1,6 @@
 //! What is open at a place of a script.
 
-use super::Text;
+use super::word::Text;
 
 /// What is open at a place of the script.
 pub(super) enum Frame {

@@ -1,7 +1,7 @@
 //! What commands of the shell read and write: `read`, `mapfile`, `printf -v`, `echo > file`.
 
 use super::reader::Reader;
-use super::{Text, Word};
+use super::word::{Mark, Text, Word};
 
 /// Words and lines that a command reads, at most.
 const MAX_WORDS: usize = 4_096;
@@ -164,14 +164,14 @@ pub(super) fn printed(words: &[Word], line: u64) -> Text {
     made.chars().map(|letter| (letter, line)).collect()
 }
 
-fn trim(text: &[super::Mark], is_blank: impl Fn(char) -> bool) -> &[super::Mark] {
+fn trim(text: &[Mark], is_blank: impl Fn(char) -> bool) -> &[Mark] {
     let begin = text.iter().position(|(letter, _)| !is_blank(*letter)).unwrap_or(text.len());
     let end = text.iter().rposition(|(letter, _)| !is_blank(*letter)).map_or(begin, |at| at + 1);
     text.get(begin..end).unwrap_or_default()
 }
 
 /// A text at its separators, at most so many times; blanks among them count once.
-fn parts(text: &[super::Mark], separators: &str, most: usize) -> Vec<Text> {
+fn parts(text: &[Mark], separators: &str, most: usize) -> Vec<Text> {
     let is_one = |letter: char| separators.contains(letter);
     let mut made: Vec<Text> = vec![];
     let mut rest = text;
@@ -192,7 +192,7 @@ fn parts(text: &[super::Mark], separators: &str, most: usize) -> Vec<Text> {
     made
 }
 
-fn trim_front(text: &[super::Mark], is_blank: impl Fn(char) -> bool) -> &[super::Mark] {
+fn trim_front(text: &[Mark], is_blank: impl Fn(char) -> bool) -> &[Mark] {
     let begin = text.iter().position(|(letter, _)| !is_blank(*letter)).unwrap_or(text.len());
     text.get(begin..).unwrap_or_default()
 }

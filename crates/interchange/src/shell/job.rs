@@ -4,8 +4,9 @@
 //! Open MPI's `mpirun(1)` and MPICH's `mpiexec`, PBS Professional's `qsub`, LSF's `bsub` and
 //! `jsrun`; DeepSpeed's `deepspeed/launcher/runner.py:fetch_hostfile` and `parse_resource_filter`.
 
+use super::word::Word;
+use super::wrapper;
 use super::wrapper::Found;
-use super::{Word, wrapper};
 
 /// A number that something says, as it is written: a variable that nothing sets may stand in it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,9 @@
 //! What launchers of processes are told by words of their own, and what a job's size is.
 
 use super::job::{self, Hosts, Job, Said};
-use super::{Script, Word, wrapper};
+use super::script::Script;
+use super::word::Word;
+use super::wrapper;
 use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
 use crate::job::{JobSize, Told};

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use super::job::{Job, Said};
 use super::reader::Reader;
-use super::{Script, Text, Word};
+use super::script::Script;
+use super::word::{Text, Word};
 use crate::tree::Node;
 use crate::yaml;
 

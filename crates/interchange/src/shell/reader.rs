@@ -1,10 +1,8 @@
 //! Goes through a script from its first to its last character.
 
 use super::frame::Frame;
-use super::within::Strings;
-use super::{Script, Text, Word, expand, manifest};
-use crate::draft::Answers;
-use crate::files::Files;
+use super::script::Script;
+use super::word::{Made, Strings, Text, Word};
 
 /// Words that open or part a condition or loop, and stand before a command.
 const KEYWORDS: [&str; 12] =
@@ -16,21 +14,7 @@ type Own = Vec<(String, Option<Vec<Text>>)>;
 const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"];
 
 /// The script with its variables and commands.
-pub(super) fn read(text: &str, answers: &Answers, files: &Files) -> Script {
-    let mut script = Script { files: files.clone(), ..Script::default() };
-    let places = (1_u32..).map(|place| place.to_string());
-    let arguments = places.zip(answers.arguments.iter().cloned());
-    let variables = answers.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
-    for (name, value) in variables.chain(arguments) {
-        let marks: Text = value.chars().map(|c| (c, 0)).collect();
-        script.assign(name, vec![marks], false);
-    }
-    // What is answered isn't among the text's own arguments.
-    script.order.clear();
-    script.answered = answers.variables.keys().cloned().collect();
-    if manifest::is_manifest(text) {
-        return manifest::read(text, script);
-    }
+pub(super) fn read(text: &str, script: Script) -> Script {
     let letters: Vec<char> = text.chars().collect();
     let mut reader =
         Reader { letters: &letters, lines: &[], at: 0, line: 1, script, frames: vec![], depth: 0 };
@@ -440,7 +424,7 @@ impl Reader<'_> {
 
     /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.
     pub(super) fn words(&mut self, split: bool) -> Vec<Text> {
-        let mut made = expand::Made::new(split);
+        let mut made = Made::new(split);
         while let Some(letter) = self.peek() {
             let line = self.line;
             match letter {
@@ -470,7 +454,7 @@ impl Reader<'_> {
         made.finish()
     }
 
-    fn single_quoted(&mut self, made: &mut expand::Made) {
+    fn single_quoted(&mut self, made: &mut Made) {
         let opened = self.line;
         self.next();
         made.begin();
@@ -484,7 +468,7 @@ impl Reader<'_> {
         }
     }
 
-    fn double_quoted(&mut self, made: &mut expand::Made) {
+    fn double_quoted(&mut self, made: &mut Made) {
         let opened = self.line;
         self.next();
         made.begin();

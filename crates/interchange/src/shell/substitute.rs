@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::reader::Reader;
-use super::{Text, input, test};
+use super::word::{Text, Word};
+use super::{input, test};
 
 /// Characters that a pattern counts as.
 const PATTERN_COST: usize = 4_096;
@@ -130,7 +131,7 @@ impl Reader<'_> {
     }
 
     /// A text's words, as a command has them.
-    fn words_of(&mut self, text: &str, line: u64, depth: u32) -> Vec<super::Word> {
+    fn words_of(&mut self, text: &str, line: u64, depth: u32) -> Vec<Word> {
         let letters: Vec<char> = text.chars().chain([')']).collect();
         if depth > 2 || self.depth > 8 {
             return vec![];

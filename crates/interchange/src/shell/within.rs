@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::job::{self, Job};
 use super::reader::Reader;
+use super::script::Command;
+use super::word::{MAX_EXPANDED, Strings, Text, Word};
 use super::wrapper::{self, Found, Then};
-use super::{Command, MAX_EXPANDED, Text, Word};
 
 /// Functions that call each other, at most.
 const MAX_CALLS: u32 = 400;
@@ -19,18 +20,6 @@ const MAX_DEPTH: u32 = 8;
 
 /// Commands that start each other, at most: `sudo env A=B srun timeout 9 bash -c ..`.
 const MAX_WRAPPERS: u32 = 12;
-
-/// Words of a command that may be commands themselves, by their places, with the lines of their
-/// letters.
-pub(super) type Strings = Vec<(usize, Text)>;
-
-/// A function's body.
-pub(super) struct Function {
-    pub(super) letters: Vec<char>,
-    pub(super) lines: Vec<u64>,
-    /// The line that it begins on.
-    pub(super) line: u64,
-}
 
 /// Is a command one of the shells?
 fn is_shell(word: &str) -> bool {

@@ -6,7 +6,7 @@
 //! Apptainer's `exec`; `kubectl exec`; Ray's `ray job submit`; `torch/distributed/run.py`; XPK's
 //! `xpk workload create`, and `gcloud compute tpus tpu-vm ssh`, as MaxText's docs have them.
 
-use super::Word;
+use super::word::Word;
 
 /// How what is started stands in a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,20 +2,11 @@
 //! `envsubst < template > x.yaml`.
 
 use super::reader::Reader;
-use super::{Text, Word};
+use super::script::Written;
+use super::word::{Text, Word};
 
 /// Files that a script writes, at most; of the others nothing is read.
 const MAX_WRITTEN: usize = 64;
-
-/// A file that the script writes.
-pub(super) struct Written {
-    /// Its path, as the script says it.
-    pub(super) path: String,
-    /// What is in it.
-    pub(super) text: String,
-    /// The line of the script that stands before its first.
-    pub(super) line: u64,
-}
 
 impl Reader<'_> {
     /// The file that the command writes its here-document to: `> x.yaml` before it or behind it, or
