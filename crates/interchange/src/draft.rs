@@ -205,7 +205,7 @@ pub(crate) struct Draft {
     pub(crate) card: Option<Card>,
     /// What schedulers and launchers are told of the job's size.
     pub(crate) job: JobSize,
-    /// What people call the dialect of a file beside the text, which counts where the text has none.
+    /// The dialect of a file beside the text, by its title: it counts where the text has none.
     pub(crate) beside: Option<&'static str>,
     /// What people call the framework whose words the text has.
     pub(crate) title: Option<&'static str>,

@@ -1,3 +1,5 @@
+//! Models by their names: a name is taken for one model, or for none.
+
 use model::preset::Preset;
 
 use super::*;
