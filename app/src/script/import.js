@@ -6,16 +6,23 @@
 // trace. A form that asks for more than files, as that of `/calibrate`, is sent by its button
 // alone, and keeps the files for another try.
 
-/** Bytes that the server reads of a file, where the form doesn't say how many. */
+/** Bytes that the server reads of files, where the form doesn't say how many. */
 const MAX_BYTES = 16 << 20;
+
+/** The same of a script or recipe alone: only JSON and archives have more. */
+const MAX_SCRIPT_BYTES = 1 << 20;
+const IS_LARGE = /\.(json|zip|tar|gz|tgz)$/i;
 
 const form = () => document.querySelector("form.import-form");
 
 /** Is it sent by its button alone? */
 const waits = (here) => here !== null && "waits" in here.dataset;
 
-/** Bytes of all files together that a form takes. */
-const most = (here) => Number(here.dataset.bytes ?? MAX_BYTES);
+/** Bytes of all files together that a form takes, or the explorer without one. */
+function most(here, files) {
+  const isScript = files.length === 1 && !IS_LARGE.test(files[0].name);
+  return Number(here?.dataset.bytes ?? (isScript ? MAX_SCRIPT_BYTES : MAX_BYTES));
+}
 
 const root = document.documentElement;
 
@@ -126,16 +133,16 @@ function take(files) {
   const here = form();
   if (waits(here)) {
     here.elements.file.files = files;
-    if (!refused(files, most(here))) showStatus(`${called(files)}, ${size(sum(files))}`);
+    if (!refused(files, most(here, files))) showStatus(`${called(files)}, ${size(sum(files))}`);
     return;
   }
   if (here) {
-    if (refused(files, most(here))) return;
+    if (refused(files, most(here, files))) return;
     here.elements.file.files = files;
     void send(called(files));
     return;
   }
-  if (sum(files) > MAX_BYTES) {
+  if (sum(files) > most(here, files)) {
     location.href = "/import?large";
     return;
   }
@@ -161,7 +168,7 @@ function ready() {
     event.preventDefault();
     const { files } = here.elements.file;
     if (files.length === 0) void send("the text");
-    else if (!refused(files, most(here))) void send(called(files));
+    else if (!refused(files, most(here, files))) void send(called(files));
   });
 }
 

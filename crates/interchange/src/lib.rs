@@ -46,6 +46,7 @@ pub use export::reading::{Figures, Reading};
 pub use export::{
     Export, Launcher, Provenance, Target, Unsaid, export, export_command, export_for,
 };
+pub use models::names as model_names;
 
 use model::design::Design;
 

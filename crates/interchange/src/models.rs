@@ -100,8 +100,8 @@ pub(crate) fn closest(name: &str) -> Option<String> {
     find(&found).is_some_and(|known| names::is_near(name, &known)).then_some(found)
 }
 
-/// The known names.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+/// The models that are known by a name, each by the first of its names.
+pub fn names() -> impl Iterator<Item = &'static str> {
     let rows = table::ROWS.iter().filter_map(|row| row.names.first().copied());
     presets().map(|preset| preset.id).chain(rows)
 }

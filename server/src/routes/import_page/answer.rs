@@ -6,6 +6,7 @@ use app::present::html::table;
 use interchange::{Format, Import};
 use maud::{Markup, PreEscaped, html};
 use model::design::{Design, KnobId};
+use model::knob::Kind;
 use model::link;
 use model::preset::{Preset, PresetKind};
 use model::violation::{Nearest, Violation};
@@ -193,6 +194,15 @@ fn asked_for(name: &str) -> Markup {
     }
 }
 
+/// What may answer a question, where that is a list: models by their names, a knob's choices.
+fn choices(name: &str) -> Vec<&'static str> {
+    if name == "model" {
+        return interchange::model_names().collect();
+    }
+    let kind = KnobId::named(name).map(|knob| knob.knob().kind);
+    if let Some(Kind::Choice(names)) = kind { names.to_vec() } else { vec![] }
+}
+
 /// What the text leaves open, as fields of the form below; answers that were given go along.
 fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
     let is_asked = |name: &str| import.questions.iter().any(|question| question.name == name);
@@ -210,12 +220,19 @@ fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
                 }
                 @for (place, question) in import.questions.iter().enumerate() {
                     @let id = format!("import-answer-{place}");
+                    @let choices = choices(&question.name);
                     div.import-field {
                         label for=(id) { (asked_for(&question.name)) }
                         input id=(id) form="import-form" type="text" autocomplete="off"
                             name={ "answer " (question.name) }
                             placeholder=(question.guess.as_deref().unwrap_or(""))
+                            list=[(!choices.is_empty()).then(|| format!("{id}-choices"))]
                             aria-describedby={ (id) "-about" };
+                        @if !choices.is_empty() {
+                            datalist #{ (id) "-choices" } {
+                                @for choice in &choices { option value=(choice) {} }
+                            }
+                        }
                         p.muted #{ (id) "-about" } {
                             @let place = placed(question.line, question.file.as_deref());
                             @if !place.is_empty() { (place) ": " }
