@@ -583,3 +583,16 @@ fn mindspeed_s_fsdp2_may_gather_keys() {
     let all = text.replace("ring", "kvallgather");
     has(&all, "context_parallel_size=2 context_parallel_algo=allgather");
 }
+
+#[test]
+fn an_accelerator_without_a_profile_is_no_assumption_once_it_is_answered() {
+    let text = "work_group: amd\nexp_name: llama3.1_8B-MI300X\nmodules:\n  pre_trainer:\n    \
+                framework: megatron\n    model: llama3.1_8B.yaml\n";
+    let knob = KnobId::accelerator;
+    assert!(read(text).assumed.iter().any(|it| it.knob == Some(knob)));
+    let knobs = vec![(knob, "h200-sxm-141gb".to_owned())];
+    let answers = interchange::Answers { knobs, ..Default::default() };
+    let import = interchange::import_with(Format::detect(text), text, None, &answers);
+    assert!(!import.assumed.iter().any(|it| it.knob == Some(knob)));
+    assert!(!asked(&import).contains(&"cluster.accelerator"));
+}
