@@ -7,8 +7,8 @@
 //! command ([`wrapper`]) is told apart from it; what that says of the machine is the [`job`]'s.
 //!
 //! The reader is our own. A grammar that exists (`brush-parser`, the one of bash's words under a
-//! licence that fits) makes a tree alone, and every expansion with its lines, branch and loop would
-//! stay ours; it is three times as large in WASM, takes three times as long, runs out of stack
+//! licence that fits) makes a tree alone: every expansion with its lines, branch and loop would
+//! stay ours. Alone it is nearly three times as large in WASM as all of this, runs out of stack
 //! where brackets are nested deep, and takes exponential time on open ones. `yash-syntax` is under
 //! the GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
 
