@@ -33,7 +33,7 @@ use keys::How;
 use lines::Lines;
 use spellings::Entries;
 
-/// What a run needs beside the knobs that matter most, and no configuration speaks of.
+/// Knobs that a run needs beside the primary ones, and no configuration has.
 const RUN: [KnobId; 5] = [
     KnobId::sequence_parallel,
     KnobId::data_parallel_sharding_strategy,
@@ -157,7 +157,7 @@ fn shape(text: &str, draft: &mut Draft) {
     config.tell_of_the_rest();
 }
 
-/// Does it say how many layers there are?
+/// Whether a configuration has the number of layers.
 fn has_layers(config: &Tree) -> bool {
     let names = keys::spellings("num_hidden_layers");
     names.into_iter().chain(["layers_block_type"]).any(|name| config.get(name).is_some())
@@ -234,7 +234,7 @@ impl Config<'_> {
         if let Some(Tree::Flag(flag)) = self.get(key) { Some(*flag) } else { None }
     }
 
-    /// What stands in the text for a key.
+    /// Spelling of a key in the text.
     fn written<'b>(&'b self, key: &'b str) -> &'b str {
         let found = self.written.iter().find(|(name, _)| name == key);
         found.map_or(key, |(_, written)| written)
@@ -517,7 +517,7 @@ fn alike(items: &[Tree]) -> Option<u64> {
     items.iter().all(|item| *item == Tree::Unsigned(*first)).then_some(*first)
 }
 
-/// Does a value say that there is none of it?
+/// Whether a value says that there is none of it.
 fn is_nothing(value: &Tree) -> bool {
     match value {
         Tree::Null | Tree::Flag(false) | Tree::Unsigned(0) => true,

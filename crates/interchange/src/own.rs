@@ -7,7 +7,7 @@ use model::knob::{KnobError, Section};
 
 use crate::draft::Draft;
 
-/// Does a text name its schema as our files do?
+/// Whether a text names its schema as our files do.
 pub(crate) fn is_own(text: &str) -> bool {
     let is_json = text.trim_start().starts_with('{');
     // Configurations of models have a version of `transformers`, and no schema.
@@ -84,7 +84,7 @@ fn line_of(text: &str, key: &str) -> u64 {
     }
 }
 
-/// Is a line `key = …`, `"key": …` or `[key]`?
+/// Whether a line is `key = …`, `"key": …` or `[key]`.
 fn stands_in(line: &str, key: &str) -> bool {
     let start = line.trim_start().trim_start_matches(['"', '{', '[', ' ']);
     let behind = start.strip_prefix(key).filter(|_| !key.is_empty());

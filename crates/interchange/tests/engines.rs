@@ -232,7 +232,7 @@ fn starts(text: &str, values: &str) -> Import {
     starts_model(text, None, values)
 }
 
-/// The same of a text that leaves the model to an answer.
+/// Imports a text that leaves the model to an answer, and checks the values of its design.
 #[track_caller]
 fn starts_model(text: &str, model: Option<&str>, values: &str) -> Import {
     assert_eq!(Format::detect(text), Format::Serving, "{text}");

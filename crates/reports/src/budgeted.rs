@@ -194,7 +194,7 @@ pub fn budgeted(design: &Design, baseline: Option<&Design>) -> Tree {
     budget(design, baseline).said()
 }
 
-/// The same as its parts.
+/// Budget of a design, as [`budgeted`] writes it, by its parts.
 #[must_use]
 pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
     match Assessment::new(design, baseline) {
@@ -256,7 +256,7 @@ fn ranges(own: &Costed) -> Named<BudgetRange> {
     Named::of(BudgetMetric::ALL.iter().filter_map(range))
 }
 
-/// What the numbers rest on, step by step.
+/// Inputs and intermediate numbers of a run's budget, step by step.
 fn run(own: &Costed) -> RunBehind {
     let Budget { checkpoint, recovery, interval, spares, .. } = &own.budget;
     RunBehind {

@@ -11,7 +11,7 @@ use model::find::Pool;
 /// common, stay with one estimator, and enough that no thread waits long for the last.
 const RUNS_PER_THREAD: usize = 16;
 
-/// So many threads with an estimator each, which is kept from one call to the next.
+/// Pool of threads with an estimator each, which is kept from one call to the next.
 #[derive(Debug)]
 pub struct Cores {
     threads: NonZeroUsize,

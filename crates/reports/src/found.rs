@@ -16,7 +16,7 @@ use crate::typed::{KnobValue, MetricSaid, Named, Said, answers};
 
 pub use terms::Terms;
 
-/// What a goal is called at the head of its design.
+/// Label of a goal at the head of its design.
 #[must_use]
 pub const fn label(goal: Goal) -> &'static str {
     match goal {
@@ -184,7 +184,7 @@ fn run(query: &Query, design: &Design, metrics: &Metrics) -> Named<Option<f64>> 
     Named::of(targets.map(|target| (target.metric.metric().name, target.number(design, metrics))))
 }
 
-/// What is said of any design: its link, its metrics and their ranges.
+/// Link, metrics and ranges of a design.
 fn numbers(design: &Design, metrics: &Metrics) -> Numbers {
     let plan = Plan::new(design).ok();
     Numbers {

@@ -82,7 +82,7 @@ pub fn inferred(design: &Design, set: &[KnobId]) -> Tree {
     of_design(design, set).said()
 }
 
-/// The same as its parts.
+/// Inference of a design, as [`inferred`] writes it, by its parts.
 #[must_use]
 pub fn of_design(design: &Design, set: &[KnobId]) -> Inferred {
     match ServingPlan::new(design) {

@@ -166,7 +166,7 @@ pub struct Takes {
 }
 
 impl Takes {
-    /// What a knob takes.
+    /// Type and limits of a knob's values.
     #[must_use]
     pub fn for_knob(knob: &Knob) -> Self {
         let plain = |kind, optional| Self { kind, optional, min: None, max: None, values: None };

@@ -257,7 +257,7 @@ answers! {
     }
 }
 
-/// Is the verdict on a design's memory asked for? It tries many other designs.
+/// Request for the verdict on a design's memory, which tries many other designs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
     /// Yes: what fills the memory, and what one change of a knob does.
@@ -285,7 +285,7 @@ pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree
     prediction(estimator, design, asked).said()
 }
 
-/// The same as its parts.
+/// Prediction for a design, as [`predict`] writes it, by its parts.
 #[must_use]
 pub fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
     match estimator.estimate(design) {
@@ -300,7 +300,7 @@ pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
     legal(plan, &estimate(plan), trace, Asked::Verdict).said()
 }
 
-/// The same object for a design that breaks rules.
+/// The object of [`predict`] for a design that breaks rules.
 #[must_use]
 pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
     illegal(design, violations).said()
@@ -479,7 +479,7 @@ pub fn breakdown(node: &Breakdown) -> Tree {
     explained(node).said()
 }
 
-/// The same as its parts.
+/// Explanation with its terms, as [`breakdown`] writes it, by its parts.
 #[must_use]
 pub fn explained(node: &Breakdown) -> Explained {
     Explained {
@@ -499,7 +499,7 @@ pub fn source(source: model::source::Source) -> Tree {
     published(source).said()
 }
 
-/// The same as a part of an answer.
+/// Place of publication, as [`source()`] writes it, by its parts.
 pub(crate) fn published(source: model::source::Source) -> Published {
     Published { title: source.title, url: Some(source.url).filter(|url| !url.is_empty()) }
 }
@@ -556,7 +556,7 @@ pub fn violation(violation: &Violation) -> Tree {
     broken(violation).said()
 }
 
-/// The same as a part of an answer.
+/// Broken rule, as [`violation`] writes it, by its parts.
 #[must_use]
 pub fn broken(violation: &Violation) -> BrokenRule {
     let nearest = violation.nearest.iter().map(|nearest| Setting {

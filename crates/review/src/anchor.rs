@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::person::Seq;
 
-/// What a comment is about, by ids that last.
+/// Subject of a comment, by ids that last.
 ///
 /// Written as `design`, `metric:memory_peak_bytes@stage=3`, `serving:tpot_seconds`,
 /// `knob:parallel.expert_model_parallel_size`, `stage:3`, `candidate:12`, `proposal:14` or
@@ -43,9 +43,9 @@ pub enum Anchor {
 /// A text that is no anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorError {
-    /// What is wrong, in a sentence.
+    /// Error, in a sentence.
     pub detail: String,
-    /// What would be read.
+    /// Closest texts that would be read.
     pub nearest: Vec<String>,
 }
 

@@ -54,7 +54,7 @@ impl Numbers {
     }
 }
 
-/// What a decision no longer stands on.
+/// Reason why a decision no longer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stale {
@@ -65,7 +65,7 @@ pub enum Stale {
 }
 
 impl Decision {
-    /// Why it should be asked for again: none while it stands.
+    /// Reason why it should be decided again; `None` while it holds.
     #[must_use]
     pub fn stale(&self, room: &Room) -> Option<Stale> {
         if self.on.link != room.link() {
@@ -79,8 +79,9 @@ impl Decision {
 }
 
 impl Thread {
-    /// Has the value moved since the thread began? A thread on the design as a whole is outdated
-    /// once it is another design; one on a candidate or on a sweep never is, as these don't move.
+    /// Whether the value has moved since the thread began. A thread on the design as a whole is
+    /// outdated once it is another design; one on a candidate or on a sweep never is, as these
+    /// don't move.
     #[must_use]
     pub fn is_outdated(&self, numbers: &Numbers) -> bool {
         let Some(said) = &self.said else { return false };

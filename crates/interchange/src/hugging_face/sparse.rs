@@ -76,7 +76,7 @@ fn shares(config: &mut Config<'_>, key: &str) -> bool {
     true
 }
 
-/// Is it the kind of a layer that chooses blocks of keys?
+/// Whether a layer's kind chooses blocks of keys.
 pub(super) fn is_block(kind: &Tree) -> bool {
     kind.as_text() == Some("minimax_m3_sparse")
 }

@@ -125,7 +125,7 @@ impl Entries {
         self.read.push((name.to_owned(), value));
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub(super) fn count(&self) -> usize {
         self.read.len() + self.doubled.len()
     }

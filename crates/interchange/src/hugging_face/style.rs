@@ -81,7 +81,7 @@ fn gate(config: &mut Config<'_>) -> bool {
     gpt
 }
 
-/// What marks positions.
+/// Reads the kind of position embeddings.
 fn positions(config: &mut Config<'_>, gpt: bool) {
     let knob = KnobId::position_embedding_type;
     let key = "position_embedding_type";

@@ -7,7 +7,7 @@ use super::fixtures;
 
 /// A reader, and valid texts for it.
 pub(crate) struct Reader {
-    /// What it reads.
+    /// Name of the format that it reads.
     pub(crate) name: &'static str,
     /// Texts that it reads well.
     pub(crate) fixtures: fn() -> Vec<Vec<u8>>,
