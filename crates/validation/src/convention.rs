@@ -13,7 +13,7 @@ use crate::phrase::{self, Claim};
 use crate::refusal::Refusal;
 use crate::runs::Run;
 
-/// What a source's FLOPs count.
+/// FLOPs that a source counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// Forward and backward, attention as the design's `attention_flops` says.
@@ -27,7 +27,7 @@ enum Counted {
     Hardware,
 }
 
-/// How a row counts FLOPs.
+/// Convention by which a row counts FLOPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Convention {
     counted: Counted,

@@ -39,7 +39,7 @@ impl<'a> Draft<'a> {
         self.set(knob, value)
     }
 
-    /// What the table assumes; says so.
+    /// Value that the table assumes for an item; notes the assumption.
     pub(crate) fn assumption(&mut self, item: Item) -> &'static str {
         let (value, words) = imputation::impute(item, &self.facts);
         self.note(words);
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         phrase::claim(&self.flags, any) == Some(Claim::Denied)
     }
 
-    /// Do the row's flags hold one of these, whatever stands around it?
+    /// Whether the row's flags hold one of these, in any context.
     pub(crate) fn holds(&self, any: &[&str]) -> bool {
         any.iter().any(|phrase| self.flags.contains(phrase))
     }

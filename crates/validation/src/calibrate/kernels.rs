@@ -46,12 +46,12 @@ const PRECISIONS: [(Precision, Level); 4] = [
 enum Free {
     Family(fn(&mut Kernels) -> &mut f64),
     Part(fn(&mut Levels) -> &mut f64),
-    /// Of each part, where heads of several widths were measured: one width alone doesn't tell it
-    /// from the products.
+    /// Softmax level of each part, where heads of several widths were measured: one width alone
+    /// doesn't separate it from the products.
     Softmax,
 }
 
-/// The kinds in their order, with the constants that they tell.
+/// The kinds in their order, with the constants that are fitted to them.
 const STEPS: [(&str, &[Free]); 7] = [
     (
         "gemm",

@@ -83,7 +83,7 @@ pub fn error(run: &ServingRun, overheads: Option<Overheads>) -> Option<f64> {
     Some(if is_rate { -error } else { error })
 }
 
-/// What is left of the errors of some runs: each source counts as the root of its rows.
+/// Loss over some runs' errors, in which each source counts as the root of its rows.
 fn loss(
     runs: &[(&ServingRun, f64)],
     constants: [f64; CONSTANTS],
