@@ -7,9 +7,9 @@ use model::design::Design;
 pub enum Outcome<'a> {
     /// They have no estimate.
     RuledOut {
-        /// How many.
+        /// Number of designs ruled out.
         points: u64,
-        /// The rule or constraint that they break; of several the one that is asked first.
+        /// The rule or constraint that they break; of several the one that is checked first.
         reason: &'a str,
     },
     /// One that has an estimate.
