@@ -29,7 +29,7 @@ pub(crate) fn invalid(py: Python<'_>, errors: &[KnobError]) -> PyErr {
     made(py, "InvalidInput", &Tree::List(errors.collect()))
 }
 
-/// The same of one thing that is no knob's.
+/// `InvalidInput` of a single rule, for an error that belongs to no knob.
 pub(crate) fn refused(py: Python<'_>, rule: &'static str, detail: String) -> PyErr {
     invalid(py, &[KnobError { rule, knob: String::new(), detail, nearest: vec![] }])
 }

@@ -155,7 +155,7 @@ enum Ended {
     Failed(ArrowError),
 }
 
-/// What a sweep does on all threads.
+/// A sweep on all threads: its space, and the rows that it collects.
 struct Run<'a> {
     space: &'a Space,
     schema: &'a SchemaRef,
@@ -164,7 +164,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Every round; what was done of it when it is told to stop.
+    /// Runs every round; on a stop, returns what is done so far.
     fn all(
         &self,
         threads: NonZeroUsize,
