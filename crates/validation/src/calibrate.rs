@@ -50,7 +50,7 @@ impl Constants {
         }
     }
 
-    /// Where every fit starts, so that it doesn't depend on the one before: round numbers.
+    /// Start of every fit, so that it doesn't depend on the one before: round numbers.
     ///
     /// Long, shared steps run at about 1 / 1.2 of microbenchmarks.
     #[must_use]

@@ -61,12 +61,12 @@ impl<'a> Draft<'a> {
         self.assumed.len() < before
     }
 
-    /// Do the row's flags say that it has one of these? `no DeepEP` and `EP overlap off` don't.
+    /// Whether the row's flags affirm one of these; `no DeepEP` and `EP overlap off` don't.
     pub(crate) fn says(&self, any: &[&str]) -> bool {
         phrase::affirms(&self.flags, any)
     }
 
-    /// Do the row's flags say that it has none of these?
+    /// Whether the row's flags deny these.
     pub(crate) fn denies(&self, any: &[&str]) -> bool {
         phrase::claim(&self.flags, any) == Some(Claim::Denied)
     }

@@ -58,7 +58,7 @@ pub(crate) enum Item {
     ExpertOverlap,
     /// Fused attention.
     FlashAttention,
-    /// Which generation of flash attention.
+    /// Generation of flash attention.
     AttentionVersion,
     /// A host that waits for each kernel.
     LaunchBlocking,

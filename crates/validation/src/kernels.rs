@@ -179,7 +179,7 @@ fn family(part: &str) -> &'static str {
     AcceleratorId::from_name(part).map_or("", |part| part.row().kernels.family)
 }
 
-/// By kind, part and precision, with errors after one factor for a kind on a family's parts.
+/// Groups by kind, part and precision, with errors after one factor for a kind on a family's parts.
 fn groups(measured: &[Measured]) -> Vec<KernelGroup> {
     type Key<'a> = (&'a str, &'a str, &'a str);
     let mut factors: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();

@@ -61,7 +61,7 @@ pub(crate) fn claim(text: &str, phrases: &[&str]) -> Option<Claim> {
         .find(|wanted| claims().any(|claim| claim == *wanted))
 }
 
-/// Does the text say that it is so?
+/// Whether the text affirms it.
 pub(crate) fn affirms(text: &str, phrases: &[&str]) -> bool {
     claim(text, phrases) == Some(Claim::Affirmed)
 }

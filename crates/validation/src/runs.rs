@@ -109,9 +109,9 @@ run! {
     flops_convention: String = text("flops_def"),
     /// FLOPs per token that the source's own numbers imply.
     implied_flops_per_token: Option<f64> = real("implied_fwdbwd_FLOPs_per_token"),
-    /// Where it was published.
+    /// Publication.
     source: String = text("source"),
-    /// Where in the source.
+    /// Place in the source.
     locator: String = text("locator"),
     /// Certainty of the copy.
     confidence: String = text("confidence"),
@@ -181,7 +181,7 @@ fn mark_duplicate(known: &mut [Run], run: &mut Run) {
     }
 }
 
-/// Are these two rows one run?
+/// Whether these two rows are one run.
 fn same(known: &Run, run: &Run) -> bool {
     let close = |left: Option<f64>, right: Option<f64>| match (left, right) {
         (Some(left), Some(right)) => (left - right).abs() <= 0.005 * right.abs(),

@@ -94,7 +94,7 @@ pub enum Measured {
     Ttft,
     /// Time of a prompt alone.
     Prefill,
-    /// From sending to the last token.
+    /// Time from sending to the last token.
     Latency,
     /// Output tokens a second.
     Output,
@@ -256,7 +256,7 @@ fn weights(text: &str) -> Option<WeightDtype> {
 /// The row as a design that serves.
 ///
 /// # Errors
-/// Why it can't be one.
+/// Reason why it can't be one.
 pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     let engine = engine(&row.framework).ok_or("its engine has no constants")?;
     let part = known::part(&row.accelerator).ok_or("its accelerator has no row")?;

@@ -95,7 +95,7 @@ static PARALLEL: Phrases = phrases!(
      parallel blocks | parallel block | parallel layers | parallel attention | parallel attn"
 );
 
-/// Why no knob expresses what this text speaks of.
+/// Reason why no knob expresses what this text speaks of.
 pub(super) fn inexpressible(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     REFUSED.iter().find(|(phrase, _)| text.contains(phrase)).map(|(_, reason)| *reason)

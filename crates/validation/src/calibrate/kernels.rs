@@ -90,7 +90,7 @@ const STEPS: [(&str, &[Free]); 7] = [
 /// 43 % on A800 in PyTorch, whose fused kernels do better.
 const AMPERE_VECTOR: f64 = 0.85;
 
-/// Where every fit starts, so that it doesn't depend on the one before: round numbers.
+/// Start of every fit, so that it doesn't depend on the one before: round numbers.
 ///
 /// Attention's backward stays: no table has it.
 fn start(kernels: Kernels) -> Kernels {

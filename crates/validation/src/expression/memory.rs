@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::refusal::Refusal;
 use crate::runs::Run;
 
-/// Which counter a peak was read off.
+/// Counter that a peak was read off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     /// Bytes that tensors held at once: the allocator's `max_memory_allocated`, or a sum of parts.

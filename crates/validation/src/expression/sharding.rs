@@ -66,7 +66,7 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     }
 }
 
-/// Does a step have one micro-batch, so that no gradient is kept whole for the next?
+/// Whether a step has one micro-batch, so that no gradient is kept whole for the next.
 fn accumulates_nothing(draft: &Draft<'_>) -> bool {
     let parallel = &draft.design.parallel;
     let model = parallel.tensor_model_parallel_size.saturating_mul(parallel.context_parallel_size);

@@ -20,7 +20,7 @@ use crate::report::kernels::Measured;
 /// One measured call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// Where it was measured.
+    /// Accelerator that it was measured on.
     pub accelerator: AcceleratorId,
     /// The collective.
     pub collective: Collective,

@@ -14,7 +14,7 @@ use super::is_held_out;
 use super::table::{Row, rows};
 use crate::report::kernels::Measured;
 
-/// Which way rows go, and whose kernel sends them.
+/// Kernel of an exchange: its direction, and the library that it is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     /// DeepEP's dispatch, in 8 bits.
@@ -32,7 +32,7 @@ pub enum Kernel {
 /// One measured exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// Where it was measured.
+    /// Accelerator that it was measured on.
     pub accelerator: AcceleratorId,
     /// The kernel.
     pub kernel: Kernel,
@@ -81,7 +81,7 @@ pub fn exchanges() -> &'static [Exchange] {
 }
 
 impl Exchange {
-    /// Does it count towards the targets?
+    /// Whether it counts towards the targets.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.is_deep_ep() || self.domains < CONTRADICTED_DOMAINS
@@ -238,7 +238,7 @@ fn hybrid_ep(row: &Row<'_>) -> Option<Vec<Exchange>> {
     Some(kernels.into_iter().filter_map(exchange).collect())
 }
 
-/// Where a search of DeepEP's constants starts.
+/// Start of the search for DeepEP's constants.
 const START: TokenKernel = TokenKernel {
     start_micros: 40.0,
     copy_micros: 0.1,

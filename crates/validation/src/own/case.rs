@@ -41,7 +41,7 @@ pub struct Case {
 pub struct Refused {
     /// Its id.
     pub id: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 

@@ -174,7 +174,7 @@ impl Log {
         }
     }
 
-    /// Does it hold anything of a run?
+    /// Whether it holds anything of a run.
     pub(crate) fn says_something(&self) -> bool {
         !(self.steps.is_empty() && self.rates.is_empty() && self.arguments.is_empty())
     }

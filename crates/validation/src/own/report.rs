@@ -151,8 +151,8 @@ pub struct Agreement {
 /// measured are taken as they are.
 ///
 /// # Errors
-/// Why there is no profile: a file that says nothing, runs that can't be predicted, or runs of
-/// several accelerators.
+/// Reason why there is no profile: a file that says nothing, runs that can't be predicted, or runs
+/// of several accelerators.
 pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
     if let Some(name) = &asked.name {
         // Before anything is computed: the name is to travel with the knobs.
@@ -430,7 +430,7 @@ impl Made<'_> {
         }
     }
 
-    /// Why a constant is as it is, where that isn't plain.
+    /// Reason for a constant's value, where that isn't plain.
     fn why(&self, index: usize) -> &'static str {
         let (constant, fit) = (&CONSTANTS[index], self.fit);
         let [least, most] = constant.bounds();

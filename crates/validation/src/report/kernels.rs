@@ -68,7 +68,7 @@ pub struct PartRatio {
 pub struct KernelValidation {
     /// One row for each kernel.
     pub measured: Vec<Measured>,
-    /// By kind, part and precision.
+    /// Groups by kind, part and precision.
     pub groups: Vec<KernelGroup>,
     /// Parts of a family beside each other.
     pub ratios: Vec<PartRatio>,

@@ -62,7 +62,7 @@ impl Table {
         Ok(Self { header, rows })
     }
 
-    /// Does the header name this column?
+    /// Whether the header names this column.
     pub(super) fn has(&self, column: &str) -> bool {
         self.header.iter().any(|name| name == column)
     }

@@ -103,7 +103,7 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
     if text.starts_with("selective") { Printed::Modules(vec!["core_attn"]) } else { Printed::Open }
 }
 
-/// Does a text name one of MaxText's policies?
+/// Whether a text names one of MaxText's policies.
 pub(super) fn names_policy(text: &str) -> bool {
     policy(&text.trim().to_lowercase()).is_some()
 }
