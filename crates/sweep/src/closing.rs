@@ -65,13 +65,13 @@ pub enum Standing {
 }
 
 impl Simulated {
-    /// Does it keep all constraints, as far as anything can say?
+    /// Whether it keeps all constraints, as far as anything can say.
     #[must_use]
     pub const fn is_feasible(&self) -> bool {
         matches!(self.standing, Standing::Keeps | Standing::Certain)
     }
 
-    /// Were its tasks simulated?
+    /// Whether its tasks were simulated.
     #[must_use]
     pub const fn is_simulated(&self) -> bool {
         matches!(self.standing, Standing::Keeps | Standing::Breaks(_))
@@ -86,7 +86,7 @@ impl Closing {
         self.simulated.get(place)
     }
 
-    /// Can this have come from that space?
+    /// Whether this can have come from that space.
     pub(crate) fn suits(&self, space: &Space, columns: usize) -> bool {
         self.simulated.windows(2).all(|pair| pair[0].index < pair[1].index)
             && self.simulated.iter().all(|one| {

@@ -24,7 +24,7 @@ pub enum Outcome<'a> {
         broken: Option<&'a str>,
         /// It is feasible by a closed form that is nearer to the limit than its own error.
         near_limit: bool,
-        /// It with the strategy that was found for it, where the sweep finds one.
+        /// The design with the strategy that was found for it, where the sweep finds one.
         found: Option<&'a Design>,
     },
 }

@@ -133,7 +133,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Can this have come from that space?
+    /// Whether this can have come from that space.
     #[must_use]
     pub fn suits(&self, space: &Space) -> bool {
         let ascending = self.done.windows(2).all(|pair| pair[0].1 < pair[1].0);

@@ -141,7 +141,7 @@ impl Rounds {
 }
 
 impl Refinement {
-    /// Where the round ends that is to begin.
+    /// End of the next round.
     fn end(&self) -> u64 {
         let first = first_round(self.count);
         let rest = self.count - first;

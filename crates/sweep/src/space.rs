@@ -339,7 +339,7 @@ fn rank(knob: KnobId, uneven: bool) -> u8 {
     if SIZES.contains(&knob) { 1 } else { 2 }
 }
 
-/// Can loads be generated for any design of the space?
+/// Whether loads can be generated for any design of the space.
 fn can_be_uneven(spec: &Spec) -> bool {
     spec.axes.iter().any(|axis| axis.knob == KnobId::balance)
         || spec.base.routing.balance != Balance::Uniform
@@ -363,9 +363,9 @@ pub(crate) struct Point<'a> {
     space: &'a Space,
     pub(crate) design: Design,
     pub(crate) digits: Vec<usize>,
-    /// Where it is; nowhere before the first move.
+    /// Its index; `None` before the first move.
     index: Option<u64>,
-    /// Which ties have a value here.
+    /// Whether each tie has a value here.
     tied: Vec<bool>,
     /// Number of leading checks that are known to hold here.
     holds: usize,

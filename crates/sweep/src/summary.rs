@@ -306,7 +306,7 @@ impl Summary {
         self.sample.keep(spec.sample as usize);
     }
 
-    /// Has it the shape of that space's summaries?
+    /// Whether it has the shape of that space's summaries.
     pub(crate) fn suits(&self, space: &Space) -> bool {
         let spec = space.spec();
         let columns = spec.columns.len();

@@ -43,7 +43,7 @@ impl Spec {
     /// The spec of a TOML text.
     ///
     /// # Errors
-    /// Where the text is no TOML, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_toml(text: &str) -> Result<Self, Vec<KnobError>> {
         let tree: Tree = toml::from_str(text).map_err(|error| {
             vec![KnobError {
@@ -59,7 +59,7 @@ impl Spec {
     /// The spec of a JSON text.
     ///
     /// # Errors
-    /// Where the text is no JSON, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_json(text: &str) -> Result<Self, Vec<KnobError>> {
         Self::from_tree(&json::parse(text).map_err(|error| vec![error])?)
     }

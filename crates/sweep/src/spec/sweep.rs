@@ -32,7 +32,7 @@ pub struct Spec {
     pub objectives: Vec<Objective>,
     /// Columns kept of each kept design: the objectives' metrics first.
     pub columns: Vec<Measure>,
-    /// Which designs are taken.
+    /// Sampling of the space.
     pub sampling: Sampling,
     /// Number of best designs kept for each objective.
     pub top: u64,
@@ -126,7 +126,7 @@ pub enum Operator {
 /// A constraint on designs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// As it was written.
+    /// Text as written.
     pub text: String,
     /// Left-hand side.
     pub subject: Subject,
@@ -136,7 +136,7 @@ pub struct Constraint {
     pub bound: f64,
 }
 
-/// Which way is better.
+/// Direction of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// More is better.
@@ -161,11 +161,11 @@ impl Goal {
 pub struct Objective {
     /// The metric.
     pub metric: Measure,
-    /// Which way.
+    /// Direction.
     pub goal: Goal,
 }
 
-/// Which designs of the space are taken.
+/// Selection of the designs that are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// All of them.
@@ -194,7 +194,7 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// Does it depend on results which designs are taken?
+    /// Whether the choice of designs depends on results.
     #[must_use]
     pub const fn is_refined(self) -> bool {
         matches!(self, Self::Refine { .. })
@@ -226,7 +226,7 @@ impl Spec {
         regime_of(&self.objectives)
     }
 
-    /// Does it ask for a number of a run, or of a model beside another?
+    /// Whether it requests a number of a run, or of a model beside another.
     #[must_use]
     pub fn asks_run(&self) -> bool {
         let is_of_run =
@@ -239,7 +239,7 @@ impl Spec {
         self.columns.iter().chain(constraints).any(is_of_run)
     }
 
-    /// Does it ask what published laws expect of a loss?
+    /// Whether it requests the loss that published laws expect.
     #[must_use]
     pub fn asks_quality(&self) -> bool {
         let constraints =
@@ -251,7 +251,7 @@ impl Spec {
         self.columns.iter().chain(constraints).any(is_quality)
     }
 
-    /// May designs of it be timed by closed forms?
+    /// Whether designs of it may be timed by closed forms.
     #[must_use]
     pub fn has_closed_forms(&self) -> bool {
         // What a search finds is simulated.
@@ -287,7 +287,7 @@ pub(super) fn regime_of(objectives: &[Objective]) -> Regime {
 }
 
 impl Constraint {
-    /// Does a number keep to it?
+    /// Whether a number keeps to it.
     #[must_use]
     #[expect(clippy::float_cmp, reason = "the author asked for this very number")]
     pub fn holds(&self, value: f64) -> bool {

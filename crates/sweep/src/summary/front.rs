@@ -18,7 +18,7 @@ type Place = [u64; Spec::MAX_OBJECTIVES];
 #[serde(transparent)]
 pub(crate) struct Front {
     pub(crate) rows: Vec<Row>,
-    /// Where the rows are; empty when it has to be computed again.
+    /// Places of the rows; empty when they have to be computed again.
     #[serde(skip)]
     places: Vec<Place>,
 }

@@ -120,7 +120,7 @@ impl Cells {
         }
     }
 
-    /// Has it as many cells as the space has?
+    /// Whether it has as many cells as the space has.
     pub(super) fn suits(&self, space: &Space) -> bool {
         self.cells.len() == pairs(space).iter().map(Pair::cells).sum::<usize>()
             && self.cells.iter().flatten().all(|cell| cell.best.index < space.size())
