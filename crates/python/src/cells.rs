@@ -11,7 +11,7 @@ use model::knob::{Kind, Value};
 use model::{MODEL_VERSION, link};
 use sweep::{Outcome, Space};
 
-/// Which designs have a row.
+/// Selection of the designs that have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// Designs that keep every constraint.

@@ -8,7 +8,7 @@ use reports::report::violation;
 
 use crate::python_tree::to_python;
 
-/// Where the exceptions are defined.
+/// Python module that defines the exceptions.
 const MODULE: &str = "moescape._errors";
 
 /// `moescape.IllegalDesign` with every broken rule.

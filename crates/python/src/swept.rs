@@ -149,7 +149,7 @@ fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of moescape, please report it: {error}"))
 }
 
-/// Why a sweep has no rows.
+/// Reason why a sweep has no rows.
 enum Ended {
     TooMany,
     Failed(ArrowError),
