@@ -42,7 +42,7 @@ pub(crate) enum Tool {
     Nginx,
 }
 
-/// Where a tool comes from.
+/// Origin of a tool.
 enum Origin {
     /// `rustup target add` or `rustup component add`, into the user's own toolchain.
     Rustup([&'static str; 3]),
@@ -275,7 +275,7 @@ pub(crate) fn node(workspace: &Workspace, install: Install) -> Result<Node> {
 /// The node that is new enough.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Where it is, unless it is the one on the PATH.
+    /// Directory of the program, unless it is the one on the PATH.
     directory: Option<PathBuf>,
 }
 

@@ -64,7 +64,7 @@ struct Tree {
 
 /// A source file.
 struct File {
-    /// Where it is in the repository.
+    /// Path in the repository.
     path: String,
     /// The module that it is, such as `["pair", "graph"]`; empty for `lib.rs`.
     module: Vec<String>,
@@ -163,7 +163,7 @@ impl Tree {
         Some([base, rest].concat())
     }
 
-    /// Everything that is against the rules.
+    /// Complaints about everything that is against the rules.
     fn complaints(&self, limit: usize) -> Vec<String> {
         let mut complaints = Vec::new();
         let mut graph: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
