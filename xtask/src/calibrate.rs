@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What changed in the table, line by line, and what to do about it.
+/// Report of the lines that changed in the table, and of what to do about them.
 fn report(before: &str, after: &str) -> Vec<String> {
     if before == after {
         return vec![format!("{TABLE} stays as it is")];

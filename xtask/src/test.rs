@@ -155,7 +155,7 @@ fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
 }
 
 /// Checks what the packages in use are allowed to be; without their database, which machines that
-/// reach only registries don't have, advisories are said to be left out.
+/// reach only registries don't have, advisories are reported as left out.
 fn deny(workspace: &Workspace, install: Install) -> Result<()> {
     let deny = |arguments: &[&str]| {
         let mut deny = tool::cargo_deny(workspace, install)?;

@@ -11,19 +11,19 @@ use model::knob::{Kind, Value};
 use model::{MODEL_VERSION, link};
 use sweep::{Outcome, Space};
 
-/// Which designs have a row.
+/// Selection of the designs that have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Those that keep every constraint.
+    /// Designs that keep every constraint.
     Feasible,
-    /// Those that keep the model's rules, with the constraint that they break.
+    /// Designs that keep the model's rules, with the constraint that they break.
     Legal,
 }
 
 /// The schema of a sweep's rows.
 ///
-/// Knobs and metrics stand under their public ids; what is unset is null. A metric's field says its
-/// unit.
+/// Knobs and metrics have their public ids as names; an unset one is null. A metric's field gives
+/// its unit.
 pub(crate) fn schema(space: &Space, rows: Rows) -> SchemaRef {
     let mut fields = vec![Field::new("index", DataType::UInt64, false)];
     for knob in sweep::varying(space) {
@@ -118,7 +118,7 @@ impl<'a> Collector<'a> {
         self.breaks.append_option(broken);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) const fn len(&self) -> usize {
         self.index.len()
     }

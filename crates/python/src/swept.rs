@@ -149,13 +149,13 @@ fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of moescape, please report it: {error}"))
 }
 
-/// Why a sweep has no rows.
+/// Reason why a sweep has no rows.
 enum Ended {
     TooMany,
     Failed(ArrowError),
 }
 
-/// What a sweep does on all threads.
+/// A sweep on all threads: its space, and the rows that it collects.
 struct Run<'a> {
     space: &'a Space,
     schema: &'a SchemaRef,
@@ -164,7 +164,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Every round; what was done of it when it is told to stop.
+    /// Runs every round; on a stop, returns what is done so far.
     fn all(
         &self,
         threads: NonZeroUsize,

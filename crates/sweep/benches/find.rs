@@ -16,7 +16,7 @@ use model::find::{OneThread, Query, STRATEGY, find};
 use model::{Plan, estimate};
 use sweep::{Progress, Space, Spec, evaluate, run};
 
-/// What is asked of the fastest found: this share of the best of all.
+/// Least throughput of the fastest design found, as a share of the best of all.
 const MIN_RATIO: f64 = 0.99;
 
 /// A space: its name, the design that all start from, and the knobs that vary.
@@ -44,7 +44,7 @@ recompute_granularity = ["none", "selective", "full"]
 recompute_modules = ["none", ["core_attn"], ["mlp"], ["layernorm", "mlp"]]
 "#;
 
-/// The same of experts, with their exchanges in pairs.
+/// Degrees, micro-batch and recomputation of MoE models, with the overlap of their exchanges.
 const EXPERTS: &str = r#"
 [space.parallel]
 tensor_model_parallel_size = [1, 2, 4, 8]

@@ -34,7 +34,7 @@ pub(crate) struct Trained {
     pub(crate) found: Option<Design>,
 }
 
-/// What a design gives.
+/// Evaluation of a legal design, by regime.
 #[derive(Debug)]
 pub(crate) enum Given {
     /// A training step, and its run.
@@ -44,7 +44,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What a design with these metrics gives, as far as the sweep asks.
+    /// Evaluation of a training design with these metrics, with its run if the sweep asks for one.
     pub(crate) fn trained(space: &Space, design: &Design, metrics: Metrics) -> Self {
         let plan = || Plan::new(design).ok();
         let run = space.spec().asks_run().then(plan).flatten().map(|plan| {
@@ -95,7 +95,10 @@ fn number(metrics: &Metrics, id: MetricId) -> f64 {
     }
 }
 
-/// What a design that keeps its regime's rules gives, or the name of what it still breaks.
+/// Evaluates a design that keeps its regime's rules.
+///
+/// # Errors
+/// The name of the rule or constraint that it still breaks.
 pub(crate) fn given(
     estimator: &mut Estimator,
     space: &Space,
@@ -111,7 +114,7 @@ pub(crate) fn given(
             Ok(Given::trained(space, design, metrics))
         }
         Regime::Serving => {
-            // The space's checks asked every rule of serving.
+            // The space's checks covered every rule of serving.
             let own = overheads(design.serving.engine, design.cluster.accelerator);
             let plan = ServingPlan::with_overheads(design, own);
             let inference = infer(&plan);
@@ -165,14 +168,14 @@ pub(crate) fn too_large<'a>(
     std::iter::once(first).chain(asked).find(breaks).map(|(name, ..)| name.as_str())
 }
 
-/// What is asked of a search for the strategy of a design.
+/// Query of a search for the strategy of a design.
 fn query(spec: &Spec, design: &Design) -> Query {
     let strategy = spec.find.unwrap_or_default();
     Query { keep: strategy.keep, any_schedule: strategy.any_schedule, ..Query::new(design.clone()) }
 }
 
-/// Makes what all designs of a space are held against, which takes seconds where strategies are
-/// found; else the first design that is evaluated does.
+/// Makes the guide and the baseline of a space, which takes seconds where strategies are found;
+/// without this call the first design that is evaluated does.
 pub fn prepare(space: &Space) {
     if space.spec().find.is_some() || space.spec().asks_run() {
         made(space);
@@ -202,7 +205,7 @@ fn made(space: &Space) -> &Made {
     })
 }
 
-/// What the searches of some models of a space tell: the sweep's own design, those with the first
+/// Guide from the searches of some models of a space: the sweep's own design, those with the first
 /// and with the last value of every knob, that with the first and the last value of each, and with
 /// each value of those that change the grid.
 fn guide(space: &Space) -> Guide {

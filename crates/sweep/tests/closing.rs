@@ -11,7 +11,7 @@ use model::{Plan, estimate};
 use reports::typed::Said;
 use sweep::{Closing, Progress, Space, Spec, Standing, close, evaluate, part, result};
 
-/// What the builder of sweeps lets vary around a design.
+/// Space that the builder of sweeps varies around a design.
 const AROUND: &str = "[space]\ntp = { powers_of_two = [1, 16] }\npp = { powers_of_two = [1, 64] }\n\
                       vpp = [1, 2, 4]\nep = { powers_of_two = [1, 64] }\nmbs = [1, 2, 4]\n\
                       noop_layers = { fill = \"chunks\" }\n";

@@ -241,8 +241,8 @@ fn the_paper_architectures_come_as_a_sweep_that_finds_layouts() {
     assert!((0..500).all(cubes));
 }
 
-/// What the guide says of the paper's choice: 61 layers of 7,680 with 256 experts, each alternative
-/// with the layout that is found for it. The paper says 15 % over 66 layers.
+/// The guide's comparison of the paper's choice: 61 layers of 7,680 with 256 experts, each
+/// alternative with the layout that is found for it. The paper says 15 % over 66 layers.
 #[test]
 fn the_paper_choice_stands_where_the_guide_says() {
     let text = published().iter().find(|it| it.name == "pangu-architecture-found").unwrap().text;

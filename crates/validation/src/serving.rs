@@ -73,17 +73,17 @@ pub struct ServingRow {
     pub context_len: String,
     /// Speculation.
     pub mtp_or_spec: String,
-    /// What `value` is.
+    /// Quantity of `value`.
     pub measured_field: String,
     /// The measured value.
     pub value: String,
     /// `A`, `B` or `C`.
     pub tier: String,
-    /// What the reader of the source wrote down.
+    /// Notes of the source's reader.
     pub notes: String,
 }
 
-/// What a row measures, in seconds or tokens a second.
+/// Quantity that a row measures, in seconds or tokens a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measured {
     /// Time of each output token, or step of decode.
@@ -94,7 +94,7 @@ pub enum Measured {
     Ttft,
     /// Time of a prompt alone.
     Prefill,
-    /// From sending to the last token.
+    /// Time from sending to the last token.
     Latency,
     /// Output tokens a second.
     Output,
@@ -115,16 +115,16 @@ pub struct ServingRun {
     pub family: &'static str,
     /// The design.
     pub design: Design,
-    /// What is measured.
+    /// The measured quantity.
     pub measured: Measured,
     /// The value, in seconds or tokens a second of all devices.
     pub value: f64,
-    /// Whether a step of decode alone is measured, of so many requests of each attention group.
+    /// Requests of each attention group, where a step of decode alone is measured.
     pub decode_alone: Option<f64>,
 }
 
 impl ServingRun {
-    /// What the model predicts for it, with these overheads in place of the engine's.
+    /// Prediction of its value, with these overheads in place of the engine's.
     ///
     /// # Errors
     /// Rules that the design breaks.
@@ -256,7 +256,7 @@ fn weights(text: &str) -> Option<WeightDtype> {
 /// The row as a design that serves.
 ///
 /// # Errors
-/// Why it can't be one.
+/// Reason why it can't be one.
 pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     let engine = engine(&row.framework).ok_or("its engine has no constants")?;
     let part = known::part(&row.accelerator).ok_or("its accelerator has no row")?;
@@ -390,7 +390,7 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     })
 }
 
-/// Drafts, and tokens that a step yields where they are told.
+/// Drafts, and the tokens that a step yields where the text gives them.
 fn speculation(text: &str) -> Result<[f64; 2], String> {
     let name = text.to_lowercase();
     if name.is_empty() || name.starts_with("none") || name.starts_with("not recorded") {

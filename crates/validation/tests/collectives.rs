@@ -14,10 +14,10 @@ use validation::kernels::deepep::{self, Exchange, Kernel};
 /// Median of the absolute error that every part, collective and size of group keeps to.
 const TARGET: f64 = 0.2;
 
-/// How much the error of a broken constant's calls grows, at least.
+/// Least growth of the error of a broken constant's calls.
 const CLEARLY: f64 = 0.05;
 
-/// What a constant's third digit may make of the fit.
+/// Least loss with a moved constant, over the fit's: rounding to three digits may cost the rest.
 const ROUNDED: f64 = 0.999;
 
 fn median(mut errors: Vec<f64>) -> f64 {
@@ -37,7 +37,8 @@ fn collective_error(keeps: impl Fn(&Call) -> bool, change: fn(&mut Accelerator))
     median(errors.map(of).collect())
 }
 
-/// The same of exchanges of experts.
+/// Median absolute error of the held-out exchanges of experts that `keeps` says, on changed
+/// accelerators.
 fn exchange_error(keeps: impl Fn(&Exchange) -> bool, change: fn(&mut Accelerator)) -> f64 {
     let all = deepep::exchanges().iter();
     let held_out = all.filter(|exchange| exchange.is_held_out && exchange.counts());

@@ -39,7 +39,7 @@ const APART: [(&str, &[&str]); 2] =
 /// Folders that are text and numbers alone, so that every side can use them.
 const PURE: [&str; 3] = ["present", "insight", "draw"];
 
-/// What such folders name nothing of.
+/// Names that such folders may not use.
 const VIEWS: [&str; 5] = ["leptos", "web_sys", "js_sys", "wasm_bindgen", "axum"];
 
 /// Fails with every import that breaks a rule, each with its place.
@@ -58,13 +58,13 @@ struct Tree {
     files: Vec<File>,
     /// The modules of `lib.rs`, from ground to roof.
     order: Vec<String>,
-    /// What `lib.rs` makes known under a name of its own: the module it comes from.
+    /// Aliases that `lib.rs` exports: for each the module that it comes from.
     names: BTreeMap<String, Vec<String>>,
 }
 
 /// A source file.
 struct File {
-    /// Where it is in the repository.
+    /// Path in the repository.
     path: String,
     /// The module that it is, such as `["pair", "graph"]`; empty for `lib.rs`.
     module: Vec<String>,
@@ -123,7 +123,7 @@ impl Tree {
         let mut found: Vec<(usize, &File)> = Vec::new();
         for path in imports::paths(tokens) {
             let mut target = self.resolve(&file.module, &path.parts).unwrap_or_default();
-            // A path ends in an item, which may stand in the file of any module before it.
+            // A path ends in an item, which may be in the file of any module before it.
             while !target.is_empty() && self.file(&target).is_none() {
                 target.pop();
             }
@@ -163,7 +163,7 @@ impl Tree {
         Some([base, rest].concat())
     }
 
-    /// Everything that is against the rules.
+    /// Complaints about everything that is against the rules.
     fn complaints(&self, limit: usize) -> Vec<String> {
         let mut complaints = Vec::new();
         let mut graph: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -187,7 +187,7 @@ impl Tree {
         complaints
     }
 
-    /// Whether one file's module stands before the other's in `lib.rs`.
+    /// Whether one file's module comes before the other's in `lib.rs`.
     fn is_upward(&self, file: &File, other: &File) -> bool {
         let place = |file: &File| self.order.iter().position(|name| *name == file.module[0]);
         place(file) < place(other)

@@ -19,7 +19,7 @@ pub(super) struct Aims {
     pub(super) wrong: Vec<KnobError>,
 }
 
-/// What a spec asks for.
+/// Objectives, constraints and columns of a spec.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) objectives: &'a [Objective],
@@ -43,8 +43,8 @@ pub(super) fn default_design() -> Design {
     Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
 }
 
-/// Reads `baseline` and `find`: the one is the sweep's own design where nothing is said, or a
-/// preset's id, or a design file's map; its section `run` is the sweep's unless it has one.
+/// Reads `baseline` and `find`: the one is the sweep's own design by default, or a preset's id, or
+/// a design file's map; its section `run` is the sweep's unless it has one.
 pub(super) fn aims(keys: &SpecKeys, own: &Design, before: &[KnobError]) -> Aims {
     let mut wrong = Vec::new();
     let find = strategy(keys.find, &mut wrong);
@@ -128,8 +128,8 @@ pub(super) fn swept_strategy(
     moved.filter(|knob| freed.has(*knob)).map(say).collect()
 }
 
-/// What the numbers of runs that are asked for need, and neither the sweep's design says nor an
-/// axis varies.
+/// Errors for knobs that the requested metrics of runs need, and neither the sweep's design sets
+/// nor an axis varies.
 pub(super) fn unknown(asked: Asked<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
     let of_objectives = asked.objectives.iter().map(|one| one.metric);
     let of_constraints = asked.constraints.iter().filter_map(|it| match it.subject {

@@ -8,7 +8,7 @@ use model::metric::MetricId;
 use super::error::{error, shortened};
 use super::sweep::{Constraint, Goal, Objective, Operator, Subject};
 
-/// The comparisons; those that begin with another one stand before it.
+/// The comparisons; those that begin with another one come before it.
 const OPERATORS: [(&str, Operator); 6] = [
     ("%", Operator::MultipleOf),
     ("<=", Operator::AtMost),
@@ -162,7 +162,7 @@ pub(super) fn contradictions(constraints: &[Constraint]) -> Vec<KnobError> {
     errors
 }
 
-/// Is what `low` asks for above all that `high` lets through?
+/// Whether no value satisfies both: all that `low` allows is above all that `high` does.
 fn excludes(low: &Constraint, high: &Constraint) -> bool {
     let strict =
         matches!(low.operator, Operator::Above) || matches!(high.operator, Operator::Below);

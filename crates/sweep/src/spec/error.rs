@@ -23,7 +23,7 @@ pub(super) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// What a tree is, for an error.
+/// Kind of a tree, as an error names it.
 pub(super) const fn kind(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "null",

@@ -36,7 +36,7 @@ macro_rules! keys {
             /// The keys, in their order.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
 
-            /// What a map has of each.
+            /// The value of each key in a map.
             pub(super) fn of(tree: &'a Tree) -> Self {
                 Self { $($field: tree.get(stringify!($field))),+ }
             }

@@ -29,7 +29,7 @@ const USUAL_COLUMNS: [Measure; 6] = [
     Measure::Training(MetricId::comm_exposed_seconds),
 ];
 
-/// The same of serving.
+/// Usual columns of a sweep of serving.
 const USUAL_COLUMNS_OF_SERVING: [Measure; 6] = [
     Measure::Serving(ServingMetric::output_tokens_per_second_per_device),
     Measure::Serving(ServingMetric::tokens_per_second_per_user),
@@ -43,7 +43,7 @@ impl Spec {
     /// The spec of a TOML text.
     ///
     /// # Errors
-    /// Where the text is no TOML, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_toml(text: &str) -> Result<Self, Vec<KnobError>> {
         let tree: Tree = toml::from_str(text).map_err(|error| {
             vec![KnobError {
@@ -59,7 +59,7 @@ impl Spec {
     /// The spec of a JSON text.
     ///
     /// # Errors
-    /// Where the text is no JSON, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_json(text: &str) -> Result<Self, Vec<KnobError>> {
         Self::from_tree(&json::parse(text).map_err(|error| vec![error])?)
     }
@@ -139,7 +139,7 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     })
 }
 
-/// The same with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.
+/// The tree with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.
 fn sorted(tree: &Tree) -> Tree {
     match tree {
         Tree::Map(entries) => {
@@ -158,7 +158,7 @@ fn sorted(tree: &Tree) -> Tree {
     }
 }
 
-/// What is wrong with a spec's keys.
+/// Errors of a spec's keys.
 fn head_errors(entries: &[(String, Tree)], schema: Option<&Tree>) -> Vec<KnobError> {
     let mut errors = Vec::new();
     for (index, (key, _)) in entries.iter().enumerate() {
@@ -402,7 +402,7 @@ impl Reader {
             Subject::Metric(metric) => Some(("constraints", metric)),
             Subject::Knob(_) => None,
         });
-        // Those of objectives stand in front of the columns.
+        // Metrics of objectives are the first columns.
         let more = columns.iter().skip(objectives.len()).map(|metric| ("columns", metric));
         self.errors.extend(strangers(regime, own.chain(kept).chain(more)));
     }

@@ -25,12 +25,12 @@ use validation::ranges::{self, Sourced};
 use validation::serving::{self, ServingRun};
 use validation::{anchors, peaks, runs, validate};
 
-/// What the levels of kernels start with; above them stand types, by hand.
+/// First line of the levels of kernels; above them are types, by hand.
 const KERNELS_MARK: &str =
     "// ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----";
-/// What the constants of runs start with, and where the levels of kernels end.
+/// First line of the constants of runs, where the levels of kernels end.
 const MARK: &str = "// ---- What runs say: written by `cargo xtask calibrate`. ----";
-/// What its last part starts with: the errors of the peak memory.
+/// Beginning of the last part: the errors of the peak memory.
 const MEMORY_MARK: &str = "/// Errors of the peak memory";
 /// The width of a line of source.
 const COLUMNS: usize = 100;
@@ -127,7 +127,7 @@ fn path_to(place: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), place].iter().collect()
 }
 
-/// What a fit comes to.
+/// Texts of the files that a fit writes.
 struct Fitted {
     /// The constants, and the errors of the step time.
     table: String,

@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::imputation::Item;
 use crate::refusal::Refusal;
 
-/// What a recipe says of a run.
+/// Part of a run that a recipe gives.
 pub(super) enum Taken {
     /// No recipe is the run's.
     Nothing,
@@ -20,7 +20,7 @@ pub(super) enum Taken {
     Plausible(Vec<Plan>),
 }
 
-/// What is said of a run whose recipe is published; its id follows.
+/// Assumption noted for a run whose recipe is published; its id follows.
 pub(crate) const OF_RECIPE: &str = "layout and switches of the recipe";
 
 /// Takes over the recipe of the same model on as many of the same devices, if there is one and
@@ -28,7 +28,7 @@ pub(crate) const OF_RECIPE: &str = "layout and switches of the recipe";
 pub(super) fn take(draft: &mut Draft<'_>) -> Result<Taken, Refusal> {
     let run = draft.run;
     let prints_layout = run.tensor_parallel.or(run.pipeline_parallel).is_some();
-    // Only whole runs are told of without their layout; a table's row would be another run.
+    // Only whole runs are reported without their layout; a table's row would be another run.
     if !prints_layout && run.kind != "production_run" {
         return Ok(Taken::Nothing);
     }

@@ -6,7 +6,7 @@ use model::choice::Precision;
 use super::table::{self, Row};
 use super::{Case, Work};
 
-/// So many elements, two bytes read and one written each.
+/// A cast of this many elements, two bytes read and one written each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cast {
     elements: f64,

@@ -13,7 +13,7 @@ use crate::left_out::LeftOut;
 use crate::report::{LeftOutScore, Row};
 use crate::{ranges, statistics};
 
-/// What is known of the runs that constants were fitted on.
+/// Left-out errors and ranges of the runs that constants were fitted on.
 pub(super) struct Known {
     errors: BTreeMap<String, LeftOut>,
     /// The ranges by the other sources, of each family, kind and source.
