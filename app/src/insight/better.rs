@@ -7,9 +7,9 @@ use model::metric::{Better, MetricId};
 use crate::insight::numbers::Numbers;
 use crate::present::format::number;
 
-/// Is a design better in a metric than the baseline? None where both are the same, where neither
-/// way is better, and where the difference follows from another model, batch, machine or way of
-/// counting. Whatever stands green or red beside a number asks here.
+/// Whether a design is better in a metric than the baseline. `None` if both are equal, if neither
+/// direction is better, or if the difference follows from another model, batch, machine or way of
+/// counting. Every green or red mark beside a number comes from here.
 #[must_use]
 pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<bool> {
     let [now, then] = [numbers, baseline].map(|it| number(it.estimate.metrics.get(metric)));
@@ -38,7 +38,7 @@ impl Hindrance {
     pub const ALL: [Self; 5] =
         [Self::Model, Self::Batch, Self::Cluster, Self::Device, Self::Counting];
 
-    /// What to know of it, after which designs it is about.
+    /// Note on the difference, to follow the names of the designs that have it.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

@@ -12,16 +12,16 @@ use crate::present::format;
 /// Losses below this share of the step aren't worth a word.
 const MIN_SHARE: f64 = 0.005;
 
-/// What bounds a design, in sentences.
+/// Bottlenecks of a design, in sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// Where the step goes.
+    /// Largest losses of the step.
     pub time: String,
-    /// What fills the memory; nothing of a design that doesn't fit, of which more is said.
+    /// Largest contents of the memory; empty if the design doesn't fit, as other text covers that.
     pub memory: String,
 }
 
-/// Says what bounds a design.
+/// Describes the bottlenecks of a design.
 #[must_use]
 pub fn bottleneck(plan: &Plan, estimate: &Estimate) -> Bottleneck {
     let losses = largest_losses(estimate);

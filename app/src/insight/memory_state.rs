@@ -20,7 +20,7 @@ pub const fn word(state: MemoryState) -> &'static str {
     }
 }
 
-/// What stands behind other numbers of a design that isn't sure to fit: `, tight`.
+/// Suffix for other numbers of a design that isn't sure to fit: `, tight`.
 #[must_use]
 pub const fn aside(state: MemoryState) -> &'static str {
     match state {
@@ -66,7 +66,7 @@ pub fn sentence(numbers: &Numbers) -> String {
     sentence_of(&numbers.plan, &numbers.estimate)
 }
 
-/// The same of a plan with its estimate.
+/// Sentence on whether a plan with its estimate fits, as [`sentence`].
 #[must_use]
 pub fn sentence_of(plan: &Plan, estimate: &Estimate) -> String {
     said(&tightest(plan, estimate), estimate.metrics.fit_probability)

@@ -30,27 +30,27 @@ const FUSED: [KnobId; 7] = [
 /// A change outside of the strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// What is set.
+    /// The changed knob.
     pub knob: KnobId,
-    /// To what.
+    /// Its new value.
     pub value: Value,
     /// The design with it.
     pub design: Design,
     /// Its numbers.
     pub estimate: Estimate,
-    /// How much faster it is, as a share of the tokens per second.
+    /// Speed-up, as a share of the tokens per second.
     pub gain: f64,
 }
 
 impl Outside {
-    /// Does it make this part of a step smaller?
+    /// Whether the change makes this part of a step smaller.
     #[must_use]
     pub fn moves(&self, part: StepPart, now: &Estimate) -> bool {
         let [left, before] = [&self.estimate, now].map(|it| it.step.part(part).get());
         left < before * (1.0 - MIN_MOVED)
     }
 
-    /// Is MFU counted against the same peak as before, so that its points say what is gained?
+    /// Whether MFU is counted against the same peak as before, so that its points measure the gain.
     #[must_use]
     pub fn keeps_peak(&self) -> bool {
         self.knob != KnobId::precision

@@ -19,17 +19,17 @@ pub struct Row {
     pub method: Method,
     /// Chunks of each stage.
     pub chunks: u64,
-    /// Is it the design's own schedule?
+    /// Whether it is the design's own schedule.
     pub is_own: bool,
-    /// Can the design's framework be told it?
+    /// Whether the design's framework has an option for it.
     pub is_told: bool,
     /// Knobs beside schedule and chunks that had to follow.
     pub followed: Vec<KnobId>,
-    /// What comes of it.
+    /// Result of the design with this schedule.
     pub outcome: Outcome,
 }
 
-/// What comes of a schedule.
+/// Result of a design with a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It runs.
@@ -52,7 +52,7 @@ pub struct Run {
 pub struct Refusal {
     /// The first broken rule, in a sentence.
     pub message: String,
-    /// How many more are broken.
+    /// Number of further broken rules.
     pub more: usize,
     /// One more change after which it runs, with the design that has it.
     pub fix: Option<Box<(Design, Nearest)>>,
@@ -214,7 +214,7 @@ fn followed(design: &Design, trial: &Design) -> Vec<KnobId> {
     KnobId::ALL.iter().copied().filter(differs).collect()
 }
 
-/// What is wrong, and one change of one knob that mends all of it.
+/// Refusal by these violations, with one change of one knob that mends all of them.
 fn refusal(trial: &Design, violations: &[Violation]) -> Refusal {
     let offered = violations.iter().flat_map(|violation| violation.nearest.iter().cloned());
     let fix = offered.chain(violations.iter().flat_map(|violation| {

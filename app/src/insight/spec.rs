@@ -83,7 +83,7 @@ pub fn vary(spec: &mut Tree, knob: KnobId, values: &[Value]) {
     }
 }
 
-/// What stands at a path.
+/// Subtree at a path.
 #[must_use]
 pub fn at<'a>(tree: &'a Tree, path: &[&str]) -> Option<&'a Tree> {
     path.iter().try_fold(tree, |tree, key| tree.get(key))

@@ -39,10 +39,10 @@ impl Keep {
     }
 }
 
-/// What becomes of a design on an accelerator.
+/// Result of a design on an accelerator.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It runs, or would if it fitted.
+    /// It runs, or would run if it fitted.
     Runs(Box<(Plan, Estimate)>),
     /// It breaks a rule there: the first one, with the ways out that the model knows.
     Refused(String, Vec<Nearest>),
@@ -53,13 +53,13 @@ pub enum Outcome {
 pub struct Row {
     /// The accelerator.
     pub accelerator: AcceleratorId,
-    /// Is it the design's own?
+    /// Whether it is the design's own accelerator.
     pub is_own: bool,
     /// The design there.
     pub design: Design,
     /// Switches that the framework there refuses, and that are off for it.
     pub switched_off: Vec<KnobId>,
-    /// What becomes of it.
+    /// Result there.
     pub outcome: Outcome,
 }
 
@@ -162,12 +162,12 @@ pub struct Variant {
     pub change: Option<(KnobId, Value)>,
 }
 
-/// What strategies come to on the accelerators.
+/// Comparison of strategies on the accelerators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// The strategies.
     pub variants: Vec<Variant>,
-    /// For each accelerator the metrics of each strategy; none where it breaks a rule.
+    /// Metrics of each strategy, per accelerator; `None` where it breaks a rule.
     pub columns: Vec<Column>,
 }
 

@@ -36,7 +36,7 @@ pub struct Utilisation {
 }
 
 impl Utilisation {
-    /// That of a plan.
+    /// MFU of a plan over each of its peaks.
     #[must_use]
     pub fn of(plan: &Plan, metrics: &Metrics) -> Self {
         let design = plan.design();
@@ -62,7 +62,7 @@ impl Utilisation {
         Self { computed: of(word(precision), rate), other }
     }
 
-    /// What a chart of shares of the peak has to say; none where there is one peak only.
+    /// Note for a chart of shares of the peak; `None` with a single peak.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let other = self.other?;
@@ -77,10 +77,10 @@ impl Utilisation {
     }
 }
 
-/// What a peak is called that a design sets itself.
+/// Name of a peak that the design sets itself.
 const SET: &str = "set";
 
-/// Are its matrix products narrower than 16 bits?
+/// Whether the operands of matrix products are narrower than 16 bits.
 #[must_use]
 pub const fn is_narrow(precision: Precision) -> bool {
     precision.operand_bytes() < Precision::Bf16.operand_bytes()

@@ -33,21 +33,21 @@ use write::write;
 /// The name of the document's field that holds the worker's address.
 pub const WORKER_FIELD: &str = "study-worker";
 
-/// How far from view a study already counts as seen.
+/// Distance from the window within which a study already counts as seen.
 const MARGIN: &str = "300px";
 
-/// What happens to the knobs before one of them moves.
+/// Events on the knobs that precede a change of one.
 const SIGNS: [&str; 2] = ["pointerover", "focusin"];
 
-/// Charts are drawn no narrower and no wider, in pixels.
+/// Least and largest width of charts, in pixels.
 const BOUNDS: (u32, u32) = (280, 1_200);
 
-/// What a study was made for.
+/// Inputs that a study is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Goal {
     query: String,
     width: u32,
-    /// What the reader has chosen to see.
+    /// The reader's choice of options.
     options: String,
     /// The designs that are pinned, as the browser keeps them.
     pins: String,
@@ -62,9 +62,9 @@ struct Place {
     width: u32,
     options: String,
     shown: Option<Goal>,
-    /// What the worker made and no frame has written yet.
+    /// HTML from the worker that no frame has written yet.
     drawn: Option<JsValue>,
-    /// What was written last, in an element of its own.
+    /// Element that was written last.
     written: Option<Element>,
 }
 
@@ -95,19 +95,19 @@ pub enum Errand {
     Abouts,
 }
 
-/// What came of an errand.
+/// Result of an errand.
 pub enum Done {
     /// The trace's hash, or what is wrong with it.
     Read(Result<String, Vec<String>>),
-    /// The design in the link, and what the trace does to it; nothing where they don't fit.
+    /// The design in the link, and the trace's effect on it; `None` if they don't match.
     Effect(String, Option<Vec<f64>>),
-    /// That heat map, as CSV; nothing where there is none any more.
+    /// That heat map, as CSV; `None` if it no longer exists.
     Cells(String, Option<String>),
-    /// What each knob is, in the order of the registry.
+    /// Text of each knob, in the order of the registry.
     Abouts(Vec<About>),
 }
 
-/// What the worker is at.
+/// Task that the worker is busy with.
 enum Task {
     /// The study of that place.
     Study(usize, Goal),
@@ -126,7 +126,7 @@ struct State {
     query: String,
     pins: String,
     rests: bool,
-    /// Is a frame due that writes?
+    /// Whether a frame is due that writes.
     is_due: bool,
 }
 
@@ -262,7 +262,7 @@ impl StudyClient {
         places.for_each(|place| place.in_view = false);
     }
 
-    /// What the reader has chosen to see in a study.
+    /// Notes the reader's choice of options in a study.
     pub fn choose(&self, study: Study, options: String) {
         if let Some(place) =
             self.state.borrow_mut().places.iter_mut().find(|place| place.study == study)
@@ -431,7 +431,7 @@ impl Drop for StudyClient {
 }
 
 impl State {
-    /// What is to be done next, the message that asks for it, and what of it is given away.
+    /// The next task, the message that requests it, and the buffers that are transferred.
     fn next(&mut self) -> Option<(Task, Array, Array)> {
         if let Some(Errand::Read(bytes)) = self.errands.front() {
             let message = Array::of2(&"trace".into(), bytes);
@@ -442,7 +442,7 @@ impl State {
         self.words().map(|(task, message)| (task, message, Array::new()))
     }
 
-    /// What is to be done next that is asked for in words.
+    /// The next task whose request is plain text, and its message.
     fn words(&mut self) -> Option<(Task, Array)> {
         match self.errands.pop_front() {
             Some(Errand::Read(_)) => None,
@@ -522,14 +522,14 @@ impl State {
     }
 }
 
-/// What the module says of each knob: meaning and HTML, one behind the other.
+/// Meaning and HTML of each knob, from the alternating texts of the module's answer.
 fn abouts(answer: &JsValue) -> Vec<About> {
     let mut texts = answer.unchecked_ref::<Array>().iter().filter_map(|it| it.as_string());
     let about = || Some(About { meaning: texts.next()?, html: texts.next()? });
     std::iter::from_fn(about).collect()
 }
 
-/// How far a place is above or below the window, in pixels; 0 where some of it is in there.
+/// Distance of a place above or below the window, in pixels; 0 if some of it is in there.
 fn from_window(host: &HtmlElement) -> i32 {
     let at = host.get_bounding_client_rect();
     let height = window().inner_height().ok().and_then(|height| height.as_f64());

@@ -70,7 +70,7 @@ pub(super) fn cells(numbers: &Numbers, report: &Report, id: &str) -> Option<Stri
     maps::csv(report, id)
 }
 
-/// What stands there until it is looked at.
+/// Placeholder of the study until it is scrolled into view.
 pub(super) fn waiting() -> Markup {
     html! {
         section.loads.waiting aria-labelledby="loads-title" {
@@ -215,7 +215,7 @@ fn steps(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     lines_figure(STEPS, "Imbalance over steps", caption, &chart, width)
 }
 
-/// Is there a planner?
+/// Whether there is a planner.
 fn plans(numbers: &Numbers) -> bool {
     numbers.plan.design().routing.planner != Planner::None
 }

@@ -37,7 +37,7 @@ impl Pin {
         pins.first().filter(|pin| !pin.is_of(numbers.plan.design()))
     }
 
-    /// Is it that design?
+    /// Whether the pin is of that design.
     pub(super) fn is_of(&self, design: &Design) -> bool {
         self.numbers.plan.design() == design
     }

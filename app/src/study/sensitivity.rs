@@ -16,7 +16,7 @@ use crate::present::name::spelled;
 /// The heading.
 pub(super) const TITLE: &str = "Sensitivity: which knobs matter";
 
-/// So many knobs are shown at once; the others are in a list below.
+/// Maximum number of knobs shown at once; the others are in a list below.
 const MAX_KNOBS: usize = 12;
 
 /// Half the width of a row's bars, in its own units.

@@ -8,12 +8,12 @@ use crate::insight::spec::{self, set};
 use crate::present::choices::choices;
 
 choices! {
-    /// How a knob varies; a person can choose all but the last.
+    /// Form in which a knob varies; a person can choose all but the last.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Form {
         /// Its name in controls.
         name: &'static str,
-        /// What people read.
+        /// Label for people.
         label: &'static str;
         /// These values.
         Values = "values", "these values";
@@ -23,13 +23,13 @@ choices! {
         Powers = "powers_of_two", "powers of two";
         /// Divisors of a number or of another knob.
         Divisors = "divisors_of", "divisors of";
-        /// The same as another knob, or a ratio of it.
+        /// Tied to another knob, or to a ratio of it.
         Same = "same_as", "tied to a knob";
-        /// So many dense layers in front.
+        /// Number of dense layers in front.
         Dense = "dense_layers", "dense layers in front";
-        /// As many no-op layers as fill the chunks.
+        /// Number of no-op layers that fills the chunks.
         Fill = "fill", "fills the chunks";
-        /// None that is known.
+        /// No known form.
         Other = "other", "see the text";
     }
 }
@@ -82,7 +82,7 @@ impl Form {
         }
     }
 
-    /// What stands behind a knob that begins to vary so, with what it had before.
+    /// Initial entry of a knob that gets this form, derived from its entry before.
     #[must_use]
     pub fn start(self, knob: KnobId, before: &Tree) -> Tree {
         let (low, high) = ends(before);
@@ -138,7 +138,7 @@ pub struct Entry {
     pub path: Vec<String>,
     /// The knob; none where the name isn't known.
     pub knob: Option<KnobId>,
-    /// How it varies.
+    /// The form in which it varies.
     pub tree: Tree,
 }
 
