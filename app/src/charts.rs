@@ -61,7 +61,7 @@ pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
     fit(WIDTHS.into_iter().map(draw))
 }
 
-/// The same for a chart that has the page's whole width.
+/// A chart that has the page's whole width, drawn as by [`for_any_width`] and for that width.
 #[must_use]
 pub fn for_any_page(draw: impl Fn(u32) -> String) -> String {
     fit(WIDTHS.into_iter().chain([WIDE]).map(draw))

@@ -24,7 +24,7 @@ const MIN_PLOT: i32 = 200;
 /// The headers of the two columns of values.
 const HEADERS: [&str; 2] = ["GB", "Exposed"];
 
-/// What a device sends in a step, per axis, collective and link.
+/// Bytes that a device sends in a step, per axis, collective and link.
 #[must_use]
 pub fn communication(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
     let width = drawn_width(width);
@@ -111,7 +111,7 @@ pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
 }
 
-/// The same exchange of another design.
+/// Row of the other design with the same axis, collective and link.
 fn other<'e>(ghost: Ghost<'e>, row: &Communication) -> Option<&'e Communication> {
     let is_it = |it: &&Communication| {
         it.axis == row.axis && it.collective == row.collective && it.link == row.link

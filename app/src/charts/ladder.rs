@@ -19,11 +19,11 @@ const GAP: i32 = 2;
 /// A change and where it leads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rung {
-    /// What changes, with its number.
+    /// The change, with its number.
     pub title: String,
     /// MFU after it, as a ratio.
     pub mfu: f64,
-    /// What is published for this design.
+    /// MFU that is published for this design.
     pub published: Option<f64>,
     /// The range over designs that it stands for, where only the range is known.
     pub range: Option<(f64, f64)>,

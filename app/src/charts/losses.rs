@@ -38,7 +38,7 @@ const COLUMN: i32 = 66;
 struct Column {
     label: String,
     title: String,
-    /// What a press leads to.
+    /// Id of the row in the list of losses that a press opens; empty without one.
     opens: String,
     ink: Ink,
     fill: Fill,

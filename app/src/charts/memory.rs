@@ -37,7 +37,7 @@ const PLOT_HEIGHT: i32 = 216;
 /// Least width of a bar with the gap beside it; with more stages than fit, neighbours share one.
 const MIN_SLOT: i32 = 3;
 
-/// What the bars show.
+/// Bars of the chart, their ghosts and their limit.
 struct Bars<'e> {
     stages: &'e [StageEstimate],
     /// A design with as many stages.
@@ -154,7 +154,7 @@ fn y_axis(peak: f64, limit: f64) -> Axis {
     axis
 }
 
-/// What stands below stages of which `share` have a bar in common.
+/// Axis title of stages of which `share` have a bar in common.
 pub(super) fn stages_title(share: usize) -> String {
     match share {
         1 => String::from("Pipeline stage"),
@@ -226,7 +226,7 @@ impl Bars<'_> {
         }
     }
 
-    /// The same stage of the other design.
+    /// The other design, and its stage of the same number.
     fn other(&self, stage: &StageEstimate) -> Option<(&Compared<'_>, &StageEstimate)> {
         let ghost = self.ghost?;
         Some((ghost, ghost.estimate.stages.iter().find(|it| it.stage == stage.stage)?))

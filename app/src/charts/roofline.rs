@@ -31,7 +31,7 @@ pub fn name(operator: &Operator) -> String {
     format!("{}, {}, {}", operator.name, operator.direction.label(), operator.unit.label())
 }
 
-/// The same of an exchange.
+/// A name of an exchange, as [`name`] of an operator.
 #[must_use]
 pub fn exchange_name(point: &ExchangePoint) -> String {
     let row = &point.row;
@@ -39,7 +39,7 @@ pub fn exchange_name(point: &ExchangePoint) -> String {
     format!("{} {collective}, {}", row.axis.name().to_uppercase(), link_words(row.link))
 }
 
-/// What a link is called.
+/// Words for a link.
 #[must_use]
 pub const fn link_words(link: LinkLevel) -> &'static str {
     match link {

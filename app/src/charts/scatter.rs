@@ -37,10 +37,10 @@ pub struct Point {
     pub num_devices: u64,
     /// Predicted over measured step time.
     pub ratio: f64,
-    /// What it ran on.
+    /// Family of its accelerators.
     pub family: Family,
-    /// What is told apart by its place beside others with the same number of devices: the run's
-    /// place in its file, so that a point stays where it is whatever else is shown.
+    /// The run's place in its file. It tells the point from others with the same number of devices,
+    /// so that it stays where it is whatever else is shown.
     pub place: usize,
 }
 
@@ -238,7 +238,7 @@ fn legend(width: i32) -> Legend {
     Legend::new(width, keys.chain([band]).collect())
 }
 
-/// How far a ratio is from one, as a factor of at least one.
+/// Factor of at least one by which a ratio is off from one.
 fn off(ratio: f64) -> f64 {
     if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(1e-9) }
 }

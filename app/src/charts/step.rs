@@ -21,7 +21,7 @@ const BAR: i32 = 16;
 /// One bar of the waterfall.
 struct Row {
     label: &'static str,
-    /// What a press leads to: the list of losses has a row of that name.
+    /// Id of the row in the list of losses that a press opens.
     opens: String,
     meaning: &'static str,
     ink: Ink,
@@ -130,7 +130,7 @@ pub fn step_breakdown_table(estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header.collect()).chain(rows).collect()
 }
 
-/// What takes time, each part where the one before ends, and at last the sum.
+/// Parts of the step, each from the end of the one before, and at last the sum.
 fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
     let mut end = 0.0;
     let mut rows = Vec::with_capacity(parts.len() + 1);
@@ -152,7 +152,7 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
     rows
 }
 
-/// What each row has of the step, whose row is the last: the others add up to it.
+/// Share of the step in each row; the last row is the step, to which the others add up.
 fn shares(rows: &[Row]) -> Vec<String> {
     let parts = rows.split_last().map_or(&[][..], |(_, parts)| parts);
     let seconds: Vec<f64> = parts.iter().map(Row::seconds).collect();

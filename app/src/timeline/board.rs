@@ -13,10 +13,10 @@ use crate::draw::surface::Surface;
 /// One press of a key or button zooms and moves by this much.
 const ZOOM: f64 = 0.6;
 const MOVE: f64 = 0.2;
-/// A pointer takes a block that is this near, in pixels.
+/// Distance from a block within which a pointer takes it, in pixels.
 const NEAR: f64 = 4.0;
 
-/// What was done, for those who follow.
+/// Result of a command or gesture, for followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
     /// Nothing, or nothing that anyone follows.
@@ -29,12 +29,12 @@ pub(super) enum Done {
     NothingToClear,
 }
 
-/// What a picture shows and where one is in it.
+/// Contents of a picture and the window on them.
 #[derive(Default)]
 pub(super) struct Board {
     lanes: Option<Arc<dyn Lanes + Send + Sync>>,
     track: Option<(Track, String)>,
-    /// Is there room for a track?
+    /// Whether there is room for a track.
     has_track: bool,
     window: Option<Window>,
     /// Width and height, in pixels of the page.
@@ -71,7 +71,7 @@ impl Board {
         self.track = track;
     }
 
-    /// What the lane holds that stands out.
+    /// Track of the lane that stands out.
     pub(super) fn track(&self) -> Option<&Track> {
         self.track.as_ref().map(|(track, _)| track)
     }
@@ -137,7 +137,7 @@ impl Board {
         }
     }
 
-    /// How long a block is on average, in seconds.
+    /// Mean duration of a block, in seconds.
     pub(super) fn mean_block(&self) -> f64 {
         let Some(lanes) = self.lanes.as_deref() else { return 1.0 };
         let (mut sum, mut count) = (0.0, 0);

@@ -19,7 +19,7 @@ pub(super) const LIVE: &str = "data-live";
 /// Gives what is shown, or says in a sentence why there is nothing.
 type Show = Arc<dyn Fn() -> Result<Scene, String> + Send + Sync>;
 
-/// What a figure of a timeline needs. `show` is called untracked.
+/// Inputs of a figure of a timeline. `show` is called untracked.
 pub struct TimelineFigure {
     /// The id of its heading, and part of its files' names.
     pub id: &'static str,
@@ -33,7 +33,7 @@ pub struct TimelineFigure {
     pub changes: Signal<()>,
 }
 
-/// What is drawn in a figure.
+/// Subject of a figure that is drawn in the browser.
 pub struct Subject {
     /// The figure's id, which is part of its files' names.
     pub id: &'static str,

@@ -5,7 +5,7 @@ const STILL: f64 = 5.0;
 /// Two fingers closer than this don't zoom any further.
 const CLOSEST: f64 = 24.0;
 
-/// What a movement asks for, in pixels of the page.
+/// Change of the window by a movement, in pixels of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
     /// Nothing.
@@ -81,7 +81,7 @@ impl Gesture {
         self.pointers.retain(|pointer| pointer.id != id);
     }
 
-    /// Is a picture being dragged or pinched?
+    /// Whether a picture is being dragged or pinched.
     pub(super) fn is_moving(&self) -> bool {
         self.moved && !self.pointers.is_empty()
     }

@@ -83,7 +83,7 @@ impl Layout {
     }
 }
 
-/// What a picture shows.
+/// Contents of a picture for one frame.
 pub(super) struct Picture<'a> {
     pub(super) lanes: &'a dyn Lanes,
     pub(super) window: Window,

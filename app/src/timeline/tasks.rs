@@ -95,7 +95,7 @@ pub(super) fn task_at(timeline: &Timeline, spot: Spot) -> Option<(Task, f64, f64
     Some((task, *timeline.start.get(place)?, *timeline.end.get(place)?))
 }
 
-/// What a task waited for, in a sentence.
+/// Cause of a task's wait, in a sentence.
 pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     let Some((task, start, _)) = task_at(timeline, spot) else { return String::new() };
     let before = spot.index.checked_sub(1).map(|index| Spot { index, ..spot });
@@ -125,7 +125,7 @@ pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     }
 }
 
-/// Of the tasks whose results a task needs: the last to end, and when.
+/// The last to end of the tasks whose results a task needs, and its end.
 fn last_needed(timeline: &Timeline, stage: usize, task: &Task) -> Option<(Spot, f64)> {
     let forward = task.forward().and_then(|(chunk, micro_batch)| {
         let at = neighbour(timeline, stage, chunk, -1)?;
@@ -214,7 +214,7 @@ pub(super) fn fullest(scene: &Scene) -> usize {
     best.0
 }
 
-/// What the pair of a stage is headed by.
+/// Heading of a stage's pair.
 pub(super) fn pair_heading(stage: usize) -> String {
     format!("One pair of stage {stage}: what runs on what")
 }

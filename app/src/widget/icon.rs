@@ -27,11 +27,11 @@ pub enum Icon {
     Steps,
     /// Look for something.
     Search,
-    /// What is chosen for all pages.
+    /// Settings for all pages.
     Settings,
-    /// What a press unfolds.
+    /// Unfolds something below.
     Down,
-    /// What is seldom wanted.
+    /// Menu of seldom used actions.
     More,
     /// To a file.
     Export,
