@@ -21,7 +21,7 @@ pub struct RawQuery(pub String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeCookie(pub Option<String>);
 
-/// What a preview of the page's link shows beside title and description.
+/// Addresses in a preview of the page's link, beside title and description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The page's whole address.

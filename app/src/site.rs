@@ -33,7 +33,7 @@ pub enum Place {
     Search,
     /// Designs beside each other, and talk about one.
     Compare,
-    /// What is known, and how far to trust it.
+    /// Reading: methods, results, and how far to trust them.
     Learn,
 }
 
@@ -176,7 +176,7 @@ pages! {
         title: "Build a sweep",
         about: "Vary knobs, set constraints and objectives, and see every design worth building",
     }
-    /// How a design answers.
+    /// Serving of a design: tokens per second, latency and requests.
     Serving {
         path: "/serving",
         place: Some(Place::Search),
@@ -186,7 +186,7 @@ pages! {
         about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
                 that memory holds, with the best layouts and the command that starts them",
     }
-    /// What a run costs.
+    /// Budget of a training run: days, device-hours, money and energy.
     Budget {
         path: "/budget",
         place: Some(Place::Search),
@@ -206,7 +206,7 @@ pages! {
         about: "Up to four training designs beside each other: what differs, what it does to every \
                 metric, and whether the difference is larger than the error",
     }
-    /// What the site teaches, on one page.
+    /// Overview of what the site teaches.
     Learn {
         path: "/learn",
         place: Some(Place::Learn),

@@ -51,7 +51,7 @@ pub(crate) struct Axis {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) ticks: Vec<Tick>,
-    /// What the labels count, with the unit.
+    /// Title of the axis: the quantity, with its unit.
     pub(crate) title: String,
 }
 

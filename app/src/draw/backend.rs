@@ -24,7 +24,7 @@ use crate::present::html::escape_into;
 /// Distance between two lines of a hatch, in pixels.
 const HATCH_PITCH: i32 = 5;
 
-/// What drawing gives: this backend can't fail.
+/// Result of drawing: this backend can't fail.
 pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// Writes the marks of a chart to a string.

@@ -70,7 +70,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, s
     write(canvas, words, at, ink, side, FontStyle::Normal);
 }
 
-/// The same in bold.
+/// Writes a text in bold, as [`text`] does.
 pub(crate) fn strong(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, side: HPos) {
     write(canvas, words, at, ink, side, FontStyle::Bold);
 }
@@ -131,7 +131,7 @@ pub(crate) fn inside(canvas: &Canvas<'_>, from: (i32, i32), to: (i32, i32)) {
     put(canvas, &Written(write));
 }
 
-/// How a mark is filled.
+/// Filling of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
     /// All of it.
@@ -156,7 +156,7 @@ pub(crate) struct Mark {
     pub(crate) fill: Fill,
 }
 
-/// What the backend writes by itself, at its place in the drawing.
+/// Element that the backend writes by itself, at its place in the drawing.
 struct Written<F>(F);
 
 impl<F> PointCollection<'_, (i32, i32)> for &Written<F> {

@@ -9,7 +9,7 @@ use plotters_backend::BackendColor;
 
 macro_rules! inks {
     ($($(#[$doc:meta])* $Name:ident = $class:literal;)+) => {
-        /// What a mark stands for.
+        /// Meaning of a mark, which sets its colour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Ink { $($(#[$doc])* $Name,)+ }
 
@@ -31,7 +31,7 @@ inks! {
     Axis = "chart-axis";
     /// The limit that bars should stay under.
     Limit = "chart-limit";
-    /// What is over the limit.
+    /// Amount over the limit.
     Over = "chart-over";
     /// Memory of weights.
     Weights = "chart-weights";
@@ -47,7 +47,7 @@ inks! {
     Reserve = "chart-reserve";
     /// Time that a perfect machine needs too.
     Ideal = "chart-ideal";
-    /// What an accelerator could do.
+    /// Peak of an accelerator.
     Peak = "chart-peak";
     /// Time of kernels beyond the ideal: compute.
     Compute = "chart-compute";
@@ -83,13 +83,13 @@ inks! {
     GraceBlackwell = "chart-grace-blackwell";
     /// A run on something else.
     OtherFamily = "chart-other-family";
-    /// What a change leaves as it was.
+    /// Amount that a change leaves as it was.
     Kept = "chart-kept";
-    /// What a change adds.
+    /// Amount that a change adds.
     Gain = "chart-gain";
-    /// What a change takes away.
+    /// Amount that a change takes away.
     Loss = "chart-loss";
-    /// What a paper reports.
+    /// Value that a paper reports.
     Published = "chart-published";
     /// Where it may lie.
     Range = "chart-range";

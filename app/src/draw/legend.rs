@@ -32,7 +32,7 @@ impl Key {
     }
 }
 
-/// What a legend shows before the words.
+/// Sample mark in front of a legend's text.
 pub(crate) enum Swatch {
     /// A piece of a bar, with the letter that stands on it.
     Bar(Fill, &'static str),

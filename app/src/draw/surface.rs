@@ -31,21 +31,21 @@ impl Area {
         (self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
-    /// The same without a margin on each side.
+    /// The rectangle without a margin on each side.
     pub(crate) const fn inset(&self, by: f64) -> Self {
         let (width, height) = (self.width - 2.0 * by, self.height - 2.0 * by);
         Self { left: self.left + by, top: self.top + by, width, height }
     }
 }
 
-/// What fills a mark.
+/// Filling of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Paint {
     Plain(Hue),
     Tiled(Tile),
 }
 
-/// What a line is drawn with.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stroke {
     pub(crate) hue: Hue,
@@ -73,7 +73,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// How words are written.
+/// Weight or direction of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
     Plain,

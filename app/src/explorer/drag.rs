@@ -10,12 +10,12 @@ use super::Explorer;
 use crate::explorer::history::History;
 use crate::insight::numbers::Numbers;
 
-/// What was there before a drag.
+/// State before a drag.
 #[derive(Clone, Debug)]
 pub(super) struct Before {
     design: Design,
     numbers: Arc<Numbers>,
-    /// Was the drag given up? Then what it still moves to doesn't count.
+    /// Whether the drag was given up; its further moves don't count then.
     is_given_up: bool,
 }
 

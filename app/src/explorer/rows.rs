@@ -9,14 +9,14 @@ use model::design::{Design, KnobId};
 use model::knob::Value;
 use model::violation::Violation;
 
-/// What the row of a knob follows.
+/// Signals that the row of a knob follows.
 #[derive(Clone, Copy)]
 pub struct Row {
     /// The value.
     pub value: RwSignal<Value>,
-    /// Does it differ from the preset?
+    /// Whether it differs from the preset.
     pub is_changed: RwSignal<bool>,
-    /// Does a broken rule name it?
+    /// Whether a broken rule names it.
     pub is_broken: RwSignal<bool>,
 }
 

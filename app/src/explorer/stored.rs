@@ -12,7 +12,7 @@ pub const PATH: &str = "/d";
 /// The name of the document's field that holds a stored design's link.
 pub const LINK_FIELD: &str = "stored-link";
 
-/// What the server says of a stored design.
+/// A stored design, as the server describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The design's query string.

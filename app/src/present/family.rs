@@ -45,7 +45,7 @@ impl Family {
         found.map_or(Self::Other, |(_, family)| family)
     }
 
-    /// What people read.
+    /// Label for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {

@@ -10,14 +10,14 @@ use model::{Plan, Range};
 
 use crate::present::{format, name};
 
-/// What is known of a metric's error.
+/// Error of a metric, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     /// Errors on published runs of sources that the constants were not fitted on.
     Range(Range),
     /// A verdict on the peak memory.
     AsPeakMemory,
-    /// A count that is exact in the mean, and by token between so many fewer and more.
+    /// A count that is exact in the mean; by token it differs by these two, fewer and more.
     ByToken([f64; 2]),
     /// A count or a formula: its definition makes it exact.
     Exact,
@@ -25,7 +25,7 @@ pub enum Expected {
     Derived,
 }
 
-/// What is known of the error of a metric of this plan.
+/// Error of a metric of this plan, as far as it is known.
 #[must_use]
 pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
     if let Some(range) = model::range(plan, metric) {
@@ -106,7 +106,7 @@ fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     spanned(factors.map(|factor| value * factor), metric)
 }
 
-/// The same as differences from it.
+/// A metric's range, given as differences from its value.
 fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = format::number(metrics.get(metric));
     spanned(differences.map(|difference| value + difference), metric)
@@ -116,7 +116,7 @@ fn spanned(ends: [f64; 2], metric: MetricId) -> String {
     format::span(ends.map(|end| format::metric(metric, MetricValue::Number(end)).to_string()))
 }
 
-/// What the range is taken from.
+/// Basis of the range: the published runs that it is taken from.
 #[must_use]
 pub fn basis(range: &Range) -> String {
     let basis = range.basis;
@@ -150,8 +150,8 @@ pub fn basis(range: &Range) -> String {
     text
 }
 
-/// What is said of a design whose rates runs of one's own have told: its profile, and that the
-/// ranges are of designs without one.
+/// Note on a design with rates from a profile of one's own runs: the profile, and that the ranges
+/// are of designs without one.
 #[must_use]
 pub fn of_profile(design: &Design) -> Option<String> {
     let name = design.kernel.profile.as_deref()?;

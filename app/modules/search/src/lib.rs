@@ -31,14 +31,14 @@ impl Finder {
         self.0.step_alone()
     }
 
-    /// What is found so far, as the command line prints it, without the seconds that it took;
-    /// nothing where no layout can mend the design.
+    /// Layouts found so far, as the command line prints them, without the seconds that it took;
+    /// `None` if no layout can mend the design.
     #[must_use]
     pub fn json(&self) -> Option<String> {
         self.0.json()
     }
 
-    /// What is found so far, as HTML.
+    /// Layouts found so far, as HTML.
     #[must_use]
     pub fn html(&self) -> String {
         self.0.html()

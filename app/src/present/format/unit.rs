@@ -22,7 +22,7 @@ thread_local! {
 }
 
 impl MemoryUnit {
-    /// What the visitor chose for whom this thread writes.
+    /// Unit chosen by the visitor for whom this thread writes.
     #[must_use]
     pub fn chosen() -> Self {
         MEMORY_UNIT.get()
@@ -106,7 +106,7 @@ impl<T> PerUnit<T> {
         Self { binary: OnceLock::new(), decimal: OnceLock::new() }
     }
 
-    /// What was made in the visitor's unit; it is made when it is first asked for.
+    /// The value for the visitor's unit; it is made when it is first requested.
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         let made = match MemoryUnit::chosen() {
             MemoryUnit::Binary => &self.binary,
