@@ -83,7 +83,7 @@ pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
     request_animation_frame(move || set_timeout(act, Duration::ZERO));
 }
 
-/// The text at an address; none where it can't be had.
+/// The text at an address; `None` if it can't be fetched.
 pub(crate) async fn fetched(address: &str) -> Option<String> {
     let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
     let response: Response = response.dyn_into().ok()?;
@@ -91,7 +91,7 @@ pub(crate) async fn fetched(address: &str) -> Option<String> {
     JsFuture::from(text).await.ok()?.as_string()
 }
 
-/// The status and the text of the answer to what is sent; none where nobody answers.
+/// Status and text of the answer to a POST request; `None` without an answer.
 pub(crate) async fn posted(address: &str, body: &JsValue) -> Option<(u16, String)> {
     sent("POST", address, body).await
 }
@@ -153,7 +153,7 @@ pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
     });
 }
 
-/// Do single letters act as keys?
+/// Whether single letters act as keys.
 #[must_use]
 pub fn letter_keys() -> bool {
     cookies().is_none_or(|cookies| !cookies.split("; ").any(|cookie| cookie == "keys=off"))

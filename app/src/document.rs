@@ -30,7 +30,7 @@ pub struct Preview {
     pub picture: String,
 }
 
-/// Where the built site's files are, by their hashed names.
+/// Addresses of the built site's files, by their hashed names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFiles {
     /// The explorer's module.

@@ -2,7 +2,7 @@
 //!
 //! One signal holds the design. The checked plan and the estimate are memos of it, so a number on
 //! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
-//! The rows of the knobs are told what changes for them.
+//! The rows of the knobs are notified of their changes.
 
 mod drag;
 pub mod history;
@@ -208,7 +208,7 @@ impl Explorer {
         }
     }
 
-    /// Has another design been shown since the page was opened?
+    /// Whether another design has been shown since the page was opened.
     #[must_use]
     pub fn has_moved(self) -> bool {
         self.moved.get()
@@ -464,7 +464,7 @@ impl Explorer {
         self.step(History::redo);
     }
 
-    /// Goes to the design after so many steps of the history.
+    /// Goes to the design after `place` steps of the history.
     pub fn go(self, place: usize) {
         self.step(|history, now| history.go(place, now));
     }

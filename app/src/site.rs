@@ -23,8 +23,8 @@ pub enum Module {
     Reviews,
 }
 
-/// A place of the site: the header of every page names these, and below it stand the pages of the
-/// one at hand.
+/// A place of the site: the header of every page names these, and below it the pages of the current
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// One design: its knobs and all that follows from them.
@@ -118,7 +118,7 @@ macro_rules! pages {
                 match self { $(Self::$Name => $label,)+ }
             }
 
-            /// The module that takes the page over; none where the server alone writes it.
+            /// The module that takes the page over; `None` if the server alone writes it.
             #[must_use]
             pub const fn module(self) -> Option<Module> {
                 match self { $(Self::$Name => $module,)+ }
@@ -268,7 +268,7 @@ pages! {
         label: Some("Guide"),
         module: None,
     }
-    /// Which model computes the numbers, and what it rests on.
+    /// Version and sources of the model that computes the numbers.
     About {
         path: "/about",
         place: Some(Place::Learn),

@@ -36,7 +36,7 @@ choices! {
     pub enum Study {
         /// Its name in a page and in messages to the worker.
         id: &'static str,
-        /// When it follows the knobs.
+        /// Pace at which it follows the knobs.
         pace: Pace;
         /// Single changes that would help, and what would make the design fit.
         Advice = "advice", Pace::AtRest;
@@ -44,7 +44,7 @@ choices! {
         Nearest = "nearest", Pace::Live;
         /// Memory per device of each stage.
         Memory = "memory", Pace::Live;
-        /// Where the step's time goes.
+        /// Breakdown of the step's time.
         Step = "step", Pace::Live;
         /// Bytes that a device sends, per axis.
         Communication = "communication", Pace::Live;
@@ -77,14 +77,14 @@ choices! {
     }
 }
 
-/// When a study follows the knobs.
+/// Pace at which a study follows the knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// At each change.
+    /// Runs at each change.
     Live,
-    /// When the knobs rest: it takes many estimates.
+    /// Runs when the knobs rest: it takes many estimates.
     AtRest,
-    /// At each change as long as the reader has asked for it: it has no place on the page.
+    /// Runs at each change as long as the reader has it open: it has no place on the page.
     Asked,
 }
 

@@ -45,7 +45,7 @@ pub use watch::PLAN;
 
 /// Data of a timeline. Only the timeline itself is required.
 pub trait Source {
-    /// When each task runs.
+    /// Start and end of each task.
     fn timeline(&self) -> &Timeline;
 
     /// Amount that a stage holds over time: micro-batches in flight by default.

@@ -231,7 +231,7 @@ fn x_axis(points: &[Point], current: u64) -> Axis {
             rule: None,
         }
     });
-    // A single point stands in the middle.
+    // A single point is in the middle.
     let to_apart = if to > from { 0.0 } else { 0.5 };
     Axis {
         from: from - to_apart,

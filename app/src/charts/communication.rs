@@ -18,7 +18,7 @@ use crate::draw::text::{TEXT_SIZE, figure, finite, percent, text_width};
 /// Height of a bar, in pixels.
 const BAR: i32 = 14;
 
-/// Least length of the longest bar beside its label; else the label stands above it.
+/// Least length of the longest bar beside its label; if it is shorter, the label is above it.
 const MIN_PLOT: i32 = 200;
 
 /// The headers of the two columns of values.
@@ -208,7 +208,7 @@ fn label(rows: &[&Communication]) -> String {
     label
 }
 
-/// Where the rows stand.
+/// Positions of the rows.
 struct Layout {
     width: i32,
     /// Widths of the columns of values.
@@ -216,7 +216,7 @@ struct Layout {
     top: i32,
     /// Height of a row.
     row: i32,
-    /// Whether label, bar and values share a line; else the bar stands below the other two.
+    /// Whether label, bar and values share a line; else the bar is below the other two.
     beside: bool,
 }
 

@@ -57,7 +57,7 @@ impl Compared<'_> {
         LOOKS.get(self.place).copied().unwrap_or(LOOKS[0])
     }
 
-    /// The letter that stands for it.
+    /// Letter of the design in the chart.
     fn letter(&self) -> &'static str {
         self.look().0
     }

@@ -31,7 +31,7 @@ pub struct Line {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// Whether its points stand by themselves, without a line between them.
+    /// Whether its points are separate, without a line between them.
     pub is_apart: bool,
 }
 

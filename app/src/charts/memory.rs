@@ -16,7 +16,7 @@ use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
 use crate::present::format;
 
-/// The parts of a bar from its foot up: ink and the letter that stands on it.
+/// The parts of a bar from its foot up: ink and the letter on it.
 const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [
     (Ink::Weights, "W"),
     (Ink::Gradients, "G"),
@@ -308,7 +308,7 @@ impl Bars<'_> {
     }
 }
 
-/// From the top to the foot of each part, in pixels.
+/// Range of each part from its top to its foot, in pixels.
 fn spans(stage: &StageEstimate, plot: &Plot<'_>) -> Vec<Range<i32>> {
     let mut sum = 0.0;
     let at = |value| plot.map_coordinate(&(0.0, value)).1;

@@ -17,8 +17,8 @@ use crate::present::format::{signed, whole};
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 320;
 
-/// Width of the band of points with the same number of devices, in octaves: beside each other they
-/// can be told apart.
+/// Width of the band of points with the same number of devices, in octaves: they are beside each
+/// other, so that each is visible.
 const SPREAD: f64 = 0.7;
 
 /// The axis reaches at least and at most so far from a perfect prediction, as a factor.
@@ -27,7 +27,7 @@ const REACH: (f64, f64) = (1.5, 3.0);
 /// The band that is drawn: predictions within this share.
 const BAND: f64 = 0.1;
 
-/// Where the axis of errors has labels, as predicted over measured.
+/// Labels of the axis of errors, as predicted over measured.
 const RATIOS: [f64; 13] = [1.0, 1.1, 0.9, 0.8, 1.2, 0.7, 1.3, 0.6, 1.5, 0.5, 2.0, 0.4, 3.0];
 
 /// A prediction beside its measurement.
@@ -72,7 +72,7 @@ pub struct Scatter<'a> {
     left: i32,
     /// The largest ratio of the axis; the least is its inverse.
     reach: f64,
-    /// The axis of devices, in octaves; labels stand at whole ones within.
+    /// The axis of devices, in octaves; labels are at whole ones within.
     octaves: (f64, f64),
 }
 
@@ -190,7 +190,7 @@ impl<'a> Scatter<'a> {
         (x as i32, y as i32)
     }
 
-    /// Where a point stands; one off the axis stands at its end.
+    /// Position of a point; one off the axis is at its end.
     fn pixels(&self, point: &Point) -> (f64, f64) {
         let limit = octaves_of(self.reach);
         let error = octaves_of(finite(point.ratio).clamp(1.0 / self.reach, self.reach));

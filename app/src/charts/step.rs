@@ -26,7 +26,7 @@ struct Row {
     meaning: &'static str,
     ink: Ink,
     fill: Fill,
-    /// Where the bar starts and ends, in seconds since the step's start.
+    /// Start and end of the bar, in seconds since the step's start.
     from: f64,
     to: f64,
 }
@@ -64,7 +64,7 @@ pub fn loss_id(part: StepPart) -> String {
     format!("loss-{}", part.label().to_lowercase())
 }
 
-/// Where a step's time goes, from the ideal to the whole.
+/// Breakdown of a step's time, from the ideal to the whole.
 #[must_use]
 pub fn step_breakdown(estimate: &Estimate, width: u32) -> String {
     waterfall(&estimate.step.parts().collect::<Vec<_>>(), width)
@@ -239,7 +239,7 @@ fn y_axis(rows: &[Row]) -> Axis {
     Axis { from: rows.len() as f64, to: 0.0, ticks: ticks.collect(), title: String::new() }
 }
 
-/// Room for the widest text of a column, which may stand in bold.
+/// Room for the widest text of a column, which may be in bold.
 fn column(values: &[[String; 2]], index: usize) -> i32 {
     values.iter().map(|value| bold_width(&value[index], TEXT_SIZE)).max().unwrap_or(0)
 }

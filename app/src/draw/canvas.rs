@@ -91,14 +91,13 @@ pub(crate) fn polyline(canvas: &Canvas<'_>, points: Vec<(i32, i32)>, ink: Ink) {
     put(canvas, &PathElement::new(points, ink.stroke_width(2)));
 }
 
-/// Draws marks that share a title, or have none where it is empty.
+/// Draws marks that share a title; an empty one isn't written.
 pub(crate) fn titled(canvas: &Canvas<'_>, title: &str, marks: &[Mark]) {
     opening(canvas, title, "", marks);
 }
 
 /// Draws marks that share a title and open something: the step of the link beside the chart that a
-/// press stands for, or what they are marks of, as `stage-3`, where a page knows what to do with
-/// that.
+/// press takes, or the subject of the marks, as `stage-3`, if the page handles that.
 pub(crate) fn opening(canvas: &Canvas<'_>, title: &str, opens: &str, marks: &[Mark]) {
     let write = |backend: &mut SvgBackend<'_>| {
         if !title.is_empty() {

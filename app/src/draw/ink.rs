@@ -27,7 +27,7 @@ inks! {
     OnMark = "chart-on-mark";
     /// A line that helps the eye.
     Grid = "chart-grid";
-    /// The line on which bars stand.
+    /// The line at the foot of bars.
     Axis = "chart-axis";
     /// The limit that bars should stay under.
     Limit = "chart-limit";
@@ -69,7 +69,7 @@ inks! {
     Simulated = "chart-simulated";
     /// The design that the page shows.
     Current = "chart-current";
-    /// Where predictions are close enough.
+    /// Band of errors in which predictions are close enough.
     Band = "chart-band";
     /// A run on Ascend 910.
     Ascend = "chart-ascend";
@@ -91,7 +91,7 @@ inks! {
     Loss = "chart-loss";
     /// Value that a paper reports.
     Published = "chart-published";
-    /// Where it may lie.
+    /// Range in which a published value may lie.
     Range = "chart-range";
     /// A stage's embedding.
     EmbeddingPart = "chart-embedding-part";

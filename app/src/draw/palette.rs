@@ -58,7 +58,7 @@ hues! {
     OnMark = "--chart-on-mark";
     /// Lines that help the eye.
     Grid = "--chart-grid";
-    /// Lines on which marks stand, and those of what is empty.
+    /// Lines at the foot of marks, and outlines of empty places.
     Axis = "--chart-axis";
     /// A limit.
     Alarm = "--chart-alarm";
@@ -96,7 +96,7 @@ impl Palette {
         Self(PROPERTIES.iter().map(color).collect())
     }
 
-    /// The colours of the page that a picture stands in, whichever theme it has.
+    /// The colours of the page around a picture, whichever theme it has.
     pub(crate) fn of_page() -> Self {
         Self(PROPERTIES.iter().map(|name| format!("var({name})")).collect())
     }

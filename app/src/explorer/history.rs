@@ -47,7 +47,7 @@ impl History {
         self.open = Some(knob);
     }
 
-    /// Notes a step that stands for itself, such as another preset.
+    /// Notes a step of its own, such as another preset.
     pub fn record(&mut self, label: String, before: Design) {
         self.open = None;
         self.future.clear();
@@ -128,7 +128,7 @@ impl History {
         Some(&self.past.get(place.checked_sub(self.forgotten)?)?.design)
     }
 
-    /// The design after so many steps, however many of them have to be taken back or again.
+    /// Goes to the design after `place` steps, however many of them have to be taken back or again.
     pub fn go(&mut self, place: usize, now: &Design) -> Option<Design> {
         self.open = None;
         let before = self.place();

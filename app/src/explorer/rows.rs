@@ -1,8 +1,7 @@
 //! What the row of a knob follows: signals of its own, written only when they change.
 //!
-//! Memos of the design in their place would be asked at every change, for each of a hundred knobs
-//! and for everything that follows them, whether they still hold: that takes longer than the
-//! estimate.
+//! Memos of the design in their place would be checked at every change, for each of a hundred knobs
+//! and for everything that follows them: that takes longer than the estimate.
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};

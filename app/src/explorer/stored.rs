@@ -1,5 +1,4 @@
-//! A design that the server stored, on the explorer's page: where its link stands, and the place of
-//! what the server says of it.
+//! A design that the server stored, on the explorer's page: its link, and the place of its banner.
 //!
 //! The server writes the words; the browser takes them over as they are. The first change leads to
 //! the address of a link, and the style sheet then shows that the stored design was left.

@@ -1,5 +1,5 @@
-//! Which of two designs is better in a metric, and why neither may be: the one rule by which
-//! anything stands green or red.
+//! Comparison of two designs in a metric, and the reasons why neither may be better: the one rule
+//! for everything in green or red.
 
 use model::design::{Design, KnobId};
 use model::metric::{Better, MetricId};
@@ -18,7 +18,7 @@ pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Opt
     compares.then_some((now > then) == (better == Better::Higher))
 }
 
-/// Why a metric of two designs doesn't say which is better.
+/// Reason why a metric of two designs doesn't show which is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hindrance {
     /// They train different models, or on sequences of different length.
@@ -56,7 +56,7 @@ impl Hindrance {
         }
     }
 
-    /// Does it hold between two designs?
+    /// Whether two designs differ in this respect.
     #[must_use]
     pub fn holds(self, one: &Design, other: &Design) -> bool {
         let differs = |knobs: &[KnobId]| knobs.iter().any(|id| one.get(*id) != other.get(*id));
@@ -71,7 +71,7 @@ impl Hindrance {
         }
     }
 
-    /// Does it take the meaning from a metric's difference?
+    /// Whether it makes a metric's difference meaningless.
     const fn hinders(self, metric: MetricId) -> bool {
         match metric {
             MetricId::mfu | MetricId::model_tflops_per_device => {

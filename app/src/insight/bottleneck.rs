@@ -45,7 +45,7 @@ pub fn fullest_stage(estimate: &Estimate) -> Option<&StageEstimate> {
     estimate.stages.iter().max_by(|a, b| fuller(a, b))
 }
 
-/// By memory; of two equal stages the earlier one counts as the fuller.
+/// Order by memory; of two equal stages the earlier one counts as the fuller.
 fn fuller(left: &StageEstimate, right: &StageEstimate) -> std::cmp::Ordering {
     let (a, b) = (left.memory.peak().get(), right.memory.peak().get());
     a.total_cmp(&b).then(right.stage.cmp(&left.stage))
@@ -63,7 +63,7 @@ fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
     losses
 }
 
-/// Where the step goes; whose peak the ideal is at, where there are two.
+/// Sentence on the largest losses of the step, and on the peak of the ideal if there are two.
 fn time_sentence(
     estimate: &Estimate,
     losses: &[(StepPart, Seconds)],

@@ -91,9 +91,9 @@ pub fn freed_by(saved: &SavedTensor) -> String {
 /// Module whose memory a knob of its own frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// By computing it again.
+    /// Recomputation in the backward pass.
     Recompute(RecomputeModule),
-    /// By taking it to the host.
+    /// Swap to host memory.
     Swap(SwapModule),
 }
 

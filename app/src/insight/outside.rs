@@ -75,7 +75,7 @@ pub fn outside(numbers: &Numbers) -> Vec<Outside> {
     found
 }
 
-/// A change with what it brings; none where it breaks a rule, doesn't fit or brings too little.
+/// A change with its gain; `None` if it breaks a rule, doesn't fit or gains too little.
 fn tried(numbers: &Numbers, (knob, value): (KnobId, Value)) -> Option<Outside> {
     let mut design = numbers.plan.design().clone();
     design.set(knob, &value).ok()?;
@@ -111,7 +111,7 @@ fn software(design: &Design) -> Vec<(KnobId, Value)> {
     later.map(|state| (KnobId::software, Value::Text(state.name().into()))).collect()
 }
 
-/// Number formats with operands of at most so many bytes and more than half of it, where the design
+/// Number formats with operands of at most `bytes` bytes and more than half of it, if the design
 /// computes in wider ones.
 fn formats(design: &Design, bytes: f64) -> Vec<(KnobId, Value)> {
     let row = design.cluster.accelerator.row();

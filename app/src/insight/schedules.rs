@@ -47,7 +47,7 @@ pub struct Run {
     pub metrics: Metrics,
 }
 
-/// Why a schedule can't run.
+/// Reason why a schedule can't run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The first broken rule, in a sentence.
@@ -144,7 +144,7 @@ pub fn under(design: &Design, method: Method) -> Design {
         trial.schedule.microbatch_group_size_per_vp_stage = None;
     }
     split_evenly(&mut trial);
-    // One may need the other, so each is asked twice.
+    // One may need the other, so each is tried twice.
     for switch in SWITCHES.into_iter().chain(SWITCHES) {
         let broken = Plan::new(&trial).err().unwrap_or_default();
         let on = Value::Flag(true);
@@ -181,8 +181,8 @@ fn chunks_of(design: &Design, method: Method) -> u64 {
 
 /// Puts equal slots in place of a layout, or of no-op layers, for another number of chunks.
 ///
-/// The slots that are missing are empty ones behind the last MTP layer; of several the first stands
-/// behind the last layer, where it leaves room for the head beside an MTP layer.
+/// Missing slots become empty ones behind the last MTP layer; of several the first is behind the
+/// last layer, where it leaves room for the head beside an MTP layer.
 fn split_evenly(trial: &mut Design) {
     let parallel = &trial.parallel;
     let stages = parallel.pipeline_model_parallel_size;

@@ -118,8 +118,7 @@ pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
     usual.into_iter().find(|(id, _)| *id == knob).map(|(_, value)| value)
 }
 
-/// The whole number that an unset knob stands for; none where it stands for there being no such
-/// thing.
+/// Whole number that an unset knob implies; `None` if unset means that there is no such thing.
 fn usual_count(design: &Design, knob: KnobId) -> Option<u64> {
     let row = design.cluster.accelerator.row();
     let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node);

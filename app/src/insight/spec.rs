@@ -143,7 +143,7 @@ pub fn number(text: &str) -> Tree {
     }
 }
 
-/// A scalar as it stands in a box.
+/// A scalar as a box shows it.
 #[must_use]
 pub fn shown(tree: &Tree) -> String {
     match tree {

@@ -11,7 +11,7 @@ use model::{Estimator, Plan, estimate, solve};
 use crate::insight::sensitivity::next_values;
 use crate::present::choices::choices;
 
-/// The accelerators that stand beside the design's own, in their order.
+/// The accelerators beside the design's own, in their order.
 pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
     AcceleratorId::ALL.iter().copied().filter(|id| id.row().is_platform)
 }
@@ -101,7 +101,7 @@ fn switches() -> impl Iterator<Item = KnobId> {
 
 /// Turns off the switches that the rules of a framework refuse.
 fn switch_off(design: &mut Design) {
-    // One may need the other, so each is asked twice.
+    // One may need the other, so each is tried twice.
     for switch in switches().chain(switches()) {
         let on = Value::Flag(true);
         if design.get(switch) != on {
@@ -201,7 +201,7 @@ pub fn ranking(plan: &Plan, rows: &[Row]) -> Ranking {
         let values = next_values(design, knob, &design.get(knob)).into_iter();
         variants.extend(values.map(|value| Variant { change: Some((knob, value)) }));
     }
-    // One estimator for each strategy: its uneven loads are the same on every accelerator.
+    // One estimator for each strategy: its load imbalance is the same on every accelerator.
     let mut estimators: Vec<Estimator> = variants.iter().map(|_| Estimator::new()).collect();
     let columns: Vec<Column> = rows
         .iter()
@@ -254,7 +254,7 @@ impl Variant {
 }
 
 impl Column {
-    /// The index of the fastest strategy that fits; none where none does.
+    /// Index of the fastest strategy that fits; `None` if none does.
     #[must_use]
     pub fn best(&self) -> Option<usize> {
         let fits = |index: &usize| self.speed(*index).is_some();

@@ -1,4 +1,4 @@
-//! What is said of a knob: meaning, values, unit, names and source.
+//! Text of a knob: meaning, values, unit, names and source.
 
 use maud::html;
 use model::design::KnobId;

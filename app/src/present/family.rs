@@ -1,4 +1,4 @@
-//! Accelerators that are close relatives: few enough to be told apart in a chart.
+//! Families of accelerators that are close relatives: few enough for a mark each in a chart.
 
 /// A generation of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,7 +45,7 @@ pub fn whole(number: impl Into<u128>) -> String {
     group(&number.into().to_string())
 }
 
-/// A number with so many decimals, its thousands grouped and with a true minus sign.
+/// A number with `places` decimals, its thousands grouped and with a true minus sign.
 #[must_use]
 pub fn decimals(number: f64, places: usize) -> String {
     let text = format!("{:.places$}", number.abs());
@@ -59,8 +59,8 @@ pub fn decimals(number: f64, places: usize) -> String {
 /// A whole number that arithmetic left this far from itself, as a share, is one.
 const WHOLE: f64 = 1e-9;
 
-/// A number with at least so many significant digits, never dropping whole ones; a whole number has
-/// no decimals.
+/// A number with at least `digits` significant digits, never dropping whole ones; a whole number
+/// has no decimals.
 #[must_use]
 pub fn significant(number: f64, digits: usize) -> String {
     if (number - number.round()).abs() <= WHOLE * number.round().abs() {
@@ -89,7 +89,7 @@ pub fn percent(ratio: f64, places: usize) -> Quantity {
 /// A probability in whole per cent, rounded down and never certain: `57 %`, `> 99 %`.
 #[must_use]
 pub fn likelihood(probability: f64) -> Quantity {
-    // Rounded down, so that 90 % and 10 % stand for the state that begins there.
+    // Rounded down, so that 90 % and 10 % belong to the state that begins there.
     let whole = (probability * 100.0 + 1e-9).floor();
     let number = match whole {
         0.0 => "< 1".to_owned(),
@@ -290,7 +290,7 @@ pub fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
-/// A range from one quantity to another; a unit that both have stands once: `28.5 to 31.5 %`,
+/// A range from one quantity to another; a unit that both have is written once: `28.5 to 31.5 %`,
 /// `380 ms to 1.2 s`.
 #[must_use]
 pub fn span([low, high]: [String; 2]) -> String {

@@ -122,7 +122,7 @@ pub fn value(id: &str) -> Option<String> {
     AcceleratorId::from_name(id).map(chosen).or_else(schedule).or_else(word)
 }
 
-/// A value in words: what people call it, else as it is written.
+/// A value in words: its name, else as it is written.
 #[must_use]
 pub fn spelled(value: &Value) -> String {
     match value {

@@ -10,7 +10,7 @@ use model::MODEL_VERSION;
 use model::file::{PROVENANCE, Tree};
 use reports::typed::Said;
 
-/// Where an export comes from.
+/// Provenance of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// The address, without the server's name, that shows what is exported: of a design its link.

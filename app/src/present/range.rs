@@ -1,4 +1,4 @@
-//! What is said beside a number of how far it may be off.
+//! Expected error of a number, as the text beside it.
 
 use model::anchor::{self, Nearest};
 use model::calibration::ModelKind;
@@ -44,7 +44,7 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
 }
 
 impl Expected {
-    /// In a few words, to stand below a number: `27.1 to 33.8 % (9 of 10)`.
+    /// Short text of the error, below a number: `27.1 to 33.8 % (9 of 10)`.
     #[must_use]
     pub fn short(self, metric: MetricId, metrics: &Metrics) -> String {
         match self {
@@ -82,7 +82,7 @@ impl Expected {
     }
 }
 
-/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; none where no errors are known.
+/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; `None` if no errors are known.
 #[must_use]
 pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
@@ -91,7 +91,7 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
     }
 }
 
-/// The range in which a metric is with 90 %; none where no errors are known.
+/// The range in which a metric is with 90 %; `None` if no errors are known.
 #[must_use]
 pub fn most(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {

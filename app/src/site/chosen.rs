@@ -221,7 +221,7 @@ pub fn named(text: &str) -> String {
     words.join(" ").chars().take(MAX_NAME_LEN).collect()
 }
 
-/// As much of what somebody wrote as a message shows.
+/// A text from a link, cut to the length that a message shows.
 fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }

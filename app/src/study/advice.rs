@@ -175,7 +175,7 @@ fn said(values: &[(KnobId, Value)]) -> String {
     words.join(", ")
 }
 
-/// Why a design doesn't fit, and what makes it fit: what costs least first.
+/// Reason why a design doesn't fit, and changes that make it fit, the cheapest first.
 fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();

@@ -1,4 +1,4 @@
-//! The study that is asked for, as HTML.
+//! The requested study, as HTML.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
@@ -145,7 +145,7 @@ impl Kept {
         Some(plan)
     }
 
-    /// The subject of a link. Studies of one design are asked for one after the other.
+    /// The subject of a link. Studies of one design are requested one after the other.
     fn subject(&mut self, query: &str) -> Option<&Subject> {
         if self.subject.as_ref().is_none_or(|subject| subject.query != query) {
             let numbers = Numbers::new(self.plan(query)?);

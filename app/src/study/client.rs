@@ -1,10 +1,9 @@
 //! Keeps the page's studies up to date: asks the worker for one after the other, first for those
 //! that follow each change, and only for those in view.
 //!
-//! While the worker is at one study, changes only move the goal: what it is asked for next is
-//! always of the newest design. What it answers is written in the next animation frame, so that
-//! the numbers of a change never wait for the charts of the one before. Nothing here runs on the
-//! server.
+//! While the worker is at one study, changes only move the goal: the next request is always for the
+//! newest design. Its answer is written in the next animation frame, so that the numbers of a
+//! change never wait for the charts of the one before. Nothing here runs on the server.
 
 mod edits;
 mod write;
@@ -58,7 +57,7 @@ struct Place {
     study: Study,
     host: HtmlElement,
     in_view: bool,
-    /// Zero until the browser has told it.
+    /// Zero until the browser has reported it.
     width: u32,
     options: String,
     shown: Option<Goal>,
@@ -117,7 +116,7 @@ enum Task {
     Abouts,
 }
 
-/// The places, and the worker once something was asked of it.
+/// The places, and the worker after the first request to it.
 struct State {
     places: Vec<Place>,
     worker: Option<Worker>,
@@ -234,7 +233,7 @@ impl StudyClient {
         self.ask();
     }
 
-    /// The designs that are pinned, to stand beside the one that the page shows.
+    /// Notes the pinned designs, to be shown beside the one of the page.
     pub fn pin(&self, pins: String) {
         self.state.borrow_mut().pins = pins;
         self.ask();
@@ -303,7 +302,7 @@ impl StudyClient {
             Some(Task::Study(index, goal)) => {
                 let mut state = self.state.borrow_mut();
                 let Some(place) = state.places.get_mut(index) else { return };
-                // What is asked for may be of another number by now, whose name stands above it.
+                // The request may be for another number by now, whose name is above it.
                 if place.study.pace() == Pace::Asked && place.options != goal.options {
                     return;
                 }

@@ -60,7 +60,7 @@ pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
     all.iter().enumerate().map(row).collect()
 }
 
-/// Do both count the same?
+/// Whether both count the same.
 fn same(one: &Convention, other: &Convention) -> bool {
     let is = |one: f64, other: f64| one.total_cmp(&other).is_eq();
     one.attention == other.attention

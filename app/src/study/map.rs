@@ -53,7 +53,7 @@ enum Cell {
     Refused(&'static str),
 }
 
-/// Why cells are empty.
+/// Reason why cells are empty.
 struct Reason {
     letter: char,
     message: String,
@@ -73,7 +73,7 @@ struct Map {
     across: Axis,
     down: Option<Axis>,
     rows: Vec<Vec<Cell>>,
-    /// By rule.
+    /// Reasons by rule.
     reasons: BTreeMap<&'static str, Reason>,
 }
 
@@ -261,7 +261,7 @@ impl Map {
         })
     }
 
-    /// Numbers on steps of color, so that nobody has to read colors.
+    /// Table of the numbers on color steps, readable without the colors.
     fn table(&self, pins: &[Pin]) -> Markup {
         let across = &self.across;
         let corner = self.down.as_ref().map_or_else(String::new, |down| {
@@ -359,7 +359,7 @@ impl Map {
     }
 }
 
-/// Which numbers are how good.
+/// Scale from the worst to the best numbers.
 struct Scale {
     worst: f64,
     top: f64,

@@ -1,5 +1,5 @@
-//! The designs that a reader has pinned: the first stands as a ghost in the charts of another one,
-//! and each is where it lies on a map.
+//! The designs that a reader has pinned: the first is the ghost in the charts of another one, and
+//! each is a point of a map.
 
 use model::design::Design;
 use model::link;

@@ -176,7 +176,7 @@ fn numbers(
     }
 }
 
-/// Why it can't run, and the one change that lets it.
+/// Reason why it can't run, and the one change that lets it.
 fn refused(name: &str, refusal: &Refusal) -> Markup {
     html! {
         td role="cell" class="refused" colspan=(COLUMNS.len() + 1) {

@@ -112,7 +112,7 @@ fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
     Row { lever, steps: sides, swing }
 }
 
-/// A single other value stands on the side of what it does.
+/// A single other value is on the side of its effect.
 fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&Step>; 2] {
     let worse =
         step.is_some_and(|it| objective.compare(objective.of(&it.metrics), now) == Ordering::Less);

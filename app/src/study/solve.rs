@@ -1,4 +1,4 @@
-//! One knob moves until a target is reached; every value that was tried stands below.
+//! One knob moves until a target is reached; every value that was tried is listed below.
 
 use maud::{Markup, html};
 use model::design::KnobId;

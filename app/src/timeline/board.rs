@@ -42,7 +42,7 @@ pub(super) struct Board {
     lane: usize,
     selected: Option<Spot>,
     hovered: Option<Spot>,
-    /// Where the pointer is.
+    /// Position of the pointer.
     cursor: Option<(f64, f64)>,
 }
 
@@ -66,7 +66,7 @@ impl Board {
         self.lanes = lanes;
     }
 
-    /// Shows what the lane holds that stands out.
+    /// Shows the track of the lane that stands out.
     pub(super) fn show_track(&mut self, track: Option<(Track, String)>) {
         self.track = track;
     }
@@ -101,7 +101,7 @@ impl Board {
         self.hovered
     }
 
-    /// Where the pointer is, in pixels.
+    /// Position of the pointer, in pixels.
     pub(super) const fn cursor(&self) -> Option<(f64, f64)> {
         self.cursor
     }
@@ -221,7 +221,7 @@ impl Board {
         }
     }
 
-    /// Where the selected block is in the window, if it is in view.
+    /// Place of the selected block in the window, if it is in view.
     fn selected_share(&self) -> Option<f64> {
         let (start, end) = self.block(self.selected?)?;
         let share = self.window?.place((start + end) / 2.0, 1.0);

@@ -11,7 +11,7 @@ use super::tasks::{moment, name, seconds, task_at, waited};
 use crate::present::format;
 use crate::present::html::table;
 
-/// With more blocks than this on a lane some may be too short to be told apart.
+/// Number of blocks on a lane above which some may be too short to be seen.
 const MANY: usize = 150;
 
 /// Hint that takes the place of details while nothing is selected.

@@ -1,5 +1,5 @@
-//! What stands on the lanes, and what of it is drawn: only what is in view, and blocks that are too
-//! short to be seen as spans.
+//! Blocks of the lanes, and those of them that are drawn: only the ones in view; blocks that are
+//! too short to be seen are merged into spans.
 
 use super::look::Looks;
 use super::window::Window;
@@ -10,13 +10,13 @@ const MIN_BLOCK_PIXELS: f64 = 1.0;
 /// more.
 const SAMPLE: usize = 16;
 
-/// Lanes of blocks. The blocks of a lane don't overlap and stand in the order of time.
+/// Lanes of blocks. The blocks of a lane don't overlap and are in the order of time.
 pub(super) trait Lanes {
     /// Number of lanes.
     fn count(&self) -> usize;
     /// Label in front of a lane.
     fn name(&self, lane: usize) -> String;
-    /// When the last block ends, in seconds.
+    /// End of the last block, in seconds.
     fn total(&self) -> f64;
     /// Start and end of each block of a lane, in seconds.
     fn times(&self, lane: usize) -> (&[f64], &[f64]);

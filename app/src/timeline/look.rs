@@ -29,7 +29,7 @@ choices! {
         Recompute = "recompute", (Hue::Rust, Hatch::Dots);
         /// A copy to or from host memory.
         Swap = "swap", (Hue::Slate, Hatch::Upright);
-        /// Several blocks that are too short to be told apart.
+        /// Several blocks that are too short to be seen one by one.
         Mixed = "mixed", (Hue::Grey, Hatch::Crossed);
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Shades that are told apart; further chunks start over.
+    /// Number of shades; further chunks start over.
     pub(super) const SHADES: usize = 4;
 
     /// Number of looks.

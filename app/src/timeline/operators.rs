@@ -28,7 +28,7 @@ const fn kind(pass: Pass) -> Kind {
     }
 }
 
-/// A name that is short enough to stand before a lane.
+/// A name that is short enough for the front of a lane.
 const fn short_name(resource: Resource) -> &'static str {
     match resource {
         Resource::Compute => "Compute",

@@ -53,7 +53,7 @@ impl Picture {
         self.resized = true;
     }
 
-    /// Draws it. `note` writes what stands beside the pointer.
+    /// Draws it. `note` writes the text beside the pointer.
     pub(super) fn draw(&mut self, note: &dyn Fn(&Board, f64) -> String) {
         self.is_dirty = false;
         self.surface.take_if(|surface| (surface.ratio() - screen_ratio()).abs() > 1e-6);

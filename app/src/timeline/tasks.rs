@@ -50,7 +50,7 @@ impl Lanes for Stages {
     }
 }
 
-/// When the last task ends, which for ZB-2P is after the time of a step.
+/// End of the last task, which for ZB-2P is after the time of a step.
 pub(super) fn total(timeline: &Timeline) -> f64 {
     let stages = 0..timeline.lists.stages();
     let ends = stages.filter_map(|stage| timeline.end.get(timeline.lists.range(stage))?.last());
@@ -186,8 +186,8 @@ fn table(timeline: &Timeline) -> Vec<Vec<String>> {
     [header.map(str::to_owned).to_vec()].into_iter().chain(rows).collect()
 }
 
-/// The chunks of a stage's pair: of the selected one, or of one in the steady state. None where
-/// the stage runs no pairs.
+/// Chunks of a stage's pair: of the selected one, or of one in the steady state. `None` if the
+/// stage runs no pairs.
 pub(super) fn pair_chunks(
     scene: &Scene,
     stage: usize,

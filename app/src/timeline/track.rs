@@ -8,7 +8,7 @@ use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
 use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
 use crate::present::format;
 
-/// Unit of a track.
+/// Unit in which a track counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Bytes of device memory.
@@ -95,7 +95,7 @@ impl Track {
     }
 }
 
-/// Draws a track into a rectangle; what is above it in words stands in its first line.
+/// Draws a track into a rectangle, with its title in the first line.
 pub(super) fn draw(
     surface: &mut dyn Surface,
     track: &Track,

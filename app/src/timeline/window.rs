@@ -28,12 +28,12 @@ impl Window {
         Self { from: 0.0, span: total, total }
     }
 
-    /// Where it starts.
+    /// Start of the window.
     pub(super) const fn from(&self) -> f64 {
         self.from
     }
 
-    /// Where it ends.
+    /// End of the window.
     pub(super) const fn to(&self) -> f64 {
         self.from + self.span
     }
@@ -94,7 +94,7 @@ impl Window {
         Self { from: self.from * scale, span: self.span * scale, total: all.total }.clamped()
     }
 
-    /// Where a moment is in a width, in the width's unit.
+    /// Place of a moment in a width, in the width's unit.
     pub(super) fn place(&self, time: f64, width: f64) -> f64 {
         (time - self.from) / self.span * width
     }

@@ -127,7 +127,7 @@ pub struct Chips {
     pub names: &'static [&'static str],
     /// The names that are ticked.
     pub ticked: Signal<Vec<String>>,
-    /// Are they only to be read?
+    /// Whether they are read-only.
     pub locked: Signal<bool>,
     /// Called with a name and its new state.
     pub on_tick: Callback<(&'static str, bool)>,

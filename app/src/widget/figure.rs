@@ -46,8 +46,8 @@ pub fn figure(spec: Figure) -> impl IntoView {
     let details = NodeRef::<Details>::new();
     let first_rows = untrack(|| html::table(title, &rows()));
     let waiting = StoredValue::new(false);
-    // Zero while unknown. It isn't asked for at each drawing, since that makes the browser lay the
-    // page out once more.
+    // Zero while unknown. It isn't read at each drawing, since that makes the browser lay the page
+    // out once more.
     let width = StoredValue::new(0);
     let redraw = Arc::new(move || {
         if let Some(chart) = chart.get_untracked() {

@@ -26,7 +26,7 @@ impl Finder {
         app::page::find::run::Finder::of_address(query).map(Self).map_err(|wrong| wrong.join("\n"))
     }
 
-    /// Does a part of the work, some tens of milliseconds: what it is at, as JSON.
+    /// Does a part of the work, some tens of milliseconds; returns its progress as JSON.
     pub fn step(&mut self) -> String {
         self.0.step_alone()
     }

@@ -26,7 +26,7 @@ struct Piece {
     to: f64,
 }
 
-/// Where the time of several designs' steps goes.
+/// Breakdown of the steps of several designs.
 #[must_use]
 pub fn compared_step(designs: &[Compared<'_>], width: u32) -> String {
     let width = drawn_width(width);

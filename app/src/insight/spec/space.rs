@@ -17,7 +17,7 @@ choices! {
         label: &'static str;
         /// These values.
         Values = "values", "these values";
-        /// From one number to another in steps.
+        /// Range from one number to another in steps.
         Range = "range", "a range";
         /// Powers of two from one number to another.
         Powers = "powers_of_two", "powers of two";
@@ -41,7 +41,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// The form of what stands behind a knob.
+    /// The form of a knob's entry.
     #[must_use]
     pub fn of(tree: &Tree) -> Self {
         let Tree::Map(entries) = tree else {
@@ -55,7 +55,7 @@ impl Form {
         named.into_iter().find(|form| has(form.name())).unwrap_or(Self::Other)
     }
 
-    /// Can a knob vary so?
+    /// Whether a knob can vary in this form.
     #[must_use]
     pub fn suits(self, knob: KnobId) -> bool {
         use model::knob::Kind;
@@ -110,7 +110,7 @@ impl Form {
     }
 }
 
-/// Least and most of the numbers that stand behind a knob.
+/// Least and most of the numbers in a knob's entry.
 fn ends(tree: &Tree) -> (f64, f64) {
     let mut numbers = Vec::new();
     collect(tree, &mut numbers);
@@ -131,12 +131,12 @@ fn collect(tree: &Tree, numbers: &mut Vec<f64>) {
     }
 }
 
-/// A knob of the space, with where it stands in the spec.
+/// A knob of the space, with its place in the spec.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The keys that lead to it.
     pub path: Vec<String>,
-    /// The knob; none where the name isn't known.
+    /// The knob; `None` if the name isn't known.
     pub knob: Option<KnobId>,
     /// The form in which it varies.
     pub tree: Tree,

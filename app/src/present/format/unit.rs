@@ -1,12 +1,12 @@
 //! The unit in which a visitor reads sizes of memory: chosen for the thread that writes a page,
-//! told to the browser by the document, and to a worker by its name.
+//! passed to the browser in the document, and to a worker by its name.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 
 use model::units::Bytes;
 
-/// In what sizes of memory are written: 1 GiB is 2^30 bytes, 1 GB is 10^9.
+/// Unit of sizes of memory: 1 GiB is 2^30 bytes, 1 GB is 10^9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// GiB, as allocators and profilers count.

@@ -14,7 +14,7 @@ use crate::present::name::spelled;
 use crate::present::range::most;
 use crate::site::Page;
 
-/// Does a loss follow from rates that runs of one's own tell: those of kernels and of the host?
+/// Whether a loss follows from rates that a profile measures: those of kernels and of the host.
 const fn is_measurable(part: StepPart) -> bool {
     matches!(part, StepPart::Kernels | StepPart::Vector | StepPart::Recompute | StepPart::Host)
 }

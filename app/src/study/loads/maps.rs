@@ -115,7 +115,7 @@ fn devices_map(report: &Report, planned: bool) -> Map {
     Map { id, title, caption, chart, row: "Layer", column: "rank", every: 1 }
 }
 
-/// Tokens of each expert over the mean, by step, of the most uneven layer.
+/// Tokens of each expert over the mean, by step, of the layer with the largest imbalance.
 fn experts(report: &Report, every: usize) -> Map {
     let layer = report.most_uneven_layer();
     let shown = report.expert_loads(layer, every);
