@@ -123,7 +123,7 @@ pub fn lines_table(chart: &Lines) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows).collect()
 }
 
-/// Spacing of marks: one of this many points gets one, in a plot of this width in pixels.
+/// Spacing of marks: one of this many points gets one, for `points` points over `width` pixels.
 fn marked_every(points: usize, width: i32) -> usize {
     let most = (width / MARK_ROOM).max(1) as usize;
     // Marks that nearly touch would be a band: where not all have room, few are enough.

@@ -6,8 +6,7 @@ use super::window::Window;
 
 /// A block shorter than this is merged with its neighbours, in pixels.
 const MIN_BLOCK_PIXELS: f64 = 1.0;
-/// Number of blocks that are looked at of those that share a pixel: drawing takes no longer for
-/// more.
+/// Maximum number of a pixel's blocks that are looked at: drawing takes no longer for more.
 const SAMPLE: usize = 16;
 
 /// Lanes of blocks. The blocks of a lane don't overlap and are in the order of time.

@@ -85,7 +85,7 @@ impl Map {
     }
 }
 
-/// Note on the rows that a table leaves out, and the button that saves all of it.
+/// Note on the cells or steps that a table leaves out, and the button that saves all of it.
 pub(super) fn save_all(id: &str, said: &str, button: &str) -> Markup {
     html! {
         p.figure-save {
