@@ -43,24 +43,24 @@ pub use files::chrome_trace;
 pub use track::{Held, Track};
 pub use watch::PLAN;
 
-/// What a timeline shows. Only the timeline itself is needed.
+/// Data of a timeline. Only the timeline itself is required.
 pub trait Source {
-    /// When each task runs.
+    /// Start and end of each task.
     fn timeline(&self) -> &Timeline;
 
-    /// What a stage holds over time; the micro-batches in flight unless there is more to tell.
+    /// Amount that a stage holds over time: micro-batches in flight by default.
     fn track(&self, stage: usize) -> Option<Track> {
         let steps = self.timeline().in_flight(stage);
         Some(Track { held: Held::MicroBatches, fixed: 0.0, limit: None, steps })
     }
 
-    /// What the time of a task is made of.
+    /// Terms of the time of a task.
     fn explain(&self, stage: usize, task: Task) -> Option<TaskDetail> {
         let _ = (stage, task);
         None
     }
 
-    /// What runs when in a stage's pair of a forward and a backward chunk.
+    /// Operators over time in a stage's pair of a forward and a backward chunk.
     fn pair(
         &self,
         stage: usize,

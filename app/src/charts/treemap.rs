@@ -48,7 +48,7 @@ struct Area {
     height: f64,
 }
 
-/// What fills the fullest stage, in areas.
+/// Treemap of the fullest stage's memory contents.
 #[must_use]
 pub fn memory_composition(composition: &Composition, width: u32) -> String {
     let width = drawn_width(width);

@@ -18,8 +18,8 @@ use crate::page::{
 };
 use crate::site::Page;
 
-/// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
-/// [`RawQuery`], or what is wrong with it.
+/// The requested [`Page`], as the server writes it; the explorer shows the link in [`RawQuery`], or
+/// what is wrong with it.
 #[cfg(feature = "ssr")]
 #[component]
 #[expect(clippy::wildcard_enum_match_arm, reason = "pages without a module are written elsewhere")]

@@ -1,4 +1,4 @@
-//! A slider that is held: what was there before stands beside what is, and can be gone back to.
+//! A slider that is held: the state before it is shown beside the present one, and can be restored.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::Explorer;
 use crate::explorer::history::History;
 use crate::insight::numbers::Numbers;
 
-/// What was there before a drag.
+/// State before a drag.
 #[derive(Clone, Debug)]
 pub(super) struct Before {
     design: Design,
     numbers: Arc<Numbers>,
-    /// Was the drag given up? Then what it still moves to doesn't count.
+    /// Whether the drag was given up; its further moves don't count then.
     is_given_up: bool,
 }
 
@@ -57,13 +57,13 @@ impl Explorer {
         true
     }
 
-    /// Does a pointer hold a slider?
+    /// Whether a pointer holds a slider.
     #[must_use]
     pub fn is_dragged(self) -> bool {
         self.before.with_untracked(Option::is_some)
     }
 
-    /// Has the drag that goes on been given up?
+    /// Whether the drag that goes on has been given up.
     pub(super) fn is_given_up(self) -> bool {
         self.before.with_untracked(|before| before.as_ref().is_some_and(|it| it.is_given_up))
     }

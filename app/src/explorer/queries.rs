@@ -24,8 +24,8 @@ fn exact(query: &str, id: &str) -> Option<String> {
     Some(format!("{number} {}", metric.metric().unit).trim_end().to_owned())
 }
 
-/// The answer to a question; nothing where the link, the id or the question isn't known, or where
-/// the design can't run.
+/// Answer to a question; `None` if the link, the id or the question isn't known, or the design
+/// can't run.
 #[must_use]
 pub fn answer(question: &str, query: &str, id: &str) -> Option<String> {
     match question {

@@ -1,5 +1,5 @@
-//! Which of two designs is better in a metric, and why neither may be: the one rule by which
-//! anything stands green or red.
+//! Comparison of two designs in a metric, and the reasons why neither may be better: the one rule
+//! for everything in green or red.
 
 use model::design::{Design, KnobId};
 use model::metric::{Better, MetricId};
@@ -7,9 +7,9 @@ use model::metric::{Better, MetricId};
 use crate::insight::numbers::Numbers;
 use crate::present::format::number;
 
-/// Is a design better in a metric than the baseline? None where both are the same, where neither
-/// way is better, and where the difference follows from another model, batch, machine or way of
-/// counting. Whatever stands green or red beside a number asks here.
+/// Whether a design is better in a metric than the baseline. `None` if both are equal, if neither
+/// direction is better, or if the difference follows from another model, batch, machine or way of
+/// counting. Every green or red mark beside a number comes from here.
 #[must_use]
 pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<bool> {
     let [now, then] = [numbers, baseline].map(|it| number(it.estimate.metrics.get(metric)));
@@ -18,7 +18,7 @@ pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Opt
     compares.then_some((now > then) == (better == Better::Higher))
 }
 
-/// Why a metric of two designs doesn't say which is better.
+/// Reason why a metric of two designs doesn't show which is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hindrance {
     /// They train different models, or on sequences of different length.
@@ -38,7 +38,7 @@ impl Hindrance {
     pub const ALL: [Self; 5] =
         [Self::Model, Self::Batch, Self::Cluster, Self::Device, Self::Counting];
 
-    /// What to know of it, after which designs it is about.
+    /// Note on the difference, to follow the names of the designs that have it.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Hindrance {
         }
     }
 
-    /// Does it hold between two designs?
+    /// Whether two designs differ in this respect.
     #[must_use]
     pub fn holds(self, one: &Design, other: &Design) -> bool {
         let differs = |knobs: &[KnobId]| knobs.iter().any(|id| one.get(*id) != other.get(*id));
@@ -71,7 +71,7 @@ impl Hindrance {
         }
     }
 
-    /// Does it take the meaning from a metric's difference?
+    /// Whether it makes a metric's difference meaningless.
     const fn hinders(self, metric: MetricId) -> bool {
         match metric {
             MetricId::mfu | MetricId::model_tflops_per_device => {

@@ -7,9 +7,9 @@ use model::{Plan, estimate};
 /// A plan with its estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
-    /// What was estimated.
+    /// The estimated plan.
     pub plan: Plan,
-    /// The numbers.
+    /// Its estimate.
     pub estimate: Estimate,
 }
 

@@ -12,7 +12,7 @@ use crate::present::format;
 pub struct Objective {
     /// The metric.
     pub metric: MetricId,
-    /// Is it a share, whose changes are told in percentage points?
+    /// Whether it is a share, whose changes are given in percentage points.
     is_share: bool,
 }
 
@@ -56,7 +56,7 @@ impl Objective {
         if self.is_share { format::points(now, then) } else { format::relative(now, then) }
     }
 
-    /// How one value compares with another: greater is better.
+    /// Order of two values; the better one is greater.
     #[must_use]
     pub fn compare(self, one: f64, other: f64) -> Ordering {
         match self.metric.metric().better {

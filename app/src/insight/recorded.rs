@@ -6,7 +6,7 @@ use model::choice::Balance;
 use model::design::Design;
 use model::routing::{Effect, StepLoads};
 
-/// What is known of the trace that a visitor opened.
+/// State of the trace that a visitor opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Recorded {
     /// There is none.
@@ -45,8 +45,8 @@ pub fn same_trace<'a>(design: &Design, traced: Option<&'a Plan>) -> Option<&'a P
     traced.filter(|plan| is_traced && plan.design().routing.trace == design.routing.trace)
 }
 
-/// What a design lacks that breaks no rule but that of its trace: a link holds the trace's name and
-/// not its loads, so its numbers are made where the trace is. `None` for every other design.
+/// Missing trace of a design that breaks no other rule: a link holds the trace's name and not its
+/// loads, so the numbers are computed where the trace is. `None` for every other design.
 #[must_use]
 pub fn lacking(design: &Design) -> Option<String> {
     let is_traced = design.routing.balance == Balance::Trace;

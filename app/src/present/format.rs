@@ -45,7 +45,7 @@ pub fn whole(number: impl Into<u128>) -> String {
     group(&number.into().to_string())
 }
 
-/// A number with so many decimals, its thousands grouped and with a true minus sign.
+/// A number with `places` decimals, its thousands grouped and with a true minus sign.
 #[must_use]
 pub fn decimals(number: f64, places: usize) -> String {
     let text = format!("{:.places$}", number.abs());
@@ -59,8 +59,8 @@ pub fn decimals(number: f64, places: usize) -> String {
 /// A whole number that arithmetic left this far from itself, as a share, is one.
 const WHOLE: f64 = 1e-9;
 
-/// A number with at least so many significant digits, never dropping whole ones; a whole number has
-/// no decimals.
+/// A number with at least `digits` significant digits, never dropping whole ones; a whole number
+/// has no decimals.
 #[must_use]
 pub fn significant(number: f64, digits: usize) -> String {
     if (number - number.round()).abs() <= WHOLE * number.round().abs() {
@@ -89,7 +89,7 @@ pub fn percent(ratio: f64, places: usize) -> Quantity {
 /// A probability in whole per cent, rounded down and never certain: `57 %`, `> 99 %`.
 #[must_use]
 pub fn likelihood(probability: f64) -> Quantity {
-    // Rounded down, so that 90 % and 10 % stand for the state that begins there.
+    // Rounded down, so that 90 % and 10 % belong to the state that begins there.
     let whole = (probability * 100.0 + 1e-9).floor();
     let number = match whole {
         0.0 => "< 1".to_owned(),
@@ -126,7 +126,7 @@ pub fn shares(parts: &[f64], places: usize) -> Vec<String> {
     written.collect()
 }
 
-/// How much of the visitor's unit of memory that is.
+/// Number of the visitor's units of memory.
 #[must_use]
 pub fn memory_number(bytes: Bytes) -> f64 {
     MemoryUnit::chosen().count(bytes)
@@ -169,7 +169,7 @@ pub fn flops(number: f64) -> Quantity {
     scaled(number, &scale)
 }
 
-/// What a device computes a second: `294.9 TFLOP/s`.
+/// Compute rate of a device: `294.9 TFLOP/s`.
 #[must_use]
 pub fn flops_rate(rate: f64) -> Quantity {
     let scale = [(1e18, "EFLOP/s"), (1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s")];
@@ -246,7 +246,7 @@ pub fn served(id: ServingMetric, number: f64) -> Quantity {
     in_unit(number, id.metric().unit)
 }
 
-/// The same of a metric of either regime.
+/// The value of a metric of either regime, as [`metric`] and [`served`] show it.
 #[must_use]
 pub fn measure(id: Measure, number: f64) -> Quantity {
     match id {
@@ -278,19 +278,19 @@ pub fn substituted(node: &Breakdown) -> Option<String> {
     node.how.substituted(&values)
 }
 
-/// How a ratio differs from another, in percentage points: `+1.4 pt`.
+/// Difference of two ratios, in percentage points: `+1.4 pt`.
 #[must_use]
 pub fn points(now: f64, then: f64) -> String {
     format!("{} pt", signed((now - then) * 100.0, 1))
 }
 
-/// The same text with numbers and their percent signs on one line.
+/// The text with its numbers and their percent signs kept on one line.
 #[must_use]
 pub fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
-/// A range from one quantity to another; a unit that both have stands once: `28.5 to 31.5 %`,
+/// A range from one quantity to another; a unit that both have is written once: `28.5 to 31.5 %`,
 /// `380 ms to 1.2 s`.
 #[must_use]
 pub fn span([low, high]: [String; 2]) -> String {
@@ -301,15 +301,15 @@ pub fn span([low, high]: [String; 2]) -> String {
     }
 }
 
-/// How a quantity differs from another, relative: `+2.5 %`.
+/// Relative difference of two quantities: `+2.5 %`.
 #[must_use]
 pub fn relative(now: f64, then: f64) -> String {
     let change = if then == 0.0 { 0.0 } else { now / then - 1.0 };
     format!("{} %", signed(change * 100.0, 1))
 }
 
-/// How a metric's value differs from another, in the metric's unit: `−12.3 s`, `+1.4 pt`; to no
-/// more decimals than the values have themselves.
+/// Difference of two values of a metric, in the metric's unit: `−12.3 s`, `+1.4 pt`; to no more
+/// decimals than the values have themselves.
 #[must_use]
 pub fn difference(id: MetricId, now: f64, then: f64) -> String {
     let by = now - then;
@@ -334,7 +334,7 @@ pub fn difference(id: MetricId, now: f64, then: f64) -> String {
     format!("{sign}{size}")
 }
 
-/// How many decimals a number has as it is written.
+/// Number of decimals of a number as it is written.
 fn places(number: &str) -> usize {
     number.split_once('.').map_or(0, |(_, places)| places.len())
 }

@@ -85,8 +85,8 @@ pub fn option(value: &str, text: &str, chosen: bool) -> Markup {
     html! { option value=(value) selected[chosen] { (text) } }
 }
 
-/// What only the server writes: taking a page over leaves it as it is, and no module carries what
-/// makes it.
+/// Text that only the server writes: taking a page over leaves it as it is, and no module carries
+/// the code that makes it.
 pub fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
     if cfg!(feature = "ssr") { write() } else { T::default() }
 }

@@ -30,7 +30,7 @@ const fn row(preset: &'static str, metric: MetricId, value: f64) -> Published {
     Published { preset, metric, value }
 }
 
-/// What is published of a preset's run.
+/// Published figures of a preset's run.
 pub fn published(preset: &str) -> impl Iterator<Item = &'static Published> {
     PUBLISHED.iter().filter(move |row| row.preset == preset)
 }

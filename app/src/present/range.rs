@@ -1,4 +1,4 @@
-//! What is said beside a number of how far it may be off.
+//! Expected error of a number, as the text beside it.
 
 use model::anchor::{self, Nearest};
 use model::calibration::ModelKind;
@@ -10,14 +10,14 @@ use model::{Plan, Range};
 
 use crate::present::{format, name};
 
-/// What is known of a metric's error.
+/// Error of a metric, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     /// Errors on published runs of sources that the constants were not fitted on.
     Range(Range),
     /// A verdict on the peak memory.
     AsPeakMemory,
-    /// A count that is exact in the mean, and by token between so many fewer and more.
+    /// A count that is exact in the mean; by token it differs by these two, fewer and more.
     ByToken([f64; 2]),
     /// A count or a formula: its definition makes it exact.
     Exact,
@@ -25,7 +25,7 @@ pub enum Expected {
     Derived,
 }
 
-/// What is known of the error of a metric of this plan.
+/// Error of a metric of this plan, as far as it is known.
 #[must_use]
 pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
     if let Some(range) = model::range(plan, metric) {
@@ -44,7 +44,7 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
 }
 
 impl Expected {
-    /// In a few words, to stand below a number: `27.1 to 33.8 % (9 of 10)`.
+    /// Short text of the error, below a number: `27.1 to 33.8 % (9 of 10)`.
     #[must_use]
     pub fn short(self, metric: MetricId, metrics: &Metrics) -> String {
         match self {
@@ -82,7 +82,7 @@ impl Expected {
     }
 }
 
-/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; none where no errors are known.
+/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; `None` if no errors are known.
 #[must_use]
 pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
@@ -91,7 +91,7 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
     }
 }
 
-/// The range in which a metric is with 90 %; none where no errors are known.
+/// The range in which a metric is with 90 %; `None` if no errors are known.
 #[must_use]
 pub fn most(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
@@ -106,7 +106,7 @@ fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     spanned(factors.map(|factor| value * factor), metric)
 }
 
-/// The same as differences from it.
+/// A metric's range, given as differences from its value.
 fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = format::number(metrics.get(metric));
     spanned(differences.map(|difference| value + difference), metric)
@@ -116,7 +116,7 @@ fn spanned(ends: [f64; 2], metric: MetricId) -> String {
     format::span(ends.map(|end| format::metric(metric, MetricValue::Number(end)).to_string()))
 }
 
-/// What the range is taken from.
+/// Basis of the range: the published runs that it is taken from.
 #[must_use]
 pub fn basis(range: &Range) -> String {
     let basis = range.basis;
@@ -150,8 +150,8 @@ pub fn basis(range: &Range) -> String {
     text
 }
 
-/// What is said of a design whose rates runs of one's own have told: its profile, and that the
-/// ranges are of designs without one.
+/// Note on a design with rates from a profile of one's own runs: the profile, and that the ranges
+/// are of designs without one.
 #[must_use]
 pub fn of_profile(design: &Design) -> Option<String> {
     let name = design.kernel.profile.as_deref()?;

@@ -6,7 +6,7 @@ use model::Breakdown;
 use super::format;
 use super::html::source;
 
-/// So many levels of the tree stand open at first.
+/// Number of levels of the tree that are open at first.
 const OPEN_LEVELS: usize = 2;
 
 /// The formula of a number with its terms below it.

@@ -21,10 +21,10 @@ use crate::present::html::{design_address, way};
 use crate::present::name::spelled;
 use crate::site::find_address;
 
-/// So many changes that make it fit stand beside the best one; the others are in a list.
+/// Number of changes that make it fit, shown beside the best one; the others are in a list.
 const MAX_CHANGES: usize = 4;
 
-/// So many losses of the step are told.
+/// Maximum number of losses of the step that are listed.
 const MAX_LOSSES: usize = 8;
 
 /// The changes as links.
@@ -32,7 +32,7 @@ pub(super) fn html(numbers: &Numbers) -> Markup {
     if numbers.estimate.metrics.fits { helpful(numbers) } else { fitting(numbers) }
 }
 
-/// What is said at once: searching takes a while.
+/// First answer, shown while the search runs.
 pub(super) fn first(numbers: &Numbers) -> Markup {
     let what = if numbers.estimate.metrics.fits { "faster" } else { "fit" };
     html! {
@@ -175,7 +175,7 @@ fn said(values: &[(KnobId, Value)]) -> String {
     words.join(", ")
 }
 
-/// Why a design doesn't fit, and what makes it fit: what costs least first.
+/// Reason why a design doesn't fit, and changes that make it fit, the cheapest first.
 fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// What stands below the heading of changes outside of the strategy, of one loss.
+    /// HTML below the heading of changes outside of the strategy, of one loss.
     fn outside_of<'h>(html: &'h str, part: &str) -> &'h str {
         let (_, loss) = html.split_once(&format!("id=\"loss-{part}\"")).expect("the loss");
         let loss = loss.split("</details>").next().expect("its end");

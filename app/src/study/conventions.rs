@@ -26,11 +26,11 @@ pub const COLUMNS: [&str; 8] = [
 pub struct Row {
     /// One text for each of [`COLUMNS`].
     pub cells: [String; 8],
-    /// Is this the design's own way, or does it count the same?
+    /// Whether this is the design's own convention, or counts the same; `None` for every other one.
     pub own: Option<Own>,
 }
 
-/// Why a row is marked.
+/// Reason for the mark of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// It is the design's own way.
@@ -60,7 +60,7 @@ pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
     all.iter().enumerate().map(row).collect()
 }
 
-/// Do both count the same?
+/// Whether both count the same.
 fn same(one: &Convention, other: &Convention) -> bool {
     let is = |one: f64, other: f64| one.total_cmp(&other).is_eq();
     one.attention == other.attention

@@ -14,7 +14,7 @@ pub(crate) struct Figure<'a> {
     pub(crate) caption: &'a str,
     /// The chart, as SVG.
     pub(crate) chart: &'a str,
-    /// The same as a table; its first row is the header.
+    /// The chart's data as a table; its first row is the header.
     pub(crate) rows: &'a [Vec<String>],
 }
 

@@ -1,4 +1,4 @@
-//! Expert load: how uneven it is, what the planner makes of it, what a capacity drops.
+//! Expert load: its imbalance, the planner's effect on it, and the tokens that a capacity drops.
 
 mod aux_loss;
 mod maps;
@@ -29,7 +29,7 @@ const STEPS: &str = "load-steps";
 /// Rows that a table of lines has, at most.
 const MAX_ROWS: usize = 100;
 
-/// Factors of the drop curve: so many from 1 to this one.
+/// Factors of the drop curve: their number, and the last one; the first is 1.
 const FACTORS: (usize, f64) = (21, 3.0);
 
 /// Drop ratios that Pangu's models are published to have with drop and pad, 20B and 718B.
@@ -70,7 +70,7 @@ pub(super) fn cells(numbers: &Numbers, report: &Report, id: &str) -> Option<Stri
     maps::csv(report, id)
 }
 
-/// What stands there until it is looked at.
+/// Placeholder of the study until it is scrolled into view.
 pub(super) fn waiting() -> Markup {
     html! {
         section.loads.waiting aria-labelledby="loads-title" {
@@ -215,7 +215,7 @@ fn steps(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     lines_figure(STEPS, "Imbalance over steps", caption, &chart, width)
 }
 
-/// Is there a planner?
+/// Whether there is a planner.
 fn plans(numbers: &Numbers) -> bool {
     numbers.plan.design().routing.planner != Planner::None
 }
@@ -369,7 +369,7 @@ mod tests {
 
     use super::*;
 
-    /// A run of a trace of so many steps in which the hot expert changes half-way.
+    /// A run of a trace of `steps` steps in which the hot expert changes half-way.
     fn traced(steps: usize) -> (Numbers, Report) {
         let tokens = (0..steps * 2 * 256).map(|at| {
             let hot = if at / 512 < steps / 2 { 0 } else { 9 };

@@ -32,18 +32,18 @@ const NONE: &str = "none";
 
 /// Powers of two times the present value go so far to both sides.
 const OCTAVES: i32 = 4;
-/// So many legal values below and above the present one are taken, too.
+/// Number of the nearest legal values below and above the present one that are tried too.
 const NEAREST: usize = 3;
-/// So many values of a knob at most.
+/// Maximum number of values of a knob.
 const MAX_VALUES: usize = 14;
-/// Real numbers are made less by these factors.
+/// Factors of the real numbers that are tried below the present one.
 const LESS: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
-/// And more by these.
+/// Factors of those above it.
 const MORE: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
-/// Steps of color.
+/// Number of colors.
 const COLORS: usize = 7;
 
-/// What a cell has.
+/// Result of a cell.
 enum Cell {
     Runs {
         design: Box<Design>,
@@ -53,7 +53,7 @@ enum Cell {
     Refused(&'static str),
 }
 
-/// Why cells are empty.
+/// Reason why cells are empty.
 struct Reason {
     letter: char,
     message: String,
@@ -73,7 +73,7 @@ struct Map {
     across: Axis,
     down: Option<Axis>,
     rows: Vec<Vec<Cell>>,
-    /// By rule.
+    /// Reasons by rule.
     reasons: BTreeMap<&'static str, Reason>,
 }
 
@@ -261,7 +261,7 @@ impl Map {
         })
     }
 
-    /// Numbers on steps of color, so that nobody has to read colors.
+    /// Table of the numbers on color steps, readable without the colors.
     fn table(&self, pins: &[Pin]) -> Markup {
         let across = &self.across;
         let corner = self.down.as_ref().map_or_else(String::new, |down| {
@@ -340,7 +340,7 @@ impl Map {
         words.join(", ")
     }
 
-    /// What the letters stand for.
+    /// Legend of the letters.
     fn legend(&self) -> Markup {
         let mut reasons: Vec<&Reason> = self.reasons.values().collect();
         reasons.sort_by_key(|reason| reason.letter);
@@ -359,11 +359,11 @@ impl Map {
     }
 }
 
-/// Which numbers are how good.
+/// Scale from the worst to the best numbers.
 struct Scale {
     worst: f64,
     top: f64,
-    /// Of those that fit.
+    /// Best value of the designs that fit.
     best: Option<f64>,
 }
 

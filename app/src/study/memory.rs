@@ -46,7 +46,7 @@ fn by_stage_caption(numbers: &Numbers) -> String {
     }
 }
 
-/// What fills the fullest stage, down to tensors.
+/// Memory contents of the fullest stage, down to tensors.
 pub(super) fn composition(numbers: &Numbers, width: Width) -> Markup {
     let Some(found) = memory_view::composition(&numbers.plan, &numbers.estimate) else {
         return Markup::default();

@@ -107,7 +107,7 @@ fn operator_terms(roofline: &Roofline, operator: &Operator, step: f64) -> Markup
     }
 }
 
-/// How much of its roof an operator reaches.
+/// Share of its roof that an operator reaches.
 fn reach(roofline: &Roofline, operator: &Operator) -> Markup {
     let intensity = format!(
         "{} FLOP/byte; the ridge to the peak is at {}",

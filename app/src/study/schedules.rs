@@ -17,9 +17,9 @@ use crate::present::name::spelled;
 /// A column of numbers.
 struct Column {
     title: &'static str,
-    /// What a cell says.
+    /// Text of a cell.
     text: fn(&Metrics) -> String,
-    /// How long its bar is, against the longest of the column or the bound.
+    /// Value that sets the bar's length, against the longest of the column or the bound.
     length: fn(&Metrics) -> f64,
 }
 
@@ -176,7 +176,7 @@ fn numbers(
     }
 }
 
-/// Why it can't run, and the one change that lets it.
+/// Reason why it can't run, and the one change that lets it.
 fn refused(name: &str, refusal: &Refusal) -> Markup {
     html! {
         td role="cell" class="refused" colspan=(COLUMNS.len() + 1) {

@@ -16,7 +16,7 @@ use crate::present::name::spelled;
 /// The heading.
 pub(super) const TITLE: &str = "Sensitivity: which knobs matter";
 
-/// So many knobs are shown at once; the others are in a list below.
+/// Maximum number of knobs shown at once; the others are in a list below.
 const MAX_KNOBS: usize = 12;
 
 /// Half the width of a row's bars, in its own units.
@@ -112,7 +112,7 @@ fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
     Row { lever, steps: sides, swing }
 }
 
-/// A single other value stands on the side of what it does.
+/// A single other value is on the side of its effect.
 fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&Step>; 2] {
     let worse =
         step.is_some_and(|it| objective.compare(objective.of(&it.metrics), now) == Ordering::Less);

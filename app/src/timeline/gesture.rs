@@ -1,18 +1,19 @@
-//! What the pointers do that are down on a picture: drag it with one, pinch it with two, or tap.
+//! Gestures of the pointers that are down on a picture: drag it with one, pinch it with two, or
+//! tap.
 
 /// A pointer that moved less than this has tapped, in pixels.
 const STILL: f64 = 5.0;
 /// Two fingers closer than this don't zoom any further.
 const CLOSEST: f64 = 24.0;
 
-/// What a movement asks for, in pixels of the page.
+/// Change of the window by a movement, in pixels of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
     /// Nothing.
     None,
     /// The picture follows the pointer that far.
     Drag(f64),
-    /// As much time as before fits into `factor` of it around a place, after a drag.
+    /// The window shows `factor` times as much time around the place `x`, after a drag.
     Pinch { drag: f64, factor: f64, x: f64 },
 }
 
@@ -31,7 +32,7 @@ fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gesture {
     pointers: Vec<Pointer>,
-    /// Has any of them moved, or has there been a second one? Then the gesture is no tap.
+    /// Whether any of them has moved or there has been a second one; the gesture is no tap then.
     moved: bool,
 }
 
@@ -81,7 +82,7 @@ impl Gesture {
         self.pointers.retain(|pointer| pointer.id != id);
     }
 
-    /// Is a picture being dragged or pinched?
+    /// Whether a picture is being dragged or pinched.
     pub(super) fn is_moving(&self) -> bool {
         self.moved && !self.pointers.is_empty()
     }

@@ -10,7 +10,7 @@ use crate::draw::palette::{Hatch, Hue, Tile};
 use crate::present::choices::choices;
 
 choices! {
-    /// What a block is.
+    /// Kind of a block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum Kind {
         /// Its class in the legend.
@@ -29,7 +29,7 @@ choices! {
         Recompute = "recompute", (Hue::Rust, Hatch::Dots);
         /// A copy to or from host memory.
         Swap = "swap", (Hue::Slate, Hatch::Upright);
-        /// Several blocks that are too short to be told apart.
+        /// Several blocks that are too short to be seen one by one.
         Mixed = "mixed", (Hue::Grey, Hatch::Crossed);
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Shades that are told apart; further chunks start over.
+    /// Number of shades; further chunks start over.
     pub(super) const SHADES: usize = 4;
 
     /// Number of looks.
@@ -71,7 +71,7 @@ impl Look {
         Tile { ground, shade, hatch }
     }
 
-    /// Of several blocks in one place: what they have in common.
+    /// Common look of several blocks in one place.
     pub(super) fn and(self, other: Self) -> Self {
         match (self.kind == other.kind, self.shade == other.shade) {
             (true, true) => self,
@@ -103,7 +103,7 @@ impl Looks {
         }
     }
 
-    /// Of several blocks in one place: what they have in common.
+    /// Common looks of several blocks in one place.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => Self::Whole(one.and(other)),

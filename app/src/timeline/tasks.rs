@@ -50,7 +50,7 @@ impl Lanes for Stages {
     }
 }
 
-/// When the last task ends, which for ZB-2P is after the time of a step.
+/// End of the last task, which for ZB-2P is after the time of a step.
 pub(super) fn total(timeline: &Timeline) -> f64 {
     let stages = 0..timeline.lists.stages();
     let ends = stages.filter_map(|stage| timeline.end.get(timeline.lists.range(stage))?.last());
@@ -95,7 +95,7 @@ pub(super) fn task_at(timeline: &Timeline, spot: Spot) -> Option<(Task, f64, f64
     Some((task, *timeline.start.get(place)?, *timeline.end.get(place)?))
 }
 
-/// What a task waited for, in a sentence.
+/// Cause of a task's wait, in a sentence.
 pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     let Some((task, start, _)) = task_at(timeline, spot) else { return String::new() };
     let before = spot.index.checked_sub(1).map(|index| Spot { index, ..spot });
@@ -125,7 +125,7 @@ pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     }
 }
 
-/// Of the tasks whose results a task needs: the last to end, and when.
+/// The last to end of the tasks whose results a task needs, and its end.
 fn last_needed(timeline: &Timeline, stage: usize, task: &Task) -> Option<(Spot, f64)> {
     let forward = task.forward().and_then(|(chunk, micro_batch)| {
         let at = neighbour(timeline, stage, chunk, -1)?;
@@ -186,8 +186,8 @@ fn table(timeline: &Timeline) -> Vec<Vec<String>> {
     [header.map(str::to_owned).to_vec()].into_iter().chain(rows).collect()
 }
 
-/// The chunks of a stage's pair: of the selected one, or of one in the steady state. None where
-/// the stage runs no pairs.
+/// Chunks of a stage's pair: of the selected one, or of one in the steady state. `None` if the
+/// stage runs no pairs.
 pub(super) fn pair_chunks(
     scene: &Scene,
     stage: usize,
@@ -214,7 +214,7 @@ pub(super) fn fullest(scene: &Scene) -> usize {
     best.0
 }
 
-/// What the pair of a stage is headed by.
+/// Heading of a stage's pair.
 pub(super) fn pair_heading(stage: usize) -> String {
     format!("One pair of stage {stage}: what runs on what")
 }

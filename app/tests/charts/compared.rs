@@ -1,4 +1,5 @@
-//! Charts of several designs: every text in its place, and each design told by more than a color.
+//! Charts of several designs: every text in its place, and each design recognisable by more than a
+//! color.
 
 use app::charts::{self, Compared};
 use model::estimate::{Estimate, StepPart};

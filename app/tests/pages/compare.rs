@@ -10,7 +10,7 @@ use model::{Plan, estimate, link};
 
 use super::document;
 
-/// An address as it stands in an attribute.
+/// An address as it is written in an attribute.
 fn attribute(address: &str) -> String {
     address.replace('&', "&amp;")
 }

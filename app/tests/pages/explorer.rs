@@ -131,7 +131,7 @@ fn an_unchanged_preset_keeps_its_title_and_its_story() {
     assert!(story.contains("The paper&#39;s final run: 237.6 tokens/s") || story.contains("237.6"));
 }
 
-/// What the bar at the bottom of a phone says.
+/// Text of the bar at the bottom of a phone.
 fn bottom_line(query: &str) -> String {
     let html = document(query);
     let bar = html.split("class=\"bottom-headline").nth(1).unwrap().split("</p>").next().unwrap();

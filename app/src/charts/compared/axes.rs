@@ -37,7 +37,7 @@ struct Time {
     exposed: f64,
 }
 
-/// What is shown of all designs together, with the time of each.
+/// Bubble or axis that is shown of all designs together, with the time of each.
 struct Group {
     name: String,
     times: Vec<Time>,

@@ -84,7 +84,7 @@ fn ordered(tree: &Tree) -> Vec<&(String, Tree)> {
     entries
 }
 
-/// Does a map have a heading of its own? How a knob varies fits behind the knob.
+/// Whether a map has a heading of its own; a knob's form fits on the knob's line.
 fn is_table(path: &str, name: &str, value: &Tree) -> bool {
     let is_map = matches!(value, Tree::Map(entries) if !entries.is_empty());
     let is_section = || Section::ALL.iter().any(|section| section.name() == name);

@@ -14,23 +14,23 @@ use crate::present::name::spelled;
 use crate::present::range::most;
 use crate::site::Page;
 
-/// Does a loss follow from rates that runs of one's own tell: those of kernels and of the host?
+/// Whether a loss follows from rates that a profile measures: those of kernels and of the host.
 const fn is_measurable(part: StepPart) -> bool {
     matches!(part, StepPart::Kernels | StepPart::Vector | StepPart::Recompute | StepPart::Host)
 }
 
-/// Is there anything to say of a loss?
+/// Whether there is anything to show for a loss.
 pub(super) fn says_something(numbers: &Numbers, all: &[Outside], part: StepPart) -> bool {
     is_measured(numbers, part) || all.iter().any(|it| it.moves(part, &numbers.estimate))
 }
 
-/// Would a profile tell more of this part than is known?
+/// Whether a profile would refine this part beyond what is known.
 fn is_measured(numbers: &Numbers, part: StepPart) -> bool {
     let kernel = &numbers.plan.design().kernel;
     is_measurable(part) && kernel.profile.is_none() && kernel.framework != Framework::Ideal
 }
 
-/// What moves a loss outside of the strategy, the most gained first.
+/// Changes outside of the strategy that reduce a loss, the largest gain first.
 pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup {
     let movers = || all.iter().filter(|it| it.moves(part, &numbers.estimate));
     let kernels = &numbers.plan.design().cluster.accelerator.row().kernels;
@@ -65,7 +65,8 @@ pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup
     }
 }
 
-/// What a change brings: points of MFU, or tokens where MFU counts against another peak with it.
+/// Gain of a change: points of MFU, or tokens per second if it changes the peak that MFU counts
+/// against.
 fn gained(numbers: &Numbers, mover: &Outside) -> String {
     if mover.keeps_peak() {
         let points = mover.estimate.metrics.mfu - numbers.estimate.metrics.mfu;
