@@ -23,10 +23,10 @@ use crate::present::html::on_server;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen};
 
-/// Where all its numbers are, as CSV.
+/// Path of all its numbers as CSV.
 pub const CSV_PATH: &str = "/compare.csv";
 
-/// Does every link to a design open, and is the rest of the address understood?
+/// Whether every link to a design opens and the rest of the address is understood.
 #[must_use]
 pub fn is_understood(raw: &str) -> bool {
     let (chosen, wrong) = Chosen::read(raw);

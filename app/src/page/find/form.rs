@@ -36,20 +36,20 @@ fn group_of(knob: KnobId) -> &'static str {
     }
 }
 
-/// What stands below the question.
+/// Result shown below the question.
 #[derive(Clone, Copy, Debug)]
 pub enum Shown<'a> {
-    /// Nothing is asked, or it can't be.
+    /// No question, or one that can't be searched.
     None,
-    /// The browser searches, with the worker at this address; none where the server has no site.
+    /// The browser searches, with the worker at this address; `None` if the server has no site.
     Browser(Option<&'a str>),
-    /// What the server found.
+    /// Answer that the server found.
     Written(&'a str),
     /// Why the server can't search now.
     Refused(&'a str),
 }
 
-/// What stands on the page.
+/// Content of the page.
 #[must_use]
 pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>) -> String {
     let markup = html! {
@@ -123,7 +123,7 @@ fn form(query: &Query) -> Markup {
     }
 }
 
-/// What a goal asks for.
+/// Text of a goal.
 const fn goal_text(goal: Goal) -> &'static str {
     match goal {
         Goal::Fastest => "Fastest",

@@ -20,7 +20,7 @@ use crate::browser::download::{download, here};
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// How far from a design a pointer may be, in pixels.
+/// Largest distance of a pointer from a design, in pixels.
 const REACH: f64 = 18.0;
 
 /// Takes an event in.
@@ -47,7 +47,7 @@ pub(super) fn event(live: &Shared, event: &Event) {
     });
 }
 
-/// Does what was asked for before its designs came; true when there was something.
+/// Acts on the controls that were used before their designs came; true if there were some.
 pub(super) fn catch_up(live: &Shared) -> bool {
     let early = {
         let mut page = live.borrow_mut();
@@ -304,7 +304,7 @@ fn change(live: &Shared, target: Target) {
     }
 }
 
-/// What a control does to how the page is looked at.
+/// Applies a control to the view.
 fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
     let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;
@@ -372,7 +372,7 @@ fn tell_pinned(page: &mut Live, said: &str) {
     page.say(said);
 }
 
-/// The same knob on both sides changes places with the other one.
+/// Pair of knobs with `value` on one side; the same knob on the other side changes places with it.
 fn swapped(now: &[String; 2], side: usize, value: &str) -> [String; 2] {
     let mut next = now.clone();
     if next[1 - side] == value {

@@ -14,7 +14,7 @@ use super::session::Session;
 use super::{labels, socket};
 use crate::browser::Later;
 
-/// A knob that is held is told of this often at most: 15 times a second.
+/// Least interval between previews of a knob that is held: 15 a second at most.
 const PREVIEW: Duration = Duration::from_millis(67);
 
 /// A gesture by keys ends when the knobs have been still for this long.

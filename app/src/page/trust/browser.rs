@@ -22,7 +22,7 @@ use crate::site::Page;
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// What tells that somebody is there. Until then the runs stand as the server wrote them.
+/// Events that show that somebody is there. Until then the runs are as the server wrote them.
 const SIGNS: [&str; 5] = ["scroll", "pointermove", "pointerdown", "keydown", "focusin"];
 
 /// Fetches the runs as soon as somebody does anything, and ties the filter to the address.

@@ -64,7 +64,7 @@ fn name(row: &Row) -> String {
     format!("{}, {} on {accelerator} ({metric})", row.source_id, row.model)
 }
 
-/// The same in words.
+/// Label of a run's sweep, in words.
 fn label(row: &Row) -> Cell {
     let accelerator = words::accelerator_label(row.accelerator.as_deref().unwrap_or_default());
     let metric = words::metric_label(row.metric.as_deref().unwrap_or_default());
