@@ -104,7 +104,7 @@ fn state() -> Option<String> {
     window().history().ok()?.state().ok()?.as_string()
 }
 
-/// Where the page is scrolled to: the study at its upper edge, and how many pixels below the edge
+/// Scroll position of the page: the study at its upper edge, and how many pixels below the edge
 /// that begins. What lies above is made only when it is in view, so that its height tells nothing.
 struct Spot {
     study: Study,

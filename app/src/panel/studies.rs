@@ -16,7 +16,7 @@ use crate::explorer::Explorer;
 use crate::study::client::{Errand, StudyClient, link_of};
 use crate::study::{Study, answer};
 
-/// Where each study is on the page.
+/// Places of the studies on the page.
 #[derive(Clone, Copy)]
 pub struct Studies {
     explorer: Explorer,

@@ -13,7 +13,7 @@ use crate::explorer::Explorer;
 use crate::insight::recorded::Recorded;
 use crate::study::client::{Done, Errand, StudyClient};
 
-/// Where traces are kept.
+/// Path of the stored traces.
 pub const PATH: &str = "/api/v1/traces";
 
 /// Maximum number of a file's mistakes that are reported.

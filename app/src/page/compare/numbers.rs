@@ -175,7 +175,7 @@ fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &N
     }
 }
 
-/// The probability from which on a difference is said to be one.
+/// Least probability of a difference that counts as one.
 const MIN_CLEAR_PROBABILITY: f64 = 0.9;
 
 impl Sure {
@@ -200,8 +200,8 @@ pub fn likely(probability: f64) -> String {
     format::percent(probability, 0).to_string()
 }
 
-/// Which designs are faster than the baseline, and how likely: by the tokens of a device where
-/// those can be compared, else by MFU.
+/// Sentences on the designs faster or slower than the baseline, with the probability: by the tokens
+/// of a device if those can be compared, else by MFU.
 #[must_use]
 pub fn orders(columns: &[Column], baseline: usize) -> Vec<String> {
     let Some(base) = columns.get(baseline) else { return Vec::new() };

@@ -45,7 +45,7 @@ pub enum Shown<'a> {
     Browser(Option<&'a str>),
     /// Answer that the server found.
     Written(&'a str),
-    /// Why the server can't search now.
+    /// Reason why the server can't search now.
     Refused(&'a str),
 }
 
@@ -182,7 +182,7 @@ fn targets(query: &Query) -> Markup {
     }
 }
 
-/// The box of the form that a target stands in, and what stands there.
+/// The box of the form for a target, with its text.
 fn box_of(target: &Target) -> Option<(&'static str, String)> {
     let shown = |number: f64| format::significant(number, 6).replace(',', "");
     match *target {
@@ -242,7 +242,7 @@ fn keep(query: &Query, knob: KnobId) -> Markup {
     }
 }
 
-/// The place of what is found. A worker's address and what it searches stand in attributes.
+/// The place of the answer. A worker's address and its query are in attributes.
 fn place(worker: Option<(&str, String)>, content: &Markup) -> Markup {
     let (worker, query) = worker.unzip();
     html! {

@@ -1,8 +1,8 @@
-//! What is searched, as an address: `v=1&preset=ID&section.knob=value&find.goal=safest`.
+//! The question as an address: `v=1&preset=ID&section.knob=value&find.goal=safest`.
 //!
-//! The current design stands as in any other link; what is asked of it stands in parameters of its
-//! own, each only where it differs from the usual. The page's forms send fields that change the
-//! design, such as `find.devices`; an address with them is a step on the way to one without.
+//! The current design is in it as in any other link; the question is in parameters of its own, each
+//! only if it differs from the usual. The page's forms send fields that change the design, such as
+//! `find.devices`; an address with them is a step on the way to one without.
 
 use crate::site::Page;
 use model::design::{Design, KnobId};
@@ -362,7 +362,7 @@ fn share(percent: f64) -> f64 {
     (percent * 1e4).round() / 1e6
 }
 
-/// As much of what somebody wrote as a message shows.
+/// Beginning of a typed text, as long as a message shows.
 fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }

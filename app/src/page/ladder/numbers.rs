@@ -31,7 +31,7 @@ impl Predicted {
 pub struct Step {
     /// Change of this step; `None` for the baseline.
     pub rung: Option<&'static Rung>,
-    /// Where it leads.
+    /// Prediction after the change.
     pub predicted: Predicted,
     /// The preset of the published run that this is, at both ends.
     pub preset: Option<&'static str>,

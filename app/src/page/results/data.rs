@@ -257,7 +257,7 @@ pub enum Dim {
 }
 
 impl Data {
-    /// Will nothing happen any more?
+    /// Whether nothing will happen any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !matches!(self.state.as_str(), "running" | "paused")
@@ -385,7 +385,7 @@ impl Data {
         }
     }
 
-    /// Smallest and largest number of a column; none without designs.
+    /// Smallest and largest number of a column; `None` without designs.
     #[must_use]
     pub fn extent(&self, dim: Dim) -> Option<(f64, f64)> {
         match dim {
@@ -456,7 +456,7 @@ impl Data {
         self.rows.index.binary_search(&index).ok()
     }
 
-    /// Where a design opens.
+    /// Address that opens a design.
     #[must_use]
     pub fn design_address(&self, index: u64) -> String {
         format!("{}/{}/design/{index}", Page::Results.path(), self.id)
@@ -480,13 +480,13 @@ impl Data {
         if self.is_serving() { "Open in serving" } else { "Open in the explorer" }
     }
 
-    /// Where layouts are searched around a design.
+    /// Address of the search for layouts around a design.
     #[must_use]
     pub fn find_address(&self, index: u64) -> String {
         format!("{}/{}/find/{index}", Page::Results.path(), self.id)
     }
 
-    /// Where these designs are compared.
+    /// Address of the comparison of these designs.
     #[must_use]
     pub fn comparison_address(&self, designs: &[u64]) -> String {
         let list: Vec<String> = designs.iter().map(u64::to_string).collect();

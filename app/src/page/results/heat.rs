@@ -95,7 +95,7 @@ impl Grid {
     }
 }
 
-/// Where the grid is on the canvas.
+/// Place of the grid on the canvas.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     left: f64,

@@ -28,7 +28,7 @@ use crate::site::Page;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drag {
     pub(super) grip: Grip,
-    /// Where it began and where it is.
+    /// Points at which it began and where it is.
     pub(super) from: (f64, f64),
     pub(super) to: (f64, f64),
     /// The range that it began with.
@@ -111,7 +111,7 @@ pub(super) struct Live {
     heated: Option<[usize; 2]>,
     /// State of the overlays as they were drawn last: a canvas that isn't touched costs nothing.
     over: Over,
-    /// Where the reasons of the heatmap's empty cells came from, and what they are.
+    /// Source of the reasons of the heatmap's empty cells, and the reasons.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
     row_marked: Option<usize>,

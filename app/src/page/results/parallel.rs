@@ -31,7 +31,7 @@ const BOTTOM: f64 = 12.0;
 const HANDLE: f64 = 12.0;
 const REACH: f64 = 14.0;
 
-/// Where everything is.
+/// Layout of the parallel coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
     /// The axes in order.
@@ -54,7 +54,7 @@ pub(super) enum Grip {
 }
 
 impl Lanes {
-    /// On a canvas of that size; none without designs.
+    /// Layout on a canvas of that size; `None` without designs.
     #[must_use]
     pub(super) fn new(data: &Data, view: &View, (width, height): (f64, f64)) -> Option<Self> {
         if data.rows.is_empty() || height < TOP + BOTTOM + 40.0 {

@@ -64,7 +64,7 @@ pub(super) fn catch_up(live: &Shared) -> bool {
     true
 }
 
-/// Does something, and sees to what follows where the view has changed by it.
+/// Runs `act`, and sees to what follows if it has changed the view.
 fn watched(live: &Shared, act: impl FnOnce()) {
     let before = live.borrow().view.clone();
     act();
@@ -150,7 +150,7 @@ fn cell_at(live: &Live, data: &super::Data, (x, y): (f64, f64)) -> Option<[usize
     heat::Place::new(&grid, size).hit(x, y)
 }
 
-/// Where a pointer is in a picture.
+/// Place of a pointer in a picture.
 fn place_in(id: &str, event: &PointerEvent) -> Option<(f64, f64)> {
     let bounds = document().get_element_by_id(id)?.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();

@@ -26,7 +26,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
 
-/// Where everything is.
+/// Layout of the scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plot {
     dims: [Dim; 2],
@@ -36,7 +36,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// On a canvas of that size; none without designs.
+    /// Layout on a canvas of that size; `None` without designs.
     #[must_use]
     pub(super) fn new(
         data: &Data,
@@ -58,7 +58,7 @@ impl Plot {
         (width > 20.0 && height > 20.0).then_some(Self { dims, scales, width, height })
     }
 
-    /// Where a design is.
+    /// Place of a design.
     #[must_use]
     pub(super) fn at(&self, data: &Data, row: usize) -> (f64, f64) {
         let [x, y] = [0, 1].map(|side| {

@@ -1,4 +1,4 @@
-//! Which designs are meant: what was kept, what is brushed, and in which order the table has them.
+//! The selection of designs: those kept, those brushed, and their order in the table.
 
 use std::cmp::Ordering;
 
@@ -223,7 +223,7 @@ fn has(label: &str, text: &str, word: &str) -> bool {
     if word.contains('=') { cell.contains(&format!(" {word} ")) } else { cell.contains(word) }
 }
 
-/// The number that this share of the kept designs is not above; none without designs.
+/// The 5th and 95th percentile of a column over the kept designs; `None` without designs.
 #[must_use]
 pub fn quantiles(data: &Data, selection: &Selection, dim: Dim) -> Option<(f64, f64)> {
     let kept = (0..data.rows.len()).filter(|row| selection.level[*row] > 0);

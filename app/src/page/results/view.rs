@@ -241,7 +241,7 @@ impl View {
         if named.len() >= 2 { named } else { usual_axes(data) }
     }
 
-    /// The knobs of the heatmap, by their places among the axes; none with fewer than two.
+    /// The knobs of the heatmap, by their places among the axes; `None` with fewer than two.
     #[must_use]
     pub fn heat_knobs(&self, data: &Data) -> Option<[usize; 2]> {
         let mut ranked: Vec<(f64, usize)> = data

@@ -17,8 +17,7 @@ use crate::widget::part::{IntoPart, Part};
 /// Links whose numbers are kept, at most.
 const MAX_LINKS: usize = 64;
 
-/// The headline numbers of a design and how sure it is that it
-/// fits; none while it breaks a rule.
+/// The headline numbers of a design and the certainty that it fits; `None` while it breaks a rule.
 type Figures = Option<([f64; HEADLINE.len()], MemoryState, String)>;
 
 thread_local! {

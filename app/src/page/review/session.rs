@@ -103,7 +103,7 @@ pub(super) struct Session {
     pub(super) laid_out: RwSignal<u64>,
     /// Whether the visitor's place is about to be sent.
     pub(super) tells: StoredValue<bool>,
-    /// Whom the page follows.
+    /// Connection of the person that the page follows.
     pub(super) following: RwSignal<Option<u64>>,
     /// The part of the panel that is open.
     pub(super) tab: RwSignal<Tab>,

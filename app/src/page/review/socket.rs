@@ -16,7 +16,7 @@ const MAX_SENT: usize = 16;
 
 /// The page's end of the line.
 pub(super) struct Client {
-    /// The socket; none while the line is lost.
+    /// The socket; `None` while the line is lost.
     pub(super) socket: Option<WebSocket>,
     /// Whether the server has answered on this socket.
     pub(super) is_welcome: bool,

@@ -81,7 +81,7 @@ pub(super) fn undo(session: Session) {
     step(session, Replica::undo);
 }
 
-/// Does it again.
+/// Does the edit that was taken back again.
 pub(super) fn redo(session: Session) {
     step(session, Replica::redo);
 }

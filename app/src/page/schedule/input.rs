@@ -18,11 +18,11 @@ pub struct Input {
     pub method: Method,
     /// Pipeline stages (PP).
     pub stages: u64,
-    /// Chunks of layers on each stage (VPP); none takes the method's usual number.
+    /// Chunks of layers on each stage (VPP); `None` takes the method's usual number.
     pub chunks: Option<u64>,
     /// Micro-batches of a step.
     pub micro_batches: u64,
-    /// Micro-batches that a chunk runs in a row; none is one per stage.
+    /// Micro-batches that a chunk runs in a row; `None` is one per stage.
     pub group: Option<u64>,
     /// Times of a whole stage for one micro-batch, in seconds.
     pub times: StageSeconds,

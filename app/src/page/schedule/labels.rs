@@ -99,7 +99,7 @@ fn card(id: &str, title: &str, value: &str, unit: &str, line: &str) -> Markup {
     }
 }
 
-/// Where a number is largest and where it is smallest, the first of equal ones.
+/// Largest and smallest number with their places, the first of equal ones.
 fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
     let (mut most, mut least) = ((0, f64::NEG_INFINITY), (0, f64::INFINITY));
     for (place, number) in numbers.enumerate() {

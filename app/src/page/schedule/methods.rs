@@ -11,7 +11,7 @@ pub struct About {
     pub name: &'static str,
     /// The step time of equal stages, published or derived; `None` if there is none.
     pub formula: Option<Formula>,
-    /// Where it is from.
+    /// Source of the method.
     pub source: Source,
 }
 

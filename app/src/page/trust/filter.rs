@@ -106,7 +106,7 @@ pub struct Filter {
     pub text: String,
     /// The column that orders them.
     pub sort: Sort,
-    /// Largest first?
+    /// Whether the largest are first.
     pub descending: bool,
     /// The page, from zero.
     pub page: usize,
@@ -259,7 +259,7 @@ impl Filter {
     }
 }
 
-/// Which one is missing, and the order of two numbers.
+/// Order of two numbers: by which is missing, and by value.
 fn numbers(left: Option<f64>, right: Option<f64>) -> (Ordering, Ordering) {
     let order = left.unwrap_or(0.0).total_cmp(&right.unwrap_or(0.0));
     (left.is_none().cmp(&right.is_none()), order)

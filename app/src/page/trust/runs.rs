@@ -39,7 +39,7 @@ impl Runs {
         Self { rows, live: RwSignal::new(false), failed: RwSignal::new(false), filter, found }
     }
 
-    /// HTML made of the runs; none while they aren't there, which leaves what the server wrote.
+    /// HTML made of the runs; empty while they aren't there, which leaves what the server wrote.
     fn html(self, write: impl FnOnce(&[Row], &[usize], &Filter) -> String) -> String {
         self.rows.with(|rows| match rows {
             Some(rows) => {

@@ -1,4 +1,4 @@
-//! Where a constant's value comes from, as far as a reader has to know.
+//! Origin of a constant's value, as far as a reader has to know.
 
 use maud::{Markup, html};
 use model::accelerator::{Accelerator, AcceleratorId};

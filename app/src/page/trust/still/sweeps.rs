@@ -1,4 +1,4 @@
-//! Published sweeps: does the model order their runs as they were measured?
+//! Published sweeps: whether the model orders their runs as they were measured.
 
 use maud::{Markup, html};
 use validation::report::{Row, Sweep, Validation};
