@@ -1,9 +1,9 @@
 //! The page `/budget`: what a run costs in days, money and energy, what fails, and what published
 //! laws say of its loss beside a baseline.
 //!
-//! The state is a design, and a pinned baseline beside it; both stand in the address. What comes of
-//! it is put into words by `labels`, the same on the server and in the browser; every way from one
-//! state to another is a link, so that the page also works without a script.
+//! The state is a design, and a pinned baseline beside it; both are in the address. The results are
+//! put into words by `labels`, the same on the server and in the browser; every way from one state
+//! to another is a link, so that the page also works without a script.
 
 mod brief;
 mod browser;
@@ -26,17 +26,17 @@ pub use brief::{csv, markdown};
 pub use page::page;
 pub use quality::verdict;
 
-/// Where the run of an address is to be had as a table for other programs.
+/// Path of an address's run as a table for other programs.
 pub const CSV_PATH: &str = "/budget.csv";
 
-/// Where the run of an address is to be had as a brief in Markdown.
+/// Path of an address's run as a brief in Markdown.
 pub const MARKDOWN_PATH: &str = "/budget.md";
 
 /// The key of the baseline in an address.
 const BASELINE: &str = "baseline";
 
-/// What the page shows first: the paper's final run with Llama 3's failures, 100 GB/s of storage,
-/// and as a price an example: what DeepSeek-V3's report assumes for an hour of an H800.
+/// Query of the example: the paper's final run with Llama 3's failures, 100 GB/s of storage, and as
+/// a price an example: what DeepSeek-V3's report assumes for an hour of an H800.
 const EXAMPLE: &str = "v=1&preset=pangu-ultra-moe-6k@2&run.train_tokens=19000000000000&\
     run.price_per_device_hour=2&run.mtbf_device_hours=50676&run.checkpoint_gb_per_sec=100";
 
@@ -47,7 +47,7 @@ pub(crate) struct Asked {
     baseline: Option<Design>,
 }
 
-/// What a raw query string asks for, the example without one.
+/// Request of a raw query string, the example without one.
 fn asked(raw: &str) -> Result<Asked, Vec<KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
@@ -95,7 +95,7 @@ impl Asked {
         format!("{}?{}", Page::Budget.path(), self.query())
     }
 
-    /// The same with something of the design changed.
+    /// Request with the design changed.
     fn with(&self, change: impl FnOnce(&mut Design)) -> Self {
         let mut other = self.clone();
         change(&mut other.design);

@@ -1,8 +1,8 @@
 //! The page `/compare`: up to four designs beside each other, and the pins that lead there.
 //!
-//! The page's address holds the designs as a whole ([`Chosen`]), so that a comparison is a link
-//! and nothing is stored. What stands on it is text that only the server writes, and all that can
-//! be done there is a link or a form. Pins are kept in the browser, in the same form.
+//! The page's address holds the designs as a whole ([`Chosen`]), so that a comparison is a link and
+//! nothing is stored. Its content is text that only the server writes, and all that can be done
+//! there is a link or a form. Pins are kept in the browser, in the same form.
 
 mod browser;
 mod csv;
@@ -23,10 +23,10 @@ use crate::present::html::on_server;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen};
 
-/// Where all its numbers are, as CSV.
+/// Path of all its numbers as CSV.
 pub const CSV_PATH: &str = "/compare.csv";
 
-/// Does every link to a design open, and is the rest of the address understood?
+/// Whether every link to a design opens and the rest of the address is understood.
 #[must_use]
 pub fn is_understood(raw: &str) -> bool {
     let (chosen, wrong) = Chosen::read(raw);

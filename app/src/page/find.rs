@@ -1,4 +1,4 @@
-//! The page `/find`: which layout should this model run with on this machine?
+//! The page `/find`: the layouts that a model should run with on a machine.
 //!
 //! The page's address holds the whole question ([`request`]). The search runs in a worker of the
 //! browser ([`run`], `script/find_worker.js`), or on the server for who has no script; both write

@@ -1,8 +1,8 @@
 //! The page `/s/ID`: a sweep's results while it runs and afterwards.
 //!
 //! Everything is made of one [`Data`] and one [`View`]: the server writes the parts of the page as
-//! text, the browser writes those anew that change and draws what is on canvases. How one looks at
-//! it stands in the address. A finished sweep reads well without a script.
+//! text, the browser writes those anew that change and draws what is on canvases. The view is in
+//! the address. A finished sweep reads well without a script.
 
 mod beside;
 mod browser;
@@ -33,7 +33,7 @@ use crate::panel::header;
 use crate::present::html::on_server;
 use crate::site::Page;
 
-/// What the server knows when it renders the page; none where there is no such sweep.
+/// Data of the sweep while the server renders the page; `None` if there is no such sweep.
 #[derive(Clone, Debug)]
 pub struct Served(pub Option<Arc<Data>>);
 

@@ -1,8 +1,8 @@
 //! The page `/serving`: how a design answers, and which layouts there are.
 //!
-//! The state is a design and stands in the address as a link has it. What comes of it is put into
-//! words by `labels`, the same on the server and in the browser; every way from one state to
-//! another is a link, so that the page also works without a script.
+//! The state is a design and is in the address as a link has it. Its results are put into words by
+//! `labels`, the same on the server and in the browser; every way from one state to another is a
+//! link, so that the page also works without a script.
 
 mod browser;
 mod experts;
@@ -19,16 +19,16 @@ use model::preset::{Preset, PresetKind};
 
 use crate::site::Page;
 
-/// Where measured loads of a design's model and accelerator are.
+/// Path of the measured loads of a design's model and accelerator.
 pub const MEASURED_PATH: &str = "/serving/measured";
-/// Where the scores of a router trace come as text that the page reads.
+/// Path that returns the scores of a router trace as text that the page reads.
 pub const SCORES_PATH: &str = "/api/v1/experts/scores";
 
 pub use experts::pattern_rows;
 pub use front::pools;
 pub use page::page;
 
-/// What the page shows first: Qwen3-235B-A22B on eight H100.
+/// Query of the example: Qwen3-235B-A22B on eight H100.
 const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_devices=8&\
     serving.engine=vllm&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&\
     serving.weight_dtype=fp8&serving.concurrency=64";

@@ -16,12 +16,12 @@ use crate::panel::header;
 use crate::present::html::on_server;
 use crate::site::Page;
 
-/// What the server knows when it renders the page.
+/// Data of the page while the server renders it.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// The spec that the page begins with, TOML.
     pub text: String,
-    /// What could not be read of the address; empty where all of it was.
+    /// Parts of the address that could not be read; empty if all of it was.
     pub problems: Vec<String>,
     /// Names and titles of the specs that come with the program.
     pub published: Vec<(String, String)>,

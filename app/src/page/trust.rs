@@ -1,6 +1,6 @@
 //! The page `/trust`: published runs beside what the model predicts for them.
 //!
-//! What stands still (headline, targets, scores, constants) is text that only the server writes;
+//! The fixed part (headline, targets, scores, constants) is text that only the server writes;
 //! [`still`] makes it. The runs themselves are shown by the same code on both sides. The server has
 //! them at once; the browser fetches them at the first sign that somebody is there, since they
 //! would make the module heavier for everybody. Until then it knows no run, so whatever depends on
@@ -28,13 +28,13 @@ use crate::site::Page;
 use filter::Filter;
 use runs::Runs;
 
-/// Where the browser fetches the runs, and where anybody can.
+/// Path of the runs as JSON, for the browser and for anybody.
 pub const JSON_PATH: &str = "/api/v1/validation";
 
-/// Where the runs of serving are as JSON.
+/// Path of the runs of serving as JSON.
 pub const SERVING_JSON_PATH: &str = "/api/v1/validation/serving";
 
-/// The same as a table.
+/// Path of the runs as a table.
 pub const CSV_PATH: &str = "/api/v1/validation.csv";
 
 /// The id of the first chart, below the first screen.
@@ -43,12 +43,12 @@ pub const BELOW: &str = "errors";
 /// The runs, shared.
 pub type Rows = Arc<Vec<Row>>;
 
-/// What the server knows when it renders the page.
+/// Data of the page while the server renders it.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// The runs.
     pub rows: Rows,
-    /// What stands still above and below them.
+    /// Fixed parts above and below them.
     pub still: still::Still,
 }
 

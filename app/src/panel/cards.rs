@@ -96,7 +96,7 @@ static CARDS: [Card; 6] = [
     },
 ];
 
-/// What a headline card says.
+/// Content of a headline card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// The metric.
@@ -109,7 +109,7 @@ pub struct Headline {
     pub line: String,
 }
 
-/// What the cards say, for those who show the same numbers elsewhere.
+/// Contents of the cards, for callers that show the same numbers elsewhere.
 #[must_use]
 pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
     let headline = |card: &Card| Headline {
@@ -181,7 +181,7 @@ const fn follows_mfu(metric: MetricId) -> bool {
     matches!(metric, MetricId::tokens_per_second_per_device | MetricId::step_time_seconds)
 }
 
-/// Where MFU lies with 50 and with 90 %, and what was measured, in per mille of the bar.
+/// Ranges of MFU with 50 and with 90 %, and the measured value, in per mille of the bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RangeBar {
     most: [f64; 2],
@@ -241,7 +241,7 @@ fn range_bar(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// How far the number may be off; opens the explanation, which says so at length.
+/// Expected error of the number; opens the explanation, which gives it at length.
 fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
     let [short, sentence] = expected_error(explorer, metric);
     view! {
@@ -257,7 +257,7 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
     }
 }
 
-/// How far a number may be off: in a few words, and in sentences.
+/// Expected error of a number: in a few words, and in sentences.
 fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
         Memo::new(move |_| {
@@ -273,7 +273,7 @@ fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
     format::metric(metric, numbers.estimate.metrics.get(metric))
 }
 
-/// How far from the unchanged preset; its height is kept when there is nothing to say.
+/// Difference from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
         let value = |numbers: &Numbers| number(numbers.estimate.metrics.get(spec.metric));
@@ -314,7 +314,7 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     }
 }
 
-/// How sure it is that the design fits, in a sentence with its colour and its sign.
+/// Certainty that the design fits, in a sentence with its colour and its sign.
 fn fits(explorer: Explorer) -> impl IntoView {
     let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
     let text = move || explorer.with_numbers(memory_state::sentence);
@@ -333,7 +333,7 @@ const BEYOND: f64 = 250.0;
 struct Meter {
     /// The predicted peak.
     peak: f64,
-    /// Where the true peak lies with eight chances in ten.
+    /// Range that the true peak lies in with eight chances in ten.
     likely: [f64; 2],
     /// Bytes over the limit.
     over: Bytes,

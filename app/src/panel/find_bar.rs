@@ -1,4 +1,4 @@
-//! The question in a line: a model, so many devices of a kind, and the button that goes to the
+//! The question in a line: a model, a number of devices of a kind, and the button that goes to the
 //! page.
 
 pub mod options;
@@ -22,7 +22,7 @@ use options::{accelerators, models};
 pub struct Start {
     /// Its link, which goes along.
     link: Signal<String>,
-    /// What its model is called.
+    /// Name of its model.
     model: Signal<String>,
     devices: Signal<u64>,
     accelerator: Signal<AcceleratorId>,

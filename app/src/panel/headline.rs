@@ -12,7 +12,7 @@ use crate::present::range::half;
 use crate::present::{format, name};
 use crate::site::Page;
 
-/// What Moescape is, the design's name, what it is made of, and what comes of it.
+/// Head of the page: Moescape's purpose, and the design's name, make-up and results.
 pub fn headline(explorer: Explorer) -> impl IntoView {
     let short = Memo::new(move |_| explorer.with_numbers(in_short));
     let outcome = Memo::new(move |_| explorer.with_numbers(outcome));
@@ -35,7 +35,7 @@ pub fn headline(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// What comes of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
+/// Results of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
 fn outcome(numbers: &Numbers) -> String {
     let metrics = &numbers.estimate.metrics;
     let mfu = half(&numbers.plan, MetricId::mfu, metrics)

@@ -7,7 +7,7 @@ use model::units::Bytes;
 
 use crate::present::format;
 
-/// What a knob's value comes to in a plan; empty for most knobs.
+/// Note on a knob's value in a plan; empty for most knobs.
 #[must_use]
 #[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn note(id: KnobId, plan: &Plan) -> String {
@@ -65,7 +65,7 @@ fn experts(plan: &Plan) -> String {
     if extends { format!("{local}; MindSpeed's EP is {}", ep / tp) } else { local }
 }
 
-/// What an unset knob takes over from the accelerator or from another knob.
+/// Value that an unset knob takes over from the accelerator or from another knob.
 #[must_use]
 #[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn unset(id: KnobId, plan: &Plan) -> String {

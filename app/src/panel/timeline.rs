@@ -30,7 +30,7 @@ const MAX_TASKS: u64 = 300_000;
 const ID: &str = "timeline";
 const TITLE: &str = "Pipeline timeline";
 
-/// What stands in place of a timeline where there can be none.
+/// Text in place of a timeline, for a design that can have none.
 const NOTHING: &str = "This design breaks a rule, so it has no timeline.";
 
 /// From the explorer to its design's schedule alone.
@@ -40,7 +40,7 @@ fn open_alone(explorer: Explorer) -> impl IntoView {
     view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
 }
 
-/// What each stage does when.
+/// Tasks of each stage over time.
 pub fn timeline(explorer: Explorer) -> impl IntoView {
     let is_legal = move || explorer.shown() == Shown::Design;
     let show = move || {

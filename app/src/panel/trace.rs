@@ -13,10 +13,10 @@ use crate::explorer::Explorer;
 use crate::insight::recorded::Recorded;
 use crate::study::client::{Done, Errand, StudyClient};
 
-/// Where traces are kept.
+/// Path of the stored traces.
 pub const PATH: &str = "/api/v1/traces";
 
-/// So many mistakes of a file are told.
+/// Maximum number of a file's mistakes that are reported.
 const MAX_ERRORS: usize = 8;
 
 /// The file's button, and what is known of it.
@@ -118,7 +118,7 @@ fn take(explorer: Explorer, bytes: Result<JsValue, String>) {
     }
 }
 
-/// What came of an errand.
+/// Takes in the result of an errand.
 pub fn hear(explorer: Explorer, done: Done) {
     match done {
         Done::Read(Ok(hash)) => {

@@ -12,7 +12,7 @@ use super::{Asked, CSV_PATH, MARKDOWN_PATH, asked, labels, quality};
 use crate::present::format;
 use crate::present::provenance::{self, Provenance};
 
-/// What the brief says first.
+/// Metrics of the brief, in order.
 const LINES: [BudgetMetric; 8] = [
     BudgetMetric::days_to_train,
     BudgetMetric::device_hours,

@@ -12,7 +12,7 @@ use crate::present::format;
 use crate::present::html::table_head;
 use crate::present::run::{rounded, shown};
 
-/// What a metric says of what is shown; a dash where it isn't known.
+/// Text of a metric's value; "not known" if there is none.
 pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
     let value = of.assessment.own.budget.get(metric);
     value.map_or_else(|| "not known".to_owned(), |value| shown(metric, value))
@@ -27,7 +27,7 @@ pub(super) fn headline(of: &Shown) -> String {
     )
 }
 
-/// What is trained on what, and what is to be known.
+/// Heading of the run: model, cluster and rate, with published tokens to take over and warnings.
 pub(super) fn subject(of: &Shown) -> String {
     let (own, design) = (&of.assessment.own, &of.asked.design);
     let row = design.cluster.accelerator.row();
@@ -65,7 +65,7 @@ pub(super) fn subject(of: &Shown) -> String {
     markup.into_string()
 }
 
-/// The address with so many tokens.
+/// Address of the request with this number of tokens.
 fn taken(asked: &Asked, tokens: f64) -> String {
     asked.with(|design| design.run.train_tokens = Some(tokens)).address()
 }
@@ -93,7 +93,7 @@ pub(super) fn cards(of: &Shown) -> String {
     markup.into_string()
 }
 
-/// Where half of the runs lie, or why there is no range.
+/// Range that half of the runs lie in, or why there is none.
 pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
     let own = &of.assessment.own;
     match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
@@ -108,7 +108,7 @@ pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
     }
 }
 
-/// How equal runs end.
+/// Spread of the outcomes of identical runs.
 pub(super) fn spread(of: &Shown) -> String {
     let budget = &of.assessment.own.budget;
     let Some(outcomes) = budget.outcomes else {
@@ -153,7 +153,7 @@ pub(super) fn spread(of: &Shown) -> String {
     markup.into_string()
 }
 
-/// What changes are worth.
+/// Table of the gains of single changes.
 pub(super) fn gains(of: &Shown) -> String {
     let budget = &of.assessment.own.budget;
     if budget.gains.is_empty() {

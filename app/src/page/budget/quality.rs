@@ -11,7 +11,7 @@ use crate::present::format;
 use crate::present::html::table_head;
 use crate::present::name;
 
-/// The comparison, or how to begin one; the caveat stands beside every value.
+/// The comparison, or how to begin one; the caveat is beside every value.
 pub(super) fn html(of: &Shown) -> String {
     let (Some(judged), Some(baseline)) = (&of.assessment.judged, &of.asked.baseline) else {
         return begin(of).into_string();
@@ -103,7 +103,7 @@ fn compared(comparison: &Comparison, judged: &Judged) -> Markup {
     }
 }
 
-/// Which is better, or that neither can be called so.
+/// Verdict on which is better, or that neither can be called so.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> &'static str {
     if !comparison.is_ranked() {

@@ -9,7 +9,7 @@ use model::violation::Violation;
 use super::Asked;
 use crate::panel::asking::{Asking, Outcome, Typed};
 
-/// What was asked for, with what it comes to.
+/// Request with its assessment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
     pub(super) asked: Asked,
@@ -17,7 +17,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// What comes of it.
+    /// Assesses a request.
     ///
     /// # Errors
     /// The rules that design or baseline break.
@@ -43,7 +43,7 @@ impl State {
         Self { outcome: Outcome::new(asked, is_legal, Shown::new), typed: Typed::new() }
     }
 
-    /// Something of what is asked for.
+    /// Part of the request.
     pub(super) fn with<T>(self, read: impl FnOnce(&Asked) -> T) -> T {
         self.outcome.with_asked(read)
     }
@@ -53,12 +53,12 @@ impl State {
         self.outcome.violations()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of an earlier request.
     pub(super) fn is_stale(self) -> bool {
         self.outcome.is_stale()
     }
 
-    /// Text of what is shown: what is asked for, or the last that could train.
+    /// Text of the design shown: the request, or the last one that could train.
     pub(super) fn with_shown(self, text: impl FnOnce(&Shown) -> String) -> String {
         self.outcome.with_shown(text)
     }

@@ -10,8 +10,8 @@ use super::serving::{Served, served};
 use crate::present::provenance;
 use crate::site::chosen::Chosen;
 
-/// Every knob and metric of the designs in a raw query string, with the differences of metrics
-/// from the baseline. Where it comes from stands in rows, as designs are columns here.
+/// Every knob and metric of the designs in a raw query string, with the differences of metrics from
+/// the baseline. The origins are in rows, as designs are columns here.
 #[must_use]
 pub fn csv(raw: &str, date: &str) -> String {
     let (chosen, _) = Chosen::read(raw);

@@ -1,4 +1,4 @@
-//! What stands on the page, as HTML that only the server writes.
+//! Content of the page, as HTML that only the server writes.
 
 use std::fmt::Write as _;
 
@@ -54,7 +54,7 @@ pub(super) fn letter_mark(letter: char) -> Markup {
     }
 }
 
-/// What of the address isn't understood.
+/// Box that lists the parts of the address that aren't understood.
 fn problems(wrong: &[String]) -> Markup {
     html! {
         div.verdict.broken role="region" aria-label="What isn't understood" {
@@ -162,7 +162,7 @@ fn unreadable(errors: &[KnobError]) -> Markup {
     }
 }
 
-/// What to know before one believes a difference.
+/// Caveats to read before one believes a difference.
 fn notes(columns: &[Column], chosen: &Chosen) -> Markup {
     let listed = |letters: Vec<char>| {
         format::list(&letters.into_iter().map(String::from).collect::<Vec<_>>())
@@ -214,7 +214,7 @@ fn numbers(columns: &[Column], chosen: &Chosen) -> Markup {
     }
 }
 
-/// What the words beside a difference mean.
+/// Legend of the words beside a difference.
 fn reading() -> Markup {
     html! {
         section.card.compare-card #errors aria-labelledby="errors-title" {
@@ -239,7 +239,7 @@ fn reading() -> Markup {
     }
 }
 
-/// What each metric means.
+/// Definitions of the metrics.
 fn definitions() -> Markup {
     let metrics = MetricId::ALL.iter().map(|id| {
         let metric = id.metric();

@@ -7,7 +7,7 @@ use model::serving::{Inference, ServingMetric, ServingPlan, infer, serving_range
 use super::numbers::Column;
 use crate::present::format;
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 const NOTHING: &str = "—";
 
 /// A design that serves, with what it gives.
@@ -28,7 +28,7 @@ impl Served {
     }
 }
 
-/// What each of the designs gives where it serves; nothing where none of them says how it would.
+/// Serving results of each design that can serve; `None` if no design sets a serving knob.
 pub(super) fn served(columns: &[Column]) -> Option<Vec<Option<Served>>> {
     let neutral = Serving::default();
     let mut designs = columns.iter().filter_map(Column::design);
@@ -36,7 +36,7 @@ pub(super) fn served(columns: &[Column]) -> Option<Vec<Option<Served>>> {
     is_asked.then(|| columns.iter().map(|column| Served::new(column.design()?)).collect())
 }
 
-/// What a design gives that says how it would serve, in a sentence; none where it can't.
+/// Sentence on a design that serves; `None` if it isn't set up to serve or can't.
 pub(super) fn headline(design: &Design) -> Option<String> {
     let is_asked = design.serving != Serving::default();
     let served = is_asked.then(|| Served::new(design)).flatten()?;

@@ -13,7 +13,7 @@ use crate::present::range::expected;
 use crate::present::{format, name};
 use crate::site::chosen::Chosen;
 
-/// What stands where there is nothing to say.
+/// Placeholder of an empty cell.
 const NOTHING: &str = "–";
 
 /// The names of the sections, as the explorer has them.
@@ -114,7 +114,7 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
     }
 }
 
-/// How a value differs from the baseline's, and what to make of it.
+/// Cell of a value's difference from the baseline's, with its verdict.
 fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delta) -> Markup {
     let class = match delta.verdict {
         Verdict::Better(sure) if sure.is_clear() => "delta better",
@@ -156,7 +156,7 @@ const fn word(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// How sure that is.
+/// Note on the certainty of a verdict.
 fn note(verdict: Verdict) -> Option<String> {
     let (Verdict::Better(sure) | Verdict::Worse(sure)) = verdict else { return None };
     match sure {
@@ -210,7 +210,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// How a knob differs from the baseline's: of numbers by how much, else whether it is the same.
+/// Text of a knob's difference from the baseline's: the amount for numbers, else whether it is the
+/// same.
 fn change(id: KnobId, design: &Design, base: &Design) -> String {
     let number = |value: &Value| match value {
         Value::Integer(number) => Some(*number as f64),

@@ -59,7 +59,7 @@ fn item(error: &KnobError) -> impl IntoView + use<> {
     }
 }
 
-/// The design of those parts of a link that decode; none when no part changes anything, or when it
+/// The design of those parts of a link that decode; `None` if no part changes anything, or if it
 /// isn't known which preset they change.
 fn openable_rest(raw: &str) -> Option<Design> {
     let (design, errors) = link::salvage(raw);

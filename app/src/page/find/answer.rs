@@ -19,7 +19,7 @@ use crate::present::run;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 
-/// What is found of a question so far, or at its end.
+/// HTML of the answer to a query so far, or at its end.
 #[must_use]
 pub fn html(query: &Query, answer: &Answer, is_done: bool) -> String {
     let main = match (answer.designs.is_empty(), &answer.miss) {
@@ -70,7 +70,7 @@ fn choice(design: &Design, name: &str) -> Choice {
     Choice { link: model::link::encode(design), name: name.to_owned() }
 }
 
-/// The size that was asked for, with what it is a size of.
+/// Text of the size that was requested, with what it is a size of.
 fn sized(knob: KnobId, size: u64) -> String {
     if knob == KnobId::num_devices {
         format!("The fewest devices: {}", whole(size))
@@ -81,7 +81,7 @@ fn sized(knob: KnobId, size: u64) -> String {
     }
 }
 
-/// What all is compared with.
+/// Paragraph on the current design, with which all others are compared.
 fn at_hand(metrics: Option<&Metrics>) -> Markup {
     let Some(metrics) = metrics else {
         let text = "The current design breaks a rule on this machine, so that it has no numbers.";
@@ -99,7 +99,7 @@ fn at_hand(metrics: Option<&Metrics>) -> Markup {
     }
 }
 
-/// Where nothing fits: what comes nearest, and where to go on.
+/// Section for an empty result: the nearest miss, and where to go on.
 fn missed(query: &Query, miss: &Miss) -> Markup {
     let devices = miss.fewest_devices.map(|count| counted(count, "device", "devices"));
     html! {
@@ -132,7 +132,7 @@ fn missed(query: &Query, miss: &Miss) -> Markup {
     }
 }
 
-/// What would make it faster.
+/// Section of the changes that would make it faster.
 fn for_more(answer: &Answer) -> Markup {
     html! {
         section.card.find-part aria-labelledby="find-more" {
@@ -142,7 +142,7 @@ fn for_more(answer: &Answer) -> Markup {
     }
 }
 
-/// What was ruled out and why.
+/// Table of the combinations ruled out, by reason.
 fn ruled_out(all: &[RuledOut]) -> Markup {
     html! {
         details.card.find-part {
@@ -160,7 +160,7 @@ fn ruled_out(all: &[RuledOut]) -> Markup {
     }
 }
 
-/// Why designs were ruled out, for people: three reasons of the search's own, and rules.
+/// Text of the reason that ruled designs out: three reasons of the search's own, and rules.
 fn why_out(reason: &str) -> String {
     match reason {
         "memory" => "Can't fit even with full recomputation and swapping".to_owned(),
@@ -170,7 +170,7 @@ fn why_out(reason: &str) -> String {
     }
 }
 
-/// How much was looked at, and the same space as a sweep.
+/// Summary of the search effort, with a link to the same space as a sweep.
 fn onwards(query: &Query, answer: &Answer) -> Markup {
     html! {
         section.find-onwards aria-label="How it was searched" {

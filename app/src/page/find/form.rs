@@ -36,20 +36,20 @@ fn group_of(knob: KnobId) -> &'static str {
     }
 }
 
-/// What stands below the question.
+/// Result shown below the question.
 #[derive(Clone, Copy, Debug)]
 pub enum Shown<'a> {
-    /// Nothing is asked, or it can't be.
+    /// No question, or one that can't be searched.
     None,
-    /// The browser searches, with the worker at this address; none where the server has no site.
+    /// The browser searches, with the worker at this address; `None` if the server has no site.
     Browser(Option<&'a str>),
-    /// What the server found.
+    /// Answer that the server found.
     Written(&'a str),
-    /// Why the server can't search now.
+    /// Reason why the server can't search now.
     Refused(&'a str),
 }
 
-/// What stands on the page.
+/// Content of the page.
 #[must_use]
 pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>) -> String {
     let markup = html! {
@@ -123,7 +123,7 @@ fn form(query: &Query) -> Markup {
     }
 }
 
-/// What a goal asks for.
+/// Text of a goal.
 const fn goal_text(goal: Goal) -> &'static str {
     match goal {
         Goal::Fastest => "Fastest",
@@ -182,7 +182,7 @@ fn targets(query: &Query) -> Markup {
     }
 }
 
-/// The box of the form that a target stands in, and what stands there.
+/// The box of the form for a target, with its text.
 fn box_of(target: &Target) -> Option<(&'static str, String)> {
     let shown = |number: f64| format::significant(number, 6).replace(',', "");
     match *target {
@@ -242,7 +242,7 @@ fn keep(query: &Query, knob: KnobId) -> Markup {
     }
 }
 
-/// The place of what is found. A worker's address and what it searches stand in attributes.
+/// The place of the answer. A worker's address and its query are in attributes.
 fn place(worker: Option<(&str, String)>, content: &Markup) -> Markup {
     let (worker, query) = worker.unzip();
     html! {

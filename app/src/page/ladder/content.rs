@@ -1,4 +1,4 @@
-//! What stands on the page, as HTML that only the server writes.
+//! Content of the page, as HTML that only the server writes.
 
 use maud::{Markup, PreEscaped, html};
 use model::ladder::{NOT_MODELLED, PAPER, START};
@@ -16,7 +16,7 @@ use crate::site::Page;
 /// The metrics that are published of the runs.
 const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];
 
-/// What stands where nothing is known or nothing is compared.
+/// Placeholder of a cell without a known or compared value.
 const NOTHING: &str = "–";
 
 /// The whole content. It is the same for everybody, so it is made once.
@@ -39,7 +39,7 @@ pub(super) fn html() -> &'static str {
     })
 }
 
-/// What the page says first, and its chart; the same for everybody, too.
+/// Lead and chart of the page; the same for everybody, too.
 pub(super) fn brief() -> &'static str {
     static HTML: PerUnit<String> = PerUnit::new();
     HTML.get_or_init(|| {
@@ -49,7 +49,7 @@ pub(super) fn brief() -> &'static str {
     })
 }
 
-/// What the page says first.
+/// Lead of the page.
 fn lead(runs: &[&Step]) -> Markup {
     let said = runs.iter().map(|step| {
         let published = step.published(MetricId::mfu);
@@ -248,7 +248,7 @@ fn ends(runs: &[&Step]) -> Markup {
     }
 }
 
-/// What is known of the error of predictions like these.
+/// Sentence on the expected error of predictions like these.
 fn band(last: &Step) -> Option<String> {
     let plan = model::Plan::new(&last.predicted.design).ok()?;
     let expected = expected(&plan, MetricId::mfu);
@@ -298,7 +298,7 @@ fn baseline(first: &Step, layouts: &Layouts) -> Markup {
     }
 }
 
-/// How wide the range is, and where the published number lies.
+/// Sentence on the range's width and the place of the published number.
 fn range_sentence(first: &Step, layouts: &Layouts) -> String {
     let Some((low, high)) = layouts.mfu_range() else {
         return "No layout that was tried is legal and fits in memory.".to_owned();

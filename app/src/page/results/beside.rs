@@ -8,19 +8,19 @@ use web_sys::js_sys::{JSON, Reflect};
 
 use crate::site::chosen::{Chosen, letter};
 
-/// What the design is called that the sweep varies.
+/// Label of the design that the sweep varies.
 const BASE: &str = "You are here";
 
 /// A design beside those of the sweep.
 #[derive(Debug)]
 pub(super) struct Beside {
-    /// What is written at it.
+    /// Label of its mark.
     pub(super) label: String,
     metrics: JsValue,
 }
 
 impl Beside {
-    /// A design by its numbers as the server writes them; none where it has none.
+    /// Reads a design's numbers as the server writes them; `None` if it has none.
     pub(super) fn read(label: String, text: &str) -> Option<Self> {
         let all = JSON::parse(text).ok()?;
         let metrics = Reflect::get(&all, &"metrics".into()).ok().filter(JsValue::is_object)?;
@@ -34,7 +34,7 @@ impl Beside {
     }
 }
 
-/// What is drawn beside the designs of a sweep of that base: labels and links.
+/// Labels and links of the designs drawn beside a sweep of that base.
 pub(super) fn links(base: &str, pins: &Chosen) -> Vec<(String, String)> {
     let base = Some(base).filter(|base| !base.is_empty());
     let pinned = pins.designs.iter().enumerate();

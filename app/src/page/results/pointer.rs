@@ -20,7 +20,7 @@ use crate::browser::download::{download, here};
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// How far from a design a pointer may be, in pixels.
+/// Largest distance of a pointer from a design, in pixels.
 const REACH: f64 = 18.0;
 
 /// Takes an event in.
@@ -47,7 +47,7 @@ pub(super) fn event(live: &Shared, event: &Event) {
     });
 }
 
-/// Does what was asked for before its designs came; true when there was something.
+/// Acts on the controls that were used before their designs came; true if there were some.
 pub(super) fn catch_up(live: &Shared) -> bool {
     let early = {
         let mut page = live.borrow_mut();
@@ -64,7 +64,7 @@ pub(super) fn catch_up(live: &Shared) -> bool {
     true
 }
 
-/// Does something, and sees to what follows where the view has changed by it.
+/// Runs `act`, and sees to what follows if it has changed the view.
 fn watched(live: &Shared, act: impl FnOnce()) {
     let before = live.borrow().view.clone();
     act();
@@ -150,7 +150,7 @@ fn cell_at(live: &Live, data: &super::Data, (x, y): (f64, f64)) -> Option<[usize
     heat::Place::new(&grid, size).hit(x, y)
 }
 
-/// Where a pointer is in a picture.
+/// Place of a pointer in a picture.
 fn place_in(id: &str, event: &PointerEvent) -> Option<(f64, f64)> {
     let bounds = document().get_element_by_id(id)?.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();
@@ -304,7 +304,7 @@ fn change(live: &Shared, target: Target) {
     }
 }
 
-/// What a control does to how the page is looked at.
+/// Applies a control to the view.
 fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
     let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;
@@ -372,7 +372,7 @@ fn tell_pinned(page: &mut Live, said: &str) {
     page.say(said);
 }
 
-/// The same knob on both sides changes places with the other one.
+/// Pair of knobs with `value` on one side; the same knob on the other side changes places with it.
 fn swapped(now: &[String; 2], side: usize, value: &str) -> [String; 2] {
     let mut next = now.clone();
     if next[1 - side] == value {

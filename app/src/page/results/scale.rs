@@ -1,4 +1,4 @@
-//! The axes of columns: their units, and what stands beside them.
+//! The axes of columns: their units, and what is written beside them.
 
 use model::budget::BudgetMetric;
 use model::measure::Measure;
@@ -67,7 +67,7 @@ pub(super) fn scale(dim: Dim, ends: (f64, f64), log: bool) -> Scale {
     Scale::new(ends, matches!(dim, Dim::Knob(_)), log)
 }
 
-/// The numbers that are written beside a column's axis, with their words, at most about so many.
+/// The numbers that are written beside a column's axis, with their words, about `most` of them.
 pub(super) fn ticks(scale: &Scale, data: &Data, dim: Dim, most: usize) -> Vec<(f64, String)> {
     match dim {
         Dim::Knob(_) => {
@@ -92,7 +92,7 @@ pub(super) fn ticks(scale: &Scale, data: &Data, dim: Dim, most: usize) -> Vec<(f
 /// From this number on those beside an axis are in millions.
 const MANY: f64 = 1e6;
 
-/// What stands beside an axis: its column, with the unit.
+/// Title of an axis: its column, with the unit.
 #[must_use]
 pub fn title(data: &Data, dim: Dim) -> String {
     match dim {

@@ -367,7 +367,7 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
     assert!(data.is_simulated(5) && data.is_simulated(9) && !data.is_simulated(4));
     let status = parts::status(&data);
     assert!(status.contains("were simulated: 2 designs, 1 not kept."), "{status}");
-    // The best of a cell is its closed form's choice: what became of it stands beside.
+    // The best of a cell is its closed form's choice: its simulated result is beside it.
     let cells = parts::heat_table(&data, &view);
     assert!(cells.contains("simulated: over the limit"), "{cells}");
     assert!(cells.contains("simulated 45.0 %"), "{cells}");

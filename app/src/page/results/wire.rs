@@ -22,7 +22,7 @@ pub fn encode(data: &Data) -> Vec<u8> {
     bytes
 }
 
-/// Reads a sweep; none where the bytes are of another build or cut off.
+/// Reads a sweep; `None` if the bytes are of another build or cut off.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Option<Data> {
     let mut rest = bytes.strip_prefix(&[FORMAT])?;
@@ -92,7 +92,7 @@ macro_rules! numbers {
 // A `u32` is the place of a knob's value, of which no knob has that many.
 numbers!(u8 as u8, u32 as u16, usize as u32, u64 as u64, f64 as f64);
 
-/// What is sent as something else.
+/// Implements `Wire` for types that are sent as another type.
 macro_rules! by_way_of {
     ($($name:ty, $way:ty: $to:expr, $back:expr;)+) => {
         $(impl Wire for $name {

@@ -88,7 +88,7 @@ fn short(text: &str) -> String {
     text.split(" for ").next().unwrap_or(text).to_owned()
 }
 
-/// What is out of the ordinary: no line, following someone.
+/// Banners of the exceptional states: a lost line, following someone.
 pub(super) fn banners(session: Session) -> Part {
     let line = live(move || {
         if session.line.get() != Line::Lost {

@@ -17,12 +17,11 @@ use crate::widget::part::{IntoPart, Part};
 /// Links whose numbers are kept, at most.
 const MAX_LINKS: usize = 64;
 
-/// The headline numbers of a design and how sure it is that it
-/// fits; none while it breaks a rule.
+/// The headline numbers of a design and the certainty that it fits; `None` while it breaks a rule.
 type Figures = Option<([f64; HEADLINE.len()], MemoryState, String)>;
 
 thread_local! {
-    /// Candidates don't move: their numbers are asked for at every edit of the working design.
+    /// Candidates don't move: their numbers are needed at every edit of the working design.
     static KNOWN: RefCell<BTreeMap<String, Figures>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -99,7 +98,7 @@ pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
     .part()
 }
 
-/// How many knobs differ between two designs, and which: `2 knobs differ: EP and PP`.
+/// Text of the knobs that differ between two designs: `2 knobs differ: EP and PP`.
 pub(super) fn knobs_between(before: &str, after: &str) -> String {
     let (before, after) = (link::salvage(before).0, link::salvage(after).0);
     if before.preset.id != after.preset.id {

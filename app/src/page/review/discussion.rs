@@ -1,4 +1,4 @@
-//! Threads: what is said about knobs, numbers and designs.
+//! Threads: comments on knobs, numbers and designs.
 
 use leptos::prelude::*;
 use model::design::KnobId;
@@ -17,7 +17,7 @@ use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, whi
 /// Threads that are drawn at once: a session may hold thousands.
 const AT_ONCE: usize = 100;
 
-/// Which threads are shown.
+/// Filter of the threads that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     All,
@@ -25,13 +25,13 @@ enum Filter {
     Outdated,
 }
 
-/// What of a thread changes as the session goes on; its notes stand for themselves.
+/// State of a thread that changes as the session goes on; its notes don't.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     notes: Vec<Seq>,
     resolved: Option<String>,
     is_outdated: bool,
-    /// Does one of its notes speak to the reader?
+    /// Whether one of its notes mentions the reader.
     is_to_you: bool,
     now: Option<String>,
 }
@@ -337,7 +337,7 @@ fn answers(session: Session, seq: Seq, resolved: Memo<Option<String>>) -> Part {
     view! { <details class="reply"><summary>"Reply"</summary>{reply}</details>{turn} }.part()
 }
 
-/// What stands beside a knob or a number: the way to a comment on it, and who is at it.
+/// Controls beside a knob or a number: the way to a comment on it, and who is at it.
 pub(super) fn beside(session: Session, topic: Topic) -> Part {
     let (anchor, label) = match topic {
         Topic::Knob(knob) => (Anchor::Knob(knob), knob.knob().label),
@@ -386,7 +386,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> Part {
     .part()
 }
 
-/// Who edits a knob, and where it is while they hold it.
+/// Person who edits a knob, and its value while they hold it.
 fn at_knob(session: Session, knob: KnobId) -> Part {
     let id = knob.id();
     let there = Memo::new(move |_| {

@@ -12,7 +12,7 @@ use super::{browser, labels, sync};
 use crate::present::format;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
-/// Events that are asked for at once.
+/// Events per request.
 const AT_ONCE: usize = 1_000;
 
 /// The last events are listed; the slider goes to all of them.

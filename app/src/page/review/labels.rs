@@ -10,7 +10,7 @@ use crate::present::format;
 /// Colours of people; a style sheet has a class for each.
 const COLOURS: usize = 8;
 
-/// What a comment is about: `Peak memory per device, stage 3`.
+/// Subject of a comment: `Peak memory per device, stage 3`.
 #[must_use]
 pub fn anchor(anchor: &Anchor, room: &Room) -> String {
     match anchor {
@@ -88,7 +88,7 @@ fn settings(all: &[Setting]) -> String {
     }
 }
 
-/// What was done, after a name: `set EP to 64`. The room is the session after it.
+/// Text of a change, after a name: `set EP to 64`. The room is the session after it.
 #[must_use]
 pub fn change(change: &Change, room: &Room) -> String {
     let thread = |seq: u64| {
@@ -155,24 +155,25 @@ pub const fn role(role: Role) -> &'static str {
     }
 }
 
-/// A person's name, or what stands for it.
+/// A person's name, or a word in its place.
 #[must_use]
 pub fn person(person: &Person) -> String {
     if person.name.is_empty() { "A visitor".to_owned() } else { person.name.clone() }
 }
 
-/// Is their name theirs, so that it is the same in every language?
+/// The `translate` attribute of a person's name: `no` if they gave it, so that it is the same in
+/// every language.
 pub fn own(person: &Person) -> Option<&'static str> {
     (!person.name.is_empty()).then_some("no")
 }
 
-/// Who did something, and who it was that is meant: `Ann`.
+/// Name of the person who made an edit: `Ann`.
 #[must_use]
 pub fn editor(edited: &Edited) -> String {
     person(&edited.by)
 }
 
-/// One or two letters that stand for a person.
+/// Initials of a person, at most two; a dot without a name.
 #[must_use]
 pub fn initials(person: &Person) -> String {
     let letters = person.name.split_whitespace().filter_map(|word| word.chars().next());
@@ -235,7 +236,7 @@ impl Lowered for String {
     }
 }
 
-/// The metrics whose change is told of a candidate or a suggestion.
+/// The metrics whose change is given for a candidate or a suggestion.
 pub const HEADLINE: [MetricId; 4] = [
     MetricId::mfu,
     MetricId::tokens_per_second_per_device,

@@ -11,7 +11,7 @@ use super::{deltas, labels, settings, sync};
 use crate::present::format;
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
-/// What is suggested, and the way to suggest something.
+/// Section of the suggestions, and the way to suggest something.
 pub(super) fn proposals(session: Session) -> Part {
     let ids = move |open: bool| {
         Memo::new(move |_| {
@@ -192,7 +192,7 @@ fn actions(session: Session, seq: Seq, author: &str) -> Part {
     view! { {answer}{back} }.part()
 }
 
-/// How many suggestions are open.
+/// Number of open suggestions; empty if there are none.
 pub(super) fn count(session: Session) -> String {
     let count = session.with_room(|room| {
         room.proposals.iter().filter(|it| it.state == ProposalState::Open).count()

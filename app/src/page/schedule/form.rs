@@ -90,7 +90,7 @@ fn method(state: State) -> impl IntoView {
     }
 }
 
-/// What an empty box stands for.
+/// Placeholder of an empty box: the default of its field.
 fn placeholder(state: State, field: Field) -> String {
     let input = state.input();
     match field {

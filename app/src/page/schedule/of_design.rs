@@ -13,7 +13,7 @@ use crate::insight::schedules::under;
 /// A pipeline with more tasks is taken with the estimate's mean times instead of its own tasks'.
 const MAX_TASKS: u64 = 300_000;
 
-/// The input that a design comes to; none where it breaks a rule.
+/// The input that a design comes to; `None` if it breaks a rule.
 #[must_use]
 pub fn of_design(design: &Design) -> Option<Input> {
     let plan = Plan::new(design).ok()?;

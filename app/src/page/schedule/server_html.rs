@@ -12,7 +12,7 @@ use super::query::address;
 use super::run::run;
 use crate::present::format;
 
-/// Methods of the example with their chunks; none is the usual number.
+/// Methods of the example with their chunks; `None` is the usual number.
 const EXAMPLE: [(Method, Option<u64>); 9] = [
     (Method::OneForwardOneBackward, None),
     (Method::Interleaved, None),

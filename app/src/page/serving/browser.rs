@@ -41,7 +41,7 @@ fn follow_measured(state: State) {
     });
 }
 
-/// Where the measured loads of a design are: whatever else it has doesn't matter.
+/// Address of the measured loads of a design: whatever else it has doesn't matter.
 fn measured_address(design: &Design) -> String {
     let mut asked = design.clone();
     asked.serving = Serving {

@@ -30,7 +30,7 @@ use crate::present::html::table_head;
 
 /// Bytes of a trace that the browser reads.
 const MAX_BYTES: f64 = 64e6;
-/// How a file of Parquet begins.
+/// Magic bytes of a Parquet file.
 const PARQUET: &str = "PAR1";
 /// Tasks and seed of the example.
 const EXAMPLE: (usize, u64) = (4, 1);
@@ -113,14 +113,14 @@ pub(super) fn part(state: State) -> impl IntoView {
     }
 }
 
-/// The experts of the design when its numbers have been still for a while; none where it has none
-/// or can't serve.
+/// The experts of the design when its numbers have been still for a while; `None` if it has none or
+/// can't serve.
 fn experts(state: State) -> Option<Experts> {
     let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
     Experts::new(&plan)
 }
 
-/// A trace beside the design when its numbers have been still for a while; none where the design
+/// A trace beside the design when its numbers have been still for a while; `None` if the design
 /// can't serve.
 fn traced_of(state: State, patterns: &Patterns, goal: Goal) -> Option<Result<Traced, String>> {
     let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
@@ -173,7 +173,7 @@ async fn scores(file: &File, visited: usize) -> Result<String, Vec<String>> {
     }
 }
 
-/// What a problem says.
+/// Messages of a problem.
 fn said(problem: &Tree) -> Vec<String> {
     let detail = |tree: &Tree| match tree.get("detail") {
         Some(Tree::Text(detail)) => Some(detail.clone()),
@@ -195,7 +195,7 @@ fn gigabytes(bytes: f64) -> String {
     format!("{} GB", format::decimals(bytes * 1e-9, 1))
 }
 
-/// What is kept, what is published of it, and what fits where.
+/// Tables of the experts as served, of published accuracies, and of machines.
 fn kept(ran: &Ran) -> String {
     let Some(experts) = Experts::new(&ran.plan) else {
         return html! { p { "The model has no experts." } }.into_string();
@@ -255,7 +255,7 @@ fn accuracy(ran: &Ran) -> Markup {
     }
 }
 
-/// What fits where.
+/// Table of machines: the most experts that each can keep, and whether the design fits.
 fn machines(ran: &Ran) -> Markup {
     let memory = |bytes: f64| format::memory(Bytes::new(bytes)).to_string();
     html! {

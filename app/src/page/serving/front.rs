@@ -74,7 +74,7 @@ pub(super) fn html(front: &Front, design: &Design, measured: &Measured) -> Strin
     markup.into_string()
 }
 
-/// What was measured, each load with its design; nothing where nothing was.
+/// Table of the measured loads, each with its design; empty if there are none.
 fn of_measured(measured: &Measured) -> maud::Markup {
     let (near, others) = (measured.points.len() as u64, measured.others as u64);
     html! {
@@ -159,7 +159,7 @@ fn table(front: &Front, design: &Design) -> maud::Markup {
     }
 }
 
-/// Does the load have limits?
+/// Whether the load has limits.
 fn is_limited(design: &Design) -> bool {
     let serving = &design.serving;
     serving.ttft_limit_milliseconds.is_some() || serving.tpot_limit_milliseconds.is_some()

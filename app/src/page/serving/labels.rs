@@ -30,7 +30,7 @@ pub(super) fn headline(ran: &Ran) -> String {
     )
 }
 
-/// What is served on what, and what keeps it from more.
+/// Heading: model, devices and layout, with the limit of the rate and warnings.
 pub(super) fn subject(ran: &Ran) -> String {
     let design = ran.plan.design();
     let row = design.cluster.accelerator.row();
@@ -108,7 +108,7 @@ fn explained_link(metric: ServingMetric) -> Markup {
     html! { a href="#explained" data-explain=(row.name) { (row.label) } }
 }
 
-/// How a metric comes about.
+/// Explanation of a metric: definition, formula and terms.
 pub(super) fn explained(ran: &Ran, metric: ServingMetric) -> String {
     let words = metric.words();
     let whole = explain(&ran.plan, &ran.inference, metric);
@@ -125,7 +125,7 @@ pub(super) fn explained(ran: &Ran, metric: ServingMetric) -> String {
     markup.into_string()
 }
 
-/// Where half of the runs lie, or why there is no range.
+/// Range that half of the runs lie in, or why there is none.
 fn likely(ran: &Ran, metric: ServingMetric) -> String {
     let value = ran.inference.get(metric);
     match (serving_range(&ran.plan, metric), metric.metric().basis) {
@@ -210,7 +210,7 @@ fn round(share: f64) -> String {
     format!("{:.2}", share * 100.0)
 }
 
-/// What a device holds.
+/// Table of a device's memory.
 pub(super) fn memory(ran: &Ran) -> String {
     let memory = &ran.inference.memory;
     let rows = [

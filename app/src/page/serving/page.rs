@@ -83,7 +83,7 @@ fn live(design: Design) -> impl IntoView {
     }
 }
 
-/// How one number comes about, and which.
+/// Explanation of one number, with the choice of which.
 fn explained(state: State) -> impl IntoView {
     let now = move || state.explained().metric().name;
     let first = untrack(now);

@@ -29,12 +29,11 @@ pub(super) struct Ran {
 pub(super) struct State {
     resting: RwSignal<Design>,
     outcome: Outcome<Design, Ran>,
-    /// Are the layouts those that the page was opened with, as the server wrote them?
+    /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<Front>>,
     measured: RwSignal<Measured>,
-    /// Is it to be known in the browser what was measured? Until something changes it stands in
-    /// the page.
+    /// Whether the browser needs the measured loads: until something changes they are in the page.
     wants_measured: RwSignal<bool>,
     explained: RwSignal<ServingMetric>,
     typed: Typed,
@@ -81,12 +80,12 @@ impl State {
         self.outcome.violations()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of another design.
     pub(super) fn is_stale(self) -> bool {
         self.outcome.is_stale()
     }
 
-    /// Text of what is shown: what is asked for, or the last that could serve.
+    /// Text of the design shown: the requested one, or the last that could serve.
     pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
         self.outcome.with_shown(text)
     }
@@ -96,8 +95,8 @@ impl State {
         self.outcome.now(|ran| ran.plan.clone())
     }
 
-    /// Text of the layouts, with the design that they are of and what was measured of it; none
-    /// where they stand in the page.
+    /// Text of the layouts, with the design that they are of and its measured loads; empty if they
+    /// are in the page already.
     pub(super) fn with_front(
         self,
         text: impl FnOnce(&Front, &Design, &Measured) -> String,
@@ -115,12 +114,12 @@ impl State {
         self.resting.with(read)
     }
 
-    /// Is it to be known what was measured?
+    /// Whether the measured loads are needed.
     pub(super) fn wants_measured(self) -> bool {
         self.wants_measured.get()
     }
 
-    /// What was measured of its model and accelerator has come.
+    /// Takes the measured loads of its model and accelerator.
     pub(super) fn take_measured(self, measured: Measured) {
         // The page may be gone by now.
         let _ = self.measured.try_set(measured);

@@ -25,7 +25,7 @@ use crate::insight::spec::{self, number, set, shown, texts, values};
 use crate::present::format;
 use crate::site::Page;
 
-/// The server is asked when form and text have been still for this long.
+/// Time that form and text have been still before the server is queried.
 const REST: Duration = Duration::from_millis(350);
 
 /// A press of a button is over after this long: the form waits for it.
@@ -36,7 +36,7 @@ type Shared = Rc<RefCell<Builder>>;
 
 struct Builder {
     spec: Tree,
-    /// What the server found wrong.
+    /// Problems that the server found.
     problems: Vec<Problem>,
     /// Counts requests, so that late answers are known as such.
     asked: u64,
@@ -253,7 +253,7 @@ fn apply(spec: &mut Tree, target: &Target) {
     }
 }
 
-/// How a knob varies after a change; none takes it out of the space.
+/// Variation of a knob after a change; `None` takes it out of the space.
 fn knob(entry: &space::Entry, target: &Target) -> Option<Tree> {
     let value = target.value.as_str();
     let mut tree = entry.tree.clone();
@@ -433,7 +433,7 @@ fn problems_text(detail: &str, problems: &[Problem]) -> String {
     markup.into_string()
 }
 
-/// What can be said before it starts.
+/// Text of the sweep's cost before it starts.
 fn cost_text(cost: &Tree) -> String {
     let number = |key: &str| match cost.get(key) {
         Some(Tree::Unsigned(number)) => *number as f64,
@@ -486,7 +486,7 @@ fn start(page: &Shared) {
     });
 }
 
-/// The same in a terminal.
+/// Command that starts the sweep from a terminal.
 fn curl(spec: &Tree) -> String {
     let origin = window().location().origin().unwrap_or_default();
     let text = json::print(spec).replace('\'', "'\\''");

@@ -1,5 +1,5 @@
-//! The form as HTML text, made of the spec. Every control says in `data-do` what it changes, and
-//! what is wrong stands beside it.
+//! The form as HTML text, made of the spec. Every control names in `data-do` what it changes, and
+//! its problems are beside it.
 
 use std::fmt::Display;
 
@@ -61,7 +61,7 @@ fn remove_button(act: &str, with: impl Display + Copy, label: &str) -> Markup {
     }
 }
 
-/// What is wrong at these places or below them.
+/// Problems at these places or below them.
 fn wrong(problems: &[Problem], places: &[&str]) -> Markup {
     let is_below = |problem: &&Problem| {
         places.iter().any(|place| {
@@ -140,7 +140,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
     let is_free = |knob: &KnobId| {
         knob.knob().not_offered.is_none() && !all.iter().any(|entry| entry.knob == Some(*knob))
     };
-    // What is wrong with a knob stands beside the knob.
+    // Problems of a knob are beside the knob.
     let is_here = |problem: &&Problem| all.is_empty() || problem.place == "/space";
     let whole: Vec<Problem> = problems.iter().filter(is_here).cloned().collect();
     let content = html! {
@@ -266,7 +266,7 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
     }
 }
 
-/// What a knob takes, where that isn't plain numbers.
+/// Values that a knob takes, if these aren't plain numbers.
 fn hint(kind: Option<Kind>) -> Markup {
     let text = match kind {
         Some(Kind::Subset(names)) => format!("lists of {}, or none", names.join(", ")),
@@ -294,7 +294,7 @@ fn metric_options(now: &str) -> Markup {
     }
 }
 
-/// What is best.
+/// Part of the objectives.
 fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "objectives");
     let content = html! {
@@ -362,7 +362,7 @@ fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     part("Constraints", &about, &content)
 }
 
-/// Which designs are taken, and how many are kept.
+/// Part of the sampling: which designs are taken, and the number that is kept.
 fn sampling(spec: &Tree, problems: &[Problem]) -> Markup {
     const METHODS: [(&str, &str); 4] = [
         ("grid", "every design"),

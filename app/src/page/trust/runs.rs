@@ -12,16 +12,16 @@ use crate::present::format;
 use crate::present::html::option;
 use crate::site::Page;
 
-/// What of the page can change.
+/// State of the page that can change.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
     /// The runs; in the browser none until they are fetched.
     pub(super) rows: RwSignal<Option<Rows>>,
-    /// Has the browser fetched them, so that the filter works without loading the page?
+    /// Whether the browser has fetched them, so that the filter works without loading the page.
     pub(super) live: RwSignal<bool>,
-    /// Could they not be fetched?
+    /// Whether they could not be fetched.
     pub(super) failed: RwSignal<bool>,
-    /// Which of them are shown.
+    /// Filter of the runs that are shown.
     pub(super) filter: RwSignal<Filter>,
     /// Their places, in the table's order.
     found: Memo<Vec<usize>>,
@@ -39,7 +39,7 @@ impl Runs {
         Self { rows, live: RwSignal::new(false), failed: RwSignal::new(false), filter, found }
     }
 
-    /// HTML made of the runs; none while they aren't there, which leaves what the server wrote.
+    /// HTML made of the runs; empty while they aren't there, which leaves what the server wrote.
     fn html(self, write: impl FnOnce(&[Row], &[usize], &Filter) -> String) -> String {
         self.rows.with(|rows| match rows {
             Some(rows) => {
@@ -84,7 +84,7 @@ pub(super) fn runs(runs: Runs) -> impl IntoView {
     }
 }
 
-/// How many runs are picked, and how well they are predicted.
+/// Number of runs picked, and the errors of their predictions.
 fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
     let count = |number: usize| format::whole(number as u64);
     let all = format::counted(rows.len() as u64, "run", "runs");

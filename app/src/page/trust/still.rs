@@ -1,4 +1,4 @@
-//! What stands still on the page, as HTML text that only the server writes.
+//! The fixed part of the page, as HTML text that only the server writes.
 
 mod kernels;
 mod serving;
@@ -33,7 +33,7 @@ pub struct Still {
     pub above: String,
     /// Scores by what runs share, between the chart and the runs.
     pub scores: String,
-    /// What isn't modelled, the constants, the files.
+    /// Runs that aren't modelled, the constants, the files.
     pub below: String,
 }
 
@@ -97,7 +97,7 @@ fn headline(report: &Validation) -> Markup {
     }
 }
 
-/// How far the model is from sources that it hasn't seen, by family.
+/// Errors on sources that the model hasn't seen, by family.
 fn left_out(summary: &Summary) -> Markup {
     if summary.left_out.is_empty() {
         return Markup::default();
@@ -150,7 +150,7 @@ fn seeds() -> Markup {
     card("Pangu Ultra MoE", intro, &table("Pangu Ultra MoE", &columns, rows))
 }
 
-/// What was aimed at, met or missed.
+/// Targets, met or missed.
 fn targets(targets: &[Target]) -> Markup {
     let met = targets.iter().filter(|target| target.met).count();
     let intro = format!(
@@ -204,7 +204,7 @@ fn scores(summary: &Summary) -> Markup {
     }
 }
 
-/// What a card takes beside its rows, in rows: heading, names of columns, borders, the gap.
+/// Height of a card beside its rows, in rows: heading, names of columns, borders, the gap.
 const CARD_LINES: usize = 4;
 
 /// The column of each card: the first card is in the first column, and the columns differ least
@@ -248,7 +248,7 @@ fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
     ]
 }
 
-/// What isn't modelled.
+/// Table of the reasons why runs aren't modelled.
 fn refusals(summary: &Summary) -> Markup {
     let rows = summary.refusals.iter().map(|refusal| {
         vec![
@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    /// What is far off stays in the chart, and every family has a colour.
+    /// Kernels that are far off stay in the chart, and every family has a colour.
     #[test]
     fn measured_kernels_are_drawn_by_family() {
         let below = Still::new(&report(), &ServingValidation::default(), &measured()).below;

@@ -136,7 +136,7 @@ fn designs(result: &Tree, knobs: &[KnobId], metrics: &[Measure]) -> Designs {
     designs
 }
 
-/// What a design of the front, the best or the rejected says of itself.
+/// Status of a row of the front, the best or the rejected.
 fn standing(row: &Tree) -> Standing {
     let is_near = row.get("near_limit") == Some(&Tree::Flag(true));
     let broken = text(row, "breaks");

@@ -31,7 +31,7 @@ fn check(id: &str, with: &str, on: bool, text: &str) -> Markup {
     }
 }
 
-/// What the scatter shows.
+/// Controls of the scatter.
 #[must_use]
 pub fn scatter_controls(data: &Data, view: &View) -> String {
     let dims: Vec<Dim> = table_dims(data);
@@ -48,7 +48,7 @@ pub fn scatter_controls(data: &Data, view: &View) -> String {
     markup.into_string()
 }
 
-/// What the heatmap shows.
+/// Controls of the heatmap.
 #[must_use]
 pub fn heat_controls(data: &Data, view: &View) -> String {
     let varying = data.axes.iter().filter(|axis| axis.values.len() > 1);

@@ -211,7 +211,7 @@ fn pin_title(data: &Data, row: usize) -> Markup {
     }
 }
 
-/// How a design differs from the first one.
+/// Difference of a design's value from the first one's.
 fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
     match dim {
         Dim::Knob(_) if (now - then).abs() < 0.5 => "same".to_owned(),

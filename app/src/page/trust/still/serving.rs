@@ -18,7 +18,7 @@ const SEEDS: &str = "pangu_pro";
 
 const SCORE_COLUMNS: [&str; 5] = ["", "Runs", "Median error", "90th percentile", "Bias"];
 
-/// What validation says of serving; nothing where there are no runs.
+/// Validation of serving; empty if there are no runs.
 pub(super) fn html(report: &ServingValidation) -> Markup {
     let predicted = report.rows.iter().filter(|row| row.predicted.is_some()).count();
     if predicted == 0 {
@@ -69,7 +69,7 @@ const GROUPS: [(&str, &str); 5] = [
     ("source", "By source"),
 ];
 
-/// What is measured, by its id, as engines' own reports call it.
+/// Name of a metric by its id, as engines' own reports call it.
 fn metric_label(id: &str) -> Option<&'static str> {
     Some(match id {
         "tpot" => "TPOT",
@@ -84,7 +84,7 @@ fn metric_label(id: &str) -> Option<&'static str> {
     })
 }
 
-/// The same of an engine, and any other name as it is.
+/// Name of a group: a metric's or an engine's label, any other name as it is.
 fn group_label(by: &str, name: &str) -> String {
     let label = match by {
         "metric" => metric_label(name).map(str::to_owned),
