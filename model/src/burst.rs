@@ -50,7 +50,7 @@ pub enum ScanRule {
 /// The chunked scan of a table: the forward alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChunkedScan {
-    /// How its state is carried on.
+    /// Update rule of the state between chunks.
     pub rule: ScanRule,
     /// Sequences.
     pub sequences: f64,
@@ -91,7 +91,7 @@ impl Burst {
         seconds(&self.device.bare_product([m, k, n]))
     }
 
-    /// The same for `count` experts with `m` rows each, as one kernel.
+    /// Time of `count` experts' products with `m` rows each, as one kernel, see [`Self::product`].
     #[must_use]
     pub fn grouped_product(&self, [m, k, n]: [f64; 3], count: f64) -> Seconds {
         seconds(&self.device.bare_grouped_product([m, k, n], count))
@@ -103,7 +103,7 @@ impl Burst {
         seconds(&self.flash_attention(attention).forward)
     }
 
-    /// The same, backward.
+    /// Flash attention, causal, backward.
     #[must_use]
     pub fn attention_backward(&self, attention: &CausalAttention) -> Seconds {
         let block = self.flash_attention(attention);

@@ -20,7 +20,7 @@ impl Call {
         self.intra[1] + self.inter[1]
     }
 
-    /// The same call when the rank that gets so many times the mean is waited for.
+    /// The call when the others wait for the rank that gets `imbalance` times the mean.
     pub(crate) fn awaited(self, imbalance: f64) -> Self {
         let longer = |[bytes, seconds]: [f64; 2]| [bytes, seconds * imbalance];
         Self { intra: longer(self.intra), inter: longer(self.inter) }

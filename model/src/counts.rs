@@ -160,9 +160,9 @@ impl Plan {
         self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
     }
 
-    /// The same as Megatron-LM counted before it knew an expert's own width: each layer has as many
-    /// MLPs of the dense width as a token visits experts, all of the attention and no shared
-    /// expert; none where the widths are the same.
+    /// Model FLOPs of one token as Megatron-LM counted before it knew an expert's own width: each
+    /// layer has as many MLPs of the dense width as a token visits experts, all of the attention
+    /// and no shared expert; `None` where the widths are the same.
     ///
     /// 3 (sum of layers without their MLPs + 2 m h f k L + head), m the matrices of an MLP, f the
     /// dense width, k the experts that a token visits.
@@ -188,7 +188,7 @@ impl Plan {
         Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 
-    /// The same under a given convention.
+    /// Model FLOPs of one token under a given convention.
     pub(crate) fn flops_per_token_under(
         &self,
         convention: AttentionFlops,

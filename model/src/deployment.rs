@@ -35,7 +35,7 @@ pub(crate) struct Deployment {
     pub(crate) tuning: Tuning,
 }
 
-/// How tokens reach their experts.
+/// Dispatch of tokens to their experts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) dispatcher: Dispatcher,

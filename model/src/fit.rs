@@ -22,7 +22,7 @@ use screening::{MARGIN, pressure, screened};
 /// The best of the closed form that are simulated.
 const SIMULATED: usize = 24;
 
-/// What a search for a design that fits has found.
+/// Result of a search for a design that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// Sets of recomputation and swapping that were estimated.
@@ -36,7 +36,7 @@ pub struct Fit {
 pub struct Fitted {
     /// The design with its new recomputation and swapping.
     pub design: Design,
-    /// What it is predicted to do.
+    /// Predicted estimate.
     pub estimate: Estimate,
 }
 

@@ -22,7 +22,7 @@ use crate::layout::{self, Ends};
 use crate::preset::PresetKind;
 use crate::schedule::Form;
 
-/// What people call a framework.
+/// Title of a framework, for people.
 #[must_use]
 pub const fn title(framework: Framework) -> &'static str {
     match framework {
@@ -217,7 +217,7 @@ pub(crate) fn told_layers(design: &Design, layers: PerStage) -> Option<PerStage>
     (told < layout::slots(design).div_ceil(stages)).then_some(PerStage::Same(told))
 }
 
-/// What the framework of a design can be told.
+/// Strategy values that the arguments of a design's framework can express.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
     /// Whether everything counts as said.
@@ -229,7 +229,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// What the framework of a design can be told.
+    /// Vocabulary of the design's framework.
     #[must_use]
     pub fn of(design: &Design) -> Self {
         let published = (design.preset.kind == PresetKind::Recipe)

@@ -13,7 +13,7 @@ use crate::operator::Again;
 pub(crate) enum Hop {
     /// In front of the mixer: its input or its latents come together.
     MixerIn,
-    /// Of the mixer's core under CP.
+    /// Exchanges of the mixer's core under CP.
     Context,
     /// Behind the mixer: sums are scattered.
     MixerOut,

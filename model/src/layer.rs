@@ -34,7 +34,7 @@ pub(crate) struct Work<T: Tally = Untallied> {
     pub(crate) source: Block<T>,
 }
 
-/// How the loss is computed.
+/// Computation of the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Loss {
     /// Without an FP32 copy of the logits.
@@ -107,7 +107,7 @@ impl<T: Tally> Work<T> {
 }
 
 impl Work {
-    /// The same work under other loads: experts get other rows, all else is as it was.
+    /// The work under other loads: experts get other rows, all else stays as it was.
     pub(crate) fn under(&self, on: &Deployment, architecture: &Architecture, rows: &Rows) -> Self {
         let kinds = self.kinds.iter().zip(&architecture.kinds);
         let kinds = kinds.map(|(operators, kind)| match &kind.mlp {

@@ -14,7 +14,7 @@ use crate::schedule::Form;
 
 pub(crate) use solver::Ends;
 
-/// What one pipeline stage holds, all its chunks together.
+/// Content of one pipeline stage, all its chunks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stage {
     /// Transformer layers of each kind.
@@ -74,11 +74,11 @@ impl Stage {
 /// same for each of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
-    /// What each of them holds.
+    /// Content of each of them.
     pub(crate) content: Stage,
     /// The first of them.
     pub(crate) first: usize,
-    /// How many they are.
+    /// Number of stages in the span.
     pub(crate) count: usize,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn has_bars(design: &Design) -> bool {
     pattern.is_some_and(|pattern| !pattern.chunks.is_empty())
 }
 
-/// What each chunk of the model holds, from the first layers to the last.
+/// Content of each chunk of the model, from the first layers to the last.
 ///
 /// There are p v of them; under DualPipe both directions run the same p chunks.
 ///
@@ -173,13 +173,14 @@ pub(crate) fn add_snapshots(chunks: &mut [Stage], block: u64) {
     }
 }
 
-/// What each stage computes for one micro-batch, mean over directions, of the model's chunks.
+/// Work of each stage for one micro-batch, as the content that it computes: the mean over
+/// directions, of the model's chunks.
 pub(crate) fn stages(design: &Design, chunks: &[Stage]) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
     stages_of(design.schedule.method, p, chunks)
 }
 
-/// What each of p stages holds of these chunks.
+/// Content of each of p stages, made of these chunks.
 pub(crate) fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
     let placement = Form::of(method).placement;
     let mut stages = vec![Stage::default(); p];

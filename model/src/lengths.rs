@@ -26,13 +26,14 @@ use crate::ranks::Ranks;
 use crate::routing::random::{quantile, stream, uniform};
 use crate::sorting::sort_numbers;
 
-/// How far the least busy rank may be below the busiest under dynamic context parallelism.
+/// Largest gap of the least busy rank below the busiest under dynamic context parallelism, as a
+/// share.
 ///
 /// # Source
 /// Megatron-Core, `BalancedCPScheduler.next_hdp_group`: `delta`.
 pub const BALANCE_SLACK: f64 = 0.05;
 
-/// What ragged sequences make of attention.
+/// Effect of ragged sequences on attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ragged {
     /// Tokens of a document, in the mean over documents.
@@ -42,7 +43,7 @@ pub struct Ragged {
     /// Attention work of the busiest over the mean of the ranks that meet, each with its own
     /// sequences.
     pub imbalance: f64,
-    /// The same under dynamic context parallelism.
+    /// Attention work of the busiest rank over the mean under dynamic context parallelism.
     pub dynamic_imbalance: f64,
     /// Share of the tokens whose documents are longer than a context-parallel rank's share.
     pub split_share: f64,
@@ -50,15 +51,15 @@ pub struct Ragged {
     pub meeting: [u64; 2],
 }
 
-/// What was drawn of the lengths of one design, by the sequences of a sum: others of the same
-/// lengths need it again.
+/// Samples drawn of the lengths of one design, by the number of sequences in a sum: designs with
+/// the same lengths reuse them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drawn {
     of: Option<(Lengths, u64)>,
     sums: BTreeMap<u64, Vec<f64>>,
 }
 
-/// How long documents are.
+/// Distribution of the lengths of documents.
 #[derive(Clone, Debug, PartialEq)]
 enum Lengths {
     /// Evenly from nothing to this.
@@ -85,7 +86,7 @@ fn normal_share(x: f64) -> f64 {
 }
 
 impl Lengths {
-    /// Those of a design; none where every sequence is one document.
+    /// Lengths of a design's documents; `None` if every sequence is one document.
     fn of(design: &Design) -> Option<Self> {
         let training = &design.training;
         let mean = training.length_mean;
@@ -239,7 +240,7 @@ fn largest_over_mean(samples: &[f64], n: f64) -> f64 {
 }
 
 impl Ragged {
-    /// What a design's lengths make of attention on these ranks.
+    /// Effect of a design's lengths on attention on these ranks.
     pub(crate) fn of(design: &Design, ranks: &Ranks, known: &mut Drawn) -> Option<Self> {
         let lengths = Lengths::of(design)?;
         let seq = design.training.seq_length;

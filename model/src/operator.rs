@@ -146,7 +146,7 @@ impl<T: Tally> Operators<T> {
         self.0.len()
     }
 
-    /// Those that don't follow the loads.
+    /// Operators that don't follow the loads.
     pub(crate) fn unrouted(&self) -> Self {
         let mut known = Self::with_capacity(self.0.len());
         known.0.extend(self.0.iter().filter(|operator| !operator.is_routed));

@@ -7,7 +7,7 @@ use crate::design::{Design, Kernel};
 use crate::rates::{Rate, Rates, gemm_level};
 
 impl Software {
-    /// Is it a state that this family of accelerators has had?
+    /// Whether this family of accelerators has had the state.
     #[must_use]
     pub fn is_of(self, kernels: &Kernels) -> bool {
         self == Self::Calibrated || kernels.family == ASCEND.family

@@ -146,7 +146,7 @@ sources! {
     /// MindFormers' tables of runs on A2 nodes, and their configurations.
     MINDFORMERS = "MindFormers r1.3.0, README tables and configurations",
         "https://github.com/mindspore-lab/mindformers";
-    /// What operators and host gained in June 2025.
+    /// Gains of operators and host in June 2025.
     HUAWEI_OPERATORS = "Huawei on Pangu Ultra MoE's operators and host, June 2025 (press)",
         "https://reportify.cn/social-media/683556930650477";
     /// CANN's training recipes: fused operators against small ones on A3.

@@ -65,7 +65,6 @@ impl Pool for TwoThreads {
     }
 }
 
-/// What holds for every answer.
 /// Knobs that say one thing together.
 const TOGETHER: [&[KnobId]; 2] = [
     &[
@@ -77,7 +76,7 @@ const TOGETHER: [&[KnobId]; 2] = [
     &[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers],
 ];
 
-/// What few runs have had of a design: its unusual knobs, each module that is swapped apart.
+/// Number of doubts about a design: its unusual knobs, each module that is swapped apart.
 fn doubts(query: &Query, found: &Recommendation) -> usize {
     let own = query.design.memory.swap_modules;
     let swapped = found.design.memory.swap_modules;
@@ -213,7 +212,7 @@ fn fits_anywhere(base: &Design) -> bool {
     fullest_share(base) <= 1.0 - MIN_SPARE
 }
 
-/// How full the memory is with the layout of a small grid that needs least; all are simulated.
+/// Fill of the memory with the layout of a small grid that needs least; all are simulated.
 fn fullest_share(base: &Design) -> f64 {
     let mut least = f64::INFINITY;
     let mut estimator = Estimator::new();

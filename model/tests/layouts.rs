@@ -43,7 +43,7 @@ fn proposal(design: &Design) -> Proposal {
     layout_proposal(&plan(design)).unwrap()
 }
 
-/// The same design with the proposed layout.
+/// The design with the proposed layout.
 fn balanced(design: &Design, proposal: &Proposal) -> Design {
     with(design, &[("noop_layers", "none"), (LAYOUT, &proposal.layout)])
 }

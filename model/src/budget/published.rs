@@ -10,7 +10,7 @@ use crate::source::{
 pub struct TrainTokens {
     /// The public name.
     pub name: &'static str,
-    /// What was trained, for people.
+    /// Title of the trained model, for people.
     pub title: &'static str,
     /// Tokens that it was trained on.
     pub tokens: f64,
@@ -48,7 +48,7 @@ pub const fn published_tokens() -> &'static [TrainTokens] {
 pub struct Failures {
     /// The public name.
     pub name: &'static str,
-    /// What was counted, for people.
+    /// Title of the run whose failures were counted, for people.
     pub title: &'static str,
     /// Device-hours between two that stop a run.
     pub device_hours: f64,
@@ -89,7 +89,7 @@ pub const fn published_failures() -> &'static [Failures] {
 /// Published rates of storage that checkpoints go to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage {
-    /// What it is, for people.
+    /// Title of the storage, for people.
     pub title: &'static str,
     /// All devices together, GB/s.
     pub gb_per_sec: f64,

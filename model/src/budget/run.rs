@@ -32,39 +32,39 @@ const RAMP_PARTS: u64 = 4;
 /// Batches that are tried from a part of the whole one on, until one is legal.
 const RAMP_TRIES: u64 = 64;
 
-/// What one run costs.
+/// Budget of one run: time, checkpoints, failures, power and cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Seconds of training alone; none without tokens.
     pub training: Option<f64>,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// How the run recovers; none where failures or the rate of checkpoints aren't known.
+    /// Recovery from failures; `None` if failures or the rate of checkpoints aren't known.
     pub recovery: Option<Recovery>,
     /// Training between two checkpoints, as it is taken.
     pub interval: Option<f64>,
-    /// What becomes of the wall clock.
+    /// Shares of the wall clock.
     pub ratios: Option<Ratios>,
-    /// How equal runs end, in seconds.
+    /// Distribution of the run's duration over equal runs, in seconds.
     pub outcomes: Option<Outcomes>,
     /// Tokens a second with the whole batch.
     pub tokens_per_second: f64,
     /// Power of a device, where it is known.
     pub watts: Option<f64>,
-    /// What more speed, faster checkpoints and the other way to write them would give.
+    /// Gains of more speed, of faster checkpoints and of the other way to write them.
     pub gains: Vec<Gain>,
     /// The least rate of checkpoints with which saving and losing take 1 % of the run, GB/s.
     pub rate_for_99: Option<f64>,
-    /// What spare devices hold out.
+    /// Spare nodes and the time until they are used up.
     pub spares: Option<Spares>,
-    /// What was taken where nothing was said.
+    /// Assumptions made for values that the design doesn't give.
     pub assumed: Vec<String>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
     prices: Prices,
 }
 
-/// What turns days into the rest.
+/// Factors that turn days into device hours, energy and cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prices {
     devices: f64,
@@ -73,7 +73,7 @@ struct Prices {
     pue: f64,
 }
 
-/// What a change is worth over the whole run.
+/// Gain of a change over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// The public name.
@@ -88,7 +88,7 @@ pub struct Gain {
     pub cost: Option<f64>,
 }
 
-/// How long spare devices hold out; each failure takes a node out.
+/// Spare nodes and the time until they are used up: each failure takes a node out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spares {
     /// Nodes that stand by.
@@ -267,7 +267,7 @@ fn with(plan: &Plan, metrics: &Metrics, change: impl FnOnce(&mut Design)) -> Opt
     plain(&other, metrics).days()
 }
 
-/// What a point of MFU, twice the rate of checkpoints and the other way to write them are worth.
+/// Gains of a point of MFU, of twice the rate of checkpoints and of the other way to write them.
 fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
     let Some(days) = own.days() else { return Vec::new() };
     let gain = |name, title, other: Option<f64>| {
@@ -323,7 +323,7 @@ fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64
     Some(libm::exp(high))
 }
 
-/// How long the spare devices of a design hold out.
+/// Spare nodes of a design and the time until they are used up; `None` without a whole node.
 fn spares(design: &Design, recovery: &Recovery) -> Option<Spares> {
     let row = design.cluster.accelerator.row();
     let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node).max(1) as f64;

@@ -13,7 +13,7 @@ pub struct TokenRows {
     pub row_bytes: f64,
     /// Ranks that a token goes to, its own counted.
     pub copies: f64,
-    /// Of them, those that are other ranks of the domain.
+    /// Copies of a token that go to other ranks of the domain.
     pub leaving: f64,
     /// Further domains that a token goes to.
     pub forwarded: f64,
@@ -68,11 +68,11 @@ pub struct TokenKernel {
     pub start_micros: f64,
     /// Time of a multiprocessor for each rank that a token goes to, in microseconds.
     pub copy_micros: f64,
-    /// The same for each kilobyte of a token.
+    /// Time of a multiprocessor for each kilobyte of a token, in microseconds.
     pub kilobyte_micros: f64,
-    /// The same for each kilobyte and rank that it goes to.
+    /// Time for each kilobyte and rank that it goes to, in microseconds.
     pub copied_kilobyte_micros: f64,
-    /// The same for each kilobyte and further domain that it goes to.
+    /// Time for each kilobyte and further domain that it goes to, in microseconds.
     pub forwarded_kilobyte_micros: f64,
     /// Share of the link's bandwidth that it reaches.
     pub fraction: f64,

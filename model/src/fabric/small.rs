@@ -25,7 +25,7 @@ pub struct OneShot {
 pub struct LowLatency {
     /// Starts of both ways inside a domain.
     pub near_micros: [f64; 2],
-    /// The same over several.
+    /// Starts of both ways across several domains.
     pub far_micros: [f64; 2],
     /// Share of the link's bandwidth that it reaches.
     pub link_share: f64,

@@ -69,7 +69,7 @@ impl Tree {
         entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// What it is, for an error.
+    /// Kind of the value, for an error message.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

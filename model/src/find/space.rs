@@ -48,7 +48,7 @@ pub(super) struct Degrees {
     pub(super) etp: u64,
 }
 
-/// How stages are cut and what runs beside what.
+/// Cut of the stages, schedule and overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     pub(super) chunks: u64,
@@ -66,7 +66,8 @@ pub(super) struct Place {
     pub(super) micro_batch: u64,
 }
 
-/// How layers are cut into chunks, as the framework is told it: neither is an even cut.
+/// Cut of the layers into chunks, as the framework's options express it; without either it is an
+/// even cut.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cut {
     layout: Option<Layout>,
@@ -80,7 +81,7 @@ impl Cut {
     }
 }
 
-/// What is searched, with everything that all of its designs share.
+/// Space of a search, with everything that all of its designs share.
 #[derive(Debug)]
 pub(super) struct Space {
     /// The design with what is freed at its neutral value, timed by closed forms.
@@ -88,7 +89,7 @@ pub(super) struct Space {
     pub(super) free: KnobSet,
     /// The design as it was asked about.
     pub(super) at_hand: Design,
-    /// What the framework can be told.
+    /// Strategy values that the framework's arguments can express.
     pub(super) words: Vocabulary,
     /// The cut of so many stages with so many chunks each.
     cuts: BTreeMap<(u64, u64, bool), Cut>,
@@ -106,7 +107,7 @@ impl Space {
         }
     }
 
-    /// The same with the layout of every place.
+    /// Space with the layout of every place.
     pub(super) fn laid_out(query: &Query) -> Self {
         let mut space = Self::new(query);
         space.lay_out(None);
@@ -125,7 +126,7 @@ impl Space {
         self.lay_out_each(plan, &self.stages());
     }
 
-    /// The same for the stages of these places alone.
+    /// Chooses the layouts for the stages of these places alone.
     pub(super) fn lay_out_stages(&mut self, plan: Option<&Plan>, places: &[Place]) {
         let mut stages: Vec<u64> = places.iter().map(|place| place.degrees.pp).collect();
         stages.sort_unstable();
@@ -262,7 +263,7 @@ impl Space {
         if self.is_free(knob) { free.collect() } else { Vec::from([own]) }
     }
 
-    /// The same of a degree of parallelism, thinned out where there are many.
+    /// Values of a degree of parallelism, thinned out where there are many.
     fn degree(&self, knob: KnobId, own: u64, free: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut values = self.values(knob, own, free);
         if values.len() > MAX_VALUES {

@@ -62,7 +62,7 @@ pub(crate) struct Moe {
 }
 
 impl Moe {
-    /// So many experts of a design's layers.
+    /// MoE MLP with this number of experts.
     pub(super) fn new(design: &Design, experts: u64) -> Self {
         let transformer = &design.transformer;
         Self {

@@ -9,7 +9,7 @@ use super::{Operator, Resource};
 /// Lanes that work at the same time: those of [`Resource`], host copies one for each direction.
 const LANES: usize = 5;
 
-/// Of these, the ones on which a graph without host copies works: the first.
+/// Number of lanes on which a graph without host copies works: the first.
 const WITHOUT_COPIES: usize = 3;
 
 /// Where an operator works: one of the [`LANES`].
@@ -33,7 +33,7 @@ impl Lane {
     }
 }
 
-/// What the next operator of a chain waits for: at most [`Tail::MAX_PREDECESSORS`] operators.
+/// Operators that the next one of a chain waits for: at most [`Tail::MAX_PREDECESSORS`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
     nodes: [u32; Tail::MAX_PREDECESSORS],
@@ -88,11 +88,11 @@ pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// Does anything in it go to or from the host?
     copies: bool,
-    /// What each node is, where somebody will look.
+    /// Operator of each node, where a timeline is wanted.
     operators: Option<Vec<Operator>>,
 }
 
-/// What came of a graph.
+/// Result of a graph's run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Run {
     /// From the first start to the last end.
@@ -237,7 +237,7 @@ impl Graph {
         }
     }
 
-    /// What waited for this operator alone is ready.
+    /// Makes the operators ready that waited for this one alone.
     fn release<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
         let mut edge = self.nodes[node as usize].first_edge;
         while let Some(Edge { to, next }) = self.edges.get(edge as usize).copied() {

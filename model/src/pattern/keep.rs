@@ -9,7 +9,7 @@ use super::coverage::coverage;
 use super::scores::Patterns;
 use super::set::Set;
 
-/// What is to be as large as it can.
+/// Objective: the coverage to be maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// As many experts of each layer, as `PreMoe` has it.

@@ -58,7 +58,7 @@ impl Patterns {
     }
 }
 
-/// How fast experts come to the devices.
+/// Size of an expert and the bandwidth at which experts are loaded onto the devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loading {
     /// Bytes of an expert.

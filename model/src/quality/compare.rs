@@ -40,7 +40,7 @@ impl Member {
         }
     }
 
-    /// What it is made of, for people.
+    /// Name of the laws that the member is made of, for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Spread {
     }
 }
 
-/// How many times its active parameters a dense model of equal loss has.
+/// Parameters of a dense model of equal loss, over the active ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leverage {
     /// The band's lower end.
@@ -139,14 +139,14 @@ pub fn leverage(shape: &Shape, tokens: f64) -> Leverage {
 pub struct Comparison {
     /// Loss of the model less that of the baseline, in nats per token: below zero it is better.
     pub loss_difference: Spread,
-    /// The same by each member that was asked.
+    /// Loss difference by each member of the ensemble that was evaluated.
     pub by_member: Vec<(Member, f64)>,
     /// Tokens that the model needs for the baseline's loss, over the baseline's; none where a
     /// member never reaches it. Zhao's law isn't asked: its term in tokens is spent long before.
     pub tokens_to_equal_loss: Option<Spread>,
     /// Whether neither can be called better: the median is below 0.005 nats, or signs differ.
     pub is_tie: bool,
-    /// What is to be known.
+    /// Caveats of the comparison.
     pub flags: Vec<Flag>,
 }
 

@@ -88,7 +88,7 @@ pub fn joint(active: f64, tokens: f64, expansion: f64) -> f64 {
         + 1.3637
 }
 
-/// The same law's leverage: the dense parameters of equal loss over the active ones.
+/// Leverage by the joint law: the dense parameters of equal loss over the active ones.
 ///
 /// # Source
 /// [`joint`] at an expansion of one, solved for N.

@@ -50,7 +50,7 @@ impl Refusal {
     }
 }
 
-/// What is to be known of an answer.
+/// Caveat of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// C > 1e22: beyond every fit, and the leverage is clipped there.
@@ -90,7 +90,7 @@ impl Flag {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Meaning of the flag, in a sentence.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ pub(super) fn effect(inputs: &Inputs) -> Option<Effect> {
     EFFECTS.iter().find(|(known, _)| known == inputs).map(|(_, effect)| *effect)
 }
 
-/// What Pangu Ultra MoE's loads and their planner are generated from.
+/// Inputs from which Pangu Ultra MoE's loads and their planner are generated.
 const PLANNED: Inputs = Inputs {
     balance: Balance::Skewed,
     skew: 0.21,
@@ -31,7 +31,7 @@ const PLANNED: Inputs = Inputs {
     pads: false,
 };
 
-/// Those of its baseline, without a planner.
+/// Inputs of its baseline, without a planner.
 const UNPLANNED: Inputs =
     Inputs { predictor: Planner::None, trigger: PlannerTrigger::Threshold, ..PLANNED };
 

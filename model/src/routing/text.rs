@@ -46,7 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
     }
 }
 
-/// How often experts were chosen together, from a CSV file of its own.
+/// Reads from a CSV file of its own the number of tokens that chose two experts together.
 ///
 /// # Errors
 /// Everything that is wrong with the file, up to [`MAX_ERRORS`].

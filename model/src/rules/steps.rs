@@ -7,7 +7,7 @@ use super::checks::keeps_rules_of;
 use crate::design::{Design, KnobId};
 use crate::knob::{Grain, Kind, Value};
 
-/// So many values are tried on each side. Beyond it's no step any more.
+/// Number of values that are tried on each side. Beyond it's no step any more.
 const REACH: u64 = 64;
 
 /// The nearest value below and above `now` that somebody would take and that breaks no rule which

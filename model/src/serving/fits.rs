@@ -20,7 +20,7 @@ pub struct Machine {
     pub title: &'static str,
     /// Its devices.
     pub accelerator: AcceleratorId,
-    /// How many.
+    /// Number of devices.
     pub devices: u64,
 }
 

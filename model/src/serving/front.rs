@@ -18,7 +18,7 @@ const MAX_REQUESTS: u64 = 16_384;
 /// Instances of one layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instances {
-    /// How an instance is cut.
+    /// Layout of an instance.
     pub layout: Layout,
     /// Instances.
     pub count: u64,
@@ -61,16 +61,16 @@ const MORE: f64 = 1.01;
 /// A layout that can't serve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
-    /// How an instance would be cut.
+    /// Layout that an instance would have.
     pub layout: Layout,
-    /// What is wrong, in a sentence.
+    /// Description of the error, in a sentence.
     pub reason: String,
 }
 
 /// Layouts beside each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Front {
-    /// Those that no other beats in both numbers, slow users first.
+    /// Pareto front: layouts that no other beats in both numbers, slow users first.
     pub best: Vec<Served>,
     /// The one of most tokens a second and device within the limits.
     pub chosen: Option<Served>,
@@ -172,7 +172,8 @@ fn decoding(design: &Design, devices: u64) -> Vec<Layout> {
     all.filter(|it| it.pipeline == 1 && devices.is_multiple_of(it.devices())).collect()
 }
 
-/// The same model and load with another layout, and with a pool that prefills if there is one.
+/// The design with the same model and load on another layout, and with a pool that prefills if
+/// there is one.
 #[must_use]
 pub fn laid_out(design: &Design, layout: Layout, prefill: Option<Instances>) -> Design {
     let mut design = design.clone();
@@ -316,7 +317,7 @@ fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
 /// Halvings between a load within the limits and the next one that isn't.
 const HALVINGS: u32 = 4;
 
-/// What a plan gives at a load.
+/// Speeds of a plan at a load.
 fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
     let [prefill, count] = plan.replicas();
     let groups = count * plan.layout().data;
@@ -332,7 +333,7 @@ fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
     }
 }
 
-/// Those that no other beats in both numbers.
+/// Pareto front: layouts that no other beats in both numbers.
 fn pareto(mut all: Vec<Served>) -> Vec<Served> {
     all.sort_by(|one, other| {
         other.per_user.total_cmp(&one.per_user).then(other.per_device.total_cmp(&one.per_device))

@@ -23,11 +23,11 @@ use crate::routing::Effect;
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// How long it takes.
+    /// Time of the part, in seconds.
     pub seconds: f64,
 }
 
-/// What stands in the way of more tokens a second.
+/// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowest {
     /// The requests that are asked for.
@@ -60,7 +60,7 @@ impl Slowest {
 }
 
 impl Slowest {
-    /// What it is, in words.
+    /// Name of the bottleneck, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ pub struct Inference {
     values: Vec<f64>,
     /// The band of the first token's time.
     pub ttft_band: [f64; 2],
-    /// What stands in the way of more.
+    /// Bottleneck of the throughput.
     pub binds: Slowest,
     /// A step of decode by part.
     pub decode: Vec<Part>,
@@ -89,7 +89,7 @@ pub struct Inference {
     pub prefill: Vec<Part>,
     /// Memory of the fullest device that decodes.
     pub memory: ServingMemory,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
@@ -221,7 +221,7 @@ impl Limits {
     }
 }
 
-/// What one load comes to, in few numbers.
+/// Summary of a load in few numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
@@ -363,7 +363,7 @@ fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f6
     }
 }
 
-/// What an inference is put together of.
+/// Parts of which an inference is put together.
 struct Found {
     memory: ServingMemory,
     binds: Slowest,
@@ -420,7 +420,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     }
 }
 
-/// What the reader of an inference should know.
+/// Warnings for the reader of an inference.
 fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
     let (design, serving) = (&plan.design, &plan.design.serving);
     let mut said = Vec::new();
@@ -470,7 +470,7 @@ impl ServingPlan {
         (self.replicas[1] * self.decode.layout.data) as f64
     }
 
-    /// What an instance has in host memory, if anything.
+    /// Experts of an instance in host memory, if any.
     pub(super) fn host_experts(&self, instance: &Instance) -> Option<HostExperts> {
         let moe = self.architecture.moe()?;
         let on_host = self.design.serving.experts_on_host.min(moe.experts);
@@ -483,7 +483,7 @@ impl ServingPlan {
         Some(HostExperts::new(&self.design, instance, experts, params, self.on_host))
     }
 
-    /// Of these, those that have a request where fewer are sent than there are groups.
+    /// Groups that have a request where fewer are sent than there are groups.
     fn busy_groups(&self) -> f64 {
         let asked = self.design.serving.concurrency;
         asked.map_or(self.groups(), |asked| self.groups().min(asked as f64))

@@ -28,12 +28,12 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Of a design whose experts are those kept.
+    /// Instance of a design whose experts are those kept.
     pub(super) fn new(design: &Design, layout: Layout, overheads: &Overheads) -> Self {
         Self::on(design, layout, overheads, design.cluster.accelerator.row())
     }
 
-    /// The same on a device of one's own.
+    /// Instance on a device that is given.
     pub(super) fn on(
         design: &Design,
         layout: Layout,

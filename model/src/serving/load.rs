@@ -3,7 +3,7 @@
 //! Letters, of one attention group: b requests in flight, l of them a second, d those that are
 //! decoded together.
 
-/// What a group's steps take.
+/// Times of a group's steps.
 pub(super) struct Steps<'a> {
     /// Seconds of a step of decode of so many requests.
     pub(super) step: &'a dyn Fn(f64) -> f64,
@@ -18,7 +18,7 @@ pub(super) struct Steps<'a> {
     pub(super) queue: f64,
 }
 
-/// How a group answers.
+/// Result of a group under load: requests in flight, their rate and their latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Flow {
     /// b.

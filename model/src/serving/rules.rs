@@ -24,7 +24,7 @@ pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     shared_rules().map(|rule| (rule, rule.source())).chain(own)
 }
 
-/// What is wrong first with a design's serving, if anything.
+/// First violation of a rule by a design's serving, if any.
 pub(super) fn first_broken(design: &Design) -> Option<String> {
     rules().find_map(|(rule, _)| (rule.check.words)(design))
 }

@@ -23,7 +23,7 @@ fn paper(settings: &[(&str, &str)]) -> Design {
     settings.iter().fold(paper, |design, (knob, value)| with(&design, knob, value))
 }
 
-/// The same with uneven loads, in micro-batches that a loss keeps like their steps.
+/// The paper's run with load imbalance, in micro-batches that a loss keeps like their steps.
 fn skewed(settings: &[(&str, &str)]) -> Design {
     let skewed = with(&paper(settings), "balance", "skewed");
     let skewed = with(&skewed, "aux_loss", "ep_group");

@@ -102,7 +102,7 @@ fn a_move_costs_the_busiest_device() {
     assert!(outcome.migration_seconds(2).abs() < 1e-12);
 }
 
-/// Of windows that overlap, what came is added and what went is taken away.
+/// Windows that overlap add what came and take away what went.
 #[test]
 fn a_window_longer_than_the_interval_reaches_over_several_plans() {
     let generator = Generator { locality: 0.9, ..Generator::default() };
