@@ -253,7 +253,7 @@ impl Accelerator {
         }
     }
 
-    /// Time of a collective of so many ranks of one domain, on S bytes as nccl-tests counts them.
+    /// Time of a collective of this many ranks of one domain, on S bytes as nccl-tests counts them.
     #[must_use]
     pub fn collective(&self, collective: Collective, ranks: u64, whole_bytes: f64) -> Seconds {
         let link = |fraction: f64| BytesPerSecond::gb(self.intra_node_gb_per_sec * fraction);

@@ -253,7 +253,7 @@ impl Adapter {
         if is_gathered { rows.group } else { rows.own }
     }
 
-    /// Where its operators stand, and with what they are made again.
+    /// Place of its operators, and with what they are made again.
     fn place(&self, kind: &LayerKind) -> (Place, Again) {
         use LoraModule as M;
         let with = Again::with;

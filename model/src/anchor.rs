@@ -1,4 +1,4 @@
-//! The measured run that is nearest to a design: what its range stands on in particular.
+//! The measured run that is nearest to a design: the main basis of its range.
 
 mod best;
 mod published;

@@ -276,7 +276,7 @@ impl Architecture {
         Self { kinds, layers, pattern, mtp }
     }
 
-    /// The ids of so many kinds.
+    /// The ids of this many kinds.
     pub(crate) fn ids(kinds: usize) -> impl Iterator<Item = KindId> {
         (0..kinds as u8).map(KindId)
     }

@@ -8,7 +8,7 @@ use crate::source::{DERIVED, MEGATRON, Source};
 /// Operation that makes a node's value from those of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It is given, or follows from a formula that its children don't hold all of: what stands
+    /// It is given, or follows from a formula that its children don't hold all of: what is
     /// below it explains it without adding up to it.
     Given,
     /// It is their sum.

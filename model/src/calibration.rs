@@ -1,5 +1,5 @@
-//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training
-//! step, and what a framework's host adds.
+//! The constants that no data sheet gives: what kernels reach, in microbenchmarks and inside a
+//! training step, and what a framework's host adds.
 //!
 //! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
 //! each framework; no row, model or source has its own. Levels are of measured kernels
@@ -10,7 +10,7 @@
 
 use crate::rates::{ASCEND_2026, gemm_level};
 
-/// Share of flash attention's softmax that runs beside its products.
+/// Overlap of flash attention's softmax with its products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// Nothing: a tile's products and its softmax follow each other. FlashAttention-2 on Ampere.
@@ -26,8 +26,8 @@ pub enum Overlap {
 
 /// Rates that kernels reach on a family of accelerators.
 ///
-/// Levels are those of bursts: a kernel alone, repeated for a fraction of a second. Inside a
-/// training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
+/// Levels are those of microbenchmarks: a kernel alone, repeated for a fraction of a second. Inside
+/// a training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
 /// steps run at the clock that power and heat allow, and caches, memory and cores are shared. A
 /// level of matmuls is that of an endlessly deep and large one, which no shape reaches; the shape
 /// takes its share of it.
@@ -35,7 +35,7 @@ pub enum Overlap {
 pub struct Kernels {
     /// The family's name.
     pub family: &'static str,
-    /// Share of the 16-bit peak, in a burst.
+    /// Share of the 16-bit peak, in a microbenchmark.
     pub gemm: f64,
     /// Share of the 8-bit peak, one scale a tensor.
     pub fp8_gemm: f64,
@@ -86,7 +86,7 @@ pub struct Kernels {
     pub convolution: f64,
     /// Rate of chunked scans over that of their products and of what they move.
     pub scan: f64,
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub in_run: f64,
     /// Measurements that the levels were fitted on, or their source.
     pub fitted_on: &'static str,
@@ -146,7 +146,7 @@ impl Kernels {
 /// Rates of a family's kernels inside training runs, beyond their levels in microbenchmarks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InRun {
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub rate: f64,
     /// Share of attention's rates that FlashAttention-2 reaches.
     pub flash_attention_2: f64,
@@ -309,7 +309,7 @@ impl Host {
     }
 }
 
-/// Memory that PyTorch's allocator holds beyond what tensors need at their peak, over the latter.
+/// Share that PyTorch's allocator holds beyond what tensors need at their peak, of the latter.
 ///
 /// Blocks that are too small, or cut, for what is asked next stay with it; a device that is nearly
 /// full makes it give them back and ask again, and where that isn't enough the run is out of

@@ -25,7 +25,7 @@ impl Plan {
     }
 
     /// Active parameters of the lightest and of the heaviest token, which has none or all of its
-    /// choices among experts, beyond those of the mean one; none where all choices are experts.
+    /// choices among experts, beyond those of the mean one; `None` if all choices are experts.
     #[must_use]
     pub fn active_params_by_token(&self) -> Option<[f64; 2]> {
         let on = &self.deployment;
@@ -82,10 +82,10 @@ impl Plan {
     }
 
     /// Parameters of these layers that one device of a stage holds, with so much of embeddings,
-    /// heads and what stands around them.
+    /// heads and what is around them.
     ///
     /// Experts and copies of busy ones are split over EP x ETP, split matrices over TP, the rest is
-    /// replicated. DualPipe holds both directions. Tied embeddings stand on the first and on the
+    /// replicated. DualPipe holds both directions. Tied embeddings are on the first and on the
     /// last stage.
     fn stage_params_of(
         &self,

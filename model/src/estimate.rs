@@ -15,7 +15,7 @@ use crate::units::{Bytes, Flops, Seconds};
 pub struct Estimate {
     /// The headline numbers.
     pub metrics: Metrics,
-    /// Where the pipeline's times come from: the closed form also where a simulation was asked
+    /// Where the pipeline's times come from: the closed form also where a simulation was requested
     /// for and would have too many tasks.
     pub timing: Timing,
     /// Where the step's time goes; sums to the step time.

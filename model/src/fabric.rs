@@ -40,7 +40,8 @@ impl CollectiveCost {
         Self { start_micros, hop_micros: 0.0, own_share: 0.0, ramp_micros: 0.0 }
     }
 
-    /// Time of a collective of `ranks` on `whole_bytes` in so many passes; see the type's formula.
+    /// Time of a collective of `ranks` on `whole_bytes` in this many passes; see the type's
+    /// formula.
     fn seconds(&self, rate: BytesPerSecond, ranks: u64, whole_bytes: f64, passes: f64) -> Seconds {
         if ranks < 2 || whole_bytes <= 0.0 {
             return Seconds::ZERO;

@@ -106,7 +106,7 @@ fn candidates(plan: &Plan) -> Vec<Design> {
     all
 }
 
-/// The design with whole layers computed again: all of them, or so many of each stage.
+/// The design with whole layers computed again: all of them, or this many of each stage.
 pub(crate) fn whole_layers(design: &Design, layers: Option<PerStage>) -> Design {
     let mut whole = design.clone();
     let memory = &mut whole.memory;

@@ -14,7 +14,7 @@ use crate::rates::LARGE_MATMUL_DEPTH;
 /// former.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatesInEffect {
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub in_run_rate: f64,
     /// Share of the peak that a large, aligned matmul reaches, [`LARGE_MATMUL_DEPTH`] deep.
     pub gemm_efficiency: f64,

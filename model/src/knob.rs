@@ -1,4 +1,4 @@
-//! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves stand in
+//! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves are in
 //! [`crate::design::table`].
 
 use alloc::format;
@@ -250,7 +250,7 @@ pub struct Words {
     pub source: Source,
 }
 
-/// A row of the registry: a knob and what is said of it.
+/// A row of the registry: a knob with its meaning and source.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) knob: Knob,

@@ -152,7 +152,7 @@ pub(crate) fn chunks_of(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     chunks
 }
 
-/// Adds what attention residuals over blocks of so many layers hold and mix.
+/// Adds what attention residuals over blocks of this many layers hold and mix.
 ///
 /// In front of layer l there are the states of ceil(l / B) blocks, the embedding's among them;
 /// attention mixes these and the running sum, the MLP those and what becomes a state at the
@@ -197,7 +197,7 @@ pub(crate) fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage
 /// Slots filled in order: layers, then MTP layers, skipping the no-op positions.
 ///
 /// The embedding is on the first chunk, an MTP layer's head beside it and the language-model head
-/// on the last chunk; where a no-op slot stands between the last layer and an MTP layer, it leaves
+/// on the last chunk; where a no-op slot is between the last layer and an MTP layer, it leaves
 /// room for the language-model head there.
 fn chunks_of_slots(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     let count = chunks(design);
@@ -281,7 +281,7 @@ fn chunks_of_layout(pattern: &Pattern, layout: &[String]) -> Vec<Stage> {
         .collect()
 }
 
-/// Whether the parts behind the last layer of a layout stand where these may.
+/// Whether the parts behind the last layer of a layout are where these may be.
 pub(crate) fn keeps(chunks: &[String], stages: u64, ends: Ends) -> bool {
     let (last, others) = match chunks.split_last() {
         Some((last, others)) => (last.as_str(), others),
@@ -304,7 +304,7 @@ pub(crate) fn keeps(chunks: &[String], stages: u64, ends: Ends) -> bool {
     }
 }
 
-/// The no-op layers with which slots hold what a layout's chunks do; none where the parts behind
+/// The no-op layers with which slots hold what a layout's chunks do; `None` if the parts behind
 /// the last layer aren't all in the last chunk.
 pub(crate) fn noops_of(chunks: &[String]) -> Option<Positions> {
     let stages = chunks.len() as u64;

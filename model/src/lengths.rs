@@ -1,7 +1,7 @@
 //! What documents of other lengths than their sequence's make of attention: how far a token sees,
 //! and how much more the busiest rank has to do.
 //!
-//! Documents stand one after the other in sequences of s tokens and are cut where a sequence ends;
+//! Documents follow each other in sequences of s tokens and are cut where a sequence ends;
 //! attention stays inside of each. A token sees `E[sum of pieces^2] / E[l]` tokens instead of s,
 //! which is exact: of a document of l tokens, tokens at a distance d are in one sequence with
 //! probability 1 - d / s, so that its pieces' squares sum to l^2 - l^3 / (3 s), or s l - s^2 / 3
@@ -106,7 +106,7 @@ impl Lengths {
         }
     }
 
-    /// E[l^k] of the documents of at most so many tokens, the others counted as nothing.
+    /// E[l^k] of the documents of at most `most` tokens, the others counted as nothing.
     fn moment(&self, k: i32, most: f64) -> f64 {
         let power = |length: f64| libm::pow(length, f64::from(k));
         match self {
@@ -161,7 +161,7 @@ impl Lengths {
         length.max(1.0)
     }
 
-    /// Work of so many sequences of s tokens after another, over s, as often as draws allow; in
+    /// Work of this many sequences of s tokens after another, over s, as often as draws allow; in
     /// rising order.
     fn sums(&self, s: f64, sequences: u64, documents: f64) -> Vec<f64> {
         let count = (DRAWN / documents).clamp(SUMS[0], SUMS[1]) as usize;
@@ -188,7 +188,7 @@ impl Lengths {
         sums
     }
 
-    /// By how much the busiest of n ranks is over their mean, after so many sequences each.
+    /// By how much the busiest of n ranks is over their mean, after this many sequences each.
     ///
     /// Of many documents a sum is normal, with the variance of a renewal process: documents x
     /// E[(l^2 - a l)^2], for a the tokens that a token sees.

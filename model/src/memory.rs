@@ -63,7 +63,7 @@ pub(crate) struct Held {
     pub(crate) bytes: f64,
     /// Full-stage micro-batches.
     pub(crate) micro_batches: f64,
-    /// The task that brings it there; none where a formula gave the times.
+    /// The task that brings it there; `None` if a formula gave the times.
     pub(crate) task: Option<Task>,
 }
 

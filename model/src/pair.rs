@@ -145,7 +145,7 @@ pub(crate) enum Hiding {
 }
 
 impl Hiding {
-    /// Exchanges that a forward and a backward may hide. Their works are asked for only where their
+    /// Exchanges that a forward and a backward may hide. Their works are computed only where their
     /// own passes decide it.
     pub(crate) fn new(plan: &Plan, works: impl FnOnce() -> [StageWork; 2]) -> Self {
         if plan.form().runs_pairs {

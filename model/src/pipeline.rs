@@ -36,7 +36,7 @@ pub(crate) struct Spent {
     pub(crate) count: usize,
     /// Time with a task resident.
     pub(crate) busy: f64,
-    /// Time of a stage beside its kernels in a step.
+    /// Time of a stage beyond its kernels in a step.
     pub(crate) waiting: Waiting,
     /// Memory that it holds; `None` where a formula gave the times.
     pub(crate) held: Option<Held>,
@@ -49,7 +49,7 @@ pub(crate) struct Pipeline {
     pub(crate) seconds: f64,
     /// All stages, in order.
     pub(crate) spent: Vec<Spent>,
-    /// By [`Phase`](crate::axis::Phase); none where a formula gave the times.
+    /// By [`Phase`](crate::axis::Phase); `None` if a formula gave the times.
     pub(crate) phases: Option<[PhaseTraffic; 3]>,
 }
 
@@ -64,7 +64,7 @@ impl Pipeline {
         sum / stages as f64
     }
 
-    /// Time of the mean stage beside its kernels in a step.
+    /// Time of the mean stage beyond its kernels in a step.
     pub(crate) fn mean_waiting(&self) -> Waiting {
         let mut all = Waiting::default();
         let stages: usize = self.spent.iter().map(|spent| spent.count).sum();

@@ -111,8 +111,8 @@ fn by_chunk(problem: &Problem) -> Option<Problem> {
     several.then(|| Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem.clone() })
 }
 
-/// The layout that balances so many stages with so many chunks each, by the lengths that parts have
-/// in a plan of the same model on any degrees; layers count as equally long.
+/// The layout that balances this many stages with this many chunks each, by the lengths that parts
+/// have in a plan of the same model on any degrees; layers count as equally long.
 pub(crate) fn quick_layout(
     plan: &Plan,
     method: Method,

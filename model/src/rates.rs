@@ -110,7 +110,7 @@ pub const ASCEND_2026: Rates = Rates {
 };
 
 impl Software {
-    /// The rates of a dated state; none where the family's own constants count.
+    /// The rates of a dated state; `None` if the family's own constants count.
     #[must_use]
     pub const fn rates(self) -> Option<&'static Rates> {
         match self {

@@ -51,7 +51,7 @@ impl Recomputation {
         !again.never && (again.is_within(self.modules) || again.at_level_1 && self.is_level_1)
     }
 
-    /// Calls that so many layers make again, of which full recomputation takes `repeated`.
+    /// Calls that this many layers make again, of which full recomputation takes `repeated`.
     pub(crate) fn calls(&self, calls: &Calls, layers: f64, repeated: f64) -> f64 {
         let [(_, forward), _] = calls.passes;
         match self.is_whole {

@@ -1,9 +1,9 @@
 //! The operators of a step under the roofs of their device: what each does for a byte that it
 //! moves, how fast it is, and how fast it could be at most.
 //!
-//! Everything is told by the functions that the estimate takes its times from: the same kernels,
-//! asked for what they move beside their time (see `tally.rs`). So the operators' times are
-//! the compute of the estimate's step, to rounding.
+//! Everything is computed by the functions that the estimate takes its times from: the same
+//! kernels, asked for what they move beside their time (see `tally.rs`). So the operators' times
+//! are the compute of the estimate's step, to rounding.
 
 use alloc::vec::Vec;
 
@@ -78,7 +78,7 @@ pub struct Operator {
     pub bytes: Bytes,
     /// Time of one call, launches counted.
     pub seconds: Seconds,
-    /// The unit's peak at the precision of these kernels; none where none is published.
+    /// The unit's peak at the precision of these kernels; `None` if none is published.
     pub peak: Option<FlopsPerSecond>,
     /// The matrix products of one call.
     pub products: Vec<Product>,
@@ -162,7 +162,7 @@ pub struct Roofline {
     pub cube: FlopsPerSecond,
     /// Peak of attention, which stays in 16 bits.
     pub attention: FlopsPerSecond,
-    /// Peak of the vector unit; none where none is published.
+    /// Peak of the vector unit; `None` if none is published.
     pub vector: Option<FlopsPerSecond>,
     /// Bandwidth of device memory.
     pub memory: BytesPerSecond,
@@ -185,7 +185,7 @@ impl Roofline {
 
 /// The roofline of a plan whose traffic is this.
 ///
-/// Of uneven loads it is that of the mean rank, as are the compute and the traffic of their
+/// Under load imbalance it is that of the mean rank, as are the compute and the traffic of their
 /// estimate. Intensities count what the model's formulas move: operands and results once, each
 /// pass of an element-wise kernel; what caches keep of it is not foreseen.
 ///

@@ -70,7 +70,7 @@ impl Rows {
         self.cached() + (self.seq as f64 + 1.0) / 2.0
     }
 
-    /// Mean keys that a query of a pass behind a cache looks at, of at most so many.
+    /// Mean keys that a query of a pass behind a cache looks at, of at most this many.
     ///
     /// Of q tokens behind c cached ones the mean of min(c + i, w), the sum taken as an integral.
     pub(crate) fn keys(&self, most: Option<f64>) -> f64 {

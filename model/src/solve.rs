@@ -147,7 +147,7 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The wanted value; none where no value reaches the target.
+    /// The wanted value; `None` if no value reaches the target.
     #[must_use]
     pub fn found(&self) -> Option<&Tried> {
         self.tried.get(self.best).filter(|tried| tried.reached)

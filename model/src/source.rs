@@ -207,7 +207,7 @@ sources! {
     /// Model configuration.
     TELECHAT3 = "TeleChat3, README and mindformers configuration",
         "https://github.com/Tele-AI/TeleChat3";
-    /// Wang et al. 2024: how uneven loads are with an auxiliary loss, and with a bias instead.
+    /// Wang et al. 2024: the load imbalance with an auxiliary loss, and with a bias instead.
     LOSS_FREE_BALANCING = "Auxiliary-Loss-Free Load Balancing, arXiv 2408.15664, table 2",
         "https://arxiv.org/abs/2408.15664";
     /// Chinchilla's law, fitted again on its own points.

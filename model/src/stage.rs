@@ -2,7 +2,7 @@
 //!
 //! A stage is the sum of its chunks of layers: their kernels, their exchanges per axis and link,
 //! their launches. Chunks of the same content are taken once. What a pass that runs alone waits for
-//! beside its kernels is said here; passes that run as pairs are scheduled in [`crate::pair`].
+//! beside its kernels is computed here; passes that run as pairs are scheduled in [`crate::pair`].
 
 mod parts;
 mod waiting;
@@ -229,7 +229,7 @@ impl Pass {
     }
 }
 
-/// The exchanges of so many layers of a kind, of which full recomputation takes a share.
+/// The exchanges of this many layers of a kind, of which full recomputation takes a share.
 fn add_layer_links(
     [forward, backward]: [&mut Pass; 2],
     links: &LayerLinks,

@@ -44,7 +44,8 @@ pub fn estimate(plan: &Plan) -> Estimate {
     both(&mut plan.clone(), [&spans, &even], pipelines)
 }
 
-/// The estimate of uneven loads, whose spans are the first ones; the others are those of even ones.
+/// The estimate under load imbalance, whose spans are the first ones; the others are those of even
+/// ones.
 pub(crate) fn both(
     plan: &mut Plan,
     [own, even]: [&Spans; 2],
@@ -122,7 +123,7 @@ pub(crate) struct Step {
     /// Memory of the first of the stages that [`Pipeline::spent`] takes together: the fullest of
     /// them, as stages further behind hold no more micro-batches.
     occupancy: Vec<Occupancy>,
-    /// Time of the mean stage beside its kernels.
+    /// Time of the mean stage beyond its kernels.
     waiting: Waiting,
     pub(crate) time: StepTime,
 }

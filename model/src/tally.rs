@@ -14,7 +14,7 @@ pub(crate) trait Tally:
     /// `count` products of [m, k] and [k, n].
     fn product(shape: [f64; 3], count: f64) -> Self;
 
-    /// A kernel of the vector unit that moves so many bytes.
+    /// A kernel of the vector unit that moves this many bytes.
     fn passing(bytes: f64) -> Self;
 
     /// The tally with this number of bytes of the cube's operands and results added.

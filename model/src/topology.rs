@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// Time of an all-gather or a reduce-scatter of these bytes among so many ranks of a domain.
+    /// Time of an all-gather or a reduce-scatter of these bytes among this many ranks of a domain.
     pub(crate) fn gather(&self, ranks: u64, whole_bytes: f64) -> Seconds {
         self.fabric.gather(self.mesh(self.ring.intra, ranks), ranks, whole_bytes)
     }
@@ -118,7 +118,7 @@ impl Machine {
         }
     }
 
-    /// Time of an all-to-all among so many ranks of a domain, each with these bytes.
+    /// Time of an all-to-all among this many ranks of a domain, each with these bytes.
     pub(crate) fn all_to_all(&self, ranks: u64, whole_bytes: f64) -> Seconds {
         let rate = self.mesh(self.all_to_all.intra, ranks);
         self.fabric.all_to_all(rate, ranks, whole_bytes)

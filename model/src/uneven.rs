@@ -1,9 +1,9 @@
-//! Uneven loads in a plan and in its estimate.
+//! Load imbalance in a plan and in its estimate.
 //!
 //! Every MoE layer waits for the fullest rank of each expert-parallel group, in its experts and in
-//! its exchange. An estimate of uneven loads is therefore two: one with the rows of the fullest
-//! rank, whose time and memory count, and one in which every rank gets the same, which says where
-//! the time of the mean rank goes. What lies between them is the imbalance.
+//! its exchange. An estimate under load imbalance is therefore two: one with the rows of the
+//! fullest rank, whose time and memory count, and one in which every rank gets the same, which says
+//! where the time of the mean rank goes. What lies between them is the imbalance.
 
 use alloc::format;
 use alloc::string::String;
@@ -176,8 +176,8 @@ pub(crate) struct Fullest {
     pub(crate) fit_probability: f64,
 }
 
-/// Makes the step and the metrics of the mean rank those of uneven loads: with what the fullest
-/// rank takes longer, and holds.
+/// Makes the step and the metrics of the mean rank those under load imbalance: with what the
+/// fullest rank takes longer, and holds.
 pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
@@ -197,7 +197,7 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
-/// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
+/// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
     let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;

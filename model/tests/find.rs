@@ -1,5 +1,5 @@
 //! The search for a layout: what it proposes is legal, fits and is what the model says of it,
-//! whatever is asked and on however many threads.
+//! whatever the question and on however many threads.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::calibration::PAIR_SPREAD;
@@ -296,7 +296,7 @@ fn where_nothing_fits_the_nearest_miss_and_enough_devices_are_told() {
     assert!(!find(Query::new(more), &OneThread).unwrap().designs.is_empty());
 }
 
-/// The fewest devices for so many days are enough, and every number of nodes below is too few.
+/// The fewest devices for this many days are enough, and every number of nodes below is too few.
 #[test]
 fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
     let mut base = on("qwen3-30b-a3b", "h100-sxm-80gb", "64", "256");

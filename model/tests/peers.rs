@@ -3,8 +3,8 @@
 //!
 //! Where a definition is the same, the numbers are equal. Where they differ, a test adds the named
 //! difference to our number and finds theirs, so that each verdict below is a checked fact. The
-//! numbers in `peers/*.json` were computed by the tool at the commit that stands there; its inputs
-//! are written as our knobs.
+//! numbers in `peers/*.json` were computed by the tool at the commit that is named there; its
+//! inputs are written as our knobs.
 //!
 //! SimuMax
 //! - Equal: parameters; weights, gradients and states of every stage; buffers of data parallelism

@@ -1,4 +1,4 @@
-//! Everything that is said of a run: what the page, the command line and the API share.
+//! Everything that is reported of a run: what the page, the command line and the API share.
 
 use alloc::vec::Vec;
 

@@ -119,7 +119,7 @@ pub const fn published_storage() -> &'static [Storage] {
 /// site of each who answered (checked in Statista's record 1229367 of it).
 pub const PUE_RANGE: [f64; 2] = [1.10, 1.56];
 
-/// Rated power of an accelerator in watts, and who states it; none where nobody does for one device
+/// Rated power of an accelerator in watts, and who states it; `None` if nobody does for one device
 /// as it is counted here.
 #[must_use]
 pub const fn rated_watts(accelerator: AcceleratorId) -> Option<(f64, Source)> {

@@ -25,7 +25,7 @@ pub struct Judged {
     pub days_difference: Option<f64>,
 }
 
-/// Judges a design with its budget beside a baseline with its own; none where the design's tokens
+/// Judges a design with its budget beside a baseline with its own; `None` if the design's tokens
 /// aren't known. A baseline without tokens trains on as many.
 #[must_use]
 pub fn judge(own: (&Plan, &Budget), baseline: (&Plan, &Budget)) -> Option<Judged> {

@@ -100,7 +100,7 @@ pub struct Spares {
 }
 
 impl Budget {
-    /// The value of a metric; none where something isn't known.
+    /// The value of a metric; `None` if something isn't known.
     #[must_use]
     pub fn get(&self, metric: BudgetMetric) -> Option<f64> {
         let prices = &self.prices;
@@ -298,7 +298,7 @@ fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
 }
 
 /// The least rate of checkpoints, in GB/s, with which goodput at the best interval is this share of
-/// what it is without checkpoints; by halving, as goodput grows with the rate. None where none of
+/// what it is without checkpoints; by halving, as goodput grows with the rate. `None` if none of
 /// up to 10^6 GB/s does.
 fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64) -> Option<f64> {
     let most = libm::exp(-recovery.restart / recovery.between_failures) * share;
@@ -335,7 +335,7 @@ fn spares(design: &Design, recovery: &Recovery) -> Option<Spares> {
     })
 }
 
-/// The largest mean of nodes in repair of which at most so many are in repair with 99 %, by
+/// The largest mean of nodes in repair of which at most this many are in repair with 99 %, by
 /// Poisson's distribution.
 fn in_repair(nodes: f64) -> f64 {
     let covered = |mean: f64| {

@@ -32,7 +32,7 @@ pub struct Outcomes {
 ///
 /// The gaps between failures are drawn from the exponential distribution by a counter, so that the
 /// same seed gives the same bits everywhere. What lies between two failures is counted and not
-/// stepped through. None where the runs hardly move.
+/// stepped through. `None` if the runs hardly move.
 #[must_use]
 pub fn outcomes(
     recovery: &Recovery,

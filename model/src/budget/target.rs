@@ -1,4 +1,4 @@
-//! What can be asked of a run, and what has to be said of it first.
+//! Targets of a run, and what has to be known of it first.
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ pub struct RunTarget {
 }
 
 impl RunTarget {
-    /// The metric's value for a design with these metrics of a step; none where the design is
+    /// The metric's value for a design with these metrics of a step; `None` if the design is
     /// illegal or the value isn't known.
     #[must_use]
     pub fn number(&self, design: &Design, metrics: &Metrics) -> Option<f64> {

@@ -24,7 +24,7 @@ pub(super) fn known_name(
     Err(knob.error("unknown_name", detail, nearest))
 }
 
-/// A name is one line that looks like what it is: nothing in it hides or turns what stands around
+/// A name is one line that looks like what it is: nothing in it hides or turns what is around
 /// it, and no table of cells takes it for a formula.
 pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
     if !begins_as_name(text) || text != text.trim() || text == "none" || text.chars().any(is_unseen)

@@ -136,7 +136,7 @@ impl Setting for String {
 /// Which layers are MoE layers, as Megatron's `moe_layer_freq` spells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerFreq {
-    /// One in every so many, starting with the first.
+    /// One in every N, starting with the first.
     Every(u64),
     /// Runs of dense (`false`) and MoE (`true`) layers.
     Runs(Vec<(bool, u64)>),
@@ -185,7 +185,7 @@ impl LayerFreq {
         }
     }
 
-    /// MoE layers among the first so many.
+    /// Number of MoE layers in front of this position.
     #[must_use]
     pub fn moe_before(&self, position: u64) -> u64 {
         match self {

@@ -91,7 +91,7 @@ pub(super) fn tokens(plan: &Plan) -> Breakdown {
         .by("global batch x sequence length", DERIVED)
 }
 
-/// Three times the forward FLOPs of so many equal parts.
+/// Three times the forward FLOPs of this many equal parts.
 fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
     let passes = Breakdown::given("passes", 3.0, "")
         .by("the forward, and a backward of twice its FLOPs", MEGATRON);

@@ -27,8 +27,8 @@ pub fn parts_visited(parts: f64, topk: f64) -> f64 {
 }
 
 impl TokenRows {
-    /// Rows of a token with `topk` experts on ranks that lie in so many domains, of which it visits
-    /// `visited` on average.
+    /// Rows of a token with `topk` experts on ranks that lie in this many domains, of which it
+    /// visits `visited` on average.
     #[must_use]
     pub fn spread(topk: f64, ranks: f64, domains: f64, visited: f64) -> Self {
         let reached = (ranks * (visited / domains).min(1.0)).max(1.0);
@@ -79,7 +79,7 @@ pub struct TokenKernel {
 }
 
 impl TokenKernel {
-    /// Time of the kernel on so many multiprocessors over links of this bandwidth.
+    /// Time of the kernel on this many multiprocessors over links of this bandwidth.
     #[must_use]
     pub fn seconds(&self, link: BytesPerSecond, rows: &TokenRows, multiprocessors: f64) -> Seconds {
         let kilobytes = rows.row_bytes / 1e3;

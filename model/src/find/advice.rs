@@ -32,7 +32,7 @@ const MIN_GAIN: f64 = 0.002;
 /// A part of the step below this share isn't worth a line.
 const MIN_LOSS: f64 = 0.02;
 
-/// Changes that are told for a loss, at most.
+/// Maximum number of changes that are listed for a loss.
 const MAX_MOVERS: usize = 3;
 
 /// A design some changes away from the one at hand.

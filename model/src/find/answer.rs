@@ -89,9 +89,9 @@ pub struct Answer {
     pub designs: Vec<Recommendation>,
     /// Where nothing does: what comes nearest.
     pub miss: Option<Miss>,
-    /// The design at hand, simulated; none where it breaks rules.
+    /// The design at hand, simulated; `None` if it breaks rules.
     pub at_hand: Option<Metrics>,
-    /// The size that was asked for: the knob and its value. The designs have it.
+    /// The requested size: the knob and its value. The designs have it.
     pub size: Option<(KnobId, u64)>,
     /// Changes of machine or batch that would make it faster, in lines for people.
     pub for_more: Vec<String>,

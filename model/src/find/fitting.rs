@@ -282,7 +282,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// The fewest whole layers of each stage with which it fits; with all of them and savers beside
-    /// where these alone aren't enough. None where layers aren't freed, or nothing is gained.
+    /// where these alone aren't enough. `None` if layers aren't freed, or nothing is gained.
     fn with_layers(
         &mut self,
         estimator: &mut Estimator,
@@ -302,7 +302,7 @@ impl<'a> Fitting<'a> {
         }
         let design = &light.design;
         let stages = design.parallel.pipeline_model_parallel_size;
-        // In steps that the framework can be told.
+        // In steps that the framework can express.
         let step = self.space.step_of_layers(design);
         let most = crate::layout::slots(design).div_ceil(stages).div_ceil(step);
         let (mut low, mut high, mut best) = (0, most, all);

@@ -264,7 +264,7 @@ fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: 
 }
 
 /// A design with knobs back at neutral values while closed forms say that it stays fast enough and
-/// fits; and how many were estimated. None where it is too slow from the start.
+/// fits; and how many were estimated. `None` if it is too slow from the start.
 fn stripped(
     walk: &Walk,
     estimator: &mut Estimator,

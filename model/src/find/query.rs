@@ -1,4 +1,4 @@
-//! What a search is asked: the goal, the question, the targets, and what stays.
+//! Input of a search: the goal, the question, the targets, and what stays.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -99,7 +99,7 @@ pub enum Target {
     AtMost(MetricId, f64),
     /// At least this share of the memory is free at the peak.
     Spare(f64),
-    /// At most so many devices; of the question for the fewest.
+    /// At most this many devices; of the question for the fewest.
     Devices(u64),
     /// A number of the run's budget is within a limit.
     Run(RunTarget),
@@ -195,7 +195,7 @@ pub struct Query {
     pub keep: KnobSet,
     /// Targets that every proposed design must reach.
     pub targets: Vec<Target>,
-    /// Whether everything counts, also what the design's framework can't be told.
+    /// Whether everything counts, also what the design's framework can't express.
     pub any_schedule: bool,
 }
 

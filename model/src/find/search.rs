@@ -70,7 +70,7 @@ pub(super) struct Walk {
     pub(super) room: Room,
     targets: Vec<Target>,
     pub(super) reach: Reach,
-    /// Whether it is only asked if anything works.
+    /// Whether it only tests if anything works.
     pub(super) only_asks: bool,
     pub(super) stage: Stage,
     degrees: Vec<Degrees>,
@@ -476,7 +476,7 @@ impl Walk {
         starts
     }
 
-    /// Whether a simulated design fits with the room that is asked for, and reaches the targets.
+    /// Whether a simulated design fits with the requested room, and reaches the targets.
     pub(super) fn reaches(&self, one: &Simulated) -> bool {
         let Simulated { design, metrics } = one;
         self.room.holds(metrics)

@@ -241,7 +241,7 @@ fn doubling(first: u64, most: u64) -> Vec<u64> {
     (0..).map(|two| first << two).take_while(|size| *size <= most).collect()
 }
 
-/// The query at another size; none where the knob doesn't take it.
+/// The query at another size; `None` if the knob doesn't take it.
 pub(super) fn sized(query: &Query, knob: KnobId, size: u64) -> Option<Query> {
     let mut query = query.clone();
     query.question = Question::Layout;

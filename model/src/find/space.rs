@@ -87,11 +87,11 @@ pub(super) struct Space {
     /// The design with what is freed at its neutral value, timed by closed forms.
     pub(super) base: Design,
     pub(super) free: KnobSet,
-    /// The design as it was asked about.
+    /// The design at hand.
     pub(super) at_hand: Design,
     /// Strategy values that the framework's arguments can express.
     pub(super) words: Vocabulary,
-    /// The cut of so many stages with so many chunks each.
+    /// The cut of this many stages with this many chunks each.
     cuts: BTreeMap<(u64, u64, bool), Cut>,
 }
 
@@ -152,7 +152,7 @@ impl Space {
         }
     }
 
-    /// Whether so many stages with so many chunks are cut already.
+    /// Whether this many stages with this many chunks are cut already.
     pub(super) fn has_cut(&self, pp: u64, each: u64, method: Method) -> bool {
         self.cuts.contains_key(&(pp, each, is_folded(method)))
     }
@@ -168,7 +168,7 @@ impl Space {
         }
     }
 
-    /// The cut of so many stages; none where layers spread evenly without one.
+    /// The cut of this many stages; `None` if layers spread evenly without one.
     fn cut_of(&self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) -> Option<Cut> {
         if pp == 1 {
             return None;
@@ -231,7 +231,7 @@ impl Space {
             && pp <= slots
     }
 
-    /// Whether a design has what is kept, and all else can be told to the framework.
+    /// Whether a design has what is kept, and the framework can express all else.
     pub(super) fn keeps(&self, design: &Design) -> bool {
         let kept = STRATEGY.without(&self.free);
         (kept.is_empty() || !self.at_hand.differences(design).meets(&kept))
@@ -239,12 +239,12 @@ impl Space {
             && !(self.words.is_released() && rules::is_cautioned(design))
     }
 
-    /// Whether the framework can be told what a design has of a knob.
+    /// Whether the framework can express a design's value of a knob.
     pub(super) fn can_say(&self, design: &Design, knob: KnobId) -> bool {
         self.words.says(design, knob)
     }
 
-    /// Whole layers of a stage by which the numbers differ that the framework can be told.
+    /// Whole layers of a stage by which the numbers differ that the framework can express.
     pub(super) fn step_of_layers(&self, design: &Design) -> u64 {
         if self.words.is_any() { 1 } else { layers_told_by(design) }
     }
@@ -289,7 +289,7 @@ impl Space {
     }
 
     /// Every set of degrees that divides the world; and how many combinations don't, with each of
-    /// so many micro-batches, by the rule that they break.
+    /// this many micro-batches, by the rule that they break.
     pub(super) fn degrees(&self, micro_batches: usize) -> (Vec<Degrees>, Vec<(&'static str, u64)>) {
         let (own, base) = (&self.at_hand.parallel, &self.base);
         let tps = self.degree(
@@ -412,7 +412,7 @@ impl Space {
         ];
         for (knob, wanted) in wanted {
             if self.is_free(knob) {
-                // Whatever else a flag needs is told by the rules.
+                // Whatever else a flag needs is checked by the rules.
                 let on = wanted && !blocked && self.ships_in(design, knob);
                 let _ = design.set(knob, &Value::Flag(on));
             }

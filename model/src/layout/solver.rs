@@ -30,7 +30,7 @@ pub(crate) struct Lengths {
     pub(crate) mtp_head: f64,
 }
 
-/// Where the parts behind the last layer may stand.
+/// Allowed places of the parts behind the last layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// In any chunk from that of the last layer on.

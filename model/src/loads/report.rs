@@ -190,7 +190,7 @@ pub(super) fn floats(tokens: &[u64]) -> Vec<f64> {
     tokens.iter().map(|count| *count as f64).collect()
 }
 
-/// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and so many.
+/// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and this many.
 pub(super) fn sample(trace: &Trace, steps: usize) -> Option<Trace> {
     let every_layer = trace.layers().div_ceil(SAMPLED_LAYERS).max(1);
     let every_step = trace.steps().div_ceil(steps).max(1);

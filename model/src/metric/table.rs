@@ -53,7 +53,7 @@ pub struct Metric {
     pub label: &'static str,
     /// Unit of the value; empty for counts, ratios and verdicts.
     pub unit: &'static str,
-    /// Which way is better; none where neither is by itself.
+    /// Which way is better; `None` if neither is by itself.
     pub better: Option<Better>,
     /// The errors of published runs that say how far it may be off.
     pub basis: Basis,

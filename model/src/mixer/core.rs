@@ -244,7 +244,7 @@ impl Core {
         block
     }
 
-    /// Cached keys and values of so many tokens on one rank, whatever the window.
+    /// Cached keys and values of this many tokens on one rank, whatever the window.
     pub(super) fn whole_cache_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
         let groups = on.split(self.given_groups(on));
         tokens * groups * (self.qk_dim + self.v_dim) as f64 * element

@@ -37,7 +37,7 @@ pub(crate) struct Csa {
     out_groups: u64,
     out_rank: u64,
     window: u64,
-    /// m, tokens that a key stands for; none where there is a window alone.
+    /// m, tokens that a key stands for; `None` if there is a window alone.
     pub(super) ratio: Option<u64>,
     /// Heads of the indexer, their width and the keys that it chooses.
     indexer: Option<[u64; 3]>,

@@ -25,7 +25,7 @@ use crate::tally::Tally;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dsa {
     mla: Mla,
-    /// Heads of the indexer and their width; none where an earlier layer's choice is taken over.
+    /// Heads of the indexer and their width; `None` if an earlier layer's choice is taken over.
     indexer: Option<[u64; 2]>,
     /// k, tokens that a query looks at.
     topk: u64,
@@ -140,7 +140,7 @@ pub(super) const fn indexed_bytes(width: f64) -> f64 {
     if width > 0.0 { width + 4.0 } else { 0.0 }
 }
 
-/// Attention of a rank's heads over so many keys, in the mean, that all of them share.
+/// Attention of a rank's heads over this many keys, in the mean, that all of them share.
 pub(super) fn shared_key_attention<T: Tally>(
     on: &Deployment,
     rows: &Rows,

@@ -81,7 +81,7 @@ const NO_EDGE: u32 = u32::MAX;
 const NO_NODE: u32 = u32::MAX;
 const NO_AXIS: u8 = u8::MAX;
 
-/// Operators in an order in which each stands behind all that it waits for.
+/// Operators in an order in which each comes after all that it waits for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
@@ -112,8 +112,8 @@ struct Lanes<const N: usize> {
 }
 
 impl Graph {
-    /// Begins a graph anew, in the place of the one before, with room for pairs of so many layers:
-    /// one that remembers what its operators are, or their times alone.
+    /// Begins a graph anew, in the place of the one before, with room for pairs of this many
+    /// layers: one that remembers what its operators are, or their times alone.
     pub(super) fn begin(&mut self, layers: usize, remember: bool) {
         self.nodes.clear();
         self.nodes.reserve(32 * layers + 64);
@@ -220,7 +220,7 @@ impl Graph {
         }
     }
 
-    /// Sets every operator's priority: all that waits for one stands behind it.
+    /// Sets every operator's priority: all that waits for one comes after it.
     fn prioritise(&mut self) {
         for node in (0..self.nodes.len()).rev() {
             let mut behind = 0.0;

@@ -129,7 +129,7 @@ impl<'a> Builder<'a> {
         self.run(name, pass, cost.seconds(), after)
     }
 
-    /// Kernels of so many seconds.
+    /// Kernels of this many seconds.
     #[inline(never)]
     fn run(&mut self, name: &'static str, pass: Pass, seconds: f64, after: Tail) -> Tail {
         self.graph.add(Lane::Compute, Operator { name, pass, axis: None, seconds }, after)

@@ -91,7 +91,7 @@ pub struct Pair {
     pub lift: f64,
 }
 
-/// The pairs of experts that tasks keep together most above chance, at most so many: those that
+/// The pairs of experts that tasks keep together most above chance, at most this many: those that
 /// every task keeps say nothing and have a lift of 1.
 #[must_use]
 pub fn together(patterns: &Patterns, kept: usize, most: usize) -> Vec<Pair> {

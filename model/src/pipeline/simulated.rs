@@ -65,7 +65,7 @@ pub(crate) struct Simulation {
 }
 
 impl Plan {
-    /// The order of this plan's tasks for so many micro-batches.
+    /// The order of this plan's tasks for this many micro-batches.
     fn schedule_of(&self, micro_batches: u64) -> Option<Schedule> {
         let group = self.design().schedule.microbatch_group_size_per_vp_stage;
         let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
@@ -235,7 +235,7 @@ impl Chunks {
         &self.kinds[self.of[stage * self.schedule.chunks_per_stage() + chunk]]
     }
 
-    /// Time of a pair on this stage beside its kernels.
+    /// Time of a pair on this stage beyond its kernels.
     fn pair(&self, stage: usize, forward: usize, backward: usize) -> Waiting {
         let count = self.schedule.chunks_per_stage();
         let [forward, backward] = [forward, backward].map(|chunk| self.of[stage * count + chunk]);
@@ -303,7 +303,7 @@ impl Chunks {
         Pipeline { seconds, spent, phases: Some(phases) }
     }
 
-    /// Time of a stage beside its kernels; its traffic is added to that of each phase.
+    /// Time of a stage beyond its kernels; its traffic is added to that of each phase.
     fn spent(&self, stage: usize, counts: &Counts, phases: &mut [PhaseTraffic; 3]) -> Waiting {
         let count = self.schedule.chunks_per_stage();
         let mut all = Waiting::default();

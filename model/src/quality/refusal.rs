@@ -1,9 +1,9 @@
-//! What no law may be asked, and what is to be known of an answer.
+//! Limits of the laws, and caveats of an answer.
 
 use alloc::format;
 use alloc::string::String;
 
-/// Why nothing is said.
+/// Reason for which the laws give no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refusal {
     /// A token meets fewer of the experts than any law was fitted on: A, below 0.8 %.

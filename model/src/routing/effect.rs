@@ -1,4 +1,4 @@
-//! What uneven loads do to a design: the few numbers that an estimate needs.
+//! The effect of load imbalance on a design: the few numbers that an estimate needs.
 
 use super::noise::Exchange;
 use crate::design::Design;

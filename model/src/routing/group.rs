@@ -32,8 +32,7 @@ pub fn limited_groups(experts: u64, groups: u64, group_topk: u64, topk: u64) -> 
 }
 
 /// Whether the load of every device is the same by construction. MoGE's router takes as many
-/// experts from each group, so that it is where every device holds whole groups, as many as the
-/// others.
+/// experts from each group, so that it is the same where every device holds as many whole groups.
 ///
 /// Inside a device experts may still differ.
 ///

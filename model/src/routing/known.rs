@@ -17,7 +17,7 @@ use crate::choice::Balance;
 use crate::design::Design;
 
 /// Effects that are kept, at most, as long as the program runs; of more, each is worked out where
-/// it is asked for.
+/// it is used.
 const MAX_KNOWN: usize = 4_096;
 
 /// Places that are looked at before an effect is worked out and not kept.

@@ -36,7 +36,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// The exchange of a design's uneven loads; none where they are even, or padded to be.
+    /// The exchange of a design's uneven loads; `None` if they are even, or padded to be.
     pub(super) fn of(design: &Design) -> Option<Self> {
         let (parallel, transformer) = (&design.parallel, &design.transformer);
         let training = &design.training;

@@ -13,14 +13,14 @@ use crate::sorting::sort_numbers;
 /// A slot that holds no expert.
 const FREE: u32 = u32::MAX;
 
-/// Which device holds which expert: every device has as many slots, an expert stands in one slot
+/// Which device holds which expert: every device has as many slots, an expert is in one slot
 /// or, with redundant copies, in several on different devices, which share its tokens evenly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     per_device: usize,
     slots: Vec<u32>,
     copies: Vec<u32>,
-    /// Does every expert stand in one slot?
+    /// Whether every expert is in one slot.
     is_single: bool,
 }
 
@@ -275,7 +275,7 @@ impl Holders {
     }
 }
 
-/// The largest of the loads of so many devices over their mean; 1 when all get none.
+/// The largest of the loads of this many devices over their mean; 1 when all get none.
 ///
 /// The same as [`measure::imbalance`], since sums of tokens are exact in a float up to 2^53.
 fn imbalance(loads: impl Iterator<Item = u64>, devices: usize) -> f64 {
@@ -342,7 +342,7 @@ fn copies(loads: &[f64], devices: usize, redundant: usize) -> Vec<u32> {
 /// A device while slots are filled: the emptiest comes first, of equals the first.
 #[derive(Clone, Copy)]
 struct Device {
-    /// Where the load stands among those of the others.
+    /// Place of the load among those of the others.
     place: i64,
     load: f64,
     device: u32,

@@ -13,7 +13,7 @@ use crate::sorting::sort_numbers;
 pub enum Predictor {
     /// Not at all: experts stay where they are.
     None,
-    /// By the mean of so many steps, Pangu Ultra MoE's.
+    /// By the mean of this many steps, Pangu Ultra MoE's.
     SlidingWindow(usize),
     /// By an exponential moving average that keeps this share of itself every step: MindSpeed's,
     /// with 0.9.

@@ -60,7 +60,7 @@ static EFFECTS: [(Inputs, Effect); 2] = [
     ),
 ];
 
-/// An effect of step loads of which no capacity drops any, where so many experts are moved.
+/// An effect of step loads of which no capacity drops any, where this many experts are moved.
 const fn of_steps(steps: StepLoads, moved: f64) -> Effect {
     let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
     Effect { imbalance, imbalance_unplanned, fullest, moved, steps, ..Effect::UNIFORM }

@@ -2,7 +2,7 @@
 //!
 //! **CSV**: a line with the names of the columns `step,layer,expert,tokens` in any order, then a
 //! line for each step, layer and expert, in any order. How often experts were chosen together
-//! follows, behind a second line of names, `layer,expert_a,expert_b,tokens`, or stands in a file of
+//! follows, behind a second line of names, `layer,expert_a,expert_b,tokens`, or is in a file of
 //! its own.
 //!
 //! **JSON**: `{"steps": 2, "layers": 1, "experts": 2, "tokens": [[[3, 5]], [[4, 4]]]}`, where the

@@ -223,7 +223,7 @@ impl Trace {
         &self.pairs
     }
 
-    /// The tokens of each expert in a step and layer; none where the trace has no such row.
+    /// The tokens of each expert in a step and layer; empty if the trace has no such row.
     #[must_use]
     pub fn row(&self, step: usize, layer: usize) -> &[u32] {
         if step >= self.steps || layer >= self.layers {

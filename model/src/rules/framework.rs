@@ -39,7 +39,7 @@ pub(super) fn assertion_of(rule: &Rule) -> Option<&'static Assertion> {
 /// search proposes none of it, and a design that has it gets a warning.
 pub(crate) const CAUTIONS: &[Rule] = released::RULES;
 
-/// Where a framework's check stands, and what it says.
+/// Place of a framework's check, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assertion {
     /// The values of `kernel.framework` whose runs meet it.

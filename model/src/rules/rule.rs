@@ -16,7 +16,7 @@ pub struct Rule {
     pub(crate) check: Checks,
 }
 
-/// One check in its two forms: most designs of a search are asked for the verdict alone.
+/// One check in its two forms: most designs of a search need the verdict alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks {
     /// Text of the rule's violation by a design, if any.

@@ -31,7 +31,7 @@ pub fn steps(design: &Design, id: KnobId, now: u64) -> Vec<u64> {
     below.into_iter().chain(above).collect()
 }
 
-/// The value that is so many steps below.
+/// The value that is this many steps below.
 fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_sub(by),
@@ -41,7 +41,7 @@ fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     }
 }
 
-/// The value that is so many steps above.
+/// The value that is this many steps above.
 fn higher(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_add(by),

@@ -130,7 +130,7 @@ impl TaskLists {
         self.ends.len()
     }
 
-    /// Where a stage's tasks stand in `tasks`; empty for a stage that isn't there.
+    /// Range of a stage's tasks in `tasks`; empty for a stage that isn't there.
     #[must_use]
     pub fn range(&self, stage: usize) -> core::ops::Range<usize> {
         let start = stage.checked_sub(1).and_then(|before| self.ends.get(before)).copied();

@@ -230,7 +230,7 @@ impl Slots {
             behind = Some(self.when(stage, Pass { micro_batch: before, ..pass }));
         }
         if kind == WEIGHT_GRAD {
-            // Both stand in slots that aren't free.
+            // Both are in slots that aren't free.
             return behind
                 .max(Some(self.when(stage, Pass { kind: INPUT_GRAD, ..pass })))
                 .unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What engines take beside the kernels of a step. The values stand in [`mod@super::overheads`].
+//! What engines take beside the kernels of a step. The values are in [`mod@super::overheads`].
 
 use super::overheads::TABLE;
 use crate::accelerator::AcceleratorId;

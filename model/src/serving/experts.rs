@@ -46,7 +46,7 @@ pub struct Experts {
 }
 
 impl Experts {
-    /// The experts of a plan; none where the model has none.
+    /// The experts of a plan; `None` if the model has none.
     #[must_use]
     pub fn new(plan: &ServingPlan) -> Option<Self> {
         let moe = plan.architecture.moe()?;

@@ -100,7 +100,7 @@ pub(super) fn nodes(design: &Design, instance_devices: u64) -> f64 {
 pub(super) struct HostLayer {
     /// Seconds in which its cores compute the visits.
     pub(super) computed: f64,
-    /// Seconds in which the experts that are visited reach the devices; none where there are too
+    /// Seconds in which the experts that are visited reach the devices; `None` if there are too
     /// few tokens for that.
     pub(super) sent: Option<f64>,
 }
@@ -148,7 +148,7 @@ impl HostExperts {
         }
     }
 
-    /// One layer of so many tokens.
+    /// One layer of this many tokens.
     ///
     /// The cores read each expert once and multiply each visit's row: max(D w / rate, 2 T m params
     /// / FLOPS), and what a layer takes anyway. Devices get D w over their links, each its part, at

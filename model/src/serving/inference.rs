@@ -1,4 +1,4 @@
-//! What serving gives: latencies, throughput, memory, and what stands in the way of more.
+//! What serving gives: latencies, throughput, memory, and the bottleneck.
 
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ pub struct Part {
 /// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowest {
-    /// The requests that are asked for.
+    /// The requests that are sent.
     Concurrency,
     /// Memory for keys and values.
     Memory,
@@ -154,7 +154,7 @@ impl<'a> Pool<'a> {
         self.prompts(prompts) / prompts
     }
 
-    /// Seconds of so many prompts in one step, chunks of one that is longer than the budget.
+    /// Seconds of this many prompts in one step, chunks of one that is longer than the budget.
     fn prompts(&self, prompts: f64) -> f64 {
         if prompts < 2.0 {
             return self.prefill().seconds();
@@ -164,8 +164,8 @@ impl<'a> Pool<'a> {
         self.runner.pass(&batch).seconds()
     }
 
-    /// A step of decode of so many requests of a group, in the middle of their answers. Stages work
-    /// on a share of the requests each.
+    /// A step of decode of this many requests of a group, in the middle of their answers. Stages
+    /// work on a share of the requests each.
     fn decode(&self, requests: f64) -> [Pass; 2] {
         let serving = &self.plan.design.serving;
         let drafts = serving.num_speculative_tokens;
@@ -231,7 +231,7 @@ pub(super) struct Quick {
     pub(super) tpot: f64,
 }
 
-/// A plan of one pool at so many requests of each group.
+/// A plan of one pool at this many requests of each group.
 pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
     let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
     let limit = plan.design.serving.max_num_seqs as f64;
@@ -260,8 +260,8 @@ impl<'a> Pools<'a> {
         Self { plan, decode: Pool::new(plan, &plan.decode), prefill: Pool::new(plan, prefill) }
     }
 
-    /// The flow of a closed loop of so many requests of each group, or of requests that arrive at a
-    /// rate; the prompt's pass, and its time to the first token.
+    /// The flow of a closed loop of this many requests of each group, or of requests that arrive at
+    /// a rate; the prompt's pass, and its time to the first token.
     fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, f64) {
         let (plan, decode) = (self.plan, &self.decode);
         let alone = self.prefill.prefill();
@@ -508,8 +508,9 @@ impl ServingPlan {
     }
 }
 
-/// Seconds of a step of decode of so many requests of each attention group, drafts among them, with
-/// as many cached tokens as in the middle of their answers: what a pool that only decodes takes.
+/// Seconds of a step of decode of this many requests of each attention group, drafts among them,
+/// with as many cached tokens as in the middle of their answers: what a pool that only decodes
+/// takes.
 #[must_use]
 pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
     Pool::new(plan, &plan.decode).step(requests)
@@ -527,7 +528,7 @@ pub fn prefill_rate(plan: &ServingPlan) -> f64 {
     groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill()
 }
 
-/// Seconds of so many prompts of each attention group together, at full budgets, to their first
+/// Seconds of this many prompts of each attention group together, at full budgets, to their first
 /// tokens.
 #[must_use]
 pub fn prefill_seconds(plan: &ServingPlan, prompts: f64) -> f64 {

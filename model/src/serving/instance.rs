@@ -104,7 +104,7 @@ impl Instance {
         if stages > 1.0 { bytes / stages + ends / 2.0 } else { bytes + ends }
     }
 
-    /// Bytes that the fullest device keeps of a sequence of so many tokens.
+    /// Bytes that the fullest device keeps of a sequence of this many tokens.
     pub(super) fn cached_bytes(
         &self,
         architecture: &Architecture,

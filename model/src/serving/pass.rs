@@ -38,7 +38,7 @@ pub(super) struct Batch {
 pub(super) struct Pass {
     /// Attention over the cache.
     pub(super) core: f64,
-    /// Mixers without it, and what stands around layers.
+    /// Mixers without it, and what is around layers.
     pub(super) mixer: f64,
     /// Dense MLPs and shared experts.
     pub(super) mlp: f64,

@@ -64,7 +64,7 @@ impl Resident {
     }
 }
 
-/// Distinct experts that so many tokens visit: E' (1 - (1 - k / E')^T).
+/// Distinct experts that this many tokens visit: E' (1 - (1 - k / E')^T).
 #[must_use]
 pub fn touched_experts(experts: f64, topk: f64, tokens: f64) -> f64 {
     if experts <= 0.0 {

@@ -18,7 +18,7 @@ use crate::source::{
 };
 use crate::violation::Violation;
 
-/// The rules of serving, each with who demands it: those of model and machine stand in front.
+/// The rules of serving, each with who demands it: those of model and machine come first.
 pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     let own = RULES.iter().zip(SOURCES).map(|(rule, source)| (rule, Some(*source)));
     shared_rules().map(|rule| (rule, rule.source())).chain(own)

@@ -314,7 +314,7 @@ fn replay(operators: &mut Operators, everything: bool) {
             pass.launches = 0.0;
         }
     }
-    // The graph's own launch, forward and backward, stands at the layer's first operator.
+    // The graph's own launch, forward and backward, is at the layer's first operator.
     if let Some(first) = operators.iter_mut().next() {
         first.block.forward.launches = 1.0;
         first.block.input_grad.launches = 1.0;

@@ -17,7 +17,7 @@ const HIDDEN_IN_WARM_UP: f64 = 0.5;
 /// and the gradient scattered, half of the calls. Source: Megatron-Core `layers.py`.
 const HIDDEN_TP_BACKWARD: f64 = 0.5;
 
-/// Time of a pass or a pair beside its kernels.
+/// Time of a pass or a pair beyond its kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
     /// Seconds in which compute waits for an exchange, per axis.
@@ -43,7 +43,7 @@ impl Waiting {
     }
 }
 
-/// Time of the passes of a stage or a chunk beside their kernels.
+/// Time of the passes of a stage or a chunk beyond their kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Waits {
     /// A forward and a backward that run alone.
@@ -53,7 +53,7 @@ pub(crate) struct Waits {
     pub(crate) paired: Waiting,
 }
 
-/// Time beside its kernels of a pass that runs without a partner.
+/// Time beyond its kernels of a pass that runs without a partner.
 pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
     let exposed = exposed_alone(plan, pass, is_backward);
     let cost =
@@ -104,7 +104,7 @@ impl Plan {
         }
     }
 
-    /// Time beside their kernels of a forward and a backward as a pair in which compute waits this
+    /// Time beyond their kernels of a forward and a backward as a pair in which compute waits this
     /// long for each axis, where they spend `alone` without a partner.
     ///
     /// Sends between stages are waited for unless they are overlapped; parameters and gradients of

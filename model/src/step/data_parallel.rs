@@ -97,7 +97,7 @@ impl OnceAStep {
     }
 }
 
-/// Time of the optimizer's step on gradients and states, in memory traffic.
+/// Time of the optimizer's step: memory traffic of gradients and states.
 ///
 /// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
 /// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and

@@ -37,7 +37,7 @@ proptest! {
         }
     }
 
-    /// A design that is said to fit has a predicted peak within the limit; one that is said not to,
+    /// A design that is reported to fit has a predicted peak within the limit; one that is not,
     /// a peak beyond it, or by a formula that may fall short by as much.
     #[test]
     fn a_state_is_never_at_odds_with_the_predicted_peak(

@@ -1,4 +1,4 @@
-//! What uneven loads can't do: no one gets faster by them, and even loads cost nothing.
+//! Limits of load imbalance: no one gets faster by it, and even loads cost nothing.
 
 use std::sync::Arc;
 

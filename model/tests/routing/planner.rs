@@ -89,7 +89,7 @@ fn a_shift_is_followed_after_the_next_plan() {
 
 #[test]
 fn a_move_costs_the_busiest_device() {
-    // Two devices, four experts: the heavy two stand together and one of them changes place.
+    // Two devices, four experts: the heavy two are together and one of them changes place.
     let trace = Trace::new([2, 1, 4], [8, 8, 1, 1].repeat(2)).unwrap();
     let planner = Planner { interval: 1, devices: 2, ..windowed() };
     let outcome = planner.run(&trace, &COST);
