@@ -7,7 +7,7 @@ use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 use crate::units::{BytesPerSecond, Seconds};
 
-/// How the devices of a node reach each other.
+/// Wiring between the devices of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntraNode {
     /// A link to every other device: a subgroup of g gets (g-1)/(n-1) of the bandwidth.
@@ -53,7 +53,7 @@ pub struct Accelerator {
     pub devices_per_node: u64,
     /// Devices that reach each other at node speed.
     pub scale_up_domain_size: u64,
-    /// How a node is wired.
+    /// Wiring inside a node.
     pub intra_node: IntraNode,
     /// Per device, one direction, all links.
     pub intra_node_gb_per_sec: f64,
@@ -67,7 +67,7 @@ pub struct Accelerator {
     pub best_gemm_fraction: f64,
     /// Share of the FP8 peak that the best measured GEMM reaches.
     pub best_fp8_gemm_fraction: f64,
-    /// What kernels reach in bursts, and what of it inside a training step.
+    /// Rates that kernels reach in microbenchmarks, and their share of them inside a training step.
     pub kernels: Kernels,
     /// Links inside a domain: what collectives take beside their bytes.
     pub fabric: Fabric,
@@ -205,7 +205,7 @@ const H100: Accelerator = Accelerator {
     ..BASE
 };
 
-/// Of Blackwell Ultra, 10.7 x 10^12 a second where Blackwell has 5.
+/// Exponentials of Blackwell Ultra: 10.7 x 10^12 a second where Blackwell has 5.
 ///
 /// Source: NVIDIA, "Inside NVIDIA Blackwell Ultra".
 const ULTRA_EXPONENTIALS: f64 = B200.tera_exponentials * 10.7 / 5.0;
@@ -253,7 +253,7 @@ impl Accelerator {
         }
     }
 
-    /// Time of a collective of so many ranks of one domain, on S bytes as nccl-tests counts them.
+    /// Time of a collective of this many ranks of one domain, on S bytes as nccl-tests counts them.
     #[must_use]
     pub fn collective(&self, collective: Collective, ranks: u64, whole_bytes: f64) -> Seconds {
         let link = |fraction: f64| BytesPerSecond::gb(self.intra_node_gb_per_sec * fraction);

@@ -76,7 +76,7 @@ pub(crate) fn params(on: &Deployment, kind: &LayerKind) -> RankParams {
     sum
 }
 
-/// The same of the whole layer, over all devices.
+/// Parameters of the whole layer's adapters, over all devices.
 pub(crate) fn params_total(on: &Deployment, kind: &LayerKind) -> f64 {
     let experts = kind.mlp.moe().map_or(1.0, |moe| moe.experts as f64);
     let pairs = |adapter: &Adapter| if adapter.is_expert { experts } else { adapter.count };
@@ -99,7 +99,8 @@ pub(crate) fn tune<T: Tally>(
     tune_routed(on, rows, kind, operators);
 }
 
-/// The same of operators that follow the loads.
+/// Takes the gradients of frozen weights from the operators that follow the loads, and adds their
+/// adapters.
 pub(crate) fn tune_routed<T: Tally>(
     on: &Deployment,
     rows: &Rows,
@@ -252,7 +253,7 @@ impl Adapter {
         if is_gathered { rows.group } else { rows.own }
     }
 
-    /// Where its operators stand, and with what they are made again.
+    /// Place of its operators, and with what they are made again.
     fn place(&self, kind: &LayerKind) -> (Place, Again) {
         use LoraModule as M;
         let with = Again::with;

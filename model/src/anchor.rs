@@ -1,4 +1,4 @@
-//! The measured run that is nearest to a design: what its range stands on in particular.
+//! The measured run that is nearest to a design: the main basis of its range.
 
 mod best;
 mod published;
@@ -20,12 +20,12 @@ pub const MAX_DISTANCE: f64 = 4.0;
 pub struct Nearest {
     /// The run.
     pub run: &'static Anchor,
-    /// How far away the design is.
+    /// Distance of the design from the measured run.
     pub distance: f64,
 }
 
 impl Nearest {
-    /// How near it is, in a word.
+    /// Nearness of the measured run, in a word.
     #[must_use]
     pub fn nearness(&self) -> &'static str {
         if self.distance < 1.0 {

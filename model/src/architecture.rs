@@ -17,7 +17,7 @@ use crate::params::{Cut, Matrices, Params};
 /// Kinds of layers that one model may have. Those of MTP layers are among them.
 pub(crate) const MAX_KINDS: usize = 8;
 
-/// What variants of mixers and MLPs could make of them.
+/// Number of pairs of a mixer's and an MLP's variant.
 const MAX_PAIRS: usize = Mixer::MAX_VARIANTS * Mlp::MAX_VARIANTS;
 
 /// Something of each kind of layer.
@@ -34,7 +34,7 @@ impl KindId {
     }
 }
 
-/// What a kind of layers is, without its sizes.
+/// Kind of a layer without its sizes: variants of mixer and MLP, and the overrides that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variant {
     mixer: usize,
@@ -133,7 +133,7 @@ impl OwnSizes {
         })
     }
 
-    /// How many they are.
+    /// Number of kinds.
     pub(crate) fn count(&self) -> usize {
         self.kinds.len()
     }
@@ -189,7 +189,7 @@ impl Pattern {
         Self { variants, counts, layers, mtp }
     }
 
-    /// The same where sizes differ by layer: a kind for each that is another.
+    /// The pattern where sizes differ by layer: one kind for each distinct set of sizes.
     fn with_own_sizes(design: &Design, overrides: &LayerOverrides) -> Self {
         let mut own = OwnSizes::new(design, overrides);
         let pair = |variant: &Variant| variant.mlp * Mixer::MAX_VARIANTS + variant.mixer;
@@ -276,7 +276,7 @@ impl Architecture {
         Self { kinds, layers, pattern, mtp }
     }
 
-    /// The ids of so many kinds.
+    /// The ids of this many kinds.
     pub(crate) fn ids(kinds: usize) -> impl Iterator<Item = KindId> {
         (0..kinds as u8).map(KindId)
     }

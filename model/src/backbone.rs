@@ -24,7 +24,7 @@ pub(crate) struct Backbone {
     pub(crate) mlp_matrices: u64,
     /// Whether linear layers have biases and norms a shift (LayerNorm).
     pub(crate) has_biases: bool,
-    /// Whether norms stand behind attention and MLP as well.
+    /// Whether norms follow attention and MLP as well.
     pub(crate) has_sandwich_norms: bool,
     /// Whether dropout masks attention's scores.
     pub(crate) drops_scores: bool,

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use crate::source::{DERIVED, MEGATRON, Source};
 
-/// How a node's value follows from its children.
+/// Operation that makes a node's value from those of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It is given, or follows from a formula that its children don't hold all of: what stands
+    /// It is given, or follows from a formula that its children don't hold all of: what is
     /// below it explains it without adding up to it.
     Given,
     /// It is their sum.
@@ -94,24 +94,24 @@ impl How {
 /// A number with its formula and the terms that it is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
-    /// What it is.
+    /// Name of the quantity.
     pub name: String,
     /// Its value in its unit.
     pub value: f64,
     /// The unit; empty for counts and ratios.
     pub unit: &'static str,
-    /// How the value follows from the children, in words and symbols.
+    /// Formula of the value over the children, in words and symbols.
     pub formula: String,
     /// Where the formula comes from.
     pub source: Source,
-    /// How the value follows from the children, for programs.
+    /// Operation that makes the value from those of the children, for programs.
     pub how: How,
     /// The terms.
     pub children: Vec<Self>,
 }
 
 impl Breakdown {
-    /// What has a value of its own.
+    /// A node with a value of its own.
     pub(crate) fn given(name: &str, value: f64, unit: &'static str) -> Self {
         Self {
             name: name.to_string(),
@@ -124,7 +124,7 @@ impl Breakdown {
         }
     }
 
-    /// What its children make.
+    /// A node whose value its children make.
     pub(crate) fn made(name: &str, unit: &'static str, how: How, children: Vec<Self>) -> Self {
         let values: Vec<f64> = children.iter().map(|child| child.value).collect();
         let value = how.of(&values).unwrap_or(0.0);
@@ -145,7 +145,7 @@ impl Breakdown {
         self
     }
 
-    /// The same with what explains it without adding up to it.
+    /// The node with children that explain it without adding up to it.
     pub(crate) fn beside(mut self, children: Vec<Self>) -> Self {
         self.children = children;
         self

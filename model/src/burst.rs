@@ -1,6 +1,6 @@
-//! Single kernels in a burst: what a table of measured kernels is compared with.
+//! Single kernels in a microbenchmark: what a table of measured kernels is compared with.
 //!
-//! The same functions as an estimate's, with the levels of bursts as they stand in
+//! The same functions as an estimate's, with the levels of microbenchmarks as they stand in
 //! [`crate::calibration`]: without a framework, a host and the factor of a step; or with the rates
 //! of a plan's steps, for what a profile of them measures.
 
@@ -40,7 +40,7 @@ pub enum ScanRule {
     GatedDelta,
     /// Kimi Delta Attention: one for each channel of its keys.
     KimiDelta,
-    /// Mamba-2, with so many groups of heads that share what they write and read.
+    /// Mamba-2, with this many groups of heads that share what they write and read.
     Mamba {
         /// Groups of all heads.
         groups: f64,
@@ -50,7 +50,7 @@ pub enum ScanRule {
 /// The chunked scan of a table: the forward alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChunkedScan {
-    /// How its state is carried on.
+    /// Update rule of the state between chunks.
     pub rule: ScanRule,
     /// Sequences.
     pub sequences: f64,
@@ -63,7 +63,7 @@ pub struct ChunkedScan {
 }
 
 impl Burst {
-    /// The kernels of this accelerator; none where it has no peak at this precision.
+    /// The kernels of this accelerator; `None` if it has no peak at this precision.
     #[must_use]
     pub fn new(accelerator: &Accelerator, precision: Precision) -> Option<Self> {
         let tflops = match precision {
@@ -91,7 +91,7 @@ impl Burst {
         seconds(&self.device.bare_product([m, k, n]))
     }
 
-    /// The same for `count` experts with `m` rows each, as one kernel.
+    /// Time of `count` experts' products with `m` rows each, as one kernel, see [`Self::product`].
     #[must_use]
     pub fn grouped_product(&self, [m, k, n]: [f64; 3], count: f64) -> Seconds {
         seconds(&self.device.bare_grouped_product([m, k, n], count))
@@ -103,7 +103,7 @@ impl Burst {
         seconds(&self.flash_attention(attention).forward)
     }
 
-    /// The same, backward.
+    /// Flash attention, causal, backward.
     #[must_use]
     pub fn attention_backward(&self, attention: &CausalAttention) -> Seconds {
         let block = self.flash_attention(attention);
@@ -135,19 +135,19 @@ impl Burst {
         seconds(&self.device.scan(&scan, &forward))
     }
 
-    /// A causal convolution over time that moves so many bytes.
+    /// A causal convolution over time that moves this many bytes.
     #[must_use]
     pub fn convolution(&self, bytes: f64) -> Seconds {
         seconds(&self.device.convolution(bytes))
     }
 
-    /// Element-wise kernels that move so many bytes.
+    /// Element-wise kernels that move this many bytes.
     #[must_use]
     pub fn elementwise(&self, bytes: f64, kernels: f64) -> Seconds {
         seconds(&self.device.elementwise(bytes, kernels))
     }
 
-    /// Copies of rows by an index that move so many bytes.
+    /// Copies of rows by an index that move this many bytes.
     #[must_use]
     pub fn gather(&self, bytes: f64, kernels: f64) -> Seconds {
         seconds(&self.device.gather(bytes, kernels))

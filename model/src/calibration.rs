@@ -1,5 +1,5 @@
-//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training
-//! step, and what a framework's host adds.
+//! The constants that no data sheet gives: what kernels reach, in microbenchmarks and inside a
+//! training step, and what a framework's host adds.
 //!
 //! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
 //! each framework; no row, model or source has its own. Levels are of measured kernels
@@ -10,7 +10,7 @@
 
 use crate::rates::{ASCEND_2026, gemm_level};
 
-/// How much of flash attention's softmax runs beside its products.
+/// Overlap of flash attention's softmax with its products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// Nothing: a tile's products and its softmax follow each other. FlashAttention-2 on Ampere.
@@ -24,10 +24,10 @@ pub enum Overlap {
     Pipelined,
 }
 
-/// What kernels of a family of accelerators reach.
+/// Rates that kernels reach on a family of accelerators.
 ///
-/// Levels are those of bursts: a kernel alone, repeated for a fraction of a second. Inside a
-/// training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
+/// Levels are those of microbenchmarks: a kernel alone, repeated for a fraction of a second. Inside
+/// a training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
 /// steps run at the clock that power and heat allow, and caches, memory and cores are shared. A
 /// level of matmuls is that of an endlessly deep and large one, which no shape reaches; the shape
 /// takes its share of it.
@@ -35,7 +35,7 @@ pub enum Overlap {
 pub struct Kernels {
     /// The family's name.
     pub family: &'static str,
-    /// Share of the 16-bit peak, in a burst.
+    /// Share of the 16-bit peak, in a microbenchmark.
     pub gemm: f64,
     /// Share of the 8-bit peak, one scale a tensor.
     pub fp8_gemm: f64,
@@ -51,14 +51,14 @@ pub struct Kernels {
     pub half_depth_bytes: f64,
     /// Share of the 16-bit peak that the products of flash attention reach, forward.
     pub attention_forward: f64,
-    /// The same, backward.
+    /// Share of the 16-bit peak that the products of flash attention reach, backward.
     pub attention_backward: f64,
     /// Rate of attention whose keys are wider than its values (MLA), over that of equal widths.
     pub mla_attention: f64,
     /// Share of the exponentials' peak that attention's softmax reaches: it has a maximum, a
     /// difference, a sum and a conversion beside each exponential.
     pub softmax: f64,
-    /// How much of the softmax runs beside the products.
+    /// Overlap of the softmax with the products.
     pub softmax_overlap: Overlap,
     /// Exponentials a score that flash attention's backward waits for beside its products; the
     /// forward waits for one.
@@ -86,22 +86,23 @@ pub struct Kernels {
     pub convolution: f64,
     /// Rate of chunked scans over that of their products and of what they move.
     pub scan: f64,
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub in_run: f64,
-    /// What the levels were fitted on, or their source.
+    /// Measurements that the levels were fitted on, or their source.
     pub fitted_on: &'static str,
-    /// What the rate inside a step was fitted on.
+    /// Runs that the rate inside a step was fitted on.
     pub in_run_fitted_on: &'static str,
 }
 
-/// What one part of a family reaches in bursts, where it differs from the family's first part.
+/// Rates that one part of a family reaches in microbenchmarks, where they differ from those of the
+/// family's first part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
     /// Share of the 16-bit peak.
     pub gemm: f64,
     /// Share of the 8-bit peak, one scale a tensor.
     pub fp8_gemm: f64,
-    /// The same, a scale for each block.
+    /// Share of the 8-bit peak, one scale a block.
     pub block_fp8_gemm: f64,
     /// Share of the 4-bit peak.
     pub fp4_gemm: f64,
@@ -128,7 +129,7 @@ impl Kernels {
         }
     }
 
-    /// What one part reaches.
+    /// Levels of this part.
     #[must_use]
     pub const fn levels(&self) -> Levels {
         Levels {
@@ -142,10 +143,10 @@ impl Kernels {
     }
 }
 
-/// What runs say of a family's kernels beyond their levels in bursts.
+/// Rates of a family's kernels inside training runs, beyond their levels in microbenchmarks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InRun {
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub rate: f64,
     /// Share of attention's rates that FlashAttention-2 reaches.
     pub flash_attention_2: f64,
@@ -153,16 +154,16 @@ pub struct InRun {
     pub fitted_on: &'static str,
 }
 
-/// What a framework's host costs.
+/// Overheads of a framework's host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Host {
     /// Host time to launch one kernel, in microseconds.
     pub dispatch_micros: f64,
-    /// How long the device waits when the host reads back how many rows each expert gets: its queue
-    /// runs empty until the next kernels are launched, in microseconds.
+    /// Time that the device waits when the host reads back the number of rows of each expert: its
+    /// queue runs empty until the next kernels are launched, in microseconds.
     pub sync_micros: f64,
-    /// How often it does so in a MoE layer and micro-batch: in the forward, in a recomputation that
-    /// dispatches again, and in the backward.
+    /// Number of these read-backs in a MoE layer and micro-batch: in the forward, in a
+    /// recomputation that dispatches again, and in the backward.
     ///
     /// Source: Megatron-Core, `token_dispatcher.py`, which keeps the counts for the backward. For
     /// MindSpeed derived from what faster read-backs brought Pangu Ultra MoE.
@@ -181,7 +182,7 @@ pub struct Host {
     pub element_passes: f64,
     /// Standard deviation of a rank's step time, relative.
     pub straggler_sigma: f64,
-    /// What the values were fitted on, or their source.
+    /// Measurements that the values were fitted on, or their source.
     pub fitted_on: &'static str,
 }
 
@@ -190,7 +191,7 @@ pub struct Host {
 pub enum ModelKind {
     /// Layers of attention and an MLP, all alike.
     Dense,
-    /// The same with experts.
+    /// Layers of attention and an MLP, with experts.
     Experts,
     /// Layers that differ by what mixes their tokens, or have something in place of attention: no
     /// constant is fitted on their runs.
@@ -212,19 +213,20 @@ impl ModelKind {
     }
 }
 
-/// How far measured values are from predicted ones on published runs of sources that no constant
-/// was fitted on: each was left out in turn, and counts once, however many runs it has.
+/// Spread of measured over predicted values on published runs of sources that no constant was
+/// fitted on: each source was left out in turn, and counts once, however many runs it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The family of accelerators; empty for all together.
     pub family: &'static str,
     /// The kind of models.
     pub kind: ModelKind,
-    /// Is it of the step time, not of the peak memory?
+    /// Whether it is of the step time, not of the peak memory.
     pub is_of_time: bool,
     /// ln(measured / predicted) between which half of the next source's runs are to be expected.
     pub half: [f64; 2],
-    /// The same of nine of ten.
+    /// ln(measured / predicted) between which nine of ten of the next source's runs are to be
+    /// expected.
     pub most: [f64; 2],
     /// Shares of runs that were inside the two, when the ranges were made without their source.
     pub coverage: [f64; 2],
@@ -298,7 +300,7 @@ pub const ASCEND: Kernels = Kernels {
 };
 
 impl Host {
-    /// The same host reading back this often in a layer, passes in the same proportion.
+    /// Sets the number of read-backs in a layer, the passes in their present proportion.
     pub(crate) fn sync_times(&mut self, count: f64) {
         let usual: f64 = self.syncs.iter().sum();
         for times in &mut self.syncs {
@@ -307,7 +309,7 @@ impl Host {
     }
 }
 
-/// What PyTorch's allocator holds beyond what tensors need at their peak, over the latter.
+/// Share that PyTorch's allocator holds beyond what tensors need at their peak, of the latter.
 ///
 /// Blocks that are too small, or cut, for what is asked next stay with it; a device that is nearly
 /// full makes it give them back and ask again, and where that isn't enough the run is out of

@@ -64,7 +64,7 @@ impl AttentionVariant {
 pub const TRAINED_SKEW: f64 = 0.21;
 
 choices! {
-    /// What attention's softmax has below the line beside the exponentials of its scores.
+    /// Term in the denominator of attention's softmax beside the exponentials of its scores.
     SoftmaxType {
         /// Nothing.
         Vanilla = "vanilla",
@@ -73,7 +73,7 @@ choices! {
         /// A learned score for each head, a sink.
         Learnable = "learnable",
     }
-    /// What takes the place of attention in some layers, or adds to it.
+    /// Replacement of attention in some layers, or addition to it.
     AttentionVariant {
         /// Nothing.
         None = "none",
@@ -90,7 +90,7 @@ choices! {
         /// Lightning attention.
         Lightning = "lightning",
     }
-    /// How query, key and value are split over context-parallel ranks.
+    /// Split of query, key and value over context-parallel ranks.
     ContextParallelAlgo {
         /// Ring attention: keys and values travel from rank to rank.
         P2p = "p2p",
@@ -101,7 +101,7 @@ choices! {
         /// Ulysses inside a node, a ring between nodes.
         Hybrid = "hybrid",
     }
-    /// What the data-parallel ranks share out among them.
+    /// State that the data-parallel ranks shard among them.
     ShardingStrategy {
         /// Nothing: each rank holds all.
         NoShard = "no_shard",
@@ -151,7 +151,7 @@ choices! {
         /// An event simulation of the schedule's tasks.
         Simulated = "simulated",
     }
-    /// How tokens reach their experts.
+    /// Dispatch of tokens to their experts.
     Dispatcher {
         /// Every rank gathers all tokens and keeps its own.
         Allgather = "allgather",
@@ -195,7 +195,7 @@ choices! {
         /// Momentum, orthogonalised by Newton-Schulz steps.
         Muon = "muon",
     }
-    /// How Muon's steps take matrices that tensor parallelism cuts.
+    /// Steps of Muon on matrices that tensor parallelism cuts.
     MuonTpMode {
         /// Each rank's part is a matrix of its own.
         Blockwise = "blockwise",
@@ -204,7 +204,7 @@ choices! {
         /// The ranks share the products and sum them in every step.
         Distributed = "distributed",
     }
-    /// How much of attention the model's FLOPs count.
+    /// Convention for the FLOPs of attention that the model FLOPs count.
     AttentionFlops {
         /// The whole square of scores.
         Full = "full",
@@ -250,7 +250,7 @@ choices! {
         /// The shared experts.
         SharedExperts = "shared_experts",
     }
-    /// How long documents are.
+    /// Distribution of the lengths of documents.
     LengthDistribution {
         /// As long as their sequence.
         None = "none",
@@ -275,9 +275,9 @@ choices! {
         LinearKvDownProj = "linear_kv_down_proj",
         /// MLA's projection up to keys and values.
         LinearKvUpProj = "linear_kv_up_proj",
-        /// What projects the hidden state in front of linear attention or of Mamba.
+        /// Input projection of linear attention or of Mamba.
         InProj = "in_proj",
-        /// What projects behind them.
+        /// Output projection of linear attention or of Mamba.
         OutProj = "out_proj",
         /// First matrices of dense MLPs and of shared experts, gate and up-projection in one.
         LinearFc1 = "linear_fc1",
@@ -328,7 +328,7 @@ choices! {
         /// tensors of the shared experts.
         Level1 = "level1",
     }
-    /// What is parked in host memory between forward and backward, or between steps.
+    /// Tensors parked in host memory between forward and backward, or between steps.
     SwapModule {
         /// Router probabilities and the routing map.
         Probs = "probs",
@@ -350,7 +350,7 @@ choices! {
         /// One byte.
         Fp8 = "fp8",
     }
-    /// What marks positions in the sequence.
+    /// Encoding of positions in the sequence.
     PositionEmbedding {
         /// Rotary, applied to query and key.
         Rope = "rope",
@@ -381,7 +381,7 @@ choices! {
         /// No such loss.
         None = "none",
     }
-    /// Who moves experts between devices.
+    /// Planner that moves experts between devices.
     Planner {
         /// Nobody.
         None = "none",
@@ -423,7 +423,7 @@ choices! {
         /// No overhead at all.
         Ideal = "ideal",
     }
-    /// Who serves the model.
+    /// Inference engine that serves the model.
     Engine {
         /// vLLM.
         Vllm = "vllm",
@@ -445,7 +445,7 @@ choices! {
         /// Prefill on one pool of devices, decode on another.
         PrefillDecode = "prefill_decode",
     }
-    /// How an engine launches the kernels of a decode step.
+    /// Launch of the kernels of an engine's decode step.
     GraphMode {
         /// One by one.
         None = "none",

@@ -20,7 +20,7 @@ impl Call {
         self.intra[1] + self.inter[1]
     }
 
-    /// The same call when the rank that gets so many times the mean is waited for.
+    /// The call when the others wait for the rank that gets `imbalance` times the mean.
     pub(crate) fn awaited(self, imbalance: f64) -> Self {
         let longer = |[bytes, seconds]: [f64; 2]| [bytes, seconds * imbalance];
         Self { intra: longer(self.intra), inter: longer(self.inter) }
@@ -59,7 +59,7 @@ impl Machine {
     }
 
     /// Tokens of a rank to their experts and the sums back, by kernels of low latency that send
-    /// each row straight to its expert; rows so wide there and back. None where there are no such
+    /// each row straight to its expert; rows so wide there and back. `None` if there are no such
     /// kernels.
     pub(crate) fn token_calls(
         &self,
@@ -128,7 +128,7 @@ impl Machine {
         [bytes * (g - 1.0) / g, self.all_to_all(group.close, bytes).get()]
     }
 
-    /// Reduce-scatter or all-gather of S bytes over a data-parallel group in so many calls one
+    /// Reduce-scatter or all-gather of S bytes over a data-parallel group in this many calls one
     /// after the other, or one of the two halves of an all-reduce: bytes and seconds inside domains
     /// and between them.
     pub(crate) fn data_calls(

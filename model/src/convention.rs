@@ -15,9 +15,9 @@ use crate::units::{Flops, FlopsPerSecond};
 /// One way to count, and what this run's utilisation is by it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Convention {
-    /// What the number is called.
+    /// Name of the number.
     pub name: &'static str,
-    /// Who counts so.
+    /// Frameworks or papers that count so.
     pub used_by: &'static str,
     /// Which attention scores count; none counts parameters alone.
     pub attention: Option<AttentionFlops>,

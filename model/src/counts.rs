@@ -25,7 +25,7 @@ impl Plan {
     }
 
     /// Active parameters of the lightest and of the heaviest token, which has none or all of its
-    /// choices among experts, beyond those of the mean one; none where all choices are experts.
+    /// choices among experts, beyond those of the mean one; `None` if all choices are experts.
     #[must_use]
     pub fn active_params_by_token(&self) -> Option<[f64; 2]> {
         let on = &self.deployment;
@@ -82,10 +82,10 @@ impl Plan {
     }
 
     /// Parameters of these layers that one device of a stage holds, with so much of embeddings,
-    /// heads and what stands around them.
+    /// heads and what is around them.
     ///
     /// Experts and copies of busy ones are split over EP x ETP, split matrices over TP, the rest is
-    /// replicated. DualPipe holds both directions. Tied embeddings stand on the first and on the
+    /// replicated. DualPipe holds both directions. Tied embeddings are on the first and on the
     /// last stage.
     fn stage_params_of(
         &self,
@@ -160,9 +160,9 @@ impl Plan {
         self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
     }
 
-    /// The same as Megatron-LM counted before it knew an expert's own width: each layer has as many
-    /// MLPs of the dense width as a token visits experts, all of the attention and no shared
-    /// expert; none where the widths are the same.
+    /// Model FLOPs of one token as Megatron-LM counted before it knew an expert's own width: each
+    /// layer has as many MLPs of the dense width as a token visits experts, all of the attention
+    /// and no shared expert; `None` where the widths are the same.
     ///
     /// 3 (sum of layers without their MLPs + 2 m h f k L + head), m the matrices of an MLP, f the
     /// dense width, k the experts that a token visits.
@@ -188,7 +188,7 @@ impl Plan {
         Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 
-    /// The same under a given convention.
+    /// Model FLOPs of one token under a given convention.
     pub(crate) fn flops_per_token_under(
         &self,
         convention: AttentionFlops,

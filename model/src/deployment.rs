@@ -35,7 +35,7 @@ pub(crate) struct Deployment {
     pub(crate) tuning: Tuning,
 }
 
-/// How tokens reach their experts.
+/// Dispatch of tokens to their experts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) dispatcher: Dispatcher,
@@ -106,7 +106,7 @@ impl Deployment {
     }
 
     /// Bytes of an element that a linear layer of this part keeps of its input: as the gradient of
-    /// its weight reads it, in 16 bits as its adapter does, or none where nothing of it is trained.
+    /// its weight reads it, in 16 bits as its adapter does, or 0 if nothing of it is trained.
     pub(crate) fn kept_input_bytes(&self, part: ModelPart, module: LoraModule) -> f64 {
         if self.tuning.trains(part) {
             self.linear_input_bytes()

@@ -32,7 +32,7 @@ pub(crate) struct Cost<T: Tally = Untallied> {
     pub(crate) flops: f64,
     /// Kernels launched.
     pub(crate) launches: f64,
-    /// What the kernels move and compute, where somebody asks.
+    /// Record of what the kernels move and compute, where the caller wants one.
     pub(crate) tally: T,
 }
 
@@ -45,12 +45,12 @@ impl<T: Tally> Cost<T> {
         self.tensor + self.vector
     }
 
-    /// The same with so many operations of the vector unit told.
+    /// The cost with this number of operations of the vector unit added to the tally.
     pub(crate) fn doing(self, operations: f64) -> Self {
         Self { tally: self.tally.doing(operations), ..self }
     }
 
-    /// The same with so many bytes of the cube's operands and results told.
+    /// The cost with this number of bytes of the cube's operands and results added to the tally.
     pub(crate) fn moving(self, bytes: f64) -> Self {
         Self { tally: self.tally.moving(bytes), ..self }
     }
@@ -99,7 +99,7 @@ pub(crate) struct Device {
     gemm: f64,
     /// Rate of a grouped matmul over it.
     grouped_gemm: f64,
-    /// The same in 16 bits, whatever the run's precision.
+    /// FLOP/s that a large, aligned matmul reaches in 16 bits, whatever the run's precision.
     wide_gemm: f64,
     /// FLOP/s of attention, forward and backward.
     attention_forward: f64,
@@ -147,7 +147,7 @@ pub(crate) struct Device {
     launches_per_expert: f64,
     /// Bytes of a weight over those of an operand, of all linear layers and of experts' alone.
     weights: [f64; 2],
-    /// What attention over a cache reaches.
+    /// Rates of attention over a KV cache.
     decode: DecodeRates,
     /// Kernels that element-wise work of one operator takes, at most: in serving it is fused.
     most_kernels: f64,
@@ -155,7 +155,7 @@ pub(crate) struct Device {
     pads_edges: bool,
 }
 
-/// What attention over a cache reaches.
+/// Rates of attention over a KV cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DecodeRates {
     /// FLOP/s of its products.
@@ -181,8 +181,8 @@ const SMALL_TILE_RATE_4_BIT: f64 = 0.3;
 /// the share, which is between whole waves and none lost.
 const STREAM_RATE: f64 = 0.85;
 
-/// The same of tiles of 16 x 128, which kernels for few rows have in serving: half of a tensor
-/// core's rows are idle.
+/// Share of the rate that tiles of 16 x 128 reach, which kernels for few rows have in serving: half
+/// of a tensor core's rows are idle.
 const FEW_ROWS_RATE: f64 = 0.5;
 
 /// Time between two kernels on the device: msmodeling's static cost of a vector kernel. Measured
@@ -207,7 +207,7 @@ fn unaligned_rate(row: &Accelerator, peak: f64) -> f64 {
     vector.map_or(UNALIGNED_RATE, |tflops| tflops * 1e12 / peak)
 }
 
-/// The same where no figure is known.
+/// Share of the rate that a product with unaligned rows keeps where no figure is known.
 const UNALIGNED_RATE: f64 = 0.15;
 
 /// The level of matrix products in a number format.
@@ -288,22 +288,22 @@ impl Device {
         }
     }
 
-    /// The same in serving: with so long between two kernels of a graph, weights of so many bytes
-    /// over those of an operand, and these rates over a cache.
+    /// The device in serving: with this time between two kernels of a graph, bytes of a weight over
+    /// those of an operand, and rates over a cache.
     pub(crate) fn serving(self, launch: f64, weights: f64, decode: DecodeRates) -> Self {
         let attention_launch = (self.attention_launch - LAUNCH_SECONDS).max(0.0) + launch;
         Self { launch, attention_launch, weights: [weights; 2], decode, most_kernels: 1.0, ..self }
     }
 
-    /// The same for adapters of low rank: all operands in 16 bits, and edges narrower than the
-    /// smallest tile lose what the tile has more and nothing beside.
+    /// The device for adapters of low rank: all operands in 16 bits, and edges narrower than the
+    /// smallest tile lose only what the tile has more.
     pub(crate) fn for_adapters(&self) -> Self {
         let half_depth = self.half_depth * self.operand_bytes / 2.0;
         let (gemm, pads_edges) = (self.wide_gemm, true);
         Self { gemm, half_depth, operand_bytes: 2.0, quantised: None, pads_edges, ..*self }
     }
 
-    /// The same with experts as this one has them, in 16-bit operands.
+    /// The device, in 16-bit operands, with experts in the format of `other`.
     pub(crate) fn with_experts(self, other: &Self) -> Self {
         let bytes = other.weights[1] * other.operand_bytes / self.operand_bytes;
         let rate = self.grouped_gemm * (other.gemm / self.gemm);
@@ -401,7 +401,7 @@ impl Device {
         self.product([m, k, n], 1.0, self.aligned(k) * self.aligned(n), 2.0)
     }
 
-    /// The same of `count` experts with m rows each, as one kernel.
+    /// Products of `count` experts with m rows each, as one kernel, of operands that are there.
     pub(crate) fn bare_grouped_product<T: Tally>(
         &self,
         [m, k, n]: [f64; 3],
@@ -461,7 +461,7 @@ impl Device {
         }
     }
 
-    /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
+    /// Linear layers of `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64) -> Block<T> {
         let [all, experts] = self.weights;
         if (all - experts).abs() > 0.0 {

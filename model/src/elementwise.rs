@@ -78,7 +78,7 @@ pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Bloc
         input_grad: pass(3.0 * n + 2.0, 4.0 * n * (n + 1.0)),
         weight_grad: Cost::ZERO,
     };
-    // Sandwich norms stand in front of what is added.
+    // Sandwich norms are in front of what is added.
     let behind =
         if on.backbone.has_sandwich_norms { behind + norm(on, rows.own, h) } else { behind };
     [front + device.linear(rows.own, n * h, columns), behind]

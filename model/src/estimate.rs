@@ -15,7 +15,7 @@ use crate::units::{Bytes, Flops, Seconds};
 pub struct Estimate {
     /// The headline numbers.
     pub metrics: Metrics,
-    /// Where the pipeline's times come from: the closed form also where a simulation was asked
+    /// Where the pipeline's times come from: the closed form also where a simulation was requested
     /// for and would have too many tasks.
     pub timing: Timing,
     /// Where the step's time goes; sums to the step time.
@@ -24,10 +24,10 @@ pub struct Estimate {
     pub stages: Vec<StageEstimate>,
     /// One entry per axis, link and collective that carries traffic.
     pub communication: Vec<Communication>,
-    /// How much of the layers' communication is hidden, per phase of the pipeline and axis; empty
-    /// when a formula gave the times.
+    /// Hidden share of the layers' communication, per phase of the pipeline and axis; empty when a
+    /// formula gave the times.
     pub overlap: Vec<PhaseOverlap>,
-    /// What the reader should know about this estimate.
+    /// Warnings for the reader of this estimate.
     pub warnings: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ pub enum StepPart {
     PipelineParallel,
     /// Exposed swapping to host memory.
     Swap,
-    /// What kernels lose to the collectives that run beside them.
+    /// Time that kernels lose to the collectives that run beside them.
     Contention,
     /// Stages waiting for each other.
     Bubble,
@@ -227,7 +227,7 @@ impl StepPart {
         }
     }
 
-    /// What it is, in a sentence.
+    /// Meaning of the part, in a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -358,7 +358,7 @@ pub struct Communication {
     pub link: LinkLevel,
     /// The collective.
     pub collective: Collective,
-    /// What one call on one device sends, where the axis is used.
+    /// Bytes that one call sends on one device, where the axis is used.
     pub bytes_per_call: Bytes,
     /// Bytes that a device sends in a step, mean over all devices.
     pub bytes: Bytes,

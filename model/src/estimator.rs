@@ -31,10 +31,11 @@ use crate::violation::Violation;
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
 const BEYOND_LAYERS: KnobSet = KnobSet::reaching(Reach::Spans);
 
-/// Of these, the ones that change what stages do beside copying to host memory.
+/// Knobs of [`BEYOND_LAYERS`] that change the work of stages other than their copies to host
+/// memory.
 const OF_SPANS: KnobSet = BEYOND_LAYERS.without(&KnobSet::of(&[KnobId::swap_modules]));
 
-/// The same where recomputation isn't selective: then nothing reads its modules.
+/// Knobs of [`OF_SPANS`] where recomputation isn't selective: then nothing reads its modules.
 const OF_WHOLE_SPANS: KnobSet = OF_SPANS.without(&KnobSet::of(&[KnobId::recompute_modules]));
 
 /// Knobs that reach single layers by no other way than what a [`LayerKey`] holds.
@@ -55,17 +56,18 @@ const MAX_LAYERS: usize = 1_024;
 pub struct Estimator {
     /// The last legal design's.
     plan: Option<Plan>,
-    /// Of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in what
-    /// reaches no layer.
+    /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
+    /// what reaches no layer.
     layers: BTreeMap<LayerKey, Loaded<Layers>>,
-    /// Of the same designs.
+    /// Pairs of layers of the same designs.
     pairs: LayerPairs,
-    /// Of the plan's layers, by the design that each was made for; the last one used is the last.
+    /// Spans of the plan's layers, by the design that each was made for; the last one used is the
+    /// last.
     spans: Vec<KeptSpans>,
     step: Step,
     simulator: Simulator,
     communication: Vec<Communication>,
-    /// Of the lengths of the last design that had any.
+    /// Lengths drawn for the last design that had any.
     drawn: Drawn,
 }
 
@@ -132,7 +134,7 @@ impl Estimator {
         Ok((plan.clone(), estimate))
     }
 
-    /// The same for a legal design that differs in these knobs from the last one.
+    /// [`Self::estimate`] of a legal design that differs in these knobs from the last one.
     fn estimate_legal(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, Estimate) {
         let mut simulator = mem::take(&mut self.simulator);
         let (plan, Loaded { own, even }) = self.turn_to(design, differences);
@@ -146,8 +148,8 @@ impl Estimator {
         (plan, estimate)
     }
 
-    /// Is a design with these metrics near the limit of memory by a closed form? See
-    /// [`memory::is_near_limit`], which is asked only where a stage's chunks differ by so much.
+    /// Whether a design with these metrics is near the limit of memory by a closed form, see
+    /// [`memory::is_near_limit`], which is called only where the chunks of a stage differ enough.
     pub fn is_near_limit(&mut self, design: &Design, metrics: &Metrics) -> bool {
         if !metrics.fits {
             return false;

@@ -24,7 +24,7 @@ pub fn explain(plan: &Plan, id: MetricId) -> Breakdown {
     of_whole(plan, &estimate(plan), id)
 }
 
-/// A metric of a part of a plan: of one stage, or of the traffic of an axis and a link. None where
+/// A metric of a part of a plan: of one stage, or of the traffic of an axis and a link. `None` if
 /// the plan has no such stage or traffic.
 #[must_use]
 pub fn explain_at(plan: &Plan, address: MetricAddress) -> Option<Breakdown> {

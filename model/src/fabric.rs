@@ -16,7 +16,8 @@ pub(crate) use experts::DEEP_EP_MULTIPROCESSORS;
 pub use experts::{HYBRID_EP, HybridEp, TokenKernel, TokenKernels, TokenRows, parts_visited};
 pub use small::{LowLatency, OneShot, SmallKernels};
 
-/// What a collective takes beside its bytes, and what of its bytes counts.
+/// Cost of a collective beyond its bytes over the bandwidth, and the share of its own bytes that
+/// counts.
 ///
 /// Of S bytes over n ranks in p passes (two for an all-reduce):
 /// t = start + p hop (n - 1) + moved / rate + ramp sqrt(moved), moved = S / n (p (n - 1) + own).
@@ -29,7 +30,7 @@ pub struct CollectiveCost {
     /// Time that a rank's own share of the bytes takes, which is copied and not sent, over that of
     /// a share that is sent: why small groups get less than the whole link.
     pub own_share: f64,
-    /// What bytes take on the way to full bandwidth, in microseconds for the root of a kilobyte.
+    /// Ramp of a collective to full bandwidth, in microseconds for the root of a kilobyte.
     pub ramp_micros: f64,
 }
 
@@ -39,7 +40,8 @@ impl CollectiveCost {
         Self { start_micros, hop_micros: 0.0, own_share: 0.0, ramp_micros: 0.0 }
     }
 
-    /// Time of a collective of `ranks` on `whole_bytes` in so many passes; see the type's formula.
+    /// Time of a collective of `ranks` on `whole_bytes` in this many passes; see the type's
+    /// formula.
     fn seconds(&self, rate: BytesPerSecond, ranks: u64, whole_bytes: f64, passes: f64) -> Seconds {
         if ranks < 2 || whole_bytes <= 0.0 {
             return Seconds::ZERO;
@@ -80,7 +82,7 @@ pub struct Fabric {
     pub network_hop_micros: Option<f64>,
     /// The kernels of DeepEP; `None` where it doesn't run.
     pub token_kernels: Option<TokenKernels>,
-    /// What serving has for few bytes.
+    /// Kernels that serving uses for few bytes.
     pub small: SmallKernels,
 }
 

@@ -30,7 +30,7 @@ pub const PROVENANCE: &str = "provenance";
 /// Errors after which the rest of a file isn't read.
 const MAX_ERRORS: usize = 100;
 
-/// How much of a design a file holds.
+/// Part of a design that a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Only what differs from the preset.
@@ -103,7 +103,7 @@ fn start(entries: &[(String, Tree)]) -> Design {
     named.and_then(|id| Design::from_preset(id).ok()).unwrap_or_else(first)
 }
 
-/// What is wrong with what a file says of itself.
+/// Errors in what a file says of itself: its schema and its preset.
 fn head_errors(entries: &[(String, Tree)]) -> Vec<KnobError> {
     let head = |wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
     let schema = match head("schema") {

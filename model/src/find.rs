@@ -66,7 +66,7 @@ pub struct Search {
     fewest_devices: Option<u64>,
 }
 
-/// What a search is at.
+/// Stage of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchStage {
     Sizing,
@@ -210,7 +210,7 @@ impl Search {
         ]
     }
 
-    /// What is found so far.
+    /// Designs found so far, with what was ruled out.
     #[must_use]
     pub fn answer(&self) -> Answer {
         let [evaluated, simulated] = self.evaluated();
@@ -284,7 +284,7 @@ impl Search {
         designs
     }
 
-    /// What comes nearest, where nothing fits and reaches the targets.
+    /// Nearest miss, where nothing fits and reaches the targets.
     fn miss(&self) -> Option<Miss> {
         if !self.walk.found.is_empty() || self.walk.stage != Stage::Done {
             return None;

@@ -22,7 +22,7 @@ use screening::{MARGIN, pressure, screened};
 /// The best of the closed form that are simulated.
 const SIMULATED: usize = 24;
 
-/// What a search for a design that fits has found.
+/// Result of a search for a design that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// Sets of recomputation and swapping that were estimated.
@@ -36,7 +36,7 @@ pub struct Fit {
 pub struct Fitted {
     /// The design with its new recomputation and swapping.
     pub design: Design,
-    /// What it is predicted to do.
+    /// Predicted estimate.
     pub estimate: Estimate,
 }
 
@@ -106,7 +106,7 @@ fn candidates(plan: &Plan) -> Vec<Design> {
     all
 }
 
-/// The design with whole layers computed again: all of them, or so many of each stage.
+/// The design with whole layers computed again: all of them, or this many of each stage.
 pub(crate) fn whole_layers(design: &Design, layers: Option<PerStage>) -> Design {
     let mut whole = design.clone();
     let memory = &mut whole.memory;

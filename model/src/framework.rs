@@ -1,4 +1,4 @@
-//! What a framework can be told: which values of a strategy its arguments can say.
+//! What a framework can express: which values of a strategy its arguments can say.
 //!
 //! A search, advice and ways to fit propose nothing else. `ideal` is no framework and takes
 //! everything. What its own code refuses although its arguments say it is a rule
@@ -22,7 +22,7 @@ use crate::layout::{self, Ends};
 use crate::preset::PresetKind;
 use crate::schedule::Form;
 
-/// What people call a framework.
+/// Title of a framework, for people.
 #[must_use]
 pub const fn title(framework: Framework) -> &'static str {
     match framework {
@@ -38,7 +38,7 @@ pub const fn title(framework: Framework) -> &'static str {
 /// plainest of them.
 ///
 /// Sources: Megatron-Core `pipeline_parallel_layer_layout.py:validate_layer_layout`, which computes
-/// the head of an MTP layer beside the loss wherever the layer stands; MindSpeed
+/// the head of an MTP layer beside the loss wherever the layer is; MindSpeed
 /// `pipeline_model_parallel_layout_feature.py` and `noop-layers.md`, torchtitan
 /// `pipeline_parallel.py` and DeepSpeed `pipe/module.py`: behind the last layer.
 const fn ends(framework: Framework) -> Ends {
@@ -202,7 +202,7 @@ pub(crate) fn layers_told_by(design: &Design) -> u64 {
     }
 }
 
-/// The fewest layers, recomputed on each stage, that a design's framework can be told and that are
+/// The fewest layers, recomputed on each stage, that a design's framework can express and that are
 /// as many as these; none stands for all layers.
 pub(crate) fn told_layers(design: &Design, layers: PerStage) -> Option<PerStage> {
     if design.kernel.framework == Framework::Ideal {
@@ -217,10 +217,10 @@ pub(crate) fn told_layers(design: &Design, layers: PerStage) -> Option<PerStage>
     (told < layout::slots(design).div_ceil(stages)).then_some(PerStage::Same(told))
 }
 
-/// What the framework of a design can be told.
+/// Strategy values that the arguments of a design's framework can express.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    /// Whether everything counts as said.
+    /// Whether everything counts as expressible.
     any: bool,
     /// The published run that the design starts from, in the framework that it ran in: what it had
     /// there was told somehow.
@@ -229,7 +229,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// What the framework of a design can be told.
+    /// Vocabulary of the design's framework.
     #[must_use]
     pub fn of(design: &Design) -> Self {
         let published = (design.preset.kind == PresetKind::Recipe)
@@ -247,7 +247,7 @@ impl Vocabulary {
         Self { any: design.kernel.framework == Framework::Ideal, published, ends }
     }
 
-    /// Where the parts behind the last layer may stand.
+    /// Allowed places of the parts behind the last layer.
     pub(crate) const fn ends(&self) -> Ends {
         self.ends
     }
@@ -258,7 +258,7 @@ impl Vocabulary {
         Self { any: true, published: None, ends: Ends::Anywhere }
     }
 
-    /// Whether everything counts as said.
+    /// Whether everything counts as expressible.
     pub(crate) const fn is_any(&self) -> bool {
         self.any
     }
@@ -424,7 +424,7 @@ fn says_layout(design: &Design) -> bool {
 }
 
 /// Cuts a design's layers as a layout does, in the words of its framework: letters, or no-op
-/// layers. None where it has neither.
+/// layers. `None` if it has neither.
 pub(crate) fn cut(design: &mut Design, text: String) -> Option<()> {
     design.parallel.noop_layers = Positions::default();
     design.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;

@@ -1,4 +1,4 @@
-//! The exchanges of a layer: where each stands, how often a pass makes it, its volume and its time
+//! The exchanges of a layer: the place of each, how often a pass makes it, its volume and its time
 //! on each link. Bytes are those that one device sends.
 
 use alloc::vec::Vec;
@@ -7,13 +7,13 @@ use crate::axis::{Axis, Collective, LinkLevel};
 use crate::collective::Call;
 use crate::operator::Again;
 
-/// Where an exchange stands in a pass of its layer, in the order of a forward. Backward, each
+/// Place of an exchange in a pass of its layer, in the order of a forward. Backward, each
 /// stands for the gradient of its namesake, and the pass runs from the last to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hop {
     /// In front of the mixer: its input or its latents come together.
     MixerIn,
-    /// Of the mixer's core under CP.
+    /// Exchanges of the mixer's core under CP.
     Context,
     /// Behind the mixer: sums are scattered.
     MixerOut,
@@ -49,7 +49,7 @@ pub(crate) struct Exchange {
 pub(crate) type HopSeconds = [f64; 2];
 
 impl Exchange {
-    /// Adds so many calls of it.
+    /// Adds this many calls of it.
     pub(crate) fn add_to(&self, seconds: &mut HopSeconds, calls: f64) {
         seconds[usize::from(self.link == LinkLevel::InterNode)] += calls * self.seconds;
     }

@@ -14,7 +14,7 @@ use crate::rates::LARGE_MATMUL_DEPTH;
 /// former.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatesInEffect {
-    /// Rate of kernels inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of microbenchmarks.
     pub in_run_rate: f64,
     /// Share of the peak that a large, aligned matmul reaches, [`LARGE_MATMUL_DEPTH`] deep.
     pub gemm_efficiency: f64,
@@ -22,13 +22,13 @@ pub struct RatesInEffect {
     pub grouped_gemm_relative_efficiency: f64,
     /// Share of the 16-bit peak that flash attention's products reach, forward.
     pub attention_forward_efficiency: f64,
-    /// The same, backward.
+    /// Share of the 16-bit peak that flash attention's products reach, backward.
     pub attention_backward_efficiency: f64,
     /// Share of the memory bandwidth that element-wise kernels reach.
     pub vector_bandwidth_share: f64,
-    /// How long the device waits when the host reads sizes back, in microseconds.
+    /// Time that the device waits when the host reads sizes back, in microseconds.
     pub sync_microseconds: f64,
-    /// How often it does so in a MoE layer and micro-batch.
+    /// Number of these read-backs in a MoE layer and micro-batch.
     pub syncs_per_layer: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves stand in
+//! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves are in
 //! [`crate::design::table`].
 
 use alloc::format;
@@ -47,7 +47,7 @@ impl core::fmt::Display for Value {
     }
 }
 
-/// What values a knob takes.
+/// Type and range of a knob's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A whole number from the first to the second.
@@ -76,7 +76,7 @@ pub enum Kind {
     Layout,
     /// The hash of stored content, or `none`.
     Hash,
-    /// What people call something: a line of up to [`MAX_NAME`] characters, or `none`.
+    /// Name for people: a line of up to [`MAX_NAME`] characters, or `none`.
     Name,
     /// Arguments of a framework in one text of up to [`MAX_ARGUMENTS`] bytes, or `none`; see
     /// [`crate::design::ExtraArgument`].
@@ -89,7 +89,7 @@ pub const MAX_ARGUMENTS: usize = 4_000;
 /// Characters of a name, at most.
 pub const MAX_NAME: usize = 100;
 
-/// What a text says of layers or documents.
+/// Format of a text about layers or documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerText {
     /// Megatron's pattern of sub-layers.
@@ -140,14 +140,14 @@ pub enum Reach {
 /// A part that a knob plays for those who change many of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Of a strategy, which a search may change: it leaves the trained model, its batch in tokens
-    /// and its machine as they are.
+    /// Part of a strategy, which a search may change: it leaves the trained model, its batch in
+    /// tokens and its machine as they are.
     Strategy,
     /// Hides one thing behind another: what it promises must hold.
     Overlap,
     /// Says with others what is computed again.
     Recomputation,
-    /// Of one machine: another accelerator has its own value.
+    /// Property of one machine: another accelerator has its own value.
     Machine,
     /// No lever, as a step of it tells nothing: how time is computed, what is counted, which
     /// accelerator, whose host overheads, and which loads.
@@ -161,21 +161,21 @@ pub enum Section {
     Transformer,
     /// The machine.
     Cluster,
-    /// How the model is cut.
+    /// Parallelism: how the model is cut.
     Parallel,
     /// In which order things run and what overlaps.
     Schedule,
     /// The batch and the number format.
     Training,
-    /// What is kept, computed again or parked.
+    /// Memory: what is kept, recomputed or offloaded.
     Memory,
     /// Where tokens go.
     Routing,
-    /// How operators run.
+    /// Kernels: how operators run.
     Kernel,
-    /// How the model answers; read by serving alone.
+    /// Serving: how the model answers requests; read by serving alone.
     Serving,
-    /// How long it is trained, at what price, and what fails; read by a budget alone.
+    /// Training run: its length, its price, and its failures; read by a budget alone.
     Run,
 }
 
@@ -221,7 +221,7 @@ pub struct Knob {
     pub name: &'static str,
     /// A short name for people.
     pub label: &'static str,
-    /// What values it takes.
+    /// Type and range of its values.
     pub kind: Kind,
     /// Unit of the value, empty for a bare count.
     pub unit: &'static str,
@@ -240,16 +240,17 @@ pub struct Knob {
     roles: u8,
 }
 
-/// What is said of a knob, kept apart from it: a program that never says it doesn't carry it.
+/// Meaning and source of a knob, kept apart from it: a program that never shows them doesn't carry
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Words {
     /// One line of meaning.
     pub meaning: &'static str,
-    /// Who defines it.
+    /// Source that defines it.
     pub source: Source,
 }
 
-/// A row of the registry: a knob and what is said of it.
+/// A row of the registry: a knob with its meaning and source.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) knob: Knob,
@@ -387,9 +388,9 @@ impl Knob {
 pub struct KnobError {
     /// The rule that the input breaks: `unknown_knob`, `wrong_type`, `out_of_range`, ...
     pub rule: &'static str,
-    /// What was asked for, as `section.name` where known.
+    /// Knob of the request, as `section.name` where known.
     pub knob: String,
-    /// What is wrong, in a sentence.
+    /// Description of the error, in a sentence.
     pub detail: String,
     /// The closest thing that would be accepted.
     pub nearest: Vec<String>,

@@ -12,11 +12,11 @@ use crate::knob::KnobError;
 /// One change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
-    /// What changes.
+    /// Title of the change.
     pub title: &'static str,
     /// The knobs that it sets.
     pub settings: &'static [(&'static str, &'static str)],
-    /// What is published of its effect; empty where nothing is.
+    /// Published effect of the change; empty if none is published.
     pub known: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub struct Rung {
 pub const START: &str = "pangu-ultra-moe-4k-baseline@2";
 /// The preset of the paper's final run, which it reaches on its way.
 pub const PAPER: &str = "pangu-ultra-moe-6k@2";
-/// How many changes lead to the paper's final run; those after them lead to the follow-up.
+/// Number of changes up to the paper's final run; those after them lead to the follow-up.
 pub const TO_PAPER: usize = 9;
 /// The preset that it ends at.
 pub const END: &str = "pangu-ultra-moe-6k-followup";
@@ -96,7 +96,7 @@ pub static RUNGS: &[Rung] = &[
     },
 ];
 
-/// What the follow-up reports beside: published, and no part of any estimate.
+/// Further changes that the follow-up reports: published, and no part of any estimate.
 ///
 /// Expert prediction, rearranged data and balanced chunks gave 25.5 % together; without the 10 % of
 /// expert balancing, which the paper's run has already, 1.255 / 1.10 = 1.14 are left.

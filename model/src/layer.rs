@@ -34,7 +34,7 @@ pub(crate) struct Work<T: Tally = Untallied> {
     pub(crate) source: Block<T>,
 }
 
-/// How the loss is computed.
+/// Computation of the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Loss {
     /// Without an FP32 copy of the logits.
@@ -69,7 +69,7 @@ impl<T: Tally> Work<T> {
         loss: Loss,
     ) -> Self {
         let mut kinds: Vec<Operators<T>> = Vec::with_capacity(architecture.kinds.len());
-        // Of each kind's operators, those that aren't its MLP's stand in front.
+        // Of each kind's operators, those that aren't its MLP's come first.
         let mut in_front = [0; MAX_KINDS];
         for (index, kind) in architecture.kinds.iter().enumerate() {
             // A mixer that an earlier kind has costs the same again.
@@ -107,7 +107,7 @@ impl<T: Tally> Work<T> {
 }
 
 impl Work {
-    /// The same work under other loads: experts get other rows, all else is as it was.
+    /// The work under other loads: experts get other rows, all else stays as it was.
     pub(crate) fn under(&self, on: &Deployment, architecture: &Architecture, rows: &Rows) -> Self {
         let kinds = self.kinds.iter().zip(&architecture.kinds);
         let kinds = kinds.map(|(operators, kind)| match &kind.mlp {
@@ -126,7 +126,7 @@ impl Work {
 }
 
 /// Norms in front of mixer and MLP, residual additions behind them, and the mixer; of a sub-layer
-/// those of the one that it has. Hyper-connections stand in front of norms and take the place of
+/// those of the one that it has. Hyper-connections come before norms and take the place of
 /// additions.
 fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) -> Operators<T> {
     let mut operators = Operators::with_capacity(MAX_OPERATORS);

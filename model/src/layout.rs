@@ -14,7 +14,7 @@ use crate::schedule::Form;
 
 pub(crate) use solver::Ends;
 
-/// What one pipeline stage holds, all its chunks together.
+/// Content of one pipeline stage, all its chunks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stage {
     /// Transformer layers of each kind.
@@ -74,11 +74,11 @@ impl Stage {
 /// same for each of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
-    /// What each of them holds.
+    /// Content of each of them.
     pub(crate) content: Stage,
     /// The first of them.
     pub(crate) first: usize,
-    /// How many they are.
+    /// Number of stages in the span.
     pub(crate) count: usize,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn has_bars(design: &Design) -> bool {
     pattern.is_some_and(|pattern| !pattern.chunks.is_empty())
 }
 
-/// What each chunk of the model holds, from the first layers to the last.
+/// Content of each chunk of the model, from the first layers to the last.
 ///
 /// There are p v of them; under DualPipe both directions run the same p chunks.
 ///
@@ -152,7 +152,7 @@ pub(crate) fn chunks_of(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     chunks
 }
 
-/// Adds what attention residuals over blocks of so many layers hold and mix.
+/// Adds what attention residuals over blocks of this many layers hold and mix.
 ///
 /// In front of layer l there are the states of ceil(l / B) blocks, the embedding's among them;
 /// attention mixes these and the running sum, the MLP those and what becomes a state at the
@@ -173,13 +173,14 @@ pub(crate) fn add_snapshots(chunks: &mut [Stage], block: u64) {
     }
 }
 
-/// What each stage computes for one micro-batch, mean over directions, of the model's chunks.
+/// Work of each stage for one micro-batch, as the content that it computes: the mean over
+/// directions, of the model's chunks.
 pub(crate) fn stages(design: &Design, chunks: &[Stage]) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
     stages_of(design.schedule.method, p, chunks)
 }
 
-/// What each of p stages holds of these chunks.
+/// Content of each of p stages, made of these chunks.
 pub(crate) fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
     let placement = Form::of(method).placement;
     let mut stages = vec![Stage::default(); p];
@@ -196,7 +197,7 @@ pub(crate) fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage
 /// Slots filled in order: layers, then MTP layers, skipping the no-op positions.
 ///
 /// The embedding is on the first chunk, an MTP layer's head beside it and the language-model head
-/// on the last chunk; where a no-op slot stands between the last layer and an MTP layer, it leaves
+/// on the last chunk; where a no-op slot is between the last layer and an MTP layer, it leaves
 /// room for the language-model head there.
 fn chunks_of_slots(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     let count = chunks(design);
@@ -280,7 +281,7 @@ fn chunks_of_layout(pattern: &Pattern, layout: &[String]) -> Vec<Stage> {
         .collect()
 }
 
-/// Whether the parts behind the last layer of a layout stand where these may.
+/// Whether the parts behind the last layer of a layout are where these may be.
 pub(crate) fn keeps(chunks: &[String], stages: u64, ends: Ends) -> bool {
     let (last, others) = match chunks.split_last() {
         Some((last, others)) => (last.as_str(), others),
@@ -303,7 +304,7 @@ pub(crate) fn keeps(chunks: &[String], stages: u64, ends: Ends) -> bool {
     }
 }
 
-/// The no-op layers with which slots hold what a layout's chunks do; none where the parts behind
+/// The no-op layers with which slots hold what a layout's chunks do; `None` if the parts behind
 /// the last layer aren't all in the last chunk.
 pub(crate) fn noops_of(chunks: &[String]) -> Option<Positions> {
     let stages = chunks.len() as u64;

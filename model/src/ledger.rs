@@ -20,7 +20,7 @@ pub struct SavedTensor {
     pub tensor: Tensor,
     /// Its size.
     pub bytes: Bytes,
-    /// What becomes of it.
+    /// Fate of the tensor until its backward.
     pub fate: Fate,
     /// The modules whose recomputation frees it.
     pub recomputed_by: &'static [RecomputeModule],
@@ -28,7 +28,7 @@ pub struct SavedTensor {
     pub swapped_by: Option<SwapModule>,
 }
 
-/// What freeing one module's tensors brings and costs, for one layer and one micro-batch.
+/// Gain and cost of freeing one module's tensors, for one layer and one micro-batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecomputePrice {
     /// The module that is computed again.
@@ -39,7 +39,7 @@ pub struct RecomputePrice {
     pub kernels: Seconds,
 }
 
-/// What taking one module's tensors to the host brings and costs, for one layer and micro-batch.
+/// Gain and cost of swapping one module's tensors to the host, for one layer and micro-batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwapPrice {
     /// The module that is swapped.

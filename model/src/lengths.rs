@@ -1,7 +1,7 @@
 //! What documents of other lengths than their sequence's make of attention: how far a token sees,
 //! and how much more the busiest rank has to do.
 //!
-//! Documents stand one after the other in sequences of s tokens and are cut where a sequence ends;
+//! Documents follow each other in sequences of s tokens and are cut where a sequence ends;
 //! attention stays inside of each. A token sees `E[sum of pieces^2] / E[l]` tokens instead of s,
 //! which is exact: of a document of l tokens, tokens at a distance d are in one sequence with
 //! probability 1 - d / s, so that its pieces' squares sum to l^2 - l^3 / (3 s), or s l - s^2 / 3
@@ -26,13 +26,14 @@ use crate::ranks::Ranks;
 use crate::routing::random::{quantile, stream, uniform};
 use crate::sorting::sort_numbers;
 
-/// How far the least busy rank may be below the busiest under dynamic context parallelism.
+/// Largest gap of the least busy rank below the busiest under dynamic context parallelism, as a
+/// share.
 ///
 /// # Source
 /// Megatron-Core, `BalancedCPScheduler.next_hdp_group`: `delta`.
 pub const BALANCE_SLACK: f64 = 0.05;
 
-/// What ragged sequences make of attention.
+/// Effect of ragged sequences on attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ragged {
     /// Tokens of a document, in the mean over documents.
@@ -42,7 +43,7 @@ pub struct Ragged {
     /// Attention work of the busiest over the mean of the ranks that meet, each with its own
     /// sequences.
     pub imbalance: f64,
-    /// The same under dynamic context parallelism.
+    /// Attention work of the busiest rank over the mean under dynamic context parallelism.
     pub dynamic_imbalance: f64,
     /// Share of the tokens whose documents are longer than a context-parallel rank's share.
     pub split_share: f64,
@@ -50,15 +51,15 @@ pub struct Ragged {
     pub meeting: [u64; 2],
 }
 
-/// What was drawn of the lengths of one design, by the sequences of a sum: others of the same
-/// lengths need it again.
+/// Samples drawn of the lengths of one design, by the number of sequences in a sum: designs with
+/// the same lengths reuse them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drawn {
     of: Option<(Lengths, u64)>,
     sums: BTreeMap<u64, Vec<f64>>,
 }
 
-/// How long documents are.
+/// Distribution of the lengths of documents.
 #[derive(Clone, Debug, PartialEq)]
 enum Lengths {
     /// Evenly from nothing to this.
@@ -85,7 +86,7 @@ fn normal_share(x: f64) -> f64 {
 }
 
 impl Lengths {
-    /// Those of a design; none where every sequence is one document.
+    /// Lengths of a design's documents; `None` if every sequence is one document.
     fn of(design: &Design) -> Option<Self> {
         let training = &design.training;
         let mean = training.length_mean;
@@ -105,7 +106,7 @@ impl Lengths {
         }
     }
 
-    /// E[l^k] of the documents of at most so many tokens, the others counted as nothing.
+    /// E[l^k] of the documents of at most `most` tokens, the others counted as nothing.
     fn moment(&self, k: i32, most: f64) -> f64 {
         let power = |length: f64| libm::pow(length, f64::from(k));
         match self {
@@ -160,7 +161,7 @@ impl Lengths {
         length.max(1.0)
     }
 
-    /// Work of so many sequences of s tokens after another, over s, as often as draws allow; in
+    /// Work of this many sequences of s tokens after another, over s, as often as draws allow; in
     /// rising order.
     fn sums(&self, s: f64, sequences: u64, documents: f64) -> Vec<f64> {
         let count = (DRAWN / documents).clamp(SUMS[0], SUMS[1]) as usize;
@@ -187,7 +188,7 @@ impl Lengths {
         sums
     }
 
-    /// By how much the busiest of n ranks is over their mean, after so many sequences each.
+    /// By how much the busiest of n ranks is over their mean, after this many sequences each.
     ///
     /// Of many documents a sum is normal, with the variance of a renewal process: documents x
     /// E[(l^2 - a l)^2], for a the tokens that a token sees.
@@ -239,7 +240,7 @@ fn largest_over_mean(samples: &[f64], n: f64) -> f64 {
 }
 
 impl Ragged {
-    /// What a design's lengths make of attention on these ranks.
+    /// Effect of a design's lengths on attention on these ranks.
     pub(crate) fn of(design: &Design, ranks: &Ranks, known: &mut Drawn) -> Option<Self> {
         let lengths = Lengths::of(design)?;
         let seq = design.training.seq_length;

@@ -64,7 +64,7 @@ pub fn decode(raw: &str) -> Result<Design, Vec<KnobError>> {
     }
 }
 
-/// What can be read of a raw query string, beside everything that can't.
+/// Design as far as a raw query string can be read, and the errors of the rest.
 #[must_use]
 pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
     let raw = raw.strip_prefix('?').unwrap_or(raw);

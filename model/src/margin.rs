@@ -8,14 +8,14 @@ use crate::plan::Plan;
 use crate::units::Bytes;
 
 impl Plan {
-    /// How much larger than their peaks the limits of device and host memory are: the smaller of
-    /// both ratios; infinite where nothing is held.
+    /// Ratio of the limits of device and host memory to their peaks: the smaller of both; infinite
+    /// where nothing is held.
     pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
         (self.memory_limit() / device).min(self.deployment.machine.host_memory / host)
     }
 
-    /// What the allocator holds at a peak of this size: the tensors and the reserve, and the blocks
-    /// that it keeps beyond them ([`FRAGMENTATION`]).
+    /// Memory that the allocator holds at a peak of this size: the tensors and the reserve, and the
+    /// blocks that it keeps beyond them ([`FRAGMENTATION`]).
     ///
     /// A run whose peak is within its memory while this isn't lives on blocks that are given back
     /// and asked for again, which waits for the device, and dies where none is large enough: both

@@ -5,7 +5,7 @@ use crate::metric::{Metric, MetricId, Words};
 use crate::quality::QualityMetric;
 use crate::serving::{Inference, ServingMetric, ServingPlan};
 
-/// What a model's devices are for.
+/// Use of a model's devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
     /// They train it.
@@ -31,13 +31,13 @@ impl Regime {
 /// A metric of training or of serving, by a name that no other has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
-    /// Of a training step.
+    /// Metric of a training step.
     Training(MetricId),
-    /// Of requests that are answered.
+    /// Metric of serving.
     Serving(ServingMetric),
-    /// Of a training run's budget.
+    /// Metric of a training run's budget.
     Run(BudgetMetric),
-    /// Of a trained model beside a baseline.
+    /// Metric of a trained model's quality beside a baseline.
     Quality(QualityMetric),
 }
 
@@ -113,7 +113,7 @@ impl Measure {
         }
     }
 
-    /// What is said of it.
+    /// Definition, formula and source of the metric.
     #[must_use]
     pub fn words(self) -> &'static Words {
         match self {

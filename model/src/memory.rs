@@ -63,7 +63,7 @@ pub(crate) struct Held {
     pub(crate) bytes: f64,
     /// Full-stage micro-batches.
     pub(crate) micro_batches: f64,
-    /// The task that brings it there; none where a formula gave the times.
+    /// The task that brings it there; `None` if a formula gave the times.
     pub(crate) task: Option<Task>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct PerMicroBatch {
     pub(crate) repeated_share: f64,
 }
 
-/// What a stage holds whatever becomes of activations, in bytes.
+/// Memory of a stage other than activations, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FixedMemory {
     weights: f64,
@@ -101,7 +101,7 @@ struct Split {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct KindOfLayers {
     count: f64,
-    /// Of all layers of the stage.
+    /// Share of all layers of the stage.
     share: f64,
     /// Neither computed again as a whole nor offloaded.
     normal: f64,
@@ -123,7 +123,7 @@ impl LayerSaves {
 }
 
 impl LayerMemory {
-    /// What a plan's recomputation and swapping make of what its layers save.
+    /// Memory that each kind of layer needs after the plan's recomputation and swapping.
     pub(crate) fn new(plan: &Plan, saves: &LayerSaves) -> Self {
         let recomputation = Recomputation::new(plan);
         let mut kinds = [LayerNeed::default(); MAX_KINDS];
@@ -311,9 +311,9 @@ impl Plan {
         self.layer_input() * (inputs + sent)
     }
 
-    /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
-    /// while it runs: what it computes again or brings back from the host, one layer at a time
-    /// (with prefetch the next one is on its way), and what it works with.
+    /// Activations that one micro-batch keeps on a stage. `again` is the most that one of its
+    /// layers needs while it runs: what it computes again or brings back from the host, one layer
+    /// at a time (with prefetch the next one is on its way), and what it works with.
     pub(crate) fn stage_activations(
         &self,
         index: usize,

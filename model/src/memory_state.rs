@@ -118,7 +118,7 @@ pub(crate) fn error_of(share: f64) -> f64 {
     last.log_ratio
 }
 
-/// What is left of a share at this distance from where its slope was that.
+/// Remaining share at this distance from where the share and its slope were these.
 fn tail(share: f64, slope: f64, distance: f64) -> f64 {
     const MIN_SHARE: f64 = 1e-6;
     (share / (1.0 + slope / share * distance)).max(MIN_SHARE)

@@ -172,7 +172,7 @@ impl Mixer {
         }
     }
 
-    /// The same, where attention's values are as wide as this.
+    /// The mixer with attention's values of this width, where it has such.
     pub(crate) fn with_values(self, design: &Design, width: Option<u64>) -> Self {
         match (self, width) {
             (Self::Attention(attention), Some(width)) => {
@@ -187,7 +187,7 @@ impl Mixer {
         matches!(self, Self::Nothing(_))
     }
 
-    /// What it is called beside full attention, which needs no name.
+    /// Name of the mixer beside full attention, which needs none.
     pub(crate) fn name(&self) -> Option<String> {
         let window = match self {
             Self::Attention(attention) => attention.core.window,

@@ -33,7 +33,7 @@ const PRODUCTS: f64 = 3.0;
 /// Bytes of an element of the momentum and of X X', which are FP32.
 const FP32: f64 = 4.0;
 
-/// What Muon makes of the states and the work of one device of a stage.
+/// Parameters and time of Muon on one device of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Share {
     /// Parameters of whole matrices that the fullest rank updates.
@@ -50,14 +50,14 @@ fn newton_schulz_flops([rows, columns]: [f64; 2]) -> f64 {
     STEPS * (4.0 * m * m * n + 2.0 * m * m * m)
 }
 
-/// The same per device where the matrix stays cut over t ranks: the products with X are shared, the
+/// FLOPs per device where the matrix stays cut over t ranks: the products with X are shared, the
 /// square of what isn't cut, c x c, is not.
 fn distributed_flops([cut, whole]: [f64; 2], ranks: f64) -> f64 {
     STEPS * (4.0 * whole * whole * cut / ranks + 2.0 * whole * whole * whole)
 }
 
-/// What the fullest of so many ranks has of weights, a list of (weight, count): no packing of whole
-/// ones is shorter than the mean, nor than what the pigeonhole principle leaves for some rank.
+/// Load of the fullest of `ranks` ranks, for a list of (weight, count): no packing of whole ones is
+/// shorter than the mean, nor than what the pigeonhole principle leaves for some rank.
 fn fullest(mut weights: Vec<(f64, f64)>, ranks: f64) -> f64 {
     sort_short(&mut weights, |one, other| other.0.total_cmp(&one.0));
     let (mut all, mut count, mut most) = (0.0, 0.0, 0.0_f64);
@@ -103,7 +103,7 @@ impl Plan {
         }
     }
 
-    /// What the fullest device of a stage has of matrices and of the rest.
+    /// Parameters of matrices and of the rest, and Muon's time, on the fullest device of a stage.
     pub(crate) fn muon_share(&self, stage: &Stage, params: &RankParams) -> Share {
         let matrices = self.matrices(stage);
         let sharded = self.shards(ShardingStrategy::Optim);

@@ -7,9 +7,9 @@ use crate::choice::{RecomputeModule, Set};
 use crate::device::{Block, Cost};
 use crate::tally::{Tally, Untallied};
 
-/// Where an operator stands in its layer, in the order of a forward.
+/// Place of an operator in its layer, in the order of a forward.
 ///
-/// Exchanges stand between these places ([`crate::hop::Hop`]); the operators of a place run
+/// Exchanges are between these places ([`crate::hop::Hop`]); the operators of a place run
 /// one after the other without a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -39,7 +39,7 @@ impl Place {
 /// When a layer's operator, exchange or saved tensor is made a second time for its backward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Again {
-    /// The innermost module whose recomputation makes it again; none where only that of the whole
+    /// The innermost module whose recomputation makes it again; `None` if only that of the whole
     /// layer does.
     pub(crate) module: Option<RecomputeModule>,
     /// Whether MindSpeed's `--moe-zero-memory level1` makes it again.
@@ -135,7 +135,7 @@ impl<T: Tally> Operators<T> {
         self.0.push(Operator { name, place, again, is_routed: true, block });
     }
 
-    /// The first so many of them, in a list with room for as many more.
+    /// The first `count` of them, in a list with room for as many more.
     pub(crate) fn first(&self, count: usize) -> Self {
         let mut first = Self::with_capacity(self.0.capacity());
         first.0.extend_from_slice(&self.0[..count]);
@@ -146,7 +146,7 @@ impl<T: Tally> Operators<T> {
         self.0.len()
     }
 
-    /// Those that don't follow the loads.
+    /// Operators that don't follow the loads.
     pub(crate) fn unrouted(&self) -> Self {
         let mut known = Self::with_capacity(self.0.len());
         known.0.extend(self.0.iter().filter(|operator| !operator.is_routed));

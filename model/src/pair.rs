@@ -29,7 +29,7 @@ use repetition::Repetition;
 pub(crate) use graph::Graph;
 pub(crate) use kept::LayerPairs;
 
-/// What an operator of a pair occupies while it runs.
+/// Resource that an operator of a pair occupies while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// The device's cores.
@@ -100,7 +100,7 @@ pub(crate) struct Operator {
 /// When an operator runs, seconds from the start of the pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairOperator {
-    /// What it does.
+    /// Name of the operator.
     pub name: &'static str,
     /// For which pass.
     pub pass: Pass,
@@ -121,7 +121,7 @@ pub struct PairTimeline {
     pub operators: Vec<PairOperator>,
 }
 
-/// What one side of a pair holds.
+/// Content of one side of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side<'a> {
     /// Layers and ends of the chunk, by their numbers.
@@ -145,8 +145,8 @@ pub(crate) enum Hiding {
 }
 
 impl Hiding {
-    /// What a forward and a backward may hide. Their works are asked for only where their own
-    /// passes decide it.
+    /// Exchanges that a forward and a backward may hide. Their works are computed only where their
+    /// own passes decide it.
     pub(crate) fn new(plan: &Plan, works: impl FnOnce() -> [StageWork; 2]) -> Self {
         if plan.form().runs_pairs {
             return Self::Everything;
@@ -230,7 +230,7 @@ pub(crate) fn exposed(
     core::array::from_fn(|axis| (long[axis] + (long[axis] - short[axis]) * times).max(0.0))
 }
 
-/// The same pair, operator by operator.
+/// Timeline of the pair, operator by operator.
 pub(crate) fn operators(
     plan: &Plan,
     parts: &Parts,
@@ -285,7 +285,8 @@ mod tests {
         Plan::new(&design).unwrap()
     }
 
-    /// How far what compute waits for is off in a pair of these layers, of the pair's time.
+    /// Error of the time that compute waits in a pair of these layers, as a share of the pair's
+    /// time.
     fn error(plan: &Plan, layers: [&[KindId]; 2], copy: f64) -> f64 {
         let parts = parts(plan);
         let side = |layers| Side { content: Stage::default(), layers, repeated_share: 0.0, copy };

@@ -10,7 +10,7 @@ pub(crate) struct Params {
     pub(crate) replicated: u128,
     /// Split over the TP ranks.
     pub(crate) tensor: u128,
-    /// Of routed experts: split over EP and ETP ranks.
+    /// Routed experts: split over EP and ETP ranks.
     pub(crate) expert: u128,
 }
 
@@ -38,7 +38,7 @@ impl Params {
         }
     }
 
-    /// Those of one device, where each routed expert stands on so many ranks in the mean: experts
+    /// Parameters of one device, where each routed expert has `copies` copies in the mean: experts
     /// are split over EP x ETP, split matrices over TP, the rest is replicated.
     pub(crate) fn on_rank(self, ranks: &Ranks, copies: f64) -> RankParams {
         RankParams {
@@ -51,9 +51,9 @@ impl Params {
 /// Parameters that one device holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RankParams {
-    /// Of everything but routed experts.
+    /// Everything but routed experts.
     pub(crate) dense: f64,
-    /// Of routed experts.
+    /// Routed experts.
     pub(crate) expert: f64,
 }
 
@@ -74,7 +74,7 @@ impl RankParams {
 pub(crate) struct StageParams {
     /// All that it holds, adapters among them.
     pub(crate) held: RankParams,
-    /// Those that have gradients and states.
+    /// Parameters that have gradients and states.
     pub(crate) trained: RankParams,
 }
 
@@ -97,7 +97,7 @@ impl Matrices {
         Self { shape, cut, count: 1.0, is_expert: false, module: None }
     }
 
-    /// The same as a linear layer of this name.
+    /// The matrices as a linear layer of this name.
     pub(crate) const fn of(self, module: LoraModule) -> Self {
         Self { module: Some(module), ..self }
     }

@@ -25,20 +25,20 @@ pub(crate) struct PhaseTraffic {
     pub(crate) exposed: PerAxis,
 }
 
-/// How stages next to each other spend the step, each of them.
+/// Time that stages next to each other spend in the step, each of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spent {
     /// Index of the span that they are of.
     pub(crate) span: usize,
     /// The first of them.
     pub(crate) first: usize,
-    /// How many they are: all of their span, but where they were simulated one by one.
+    /// Number of stages: all of their span, except where they were simulated one by one.
     pub(crate) count: usize,
     /// Time with a task resident.
     pub(crate) busy: f64,
-    /// What a stage spends beside its kernels in a step.
+    /// Time of a stage beyond its kernels in a step.
     pub(crate) waiting: Waiting,
-    /// What it holds; none where a formula gave the times.
+    /// Memory that it holds; `None` where a formula gave the times.
     pub(crate) held: Option<Held>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Pipeline {
     pub(crate) seconds: f64,
     /// All stages, in order.
     pub(crate) spent: Vec<Spent>,
-    /// By [`Phase`](crate::axis::Phase); none where a formula gave the times.
+    /// By [`Phase`](crate::axis::Phase); `None` if a formula gave the times.
     pub(crate) phases: Option<[PhaseTraffic; 3]>,
 }
 
@@ -64,7 +64,7 @@ impl Pipeline {
         sum / stages as f64
     }
 
-    /// What the mean stage spends beside its kernels in a step.
+    /// Time of the mean stage beyond its kernels in a step.
     pub(crate) fn mean_waiting(&self) -> Waiting {
         let mut all = Waiting::default();
         let stages: usize = self.spent.iter().map(|spent| spent.count).sum();
@@ -84,7 +84,7 @@ impl Pipeline {
 }
 
 impl Plan {
-    /// What the design's schedule is made of.
+    /// Form of the design's schedule.
     pub(crate) fn form(&self) -> Form {
         Form::of(self.design().schedule.method)
     }
@@ -171,8 +171,8 @@ impl Plan {
         self.formula(method).bubble_ratio()
     }
 
-    /// What equal stages with F = dX = dW = 1 take beyond their work, for a schedule without a
-    /// published formula: simulated, for at most eight times as many micro-batches as stages.
+    /// Ramp of equal stages with F = dX = dW = 1, for a schedule without a published formula:
+    /// simulated, for at most eight times as many micro-batches as stages.
     fn equal_stages_ramp(&self) -> f64 {
         let m = self.batch.micro_batches.min(8 * self.deployment.ranks.pp);
         let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);

@@ -35,7 +35,7 @@ pub struct Plan {
     pub(crate) stages: Vec<Stage>,
     pub(crate) spans: Vec<Span>,
     pub(crate) layer_params: LayerParams,
-    /// The same where not every weight is trained: those held, adapters among them, and those
+    /// Parameters where not every weight is trained: those held, adapters among them, and those
     /// trained.
     pub(crate) tuned_params: Option<Box<[LayerParams; 2]>>,
     pub(crate) effect: Effect,
@@ -75,7 +75,7 @@ impl LayerParams {
         Self { kinds, mtp }
     }
 
-    /// Those held, adapters among them, and those trained, where not every weight is.
+    /// Parameters held, adapters among them, and those trained, where not every weight is.
     fn tuned(&self, architecture: &Architecture, on: &Deployment) -> Option<Box<[Self; 2]>> {
         if on.tuning.is_full() {
             return None;
@@ -164,8 +164,8 @@ impl Plan {
         spans.flat_map(|(span, own)| core::iter::repeat_n(own, span.count))
     }
 
-    /// The same plan on an accelerator and a host with other constants: how a calibration tries
-    /// values that the tables don't hold. The design's state of the software stays.
+    /// The plan on an accelerator and a host with other constants: how a calibration tries values
+    /// that the tables don't hold. The design's state of the software stays.
     #[must_use]
     pub fn with_constants(mut self, accelerator: Accelerator, host: Host) -> Self {
         self.deployment = deployment(&self.design, accelerator, host);
@@ -230,7 +230,7 @@ impl Plan {
         }
     }
 
-    /// What documents of other lengths than their sequence's make of attention, where they are.
+    /// Effect of documents on attention, where their lengths aren't their sequence's.
     #[must_use]
     pub fn ragged(&self) -> Option<&Ragged> {
         self.ragged.as_ref()

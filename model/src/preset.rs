@@ -15,7 +15,7 @@ use crate::knob::KnobError;
 use crate::source::Source;
 use crate::text::{closest, shorten};
 
-/// What a preset fixes.
+/// Part of a design that a preset fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetKind {
     /// A model's published architecture, with a cluster and strategy of ours.
@@ -35,7 +35,7 @@ pub struct Preset {
     pub title: &'static str,
     /// One line on what it is.
     pub story: &'static str,
-    /// What it fixes.
+    /// Part of a design that it fixes.
     pub kind: PresetKind,
     /// The preset whose values it takes over first.
     pub(crate) base: Option<&'static Preset>,

@@ -15,13 +15,13 @@ pub struct Processors {
     pub memory_gb_per_sec: f64,
     /// Cores, and threads of experts: one each.
     pub cores: u64,
-    /// What products of experts reach, in TFLOPS.
+    /// Rate of the experts' products, in TFLOPS.
     pub tflops: f64,
     /// Where the row comes from.
     pub source: Source,
 }
 
-/// What a core reaches without matrix units, in TFLOPS.
+/// Rate of a core without matrix units, in TFLOPS.
 ///
 /// # Source
 /// KTransformers V0.2 on two Xeon Gold 6454S: 82.94 prompt tokens/s of DeepSeek-V3 x 58 layers x 8
@@ -41,16 +41,16 @@ const fn row(
 
 /// One socket of the first machine of KTransformers; 54.21 prompt tokens/s.
 pub const XEON_6454S: Processors = row("Xeon Gold 6454S", [1, 8, 4_800], 32, 2.22, KTRANSFORMERS);
-/// Both; 82.94 prompt tokens/s without AMX.
+/// Two Xeon Gold 6454S; 82.94 prompt tokens/s without AMX.
 pub const TWO_XEON_6454S: Processors =
     row("2 x Xeon Gold 6454S", [2, 8, 4_800], 64, 3.39, KTRANSFORMERS);
-/// The same with AMX: 252.6 prompt tokens/s.
+/// Two Xeon Gold 6454S with AMX: 252.6 prompt tokens/s.
 pub const TWO_XEON_6454S_AMX: Processors =
     row("2 x Xeon Gold 6454S, AMX", [2, 8, 4_800], 64, 10.3, KTRANSFORMERS);
 /// MiniMax-M2.1 in FP8: 129 prompt tokens/s of 62 layers x 8 experts x 14.16M x 2.
 pub const TWO_XEON_8488C: Processors =
     row("2 x Xeon Platinum 8488C", [2, 8, 4_800], 96, 1.81, KTRANSFORMERS);
-/// The same model: 408 prompt tokens/s.
+/// MiniMax-M2.1 in FP8, as on the 8488C: 408 prompt tokens/s.
 pub const TWO_EPYC_9355: Processors = row("2 x EPYC 9355", [2, 12, 5_600], 64, 5.73, KTRANSFORMERS);
 const TWO_XEON_8480C: Processors =
     row("2 x Xeon Platinum 8480C", [2, 8, 4_800], 112, 112.0 * CORE_TFLOPS, NVIDIA);

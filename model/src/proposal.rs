@@ -22,9 +22,10 @@ use load::{Costs, PartSeconds, overflow, repeated_share};
 pub struct Proposal {
     /// The value of `parallel.pipeline_model_parallel_layout`; it needs no no-op layers.
     pub layout: String,
-    /// How much longer its longest stage computes than the mean, as a share of the mean.
+    /// Compute of its longest stage beyond the mean, as a share of the mean.
     pub overflow: f64,
-    /// What no layout of this model on these stages can be below: [`Self::overflow`] where proven.
+    /// Lower bound of [`Self::overflow`] over all layouts of this model on these stages: equal to
+    /// it where proven.
     pub lower_bound: f64,
     /// Was every layout compared, so that none has a shorter longest stage?
     ///
@@ -37,7 +38,7 @@ pub struct Proposal {
     pub current: f64,
 }
 
-/// How much longer the longest stage of a plan computes than the mean, as a share of the mean.
+/// Compute of the longest stage of a plan beyond the mean, as a share of the mean.
 ///
 /// Forward and backward of one micro-batch, recomputation included, all chunks of a stage together.
 /// It is device time without communication: exchanges that are hidden cost nothing, and those that
@@ -48,7 +49,7 @@ pub fn layout_overflow(plan: &Plan) -> f64 {
     overflow(&loads.iter().map(StageLoad::seconds).collect::<Vec<_>>())
 }
 
-/// What each stage of a plan computes for one micro-batch, by kind of part.
+/// Compute of each stage of a plan for one micro-batch, by kind of part.
 #[must_use]
 pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
     Costs::new(plan).loads(plan, &plan.stages)
@@ -103,15 +104,15 @@ pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
     proposals
 }
 
-/// The same problem with each chunk for itself, where stages run several.
+/// The problem with each chunk for itself, where stages run several.
 fn by_chunk(problem: &Problem) -> Option<Problem> {
     let chunks = problem.bin_of.len();
     let several = chunks > problem.bins;
     several.then(|| Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem.clone() })
 }
 
-/// The layout that balances so many stages with so many chunks each, by the lengths that parts have
-/// in a plan of the same model on any degrees; layers count as equally long.
+/// The layout that balances this many stages with this many chunks each, by the lengths that parts
+/// have in a plan of the same model on any degrees; layers count as equally long.
 pub(crate) fn quick_layout(
     plan: &Plan,
     method: Method,

@@ -25,7 +25,7 @@ pub use metric::QualityMetric;
 pub use refusal::{Flag, Refusal};
 pub use shape::Shape;
 
-/// What stands beside every value of this module.
+/// Caveat to be shown with every value of this module.
 pub const CAVEAT: &str = "Loss differences are extrapolated from published laws that were fitted \
                           on models at least ten \
      times smaller; the range is disagreement between laws, not a confidence interval; under 0.005 \

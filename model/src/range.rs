@@ -31,7 +31,7 @@ impl Range {
     }
 }
 
-/// The range of a metric, or none where it is a count, or nothing published tells.
+/// The range of a metric, or `None` if it is a count, or nothing published tells.
 ///
 /// A step takes e^x times as long as predicted, x the error ln(measured / predicted) of left-out
 /// sources; what is a rate is e^-x times as high. The errors are those of the plan's family of

@@ -23,7 +23,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// The ranks of a design whose exchanges of heads take so many ranks of CP.
+    /// The ranks of a design whose exchanges of heads take this many ranks of CP.
     pub(crate) fn new(design: &Design, ulysses: u64) -> Self {
         let parallel = &design.parallel;
         let world = design.cluster.num_devices;

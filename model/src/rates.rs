@@ -13,7 +13,7 @@ use crate::source::{
 /// A rate, and what its source leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// What the model takes: the middle of the range, unless the source names one as typical.
+    /// Value that the model takes: the middle of the range, unless the source names one as typical.
     pub value: f64,
     /// From the least to the most that the source allows.
     pub range: [f64; 2],
@@ -53,18 +53,18 @@ pub struct Rates {
     pub grouped_gemm_relative_efficiency: Rate,
     /// Share of the peak that the products of flash attention reach, forward.
     pub attention_forward_efficiency: Rate,
-    /// The same, backward.
+    /// Share of the peak that the products of flash attention reach, backward.
     pub attention_backward_efficiency: Rate,
     /// Share of the memory bandwidth that element-wise kernels and copies of rows reach.
     pub vector_bandwidth_share: Rate,
-    /// How long the device waits when the host reads sizes back, in microseconds.
+    /// Time that the device waits when the host reads sizes back, in microseconds.
     pub sync_microseconds: Rate,
-    /// How often the host does so in a MoE layer and micro-batch: forward, recomputation and
+    /// Number of these read-backs in a MoE layer and micro-batch: forward, recomputation and
     /// backward together.
     pub syncs_per_layer: Rate,
 }
 
-/// How often sizes are read back in a MoE layer and micro-batch: 1.5 ms saved each time and 4 to 5
+/// Number of read-backs of sizes in a MoE layer and micro-batch: 1.5 ms saved each time and 4 to 5
 /// % of a step of 30 to 34.5 s are 3.0 to 4.3 in Pangu Ultra MoE, 3 as one in each of three passes.
 const SYNCS: Rate = Rate { value: 3.0, range: [3.0, 4.3], source: HUAWEI_OPERATORS };
 
@@ -110,7 +110,7 @@ pub const ASCEND_2026: Rates = Rates {
 };
 
 impl Software {
-    /// The rates of a dated state; none where the family's own constants count.
+    /// The rates of a dated state; `None` if the family's own constants count.
     #[must_use]
     pub const fn rates(self) -> Option<&'static Rates> {
         match self {

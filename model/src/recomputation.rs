@@ -6,12 +6,12 @@ use crate::operator::{Again, is_of_mixer};
 use crate::plan::Plan;
 use crate::saved::{Fate, Saved};
 
-/// What a plan's recomputation makes again in layers that aren't computed again as a whole.
+/// Tensors that a plan recomputes in layers that aren't recomputed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recomputation {
     /// Modules of selective recomputation, and those of a zero-memory level.
     pub(crate) modules: Set<RecomputeModule>,
-    /// Whether what zero-memory level 1 drops is made again.
+    /// Whether the tensors that zero-memory level 1 drops are recomputed.
     is_level_1: bool,
     /// Whether layers are computed again as a whole instead.
     pub(crate) is_whole: bool,
@@ -51,7 +51,7 @@ impl Recomputation {
         !again.never && (again.is_within(self.modules) || again.at_level_1 && self.is_level_1)
     }
 
-    /// Calls that so many layers make again, of which full recomputation takes `repeated`.
+    /// Calls that this many layers make again, of which full recomputation takes `repeated`.
     pub(crate) fn calls(&self, calls: &Calls, layers: f64, repeated: f64) -> f64 {
         let [(_, forward), _] = calls.passes;
         match self.is_whole {
@@ -62,15 +62,15 @@ impl Recomputation {
         }
     }
 
-    /// Whether what is made again is needed by the mixer's backward; else the MLP's needs it.
+    /// Whether this recomputation is needed by the mixer's backward; else the MLP's needs it.
     pub(crate) fn is_for_mixer(again: &Again) -> bool {
         again.module.is_some_and(is_of_mixer)
     }
 }
 
 impl Plan {
-    /// What becomes of a layer's tensor, without whole-layer recomputation and offloading. What is
-    /// computed again needs no copy on the host.
+    /// Fate of a layer's tensor, without whole-layer recomputation and offloading. What is computed
+    /// again needs no copy on the host.
     pub(crate) fn fate(&self, recomputation: &Recomputation, saved: &Saved) -> Fate {
         let is_chosen = saved.recomputed_by.iter().any(|module| recomputation.modules.has(*module));
         if is_chosen || saved.at_level_1 && recomputation.is_level_1 {

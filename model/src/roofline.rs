@@ -1,9 +1,9 @@
 //! The operators of a step under the roofs of their device: what each does for a byte that it
 //! moves, how fast it is, and how fast it could be at most.
 //!
-//! Everything is told by the functions that the estimate takes its times from: the same kernels,
-//! asked for what they move beside their time (see `tally.rs`). So the operators' times are
-//! the compute of the estimate's step, to rounding.
+//! Everything is computed by the functions that the estimate takes its times from: the same
+//! kernels, asked for what they move beside their time (see `tally.rs`). So the operators' times
+//! are the compute of the estimate's step, to rounding.
 
 use alloc::vec::Vec;
 
@@ -64,25 +64,25 @@ impl Direction {
 /// The kernels of one kind of a pass on one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
-    /// What they do.
+    /// Name of the operators.
     pub name: &'static str,
     /// For which pass.
     pub direction: Direction,
     /// On what.
     pub unit: Unit,
-    /// How often a device runs them in a step: layers of the mean stage x micro-batches.
+    /// Number of their runs on a device in a step: layers of the mean stage x micro-batches.
     pub calls: f64,
     /// Operations of one call.
     pub flops: Flops,
-    /// What one call moves from and to device memory.
+    /// Traffic of one call from and to device memory.
     pub bytes: Bytes,
     /// Time of one call, launches counted.
     pub seconds: Seconds,
-    /// The unit's peak at the precision of these kernels; none where none is published.
+    /// The unit's peak at the precision of these kernels; `None` if none is published.
     pub peak: Option<FlopsPerSecond>,
     /// The matrix products of one call.
     pub products: Vec<Product>,
-    /// How the time follows, in words and symbols.
+    /// Formula of the time, in words and symbols.
     pub formula: &'static str,
     /// Where that comes from.
     pub source: Source,
@@ -95,13 +95,14 @@ impl Operator {
         self.flops.get() / self.bytes.get()
     }
 
-    /// What is reached: operations over time.
+    /// Achieved rate: operations over time.
     #[must_use]
     pub fn achieved(&self) -> FlopsPerSecond {
         FlopsPerSecond::new(self.flops.get() / self.seconds.get())
     }
 
-    /// What the roofs allow: the lesser of the unit's peak and intensity x memory bandwidth.
+    /// Attainable rate under the roofs: the lesser of the unit's peak and intensity x memory
+    /// bandwidth.
     #[must_use]
     pub fn attainable(&self, memory: BytesPerSecond) -> FlopsPerSecond {
         let slope = self.intensity() * memory.get();
@@ -125,7 +126,7 @@ impl Operator {
 /// device does in a step for a byte that it sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExchangePoint {
-    /// What is sent.
+    /// Row of the communication.
     pub row: Communication,
     /// Operations of the cube that the device does in a step.
     pub flops: Flops,
@@ -147,7 +148,7 @@ impl ExchangePoint {
         FlopsPerSecond::new(self.flops.get() / self.row.time.get())
     }
 
-    /// The same at the link's nominal bandwidth.
+    /// Attainable rate: operations over the time of the exchange at the link's nominal bandwidth.
     #[must_use]
     pub fn attainable(&self) -> FlopsPerSecond {
         FlopsPerSecond::new(self.intensity() * self.bandwidth.get())
@@ -161,7 +162,7 @@ pub struct Roofline {
     pub cube: FlopsPerSecond,
     /// Peak of attention, which stays in 16 bits.
     pub attention: FlopsPerSecond,
-    /// Peak of the vector unit; none where none is published.
+    /// Peak of the vector unit; `None` if none is published.
     pub vector: Option<FlopsPerSecond>,
     /// Bandwidth of device memory.
     pub memory: BytesPerSecond,
@@ -169,7 +170,7 @@ pub struct Roofline {
     pub links: [(LinkLevel, BytesPerSecond); 3],
     /// The operators, those with the largest share of the step first.
     pub operators: Vec<Operator>,
-    /// What the device sends and copies.
+    /// Exchanges and copies of the device.
     pub exchanges: Vec<ExchangePoint>,
 }
 
@@ -184,7 +185,7 @@ impl Roofline {
 
 /// The roofline of a plan whose traffic is this.
 ///
-/// Of uneven loads it is that of the mean rank, as are the compute and the traffic of their
+/// Under load imbalance it is that of the mean rank, as are the compute and the traffic of their
 /// estimate. Intensities count what the model's formulas move: operands and results once, each
 /// pass of an element-wise kernel; what caches keep of it is not foreseen.
 ///
@@ -247,7 +248,7 @@ const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch
 struct Kernels {
     name: &'static str,
     block: Block<Moved>,
-    /// How often a micro-batch runs them.
+    /// Number of their runs in a micro-batch.
     count: f64,
     /// Formulas of their time on the cube unit and on the vector unit.
     formulas: [&'static str; 2],
@@ -270,7 +271,7 @@ fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
     list
 }
 
-/// What a pass of a kind does on one unit; nothing where it does nothing there.
+/// Operator of a pass of a kind on one unit; `None` if it does nothing there.
 fn operator(
     (name, direction, unit): (&'static str, Direction, Unit),
     cost: &Cost<Moved>,

@@ -7,8 +7,8 @@
 //! drops what is too much, [`group`] limits where a token may go, and [`aux_loss`] says over which
 //! tokens a loss balances.
 //!
-//! An [`Effect`] sums up what uneven loads do to a design, and a plan holds it. Nothing here reads
-//! a plan, so that it can be tested and drawn by itself.
+//! An [`Effect`] sums up the effect of load imbalance on a design, and a plan holds it. Nothing
+//! here reads a plan, so that it can be tested and drawn by itself.
 
 pub mod aux_loss;
 pub mod capacity;

@@ -20,11 +20,11 @@ pub(crate) struct Rows {
     /// Share of the tokens that context-parallel ranks exchange.
     pub(crate) split_share: f64,
     pub(crate) routed: Routed,
-    /// What is cached of these sequences in front of the pass; none in training.
+    /// Cache of these sequences in front of the pass; `None` in training.
     pub(crate) past: Option<Past>,
 }
 
-/// What is cached in front of a pass.
+/// Cached tokens in front of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Past {
     /// c, tokens of a sequence, in the mean.
@@ -33,7 +33,7 @@ pub(crate) struct Past {
     pub(crate) element_bytes: f64,
 }
 
-/// What routing makes of the copies that go to experts.
+/// Effect of routing on the copies that go to experts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Routed {
     /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
@@ -70,7 +70,7 @@ impl Rows {
         self.cached() + (self.seq as f64 + 1.0) / 2.0
     }
 
-    /// Mean keys that a query of a pass behind a cache looks at, of at most so many.
+    /// Mean keys that a query of a pass behind a cache looks at, of at most this many.
     ///
     /// Of q tokens behind c cached ones the mean of min(c + i, w), the sum taken as an integral.
     pub(crate) fn keys(&self, most: Option<f64>) -> f64 {

@@ -28,9 +28,9 @@ pub enum Tensor {
     Scores,
     /// Inputs and results of the convolution of linear attention.
     Convolved,
-    /// What a chunked scan keeps: queries, keys, values, gates and each chunk's inverse.
+    /// Tensors that a chunked scan keeps: queries, keys, values, gates and each chunk's inverse.
     Scanned,
-    /// What attention gives.
+    /// Output of attention.
     AttentionOutput,
     /// Router probabilities and map.
     Probs,
@@ -46,7 +46,7 @@ pub enum Tensor {
     Adapters,
 }
 
-/// What becomes of a saved tensor until its backward.
+/// Fate of a saved tensor until its backward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It stays on the device.
@@ -157,12 +157,12 @@ impl Saved {
         Self { tensor, bytes, recomputed_by, at_level_1: false, swapped_by: None }
     }
 
-    /// The same where this swap takes it to the host.
+    /// The tensor, where this swap takes it to the host.
     pub(crate) const fn swapped_by(self, module: SwapModule) -> Self {
         Self { swapped_by: Some(module), ..self }
     }
 
-    /// The same where zero-memory level 1 drops it.
+    /// The tensor, where zero-memory level 1 drops it.
     pub(crate) const fn at_level_1(self) -> Self {
         Self { at_level_1: true, ..self }
     }

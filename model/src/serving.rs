@@ -1,8 +1,8 @@
 //! Serving: the same model, answering.
 //!
 //! A [`ServingPlan`] stands beside the plan of training, on a deployment of its own: what layers
-//! take is told by the same mixers and MLPs, for the rows of a step of decode or of a prompt. What
-//! is its own: the cache, the engine, and how requests share steps.
+//! take is computed by the same mixers and MLPs, for the rows of a step of decode or of a prompt.
+//! What is its own: the cache, the engine, and how requests share steps.
 
 mod engine;
 pub mod experts;

@@ -7,7 +7,7 @@ use crate::design::{Design, Kernel};
 use crate::rates::{Rate, Rates, gemm_level};
 
 impl Software {
-    /// Is it a state that this family of accelerators has had?
+    /// Whether this family of accelerators has had the state.
     #[must_use]
     pub fn is_of(self, kernels: &Kernels) -> bool {
         self == Self::Calibrated || kernels.family == ASCEND.family
@@ -15,7 +15,7 @@ impl Software {
 }
 
 /// A design at the slowest and at the fastest rates that the sources of its dated state leave open;
-/// none where the family's own constants or ideal ones count. Rates that the design sets itself
+/// `None` if the family's own constants or ideal ones count. Rates that the design sets itself
 /// stay.
 #[must_use]
 pub fn ends(design: &Design) -> Option<[Design; 2]> {
@@ -95,10 +95,10 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
     }
 }
 
-/// From bursts to steps, and the constants' own limits: no matmul is faster than the best that was
-/// measured on the part, whatever its family reaches, and attention is of the library that the
-/// design names, or the one written for the family: PyTorch's own attention is cuDNN's from Hopper
-/// on where torchtitan asks for that first (`attention.py`, `set_priority`).
+/// From microbenchmarks to steps, and the constants' own limits: no matmul is faster than the best
+/// that was measured on the part, whatever its family reaches, and attention is of the library that
+/// the design names, or the one written for the family: PyTorch's own attention is cuDNN's from
+/// Hopper on where torchtitan asks for that first (`attention.py`, `set_priority`).
 fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
     let kernels = &mut accelerator.kernels;
     if kernel.framework == Framework::Ideal {
@@ -131,7 +131,8 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
         &mut kernels.gather_bandwidth,
     ] {
         *level *= rate;
-        // A cluster's own rate may be above the family's bursts, and nothing above its peak.
+        // A cluster's own rate may be above the family's microbenchmarks, and nothing above its
+        // peak.
         if kernel.in_run_rate.is_some() {
             *level = level.min(1.0);
         }

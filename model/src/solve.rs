@@ -18,10 +18,10 @@ use crate::plan::Plan;
 use crate::rules;
 use crate::step::estimate;
 
-/// So many multiples or divisors of a size are tried at most.
+/// Maximum number of multiples or divisors of a size that are tried.
 const MAX_CANDIDATES: u64 = 16_384;
 
-/// What is asked of a design. Whatever is asked, it has to fit its memory as well.
+/// Target of a design. Whatever it is, the design has to fit its memory as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// It fits.
@@ -35,8 +35,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// What it looks at, of a design with these metrics: the peak memory where it only has to fit.
-    /// None where that isn't known.
+    /// Value that the target limits, of a design with these metrics: the peak memory where it only
+    /// has to fit. `None` if it isn't known.
     #[must_use]
     pub fn number(&self, design: &Design, metrics: &Metrics) -> Option<f64> {
         match *self {
@@ -58,7 +58,7 @@ impl Target {
             })
     }
 
-    /// How near a number is: more is nearer.
+    /// Order of values by the target: more is nearer.
     fn nearness(&self, number: Option<f64>) -> f64 {
         number.map_or(f64::MIN, |number| match *self {
             Self::Fits | Self::AtMost(..) => -number,
@@ -87,7 +87,7 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// What people want of a knob: the largest batch or sequence, the fewest devices, else speed.
+    /// Usual wish for a knob: the largest batch or sequence, the fewest devices, else speed.
     #[must_use]
     pub const fn of(knob: KnobId) -> Self {
         if matches!(
@@ -126,18 +126,18 @@ pub struct Tried {
     pub design: Design,
     /// Its metrics.
     pub metrics: Metrics,
-    /// What the target looks at; none where that isn't known.
+    /// Value that the target limits; `None` if it isn't known.
     pub number: Option<f64>,
-    /// Is the target reached?
+    /// Whether the target is reached.
     pub reached: bool,
 }
 
-/// What came of a search.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The knob that moved.
     pub knob: KnobId,
-    /// What was asked.
+    /// Target of the search.
     pub target: Target,
     /// Which value is wanted of those that reach it.
     pub wish: Wish,
@@ -147,7 +147,7 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The wanted value; none where no value reaches the target.
+    /// The wanted value; `None` if no value reaches the target.
     #[must_use]
     pub fn found(&self) -> Option<&Tried> {
         self.tried.get(self.best).filter(|tried| tried.reached)

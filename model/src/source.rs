@@ -146,7 +146,7 @@ sources! {
     /// MindFormers' tables of runs on A2 nodes, and their configurations.
     MINDFORMERS = "MindFormers r1.3.0, README tables and configurations",
         "https://github.com/mindspore-lab/mindformers";
-    /// What operators and host gained in June 2025.
+    /// Gains of operators and host in June 2025.
     HUAWEI_OPERATORS = "Huawei on Pangu Ultra MoE's operators and host, June 2025 (press)",
         "https://reportify.cn/social-media/683556930650477";
     /// CANN's training recipes: fused operators against small ones on A3.
@@ -207,7 +207,7 @@ sources! {
     /// Model configuration.
     TELECHAT3 = "TeleChat3, README and mindformers configuration",
         "https://github.com/Tele-AI/TeleChat3";
-    /// Wang et al. 2024: how uneven loads are with an auxiliary loss, and with a bias instead.
+    /// Wang et al. 2024: the load imbalance with an auxiliary loss, and with a bias instead.
     LOSS_FREE_BALANCING = "Auxiliary-Loss-Free Load Balancing, arXiv 2408.15664, table 2",
         "https://arxiv.org/abs/2408.15664";
     /// Chinchilla's law, fitted again on its own points.

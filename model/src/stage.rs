@@ -2,7 +2,7 @@
 //!
 //! A stage is the sum of its chunks of layers: their kernels, their exchanges per axis and link,
 //! their launches. Chunks of the same content are taken once. What a pass that runs alone waits for
-//! beside its kernels is said here; passes that run as pairs are scheduled in [`crate::pair`].
+//! beside its kernels is computed here; passes that run as pairs are scheduled in [`crate::pair`].
 
 mod parts;
 mod waiting;
@@ -57,17 +57,18 @@ pub(crate) struct Pass {
     pub(crate) host_wait: f64,
     /// Seconds of communication per axis, [inside the domain, between domains].
     pub(crate) links: [[f64; 2]; AXES.len()],
-    /// Of the context-parallel seconds, those of a ring.
+    /// Ring's part of the context-parallel seconds.
     ring: f64,
-    /// Of the data-parallel seconds, those of the first of the parts in which they pass.
+    /// First part, of those in which they pass, of the data-parallel seconds.
     sharded_part: f64,
-    /// Of the compute, core attention: it hides a ring.
+    /// Core attention's part of the compute: it hides a ring.
     core: f64,
-    /// Of the compute, shared experts: they hide a dispatch.
+    /// Shared experts' part of the compute: they hide a dispatch.
     shared: f64,
-    /// Of the compute, the experts' products.
+    /// Part of the compute in the experts' products.
     experts: f64,
-    /// Of the host's time, reading back how many rows each expert gets: the device waits then.
+    /// Part of the host's time that reads back the number of rows of each expert: the device waits
+    /// then.
     stalls: f64,
 }
 
@@ -98,11 +99,11 @@ pub(crate) struct StageWork {
     pub(crate) backward: Pass,
     pub(crate) weight_grad: f64,
     pub(crate) waits: Waits,
-    /// What compute waits for in a pair of the same layers, copies to the host not counted.
+    /// Exposed seconds in a pair of the same layers, copies to the host not counted.
     pair_exposed: PerAxis,
 }
 
-/// How the work of a stage or a chunk is to be taken.
+/// Terms on which the work of a stage or a chunk is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Terms {
     /// Share of the layers that full recomputation takes.
@@ -179,7 +180,7 @@ impl StageWork {
         work
     }
 
-    /// What its passes wait for when they copy so many bytes of a micro-batch to the host and back.
+    /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
     pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
         let copy = swapped / plan.deployment.machine.host.get();
         let mut waits = self.waits;
@@ -228,7 +229,7 @@ impl Pass {
     }
 }
 
-/// The exchanges of so many layers of a kind, of which full recomputation takes a share.
+/// The exchanges of this many layers of a kind, of which full recomputation takes a share.
 fn add_layer_links(
     [forward, backward]: [&mut Pass; 2],
     links: &LayerLinks,
@@ -261,7 +262,7 @@ fn add_end_links(stage: &Stage, parts: &Parts, passes: [&mut Pass; 2]) {
     }
 }
 
-/// What goes to the next stage and comes back.
+/// Adds the sends to the next stage and back.
 fn add_sends(parts: &Parts, terms: &Terms, passes: [&mut Pass; 2]) {
     for (pass, sends) in passes.into_iter().zip(terms.sends) {
         for leg in parts.boundary.legs() {
@@ -305,8 +306,9 @@ impl Plan {
         self.form().placement == Placement::V
     }
 
-    /// How long the device waits in a MoE layer's forward, recomputation and backward while the
-    /// host reads back how many rows each expert gets. Buffers of a fixed size need no such wait.
+    /// Time that the device waits in a MoE layer's forward, recomputation and backward while the
+    /// host reads back the number of rows of each expert. Buffers of a fixed size need no such
+    /// wait.
     fn stalls(&self) -> [f64; 3] {
         let fixed = self.design().training.moe_pad_expert_input_to_capacity
             || self.design().kernel.cuda_graph_impl == CudaGraph::Local;

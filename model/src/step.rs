@@ -28,7 +28,7 @@ use crate::units::{Bytes, Seconds};
 
 pub(crate) use spans::{Layers, Spans};
 
-/// What the model says of a plan.
+/// Estimate of a plan.
 #[must_use]
 pub fn estimate(plan: &Plan) -> Estimate {
     let layers = Layers::new(plan);
@@ -44,7 +44,8 @@ pub fn estimate(plan: &Plan) -> Estimate {
     both(&mut plan.clone(), [&spans, &even], pipelines)
 }
 
-/// The estimate of uneven loads, whose spans are the first ones; the others are those of even ones.
+/// The estimate under load imbalance, whose spans are the first ones; the others are those of even
+/// ones.
 pub(crate) fn both(
     plan: &mut Plan,
     [own, even]: [&Spans; 2],
@@ -58,7 +59,7 @@ pub(crate) fn both(
     }
 }
 
-/// What simulations need beside a plan, kept from one to the next.
+/// Buffers of simulations, kept from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Simulator {
     tasks: Tasks,
@@ -122,12 +123,12 @@ pub(crate) struct Step {
     /// Memory of the first of the stages that [`Pipeline::spent`] takes together: the fullest of
     /// them, as stages further behind hold no more micro-batches.
     occupancy: Vec<Occupancy>,
-    /// What the mean stage spends beside its kernels.
+    /// Time of the mean stage beyond its kernels.
     waiting: Waiting,
     pub(crate) time: StepTime,
 }
 
-/// What each stage of a span keeps and waits for, copies to host memory counted.
+/// Memory and waits of each stage of a span, copies to host memory counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SpanStep {
     kept: RetainedBytes,
@@ -174,7 +175,7 @@ impl Step {
         metrics::metrics(plan, spans, self, communication)
     }
 
-    /// What counts of this step where others wait for it.
+    /// Time, peak memory and fit of this step, taken where others wait for it.
     pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
         let [memory_peak, host_peak] = self.peaks();
         let fits = metrics::fits(plan, memory_peak, host_peak);
@@ -182,7 +183,7 @@ impl Step {
         Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
     }
 
-    /// How likely a plan with these peaks of device and host memory fits.
+    /// Probability that a plan with these peaks of device and host memory fits.
     fn fit_probability(&self, plan: &Plan, peaks: [Bytes; 2]) -> f64 {
         memory_state::fit_probability(plan.room(peaks), self.shortfall(plan))
     }
@@ -246,8 +247,8 @@ fn most(stages: &[Occupancy], of: impl Fn(&Occupancy) -> f64) -> f64 {
     stages.iter().map(of).fold(0.0, f64::max)
 }
 
-/// How much longer the slowest of N ranks takes than the mean, for normal times of spread sigma:
-/// sigma sqrt(2 ln N), the leading term of the expected maximum.
+/// Delay of the slowest of N ranks over the mean, for normal times of spread sigma: sigma sqrt(2 ln
+/// N), the leading term of the expected maximum.
 fn straggler_share(plan: &Plan) -> f64 {
     let sigma =
         plan.design().kernel.straggler_sigma.unwrap_or(plan.deployment.host.straggler_sigma);

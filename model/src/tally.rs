@@ -4,7 +4,7 @@
 use core::fmt::Debug;
 use core::ops::{Add, Mul};
 
-/// What a cost remembers of its kernels.
+/// Record that a cost keeps of its kernels.
 pub(crate) trait Tally:
     Copy + Debug + Default + PartialEq + Add<Output = Self> + Mul<f64, Output = Self>
 {
@@ -14,13 +14,13 @@ pub(crate) trait Tally:
     /// `count` products of [m, k] and [k, n].
     fn product(shape: [f64; 3], count: f64) -> Self;
 
-    /// A kernel of the vector unit that moves so many bytes.
+    /// A kernel of the vector unit that moves this many bytes.
     fn passing(bytes: f64) -> Self;
 
-    /// The same with so many bytes of the cube's operands and results.
+    /// The tally with this number of bytes of the cube's operands and results added.
     fn moving(self, bytes: f64) -> Self;
 
-    /// The same with so many operations of the vector unit.
+    /// The tally with this number of operations of the vector unit added.
     fn doing(self, operations: f64) -> Self;
 }
 
@@ -67,7 +67,7 @@ pub struct Product {
     pub k: f64,
     /// Columns of the second matrix and of the result.
     pub n: f64,
-    /// How many; a part of one where a kernel does a part of it more.
+    /// Number of products; a part of one where a kernel does a part of it more.
     pub count: f64,
 }
 

@@ -29,13 +29,13 @@ pub struct PlanTimeline {
 pub struct StageOverTime {
     /// Weights, gradients, optimizer, buffers and reserve: all but activations.
     pub fixed: Bytes,
-    /// What a program gets.
+    /// Memory that a program gets.
     pub limit: Bytes,
     /// Activations from each moment on: seconds, bytes.
     pub steps: Vec<(f64, Bytes)>,
 }
 
-/// What a task's time is made of.
+/// Parts of a task's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskDetail {
     /// Label, meaning and time of each part; together the task's time.
@@ -93,7 +93,7 @@ fn activations(simulation: &Simulation, stage: usize) -> Vec<(f64, Bytes)> {
 }
 
 impl PlanTimeline {
-    /// What the time of a stage's task is made of.
+    /// Parts of the time of a stage's task.
     #[must_use]
     pub fn explain(&self, stage: usize, task: Task) -> TaskDetail {
         let (ahead, back, waiting) = self.simulation.task(stage, &task);

@@ -13,11 +13,11 @@ pub(crate) struct Machine {
     pub(crate) domain: u64,
     /// Devices of a node.
     pub(crate) node: u64,
-    /// How a node is wired.
+    /// Wiring inside a node.
     pub(crate) wiring: IntraNode,
-    /// What gathers, scatters and sends reach.
+    /// Links for gathers, scatters and sends.
     pub(crate) ring: Links,
-    /// What all-to-alls reach.
+    /// Links for all-to-alls.
     pub(crate) all_to_all: Links,
     /// Links of a domain.
     pub(crate) fabric: Fabric,
@@ -25,7 +25,7 @@ pub(crate) struct Machine {
     pub(crate) link: BytesPerSecond,
     /// Per device to host memory, one direction, with all devices of the node at it.
     pub(crate) host: BytesPerSecond,
-    /// The same where each device sends and fetches at once.
+    /// Bandwidth per device to host memory where each device sends and fetches at once.
     pub(crate) host_both_ways: BytesPerSecond,
     /// Host memory for each device.
     pub(crate) host_memory: Bytes,
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// Time of an all-gather or a reduce-scatter of these bytes among so many ranks of a domain.
+    /// Time of an all-gather or a reduce-scatter of these bytes among this many ranks of a domain.
     pub(crate) fn gather(&self, ranks: u64, whole_bytes: f64) -> Seconds {
         self.fabric.gather(self.mesh(self.ring.intra, ranks), ranks, whole_bytes)
     }
@@ -118,7 +118,7 @@ impl Machine {
         }
     }
 
-    /// Time of an all-to-all among so many ranks of a domain, each with these bytes.
+    /// Time of an all-to-all among this many ranks of a domain, each with these bytes.
     pub(crate) fn all_to_all(&self, ranks: u64, whole_bytes: f64) -> Seconds {
         let rate = self.mesh(self.all_to_all.intra, ranks);
         self.fabric.all_to_all(rate, ranks, whole_bytes)
@@ -129,7 +129,7 @@ impl Machine {
         self.fabric.send(self.mesh(self.ring.intra, 2), bytes)
     }
 
-    /// What `members` of a domain, the device counted, get of its bandwidth.
+    /// Bandwidth of a domain that `members` of it, the device counted, get.
     ///
     /// A full mesh of n gives a subgroup of g the links to its g - 1 others:
     /// 196 (g - 1) / 7 GB/s on an A2 node. Source: msmodeling.

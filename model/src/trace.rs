@@ -24,12 +24,12 @@ pub enum Arg {
     Seconds(f64),
 }
 
-/// What a trace shows from one moment to another, in seconds.
+/// Event of a trace from one moment to another, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What kind of event it is: viewers filter by it.
+    /// Category of the event: viewers filter by it.
     pub category: &'a str,
     /// When it starts.
     pub start: f64,
@@ -42,7 +42,7 @@ pub struct Event<'a> {
 pub struct Trace {
     json: String,
     process: u32,
-    /// What is said of the trace as a whole: the entries of a JSON object.
+    /// Notes on the trace as a whole: the entries of a JSON object.
     notes: String,
 }
 
@@ -252,8 +252,9 @@ mod tests {
         events.iter().filter(here).collect()
     }
 
-    /// What any viewer may rely on: numbers from 1 on, times that pass, one event at a time in a
-    /// thread, and names and places that were given before the first event of a thread.
+    /// Checks the form that any viewer may rely on: numbers from 1 on, times that pass, one event
+    /// at a time in a thread, and names and places that were given before the first event of a
+    /// thread.
     #[track_caller]
     fn check_form(events: &[Value]) {
         let number = |event: &Value, name: &str| event[name].as_u64().unwrap_or(0) as usize;

@@ -3,7 +3,7 @@
 use crate::choice::{LoraModule, ModelPart, Set};
 use crate::design::Design;
 
-/// What of a model is trained.
+/// Trained part of a model.
 ///
 /// # Source
 /// LoRA (arXiv 2106.09685); Megatron-Bridge, `peft/lora.py`: all weights of the model are frozen,

@@ -1,9 +1,9 @@
-//! Uneven loads in a plan and in its estimate.
+//! Load imbalance in a plan and in its estimate.
 //!
 //! Every MoE layer waits for the fullest rank of each expert-parallel group, in its experts and in
-//! its exchange. An estimate of uneven loads is therefore two: one with the rows of the fullest
-//! rank, whose time and memory count, and one in which every rank gets the same, which says where
-//! the time of the mean rank goes. What lies between them is the imbalance.
+//! its exchange. An estimate under load imbalance is therefore two: one with the rows of the
+//! fullest rank, whose time and memory count, and one in which every rank gets the same, which says
+//! where the time of the mean rank goes. What lies between them is the imbalance.
 
 use alloc::format;
 use alloc::string::String;
@@ -91,7 +91,7 @@ impl Plan {
         }
     }
 
-    /// What uneven loads do to this plan.
+    /// Effect of the load imbalance on this plan.
     #[must_use]
     pub const fn effect(&self) -> &Effect {
         &self.effect
@@ -102,14 +102,14 @@ impl Plan {
         self.effect == self.effect.even()
     }
 
-    /// The same plan in which every rank gets the same of what a capacity lets through.
+    /// The plan in which every rank gets the same of what a capacity lets through.
     pub(crate) fn evened(&self) -> Self {
         let mut even = self.clone();
         even.effect = self.effect.even();
         even
     }
 
-    /// What this says of the plan while every rank gets the same; nothing where each does anyway.
+    /// Result of `say` for the plan while every rank gets the same; `None` where each does anyway.
     pub(crate) fn while_even<T>(&mut self, say: impl FnOnce(&Self) -> T) -> Option<T> {
         if self.is_even() {
             return None;
@@ -127,7 +127,7 @@ impl Plan {
         self.scope_of(self.design().routing.aux_loss)
     }
 
-    /// The same for any auxiliary loss, to compare them.
+    /// Tokens that any auxiliary loss would look at, to compare them.
     #[must_use]
     pub fn scope_of(&self, loss: AuxLoss) -> Scope {
         let moe = self.architecture.moe();
@@ -139,8 +139,8 @@ impl Plan {
         self.architecture.moe().map_or(0, |moe| moe.experts)
     }
 
-    /// What a rank sends to move one expert of one layer: weights whole, main copy and moments as
-    /// they are shared out.
+    /// Bytes that a rank sends to move one expert of one layer: weights whole, main copy and
+    /// moments as they are shared out.
     ///
     /// # Source
     /// MindSpeed, `moe_expert_load_balance_placeemnt.md`.
@@ -167,7 +167,7 @@ impl Plan {
     }
 }
 
-/// What counts of the step of the fullest rank.
+/// Time, peak memory and fit of the step on the fullest rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fullest {
     pub(crate) time: Seconds,
@@ -176,8 +176,8 @@ pub(crate) struct Fullest {
     pub(crate) fit_probability: f64,
 }
 
-/// Makes the step and the metrics of the mean rank those of uneven loads: with what the fullest
-/// rank takes longer, and holds.
+/// Makes the step and the metrics of the mean rank those under load imbalance: with what the
+/// fullest rank takes longer, and holds.
 pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
@@ -197,7 +197,7 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
-/// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
+/// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
     let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;
@@ -217,7 +217,7 @@ pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     all
 }
 
-/// What a reader should know about a plan's loads.
+/// Warning for the reader about a plan's loads.
 pub(crate) fn warning(plan: &Plan) -> Option<String> {
     let routing = &plan.design().routing;
     match routing.balance {

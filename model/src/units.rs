@@ -40,7 +40,7 @@ macro_rules! quantity {
                 Self(self.0.min(other.0))
             }
 
-            /// What is left after taking `other` away, never below zero.
+            /// Amount left after taking `other` away, never below zero.
             #[must_use]
             pub const fn beyond(self, other: Self) -> Self {
                 Self((self.0 - other.0).max(0.0))

@@ -40,24 +40,24 @@ impl Place {
 pub struct Verdict {
     /// Does every stage fit, on the device and in host memory, by its predicted peak?
     pub fits: bool,
-    /// How likely it fits by its true peak.
+    /// Probability that it fits by its true peak.
     pub fit_probability: f64,
     /// The memory that is fullest for its size.
     pub place: Place,
     /// The stage where it is fullest.
     pub stage: u32,
-    /// What that stage needs of it at its fullest moment.
+    /// Memory that the stage needs at its peak.
     pub peak: Bytes,
-    /// What there is.
+    /// Limit of that memory.
     pub limit: Bytes,
-    /// What the allocator holds at that peak, blocks that it keeps beyond tensors counted; of host
-    /// memory the peak.
+    /// Memory that the allocator holds at that peak, blocks that it keeps beyond tensors counted;
+    /// of host memory the peak.
     pub held: Bytes,
     /// The task at whose start it is fullest; none when a formula gave the times.
     pub fullest: Option<Task>,
     /// Full-stage micro-batches whose activations the stage holds then.
     pub in_flight: f64,
-    /// What fills it, the largest first; the parts sum to `peak`.
+    /// Contents of the memory at the peak, the largest first; the parts sum to `peak`.
     pub contents: Vec<Filling>,
     /// MFU of the design as it is.
     pub mfu: f64,
@@ -78,8 +78,9 @@ impl Verdict {
         MemoryState::of(self.fit_probability)
     }
 
-    /// Is the peak within the limit, but not what the allocator holds at it? Then fragmentation
-    /// decides whether it runs, and blocks that are given back and asked for again slow it down.
+    /// Whether the peak is within the limit, but not what the allocator holds at it. Then
+    /// fragmentation decides whether it runs, and blocks that are given back and allocated again
+    /// slow it down.
     #[must_use]
     pub fn is_nearly_full(&self) -> bool {
         self.peak <= self.limit && self.held > self.limit
@@ -144,9 +145,9 @@ pub struct Tightest {
     pub place: Place,
     /// The stage where it is fullest.
     pub stage: u32,
-    /// What that stage needs of it at its fullest moment.
+    /// Memory that the stage needs at its peak.
     pub peak: Bytes,
-    /// What there is.
+    /// Limit of that memory.
     pub limit: Bytes,
 }
 
@@ -179,7 +180,7 @@ fn fullest(plan: &Plan, estimate: &Estimate) -> (Place, StageEstimate) {
     )
 }
 
-/// What a stage parks in host memory, the largest first.
+/// Tensors that a stage parks in host memory, the largest first.
 fn on_host(plan: &Plan, stage: &StageEstimate) -> Vec<Filling> {
     let index = stage.stage as usize;
     let Some(held) = plan.stages.get(index) else { return Vec::new() };

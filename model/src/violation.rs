@@ -13,7 +13,7 @@ pub struct Violation {
     pub rule: &'static str,
     /// The knobs that it ties together.
     pub knobs: &'static [KnobId],
-    /// What is wrong, with the numbers, in a sentence.
+    /// Description of the violation with the numbers, in a sentence.
     pub message: String,
     /// Changes of one knob that mend this rule, closest first; those that mend all come first.
     pub nearest: Vec<Nearest>,

@@ -59,7 +59,7 @@ fn strategy(preset: &'static Preset, dice: &mut Dice) -> Design {
     design
 }
 
-/// A design by its closed form, and as simulated; none where it is illegal or can't be simulated.
+/// A design by its closed form, and as simulated; `None` if it is illegal or can't be simulated.
 fn both(mut design: Design) -> Option<(Plan, Estimate, Estimate)> {
     design.schedule.timing = Timing::Simulated;
     let simulated = estimate(&Plan::new(&design).ok()?);

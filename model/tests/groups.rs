@@ -15,7 +15,7 @@ fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
     design
 }
 
-/// A dense model with so many groups of keys, on eight devices of one stage.
+/// A dense model with this many groups of keys, on eight devices of one stage.
 fn dense(framework: &str, [groups, tp, cp]: [&str; 3], algo: &str) -> Design {
     design(
         "llama-3-8b",

@@ -42,7 +42,7 @@ const DEEPSEEK_V3: &[(&str, &str)] = &[
     ("moe_token_dispatcher_type", "alltoall"),
 ];
 
-/// What makes DeepSeek-V2 of it.
+/// Settings that turn DeepSeek-V3 into DeepSeek-V2.
 const DEEPSEEK_V2: &[(&str, &str)] = &[
     ("hidden_size", "5120"),
     ("ffn_hidden_size", "12288"),

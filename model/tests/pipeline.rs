@@ -98,7 +98,7 @@ fn each_part_of_the_recipe_gains_alone_and_all_gain_more_together() {
     assert!(together < best_alone * 0.95, "{together} {best_alone}");
 }
 
-/// What the recipe's parts and its layout come to; `--nocapture` prints it.
+/// Prints the figures of the recipe's parts and its layout with `--nocapture`.
 #[test]
 fn the_figures_of_the_recipe_are_all_there() {
     let plain = plain_with(&[]);

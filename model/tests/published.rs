@@ -259,8 +259,8 @@ fn deepseek_v3_layers_keep_the_verified_activations() {
     close(activations("([1]*1)"), 1_841.0, 3.0);
 }
 
-/// What one layer keeps of Korthikanti et al. 2022, table 3's models, in bytes over s b h: none,
-/// sequence parallel, selective with it, and full with it.
+/// Activation memory of one layer of Korthikanti et al. 2022, table 3's models, in bytes over s b
+/// h: none, sequence parallel, selective with it, and full with it.
 ///
 /// The paper's own terms are 10 + 24 / t + 5 a s / (h t), (34 + 5 a s / h) / t, 34 / t and 2 / t.
 /// The masks of three dropouts aren't kept here: 2 of the 10 and of the 34, and 1 of the 5.

@@ -172,7 +172,7 @@ fn both_published_states_of_pangu_ultra_moe_are_met_within_a_tenth() {
     assert!(off(june.mfu, 0.41) < 0.10, "{june:?}");
 }
 
-/// What the sources leave open is a span around the prediction.
+/// Rates that the sources leave open span a range around the prediction.
 #[test]
 fn a_dated_state_lies_between_its_slowest_and_its_fastest_rates() {
     let speed = |design: &Design| {
@@ -207,7 +207,7 @@ fn a_faster_host_alone_brings_what_is_published() {
     assert!((host - 1.045).abs() < 0.02, "{host}");
 }
 
-/// What is in effect can be set: a design with the values of its plan's rates is estimated as one
+/// Rates in effect can be set: a design with the values of its plan's rates is estimated as one
 /// without. Copies by an index have no knob of their own, so that the element-wise rate is left.
 #[test]
 fn rates_in_effect_are_those_of_the_knobs() {

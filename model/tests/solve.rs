@@ -23,7 +23,7 @@ fn plan(preset: &str) -> Plan {
     Plan::new(&design).expect("legal")
 }
 
-/// The metrics of a plan with another value of a knob; none where that breaks a rule.
+/// The metrics of a plan with another value of a knob; `None` if that breaks a rule.
 fn with(plan: &Plan, knob: KnobId, value: &Value) -> Option<Metrics> {
     let mut design = plan.design().clone();
     design.set(knob, value).ok()?;

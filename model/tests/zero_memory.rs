@@ -17,7 +17,7 @@ const IN_LAYER: &[(&str, &str)] = &[
     ("moe_alltoall_overlap_comm", "true"),
 ];
 
-/// The same with pairs of micro-batches.
+/// The paper's recipe with nothing freed, in pairs of micro-batches.
 const IN_PAIRS: &[(&str, &str)] =
     &[("recompute_granularity", "none"), ("recompute_modules", "none"), ("swap_modules", "none")];
 

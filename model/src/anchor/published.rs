@@ -50,7 +50,7 @@ pub fn comparable_mfu(plan: &Plan, metrics: &Metrics) -> f64 {
 }
 
 /// The published run with the highest MFU on the family of a plan's accelerator, of its kind of
-/// model and width of operands; none where there is none.
+/// model and width of operands; `None` if there is none.
 #[must_use]
 pub fn best(plan: &Plan) -> Option<&'static Best> {
     let of = (plan.accelerator().kernels.family, plan.model_kind(), operand_bits(plan));

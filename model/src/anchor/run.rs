@@ -55,7 +55,7 @@ impl Anchor {
         }
     }
 
-    /// How far the predicted speed was from the measured one: predicted / measured - 1.
+    /// Relative error of the predicted speed: predicted / measured - 1.
     #[must_use]
     pub fn speed_error(&self) -> f64 {
         libm::expm1(self.log_ratio)

@@ -1,4 +1,4 @@
-//! Everything that is said of a run: what the page, the command line and the API share.
+//! Everything that is reported of a run: what the page, the command line and the API share.
 
 use alloc::vec::Vec;
 
@@ -45,7 +45,7 @@ pub struct Assessment {
     pub surface: Surface,
     /// The pinned baseline.
     pub baseline: Option<Costed>,
-    /// What laws say; none without a baseline or without tokens.
+    /// Loss and leverage by the scaling laws; `None` without a baseline or without tokens.
     pub judged: Option<Judged>,
 }
 

@@ -10,7 +10,7 @@ use crate::source::{
 pub struct TrainTokens {
     /// The public name.
     pub name: &'static str,
-    /// What was trained, for people.
+    /// Title of the trained model, for people.
     pub title: &'static str,
     /// Tokens that it was trained on.
     pub tokens: f64,
@@ -48,7 +48,7 @@ pub const fn published_tokens() -> &'static [TrainTokens] {
 pub struct Failures {
     /// The public name.
     pub name: &'static str,
-    /// What was counted, for people.
+    /// Title of the run whose failures were counted, for people.
     pub title: &'static str,
     /// Device-hours between two that stop a run.
     pub device_hours: f64,
@@ -89,7 +89,7 @@ pub const fn published_failures() -> &'static [Failures] {
 /// Published rates of storage that checkpoints go to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Storage {
-    /// What it is, for people.
+    /// Title of the storage, for people.
     pub title: &'static str,
     /// All devices together, GB/s.
     pub gb_per_sec: f64,
@@ -119,7 +119,7 @@ pub const fn published_storage() -> &'static [Storage] {
 /// site of each who answered (checked in Statista's record 1229367 of it).
 pub const PUE_RANGE: [f64; 2] = [1.10, 1.56];
 
-/// Rated power of an accelerator in watts, and who states it; none where nobody does for one device
+/// Rated power of an accelerator in watts, and who states it; `None` if nobody does for one device
 /// as it is counted here.
 #[must_use]
 pub const fn rated_watts(accelerator: AcceleratorId) -> Option<(f64, Source)> {

@@ -10,7 +10,7 @@ use crate::quality::{
     leverage,
 };
 
-/// What laws say of a design beside a baseline.
+/// Results of the scaling laws for a design beside a baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The comparison, or why there is none.
@@ -25,7 +25,7 @@ pub struct Judged {
     pub days_difference: Option<f64>,
 }
 
-/// Judges a design with its budget beside a baseline with its own; none where the design's tokens
+/// Judges a design with its budget beside a baseline with its own; `None` if the design's tokens
 /// aren't known. A baseline without tokens trains on as many.
 #[must_use]
 pub fn judge(own: (&Plan, &Budget), baseline: (&Plan, &Budget)) -> Option<Judged> {
@@ -107,7 +107,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// What laws say after so many tokens of each; none where they see no difference.
+    /// Comparison after these tokens of each; `None` where the laws see no difference.
     fn compare(&self, tokens: f64, base_tokens: f64) -> Result<Option<Comparison>, &'static str> {
         let [shape, base] = [self.own.0, self.baseline.0].map(Shape::new);
         let unique = self.own.0.design().run.unique_tokens;

@@ -21,7 +21,7 @@ pub struct Recovery {
     pub least_interval: f64,
 }
 
-/// What becomes of the wall clock; the four are all of it.
+/// Shares of the wall clock; the four sum to one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratios {
     /// Training that is kept.
@@ -35,7 +35,7 @@ pub struct Ratios {
 }
 
 impl Recovery {
-    /// What becomes of the wall clock with so much training between two checkpoints.
+    /// Shares of the wall clock with this much training between two checkpoints.
     ///
     /// After a restart the first checkpoint is safe after t + d + w, each further one t + d later.
     /// Training goes on for M in the mean; so e^(-(t + d + w)/M) / (1 - e^(-(t + d)/M)) checkpoints

@@ -32,39 +32,39 @@ const RAMP_PARTS: u64 = 4;
 /// Batches that are tried from a part of the whole one on, until one is legal.
 const RAMP_TRIES: u64 = 64;
 
-/// What one run costs.
+/// Budget of one run: time, checkpoints, failures, power and cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Seconds of training alone; none without tokens.
     pub training: Option<f64>,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// How the run recovers; none where failures or the rate of checkpoints aren't known.
+    /// Recovery from failures; `None` if failures or the rate of checkpoints aren't known.
     pub recovery: Option<Recovery>,
     /// Training between two checkpoints, as it is taken.
     pub interval: Option<f64>,
-    /// What becomes of the wall clock.
+    /// Shares of the wall clock.
     pub ratios: Option<Ratios>,
-    /// How equal runs end, in seconds.
+    /// Distribution of the run's duration over equal runs, in seconds.
     pub outcomes: Option<Outcomes>,
     /// Tokens a second with the whole batch.
     pub tokens_per_second: f64,
     /// Power of a device, where it is known.
     pub watts: Option<f64>,
-    /// What more speed, faster checkpoints and the other way to write them would give.
+    /// Gains of more speed, of faster checkpoints and of the other way to write them.
     pub gains: Vec<Gain>,
     /// The least rate of checkpoints with which saving and losing take 1 % of the run, GB/s.
     pub rate_for_99: Option<f64>,
-    /// What spare devices hold out.
+    /// Spare nodes and the time until they are used up.
     pub spares: Option<Spares>,
-    /// What was taken where nothing was said.
+    /// Assumptions made for values that the design doesn't give.
     pub assumed: Vec<String>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
     prices: Prices,
 }
 
-/// What turns days into the rest.
+/// Factors that turn days into device hours, energy and cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prices {
     devices: f64,
@@ -73,7 +73,7 @@ struct Prices {
     pue: f64,
 }
 
-/// What a change is worth over the whole run.
+/// Gain of a change over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// The public name.
@@ -88,7 +88,7 @@ pub struct Gain {
     pub cost: Option<f64>,
 }
 
-/// How long spare devices hold out; each failure takes a node out.
+/// Spare nodes and the time until they are used up: each failure takes a node out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spares {
     /// Nodes that stand by.
@@ -100,7 +100,7 @@ pub struct Spares {
 }
 
 impl Budget {
-    /// The value of a metric; none where something isn't known.
+    /// The value of a metric; `None` if something isn't known.
     #[must_use]
     pub fn get(&self, metric: BudgetMetric) -> Option<f64> {
         let prices = &self.prices;
@@ -267,7 +267,7 @@ fn with(plan: &Plan, metrics: &Metrics, change: impl FnOnce(&mut Design)) -> Opt
     plain(&other, metrics).days()
 }
 
-/// What a point of MFU, twice the rate of checkpoints and the other way to write them are worth.
+/// Gains of a point of MFU, of twice the rate of checkpoints and of the other way to write them.
 fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
     let Some(days) = own.days() else { return Vec::new() };
     let gain = |name, title, other: Option<f64>| {
@@ -298,7 +298,7 @@ fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
 }
 
 /// The least rate of checkpoints, in GB/s, with which goodput at the best interval is this share of
-/// what it is without checkpoints; by halving, as goodput grows with the rate. None where none of
+/// what it is without checkpoints; by halving, as goodput grows with the rate. `None` if none of
 /// up to 10^6 GB/s does.
 fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64) -> Option<f64> {
     let most = libm::exp(-recovery.restart / recovery.between_failures) * share;
@@ -323,7 +323,7 @@ fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64
     Some(libm::exp(high))
 }
 
-/// How long the spare devices of a design hold out.
+/// Spare nodes of a design and the time until they are used up; `None` without a whole node.
 fn spares(design: &Design, recovery: &Recovery) -> Option<Spares> {
     let row = design.cluster.accelerator.row();
     let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node).max(1) as f64;
@@ -335,7 +335,7 @@ fn spares(design: &Design, recovery: &Recovery) -> Option<Spares> {
     })
 }
 
-/// The largest mean of nodes in repair of which at most so many are in repair with 99 %, by
+/// The largest mean of nodes in repair of which at most this many are in repair with 99 %, by
 /// Poisson's distribution.
 fn in_repair(nodes: f64) -> f64 {
     let covered = |mean: f64| {

@@ -11,14 +11,14 @@ pub const RUNS: u64 = 400;
 /// Failures of all runs together, at most: with more the run hardly moves.
 const MAX_FAILURES: u64 = 2_000_000;
 
-/// How equal runs end, in seconds of the wall clock.
+/// Distribution of the duration of equal runs, in seconds of the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcomes {
-    /// Of ten runs one ends earlier.
+    /// First decile: one run of ten ends earlier.
     pub early: f64,
     /// Half of the runs end earlier.
     pub median: f64,
-    /// Of ten runs nine end earlier.
+    /// Ninth decile: nine runs of ten end earlier.
     pub late: f64,
     /// The mean.
     pub mean: f64,
@@ -32,7 +32,7 @@ pub struct Outcomes {
 ///
 /// The gaps between failures are drawn from the exponential distribution by a counter, so that the
 /// same seed gives the same bits everywhere. What lies between two failures is counted and not
-/// stepped through. None where the runs hardly move.
+/// stepped through. `None` if the runs hardly move.
 #[must_use]
 pub fn outcomes(
     recovery: &Recovery,

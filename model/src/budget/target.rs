@@ -1,4 +1,4 @@
-//! What can be asked of a run, and what has to be said of it first.
+//! Targets of a run, and what has to be known of it first.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::design::{Design, KnobId};
 use crate::estimate::Metrics;
 use crate::plan::Plan;
 
-/// What is asked of a run: a metric of its budget, at most or at least so much.
+/// Target of a run: a metric of its budget, and an upper or lower limit for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunTarget {
     /// The metric.
@@ -21,7 +21,7 @@ pub struct RunTarget {
 }
 
 impl RunTarget {
-    /// The metric's value for a design with these metrics of a step; none where the design is
+    /// The metric's value for a design with these metrics of a step; `None` if the design is
     /// illegal or the value isn't known.
     #[must_use]
     pub fn number(&self, design: &Design, metrics: &Metrics) -> Option<f64> {
@@ -35,13 +35,13 @@ impl RunTarget {
         if self.is_most { value <= self.limit } else { value >= self.limit }
     }
 
-    /// How near a value is: more is nearer.
+    /// Order of values by the target: more is nearer.
     #[must_use]
     pub fn nearness(&self, value: f64) -> f64 {
         if self.is_most { -value } else { value }
     }
 
-    /// How far a value is from the limit, as a share of it; zero where it is within.
+    /// Relative distance of a value from the limit; zero within it.
     #[must_use]
     pub fn shortfall(&self, value: f64) -> f64 {
         let ratio = value / self.limit.max(1e-300);

@@ -16,7 +16,7 @@ impl<C: Choice> Set<C> {
     /// None of them.
     pub const EMPTY: Self = Self { bits: 0, choice: core::marker::PhantomData };
 
-    /// Is this value among them?
+    /// Whether this value is among them.
     #[must_use]
     pub fn has(self, value: C) -> bool {
         self.bits & (1 << value.index()) != 0

@@ -24,7 +24,7 @@ pub(super) fn known_name(
     Err(knob.error("unknown_name", detail, nearest))
 }
 
-/// A name is one line that looks like what it is: nothing in it hides or turns what stands around
+/// A name is one line that looks like what it is: nothing in it hides or turns what is around
 /// it, and no table of cells takes it for a formula.
 pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
     if !begins_as_name(text) || text != text.trim() || text == "none" || text.chars().any(is_unseen)
@@ -41,7 +41,7 @@ pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
     Err(knob.error("out_of_range", detail, vec![nearest.trim_end().to_string()]))
 }
 
-/// Is a character no sign of its own: a control, a mark of direction, a space of no width?
+/// Whether a character is invisible: a control, a mark of direction, a space of no width.
 pub(super) fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -39,7 +39,7 @@ const SIZES: [(Size, &str, u64, u64); 8] = [
     (Size::Shared, "moe_shared_expert_intermediate_size", 1, 1_048_576),
 ];
 
-/// What some layers have of their own.
+/// Sizes that some layers have of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clause {
     /// First and last of each row of layers.

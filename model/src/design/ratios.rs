@@ -13,7 +13,7 @@ use crate::knob::Value;
 /// `DeepSeek-V4`, `compress_ratios`; Megatron-Core `csa_compress_ratios`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompressRatios {
-    /// Layer by layer; those of MTP layers may stand behind the model's.
+    /// Layer by layer; those of MTP layers may follow the model's.
     pub layers: Vec<u64>,
 }
 

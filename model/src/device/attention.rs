@@ -144,8 +144,8 @@ impl Device {
         scores + self.elementwise(3.0 * 4.0 * pairs * kept, 3.0).doing(3.0 * pairs * kept)
     }
 
-    /// What attention takes over its work at the cores' full rate: the ramp of each block of
-    /// queries, and blocks that leave cores without one in the last wave.
+    /// Time of attention over its work at the cores' full rate: the ramp of each block of queries,
+    /// and blocks that leave cores idle in the last wave.
     fn attention_losses(&self, attention: &Attention) -> f64 {
         let Attention { heads, rows, keys, kernels, .. } = *attention;
         let ramp = 1.0 + self.attention_ramp_keys * kernels / keys;

@@ -17,7 +17,7 @@ pub(crate) struct Scan {
     pub(crate) widths: [f64; 2],
 }
 
-/// What one pass of a scan does for each chunk.
+/// Work of one pass of a scan for each chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ScanPass {
     /// Products as [C, `d_k`] [`d_k`, C], or as large.
@@ -26,7 +26,7 @@ pub(crate) struct ScanPass {
     pub(crate) values: f64,
     /// Products as [C, `d_k`] [`d_k`, `d_v`], or as large, that wait for no other chunk.
     pub(crate) states: f64,
-    /// The same that wait for the chunk in front.
+    /// Products of that size that wait for the previous chunk.
     pub(crate) carried: f64,
     /// Bytes that a token of a head reads and writes.
     pub(crate) bytes: f64,

@@ -12,7 +12,7 @@ use crate::mlp::Transform;
 use crate::plan::Plan;
 use crate::source::{DERIVED, LORA, MEGATRON};
 
-/// So many layers of so many parameters.
+/// Parameters of this number of equal layers.
 fn layers(name: &str, number: u64, one: Breakdown) -> Breakdown {
     let number_of = Breakdown::given("layers", number as f64, "");
     Breakdown::product(&format!("{number} {name} layers"), "", vec![number_of, one])
@@ -38,7 +38,7 @@ fn layer(on: &Deployment, kind: &LayerKind) -> Breakdown {
         .by(kind.mlp.params_formula(), MEGATRON)
 }
 
-/// What all parameters are made of.
+/// Terms of the sum of all parameters.
 pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
     let backbone = &on.backbone;
@@ -91,7 +91,7 @@ pub(super) fn tokens(plan: &Plan) -> Breakdown {
         .by("global batch x sequence length", DERIVED)
 }
 
-/// Three times the forward FLOPs of so many equal parts.
+/// Three times the forward FLOPs of this many equal parts.
 fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
     let passes = Breakdown::given("passes", 3.0, "")
         .by("the forward, and a backward of twice its FLOPs", MEGATRON);
@@ -99,7 +99,7 @@ fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
     Breakdown::product(name, "FLOP", terms).by("3 x number x forward of one", MEGATRON)
 }
 
-/// What the model FLOPs of a token are made of.
+/// Terms of the model FLOPs of a token.
 pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
     let training = &plan.design().training;

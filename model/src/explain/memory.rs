@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::source::{DERIVED, KORTHIKANTI_2022, ZERO};
 use crate::units::Bytes;
 
-/// What fills a stage at its fullest moment.
+/// Peak memory of a stage and its parts.
 pub(super) fn stage(stage: &StageEstimate) -> Breakdown {
     Breakdown::sum(&format!("stage {}", stage.stage), "bytes", terms(stage))
         .by("sum at its fullest moment", KORTHIKANTI_2022)
@@ -84,8 +84,8 @@ pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     ]
 }
 
-/// What the probability of fitting is read off: how much larger the limit is than the peak, in the
-/// memory that is fuller for its size, and by how much the schedule's formula may be short.
+/// Terms of the probability of fitting: the ratio of the limit to the peak, in the memory that is
+/// fuller for its size, and the possible shortfall of the schedule's formula.
 pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);

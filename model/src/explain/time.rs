@@ -16,7 +16,7 @@ pub(super) fn step(estimate: &Estimate) -> Breakdown {
     Breakdown::sum("step time", "s", step_parts(estimate)).by("sum of its parts", DERIVED)
 }
 
-/// What the time of a step is made of.
+/// Parts of the time of a step.
 pub(super) fn step_parts(estimate: &Estimate) -> Vec<Breakdown> {
     let part = |(part, time): (StepPart, crate::units::Seconds)| {
         let rows: Vec<&Communication> = exchanges(estimate, part).collect();
@@ -70,7 +70,7 @@ fn traffic(row: &Communication, value: f64, unit: &'static str) -> Breakdown {
     Breakdown::given(&name, value, unit).by(&formula, DERIVED)
 }
 
-/// What a metric of traffic is made of: rows for a sum, exposed and all time for a share.
+/// Terms of a metric of traffic: rows for a sum, exposed and all time for a share.
 pub(super) fn traffic_terms<'a>(
     rows: impl Iterator<Item = &'a Communication>,
     metric: MetricId,
@@ -106,7 +106,7 @@ pub(super) fn devices(plan: &Plan) -> Breakdown {
     Breakdown::given("devices", plan.deployment.ranks.world as f64, "")
 }
 
-/// What MFU divides, and by what.
+/// Terms of MFU: model FLOPs over step time, devices and peak.
 pub(super) fn utilisation_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let accelerator = plan.accelerator();
     let peak = Breakdown::given("peak for MFU", plan.peak_for_mfu().get(), "FLOP/s")
@@ -147,7 +147,7 @@ pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
     ]
 }
 
-/// What the planner starts from and what memory holds, beside the mean.
+/// Terms of the load imbalance beside the mean: without a planner, and as memory holds it.
 pub(super) fn imbalance_terms(plan: &Plan) -> Vec<Breakdown> {
     let effect = plan.effect();
     vec![
@@ -157,7 +157,7 @@ pub(super) fn imbalance_terms(plan: &Plan) -> Vec<Breakdown> {
     ]
 }
 
-/// What tokens are dropped by.
+/// Terms of the share of dropped tokens: the capacity factor.
 pub(super) fn drop_terms(plan: &Plan) -> Vec<Breakdown> {
     let factor = plan.design().training.moe_expert_capacity_factor.unwrap_or(1.0);
     vec![Breakdown::given("capacity factor", factor, "")]

@@ -13,7 +13,7 @@ pub struct TokenRows {
     pub row_bytes: f64,
     /// Ranks that a token goes to, its own counted.
     pub copies: f64,
-    /// Of them, those that are other ranks of the domain.
+    /// Copies of a token that go to other ranks of the domain.
     pub leaving: f64,
     /// Further domains that a token goes to.
     pub forwarded: f64,
@@ -27,8 +27,8 @@ pub fn parts_visited(parts: f64, topk: f64) -> f64 {
 }
 
 impl TokenRows {
-    /// Rows of a token with `topk` experts on ranks that lie in so many domains, of which it visits
-    /// `visited` on average.
+    /// Rows of a token with `topk` experts on ranks that lie in this many domains, of which it
+    /// visits `visited` on average.
     #[must_use]
     pub fn spread(topk: f64, ranks: f64, domains: f64, visited: f64) -> Self {
         let reached = (ranks * (visited / domains).min(1.0)).max(1.0);
@@ -68,18 +68,18 @@ pub struct TokenKernel {
     pub start_micros: f64,
     /// Time of a multiprocessor for each rank that a token goes to, in microseconds.
     pub copy_micros: f64,
-    /// The same for each kilobyte of a token.
+    /// Time of a multiprocessor for each kilobyte of a token, in microseconds.
     pub kilobyte_micros: f64,
-    /// The same for each kilobyte and rank that it goes to.
+    /// Time for each kilobyte and rank that it goes to, in microseconds.
     pub copied_kilobyte_micros: f64,
-    /// The same for each kilobyte and further domain that it goes to.
+    /// Time for each kilobyte and further domain that it goes to, in microseconds.
     pub forwarded_kilobyte_micros: f64,
     /// Share of the link's bandwidth that it reaches.
     pub fraction: f64,
 }
 
 impl TokenKernel {
-    /// Time of the kernel on so many multiprocessors over links of this bandwidth.
+    /// Time of the kernel on this many multiprocessors over links of this bandwidth.
     #[must_use]
     pub fn seconds(&self, link: BytesPerSecond, rows: &TokenRows, multiprocessors: f64) -> Seconds {
         let kilobytes = rows.row_bytes / 1e3;

@@ -25,7 +25,7 @@ pub struct OneShot {
 pub struct LowLatency {
     /// Starts of both ways inside a domain.
     pub near_micros: [f64; 2],
-    /// The same over several.
+    /// Starts of both ways across several domains.
     pub far_micros: [f64; 2],
     /// Share of the link's bandwidth that it reaches.
     pub link_share: f64,
@@ -44,7 +44,7 @@ impl SmallKernels {
     /// None.
     pub(super) const NONE: Self = Self { one_shot: None, tokens: None };
 
-    /// An all-reduce that starts in so many microseconds, and DeepEP's kernels.
+    /// An all-reduce that starts in this many microseconds, and DeepEP's kernels.
     ///
     /// # Source
     /// AIConfigurator's all-reduces in a graph: 8.4 us for few bytes on eight A100, 3.4 to 4.2 on

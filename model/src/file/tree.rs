@@ -69,7 +69,7 @@ impl Tree {
         entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// What it is, for an error.
+    /// Kind of the value, for an error message.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -81,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// A scalar as it stands in the file, for an error or to be read as a knob's text.
+    /// A scalar as it is written in the file, for an error or to be read as a knob's text.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Null => "null".to_string(),

@@ -22,8 +22,8 @@ pub const MAX_COMBINED: usize = 3;
 /// Designs from which each further change starts.
 const BEAM: usize = 8;
 
-/// Of the best by closed forms of each number of changes, so many are estimated as the design is
-/// timed.
+/// Number of designs, of each number of changes, that are estimated as the design is timed: the
+/// best by closed forms.
 const TIMED: usize = 6;
 
 /// A gain in throughput below this share isn't worth a change.
@@ -32,7 +32,7 @@ const MIN_GAIN: f64 = 0.002;
 /// A part of the step below this share isn't worth a line.
 const MIN_LOSS: f64 = 0.02;
 
-/// Changes that are told for a loss, at most.
+/// Maximum number of changes that are listed for a loss.
 const MAX_MOVERS: usize = 3;
 
 /// A design some changes away from the one at hand.
@@ -40,9 +40,9 @@ const MAX_MOVERS: usize = 3;
 pub struct Change {
     /// The changed design.
     pub design: Design,
-    /// How many things differ.
+    /// Number of knobs that differ.
     pub steps: usize,
-    /// What it is predicted to do, timed as the design at hand.
+    /// Predicted metrics, timed as the design at hand.
     pub metrics: Metrics,
 }
 
@@ -68,7 +68,7 @@ pub struct Loss {
     pub movers: Vec<Change>,
 }
 
-/// What would help a design.
+/// Advice for a design: the changes that help it, and the losses of its step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advice {
     /// The fastest that fits with one change, with two, and with three, where one more brings more.
@@ -77,7 +77,7 @@ pub struct Advice {
     pub losses: Vec<Loss>,
 }
 
-/// What would help a plan: its strategy alone changes.
+/// Advice for a plan: changes of its strategy alone.
 ///
 /// Neighbours are estimated by closed forms where there are any; the best eight with one change are
 /// changed once more, and once more. The best six of each number are estimated as the plan is
@@ -89,8 +89,9 @@ pub fn advice(plan: &Plan, now: &Estimate) -> Advice {
     Advice { changes: hand.changes(&rounds, now), losses: hand.losses(&rounds, now) }
 }
 
-/// What makes a plan fit that doesn't, what costs least MFU first: changes of its strategy,
-/// one to three together, single knobs, and the fastest set of recomputation and swapping.
+/// Changes that make a plan fit that doesn't, those that cost least MFU first: changes of its
+/// strategy, one to three together, single knobs, and the fastest set of recomputation and
+/// swapping.
 #[must_use]
 pub fn remedies(plan: &Plan, verdict: &Verdict) -> Vec<Change> {
     let mut hand = AtHand::new(plan);
@@ -231,7 +232,8 @@ impl<'a> AtHand<'a> {
         best
     }
 
-    /// Of each number of changes the fastest that fit, each of other knobs than those before it.
+    /// Fastest changes that fit, of each number of changes, each of other knobs than those before
+    /// it.
     fn fitting(&mut self, rounds: &[Vec<Screened>]) -> Vec<Change> {
         let mut all: Vec<Change> = Vec::new();
         let mut known: Vec<KnobSet> = Vec::new();

@@ -10,7 +10,7 @@ use crate::estimate::Metrics;
 /// Designs of an answer, at most: three with a name and seven others.
 pub const MAX_DESIGNS: usize = 10;
 
-/// What a search is at.
+/// Phase of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It looks at every legal grid of degrees.
@@ -25,10 +25,10 @@ pub enum Phase {
     Done,
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// What it is at.
+    /// Present phase.
     pub phase: Phase,
     /// The share of its work that is done, an estimate that never falls.
     pub share: f64,
@@ -39,20 +39,19 @@ pub struct Progress {
 /// A design of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recommendation {
-    /// What it is best at; none for the others.
+    /// Goal that the design is best at; `None` for the others.
     pub label: Option<Goal>,
     /// The design, timed by simulation.
     pub design: Design,
-    /// What it is predicted to do.
+    /// Predicted metrics.
     pub metrics: Metrics,
     /// Why it is here, in lines for people.
     pub why: Vec<String>,
-    /// What keeps it from being faster, in a line.
+    /// Bottleneck: what keeps the design from being faster, in a line.
     pub binds: String,
     /// The share of the memory that is free at its peak.
     pub margin: f64,
-    /// How much slower than the fastest it is, as a share; zero where it is faster by what few runs
-    /// have.
+    /// Lag behind the fastest design, as a share; zero if it is faster by what few runs have.
     pub behind: f64,
     /// The knobs that few runs have as it has them, and the design at hand neither.
     pub unusual: Vec<KnobId>,
@@ -64,7 +63,7 @@ pub struct RuledOut {
     /// A rule's name, `memory`, `slower_than_found`, or `less_promising` where it wasn't looked at
     /// closer.
     pub reason: String,
-    /// How many combinations of degrees, micro-batch, chunks and schedule.
+    /// Number of combinations of degrees, micro-batch, chunks and schedule.
     pub designs: u64,
 }
 
@@ -73,9 +72,9 @@ pub struct RuledOut {
 pub struct Miss {
     /// The design that comes nearest.
     pub design: Design,
-    /// What it is predicted to do.
+    /// Predicted metrics.
     pub metrics: Metrics,
-    /// What it misses and by how much, in lines for people.
+    /// Limits and targets that the design misses and by how much, in lines for people.
     pub misses: Vec<String>,
     /// Whether more devices were tried: for the layout of a machine, once all else is done.
     pub tried_devices: bool,
@@ -83,20 +82,20 @@ pub struct Miss {
     pub fewest_devices: Option<u64>,
 }
 
-/// What a search has found.
+/// Answer of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The named designs, that of the query's goal first, and others; empty where nothing fits.
     pub designs: Vec<Recommendation>,
     /// Where nothing does: what comes nearest.
     pub miss: Option<Miss>,
-    /// The design at hand, simulated; none where it breaks rules.
+    /// The design at hand, simulated; `None` if it breaks rules.
     pub at_hand: Option<Metrics>,
-    /// The size that was asked for: the knob and its value. The designs have it.
+    /// The requested size: the knob and its value. The designs have it.
     pub size: Option<(KnobId, u64)>,
-    /// What it would take to be faster, in lines for people.
+    /// Changes of machine or batch that would make it faster, in lines for people.
     pub for_more: Vec<String>,
-    /// What was ruled out, and why, the most first.
+    /// Designs ruled out by reason, the most first.
     pub ruled_out: Vec<RuledOut>,
     /// Combinations of degrees, micro-batch, chunks and schedule that there are.
     pub space: u64,

@@ -24,7 +24,7 @@ pub(super) enum Saver {
     Recompute(RecomputeModule),
     ZeroMemory(ZeroMemory),
     Swap(SwapModule),
-    /// So many quarters of the layers, where there is one stage.
+    /// Quarters of the layers whose activations are offloaded, where there is one stage.
     Offload(u64),
     Shard(ShardingStrategy),
 }
@@ -63,13 +63,13 @@ impl Closed {
         Some(Self { design, metrics, is_settled: false })
     }
 
-    /// What it is worth to who asks.
+    /// Value of the design to the search, in tokens per second.
     pub(super) fn worth(&self, space: &Space) -> f64 {
         space.worth(&self.design, &self.metrics)
     }
 }
 
-/// How full a design may make its memory: a share of the limit.
+/// Share of the memory limit that a design may fill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Room(pub(super) f64);
 
@@ -79,7 +79,7 @@ impl Room {
     }
 }
 
-/// How full the fuller memory is over what it may be; above 1 where the host's is too small.
+/// Fill of the fuller memory, over its limit; above 1 where the host's is too small.
 pub(super) fn pressure(metrics: &Metrics) -> f64 {
     let device = metrics.memory_peak / metrics.memory_limit;
     if metrics.fits || device > 1.0 { device } else { 1.0 + device }
@@ -154,7 +154,7 @@ impl<'a> Fitting<'a> {
         Self { space, savers, evaluated: 0, worth: 0.0, alike: false, order: None }
     }
 
-    /// The same for designs that differ in their schedule alone, where little time is to be spent.
+    /// Fitting of designs that differ in their schedule alone, where little time is to be spent.
     pub(super) fn alike(space: &'a Space, savers: &'a [Saver]) -> Self {
         Self { alike: true, ..Self::new(space, savers) }
     }
@@ -253,7 +253,7 @@ impl<'a> Fitting<'a> {
         ranked.into_iter().map(|(_, saver)| saver).collect()
     }
 
-    /// The same without savers that turned out not to be needed, the dearest first.
+    /// The design without savers that turned out not to be needed, the dearest first.
     fn without_idle(
         &mut self,
         estimator: &mut Estimator,
@@ -282,7 +282,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// The fewest whole layers of each stage with which it fits; with all of them and savers beside
-    /// where these alone aren't enough. None where layers aren't freed, or nothing is gained.
+    /// where these alone aren't enough. `None` if layers aren't freed, or nothing is gained.
     fn with_layers(
         &mut self,
         estimator: &mut Estimator,
@@ -302,7 +302,7 @@ impl<'a> Fitting<'a> {
         }
         let design = &light.design;
         let stages = design.parallel.pipeline_model_parallel_size;
-        // In steps that the framework can be told.
+        // In steps that the framework can express.
         let step = self.space.step_of_layers(design);
         let most = crate::layout::slots(design).div_ceil(stages).div_ceil(step);
         let (mut low, mut high, mut best) = (0, most, all);

@@ -26,10 +26,10 @@ use crate::violation::Violation;
 /// Places of each model that don't fit and are looked at for others, at most.
 const UNFIT: usize = 8;
 
-/// How much of its promise a place counts that didn't fit.
+/// Factor on the promise of a place whose designs didn't fit.
 const UNFIT_SHARE: f64 = 0.97;
 
-/// The same of a place that promised too little to be looked at closer.
+/// Factor on the promise of a place that promised too little to be looked at closer.
 const REST_SHARE: f64 = 0.5;
 
 /// Strategies of each model that are taken over, at most.
@@ -41,13 +41,13 @@ const MAX_STARTS: usize = 24;
 /// Places that a search looks at, at most.
 const MAX_PLACES: usize = 2_000;
 
-/// Of these the ones that it looks at before it looks closer at any.
+/// Number of places that it looks at before it looks closer at any.
 const FIRST_PLACES: usize = 480;
 
 /// Places that are bounded at once behind these.
 const BOUNDED_AT_ONCE: usize = 16;
 
-/// How much of everything a search looks at.
+/// Limits of a search that a guide leads.
 const REACH: Reach = Reach {
     at_once: 2,
     expanded: 16,
@@ -71,7 +71,7 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// What a whole search of one model tells; nothing of one that no layout trains.
+    /// Guide from a whole search of one model; empty for a model that no layout trains.
     #[must_use]
     pub fn of(query: &Query, pool: &impl Pool) -> Self {
         let mut walk = Walk::new(query);
@@ -98,7 +98,7 @@ impl Guide {
         Self { places, starts }
     }
 
-    /// What some searches tell together.
+    /// Guide that merges those of several searches.
     #[must_use]
     pub fn merged(all: impl Iterator<Item = Self>) -> Self {
         let mut shares: BTreeMap<Place, f64> = BTreeMap::new();
@@ -212,14 +212,14 @@ fn put_unfit_last(places: &mut Vec<Screened>) {
     rank::sort(places, |it| [f64::from(u8::from(it.least > 1.0)), 0.0]);
 }
 
-/// What came of a search for one strategy.
+/// Result of a search for one strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
     /// The fastest design that fits with [`super::MIN_SPARE`] and reaches the targets, simulated.
     pub best: Option<(Design, Metrics)>,
     /// Estimates by closed forms.
     pub evaluated: u64,
-    /// Of these the ones that were simulated as well.
+    /// Designs that were simulated as well.
     pub simulated: u64,
     /// Combinations that a bound or a rule discarded without an estimate.
     pub cut: u64,

@@ -16,17 +16,17 @@ use crate::estimate::Metrics;
 use crate::estimator::Estimator;
 use crate::framework::STRATEGY;
 
-/// How much slower than the fastest the safest may be.
+/// Largest lag of the safest design behind the fastest, as a share of the speed.
 pub(super) const SAFEST: f64 = 0.05;
 
-/// How much slower than the fastest the simplest may be.
+/// Largest lag of the simplest design behind the fastest, as a share of the speed.
 pub(super) const SIMPLEST: f64 = 0.10;
 
-/// What one overlap that must hold weighs against memory to spare, as a share of the memory.
+/// Weight of one overlap that must hold against memory to spare, as a share of the memory.
 const OVERLAP: f64 = 0.01;
 
-/// The same of what few runs have had: the error of a peak, of which half are within it
-/// ([`crate::calibration::MEMORY_SPREAD`]).
+/// Weight of one unusual knob against memory to spare: the error of a peak, of which half are
+/// within it ([`crate::calibration::MEMORY_SPREAD`]).
 const DOUBT: f64 = 0.15;
 
 /// A gain in speed that isn't worth a knob.
@@ -94,7 +94,7 @@ pub(super) fn is_faster(walk: &Walk, one: &Simulated, named: &[Simulated]) -> bo
     named.first().is_some_and(|fastest| worth(one) > worth(fastest) * (1.0 + IDLE))
 }
 
-/// The same without knobs that bring nothing.
+/// The design without knobs that bring nothing.
 fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
     let mut least = best.metrics.tokens_per_second * (1.0 - IDLE);
     loop {
@@ -144,12 +144,12 @@ fn is_closed(design: &Design) -> Design {
     closed
 }
 
-/// How much there is to set up: knobs that aren't neutral, an unusual one three times.
+/// Complexity of a design: knobs that aren't neutral, an unusual one counted three times.
 fn settings(space: &Space, design: &Design) -> usize {
     complexity(design) + 2 * space.doubts(design) as usize
 }
 
-/// How safe a design is: the memory to spare, less what must hold for its number.
+/// Safety of a design: the memory to spare, less the weights of its overlaps and unusual knobs.
 fn safety(space: &Space, design: &Design, metrics: &Metrics) -> f64 {
     spare(metrics) - OVERLAP * overlaps(design) as f64 - DOUBT * space.doubts(design)
 }
@@ -246,7 +246,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
     })
 }
 
-/// The same by simulation, as long as it stays within this speed.
+/// The design without knobs that it doesn't need to stay within this speed, by simulation.
 fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: f64) -> Simulated {
     loop {
         let steps = plainer(walk, &best.design);
@@ -264,7 +264,7 @@ fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: 
 }
 
 /// A design with knobs back at neutral values while closed forms say that it stays fast enough and
-/// fits; and how many were estimated. None where it is too slow from the start.
+/// fits; and how many were estimated. `None` if it is too slow from the start.
 fn stripped(
     walk: &Walk,
     estimator: &mut Estimator,

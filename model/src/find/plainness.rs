@@ -19,9 +19,9 @@ const UNUSUAL: [KnobId; 6] = [
 ];
 
 impl Space {
-    /// What a design is worth to who asks, in tokens per second: its speed, less the error of a
-    /// pair of alike designs for each doubt. So an unusual knob has to win by more than the
-    /// model's own error between two designs (the median of [`PAIR_SPREAD`], 7 %).
+    /// Value of a design to the search, in tokens per second: its speed, less the error of a pair
+    /// of alike designs for each doubt. So an unusual knob has to win by more than the model's own
+    /// error between two designs (the median of [`PAIR_SPREAD`], 7 %).
     pub(super) fn worth(&self, design: &Design, metrics: &Metrics) -> f64 {
         metrics.tokens_per_second * libm::exp(-PAIR_SPREAD.half[1] * self.doubts(design))
     }

@@ -6,7 +6,7 @@ use crate::estimator::Estimator;
 
 /// Threads that evaluate designs. The order of results is that of the items.
 pub trait Pool {
-    /// What `work` makes of each item, with an estimator of its thread.
+    /// Results of `work` for each item, with an estimator of its thread.
     fn map<T: Sync, R: Send>(
         &self,
         items: &[T],

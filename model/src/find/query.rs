@@ -1,4 +1,4 @@
-//! What a search is asked: the goal, the question, the targets, and what stays.
+//! Input of a search: the goal, the question, the targets, and what stays.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -31,7 +31,7 @@ pub fn spare(metrics: &Metrics) -> f64 {
     1.0 - metrics.memory_peak / metrics.memory_limit
 }
 
-/// What the first design of an answer is best at.
+/// Goal: the quality that the first design of an answer is best in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The highest lower end of the 50 % range of tokens per second.
@@ -58,7 +58,7 @@ impl Goal {
     }
 }
 
-/// What is asked of the machine.
+/// Question about the machine: a layout for it, or an extreme size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Question {
     /// The best layout of the design as it is.
@@ -99,7 +99,7 @@ pub enum Target {
     AtMost(MetricId, f64),
     /// At least this share of the memory is free at the peak.
     Spare(f64),
-    /// At most so many devices; of the question for the fewest.
+    /// At most this many devices; of the question for the fewest.
     Devices(u64),
     /// A number of the run's budget is within a limit.
     Run(RunTarget),
@@ -141,7 +141,7 @@ impl Target {
         }
     }
 
-    /// How far a design with these metrics is from it, as a share of it; zero where it is reached.
+    /// Relative shortfall of a design with these metrics from the target; zero where it is reached.
     pub(super) fn shortfall(&self, design: &Design, metrics: &Metrics) -> f64 {
         let short = match *self {
             Self::AtLeast(metric, least) => 1.0 - number(metrics, metric) / least.max(1e-300),
@@ -182,20 +182,20 @@ impl core::fmt::Display for Target {
     }
 }
 
-/// What is searched.
+/// Input of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// The model, the machine and the batch; its strategy is the design at hand.
     pub design: Design,
-    /// What the first design is best at.
+    /// Quality that the first design is best in.
     pub goal: Goal,
-    /// What is asked of the machine.
+    /// Question about the machine.
     pub question: Question,
     /// Knobs of the strategy that stay as they are.
     pub keep: KnobSet,
-    /// What every proposed design must reach.
+    /// Targets that every proposed design must reach.
     pub targets: Vec<Target>,
-    /// Whether everything counts, also what the design's framework can't be told.
+    /// Whether everything counts, also what the design's framework can't express.
     pub any_schedule: bool,
 }
 
@@ -234,7 +234,7 @@ impl Query {
         all.filter(|it| *it == own || self.any_schedule || can_shard(&self.design, *it)).collect()
     }
 
-    /// What the framework can be told.
+    /// Strategy values that the framework's arguments can express.
     pub(super) fn words(&self) -> Vocabulary {
         if self.any_schedule { Vocabulary::any() } else { Vocabulary::of(&self.design) }
     }
@@ -254,7 +254,7 @@ impl Query {
         })
     }
 
-    /// What a question needs to have an answer and lacks, in a line for people.
+    /// Text of what a question needs to have an answer and lacks, in a line for people.
     #[must_use]
     pub fn missing(&self) -> Option<&'static str> {
         let bounds_time =

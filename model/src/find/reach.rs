@@ -1,6 +1,6 @@
 //! How far a walk goes.
 
-/// How much of everything a walk looks at, at most.
+/// Limits of what a walk looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     /// Places that are expanded at once, before what they found cuts others.
@@ -14,7 +14,7 @@ pub(super) struct Reach {
     pub(super) thrifty: bool,
     /// Designs by closed forms that are refined.
     pub(super) refined: usize,
-    /// Of these the ones whose layout is chosen anew.
+    /// Refined designs whose layout is chosen anew.
     pub(super) balanced: usize,
     /// Rounds of refinement by closed forms.
     pub(super) rounds: usize,
@@ -27,7 +27,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Of a whole search.
+    /// Limits of a whole search.
     pub(super) const WHOLE: Self = Self {
         at_once: 48,
         expanded: 240,

@@ -30,7 +30,7 @@ fn gib(bytes: crate::units::Bytes) -> String {
 /// The share of a speed that nobody would call a difference.
 const NO_DIFFERENCE: f64 = 0.0005;
 
-/// How much faster or slower one is than the design that was asked about.
+/// Speed of a design against the current one, in words.
 fn against(one: &Metrics, at_hand: &Metrics) -> String {
     let gain = one.tokens_per_second_per_device / at_hand.tokens_per_second_per_device - 1.0;
     if gain.abs() < NO_DIFFERENCE {
@@ -94,8 +94,8 @@ pub(super) fn why(
     lines
 }
 
-/// What a less usual design would bring, where one is faster than the fastest plain one, and
-/// what the fastest has that is unusual.
+/// Lines on unusual knobs: what a less usual design would bring, where one is faster than the
+/// fastest plain one, and which unusual knobs the fastest has.
 pub(super) fn plainness(walk: &Walk, fastest: &Simulated) -> Vec<String> {
     let named = |design: &Design| {
         let labels: Vec<&str> = walk.space.unusual(design).map(|knob| knob.knob().label).collect();
@@ -138,8 +138,8 @@ pub(super) fn degrees(design: &Design) -> String {
     texts.join(", ")
 }
 
-/// What keeps a design from being faster: the memory, where some design that doesn't fit would be
-/// faster; else the largest part of its step beyond the ideal.
+/// Bottleneck of a design: the memory, where some design that doesn't fit would be faster; else the
+/// largest part of its step beyond the ideal.
 pub(super) fn binds(walk: &Walk, one: &Simulated) -> String {
     let Ok(plan) = Plan::new(&one.design) else { return String::new() };
     let step = estimate(&plan).step;
@@ -155,8 +155,8 @@ pub(super) fn binds(walk: &Walk, one: &Simulated) -> String {
     text
 }
 
-/// How much faster a design could be with more memory at most, and how full it would make today's
-/// for two thirds of that; none where it isn't worth a line.
+/// Largest gain in speed with more memory, and how full it would make today's for two thirds of
+/// that; `None` if it isn't worth a line.
 fn more_memory(walk: &Walk, now: &Metrics) -> Option<(f64, f64)> {
     let best = walk.closed.first().map_or(now.tokens_per_second, |best| {
         best.metrics.tokens_per_second.max(now.tokens_per_second)
@@ -172,7 +172,7 @@ fn more_memory(walk: &Walk, now: &Metrics) -> Option<(f64, f64)> {
     Some((gain, full))
 }
 
-/// What it would take for the fastest design to be faster.
+/// Lines on changes that would make the fastest design faster: memory, batch, links.
 pub(super) fn for_more(walk: &Walk, fastest: &Simulated) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((gain, full)) = more_memory(walk, &fastest.metrics) {
@@ -206,7 +206,7 @@ pub(super) fn for_more(walk: &Walk, fastest: &Simulated) -> Vec<String> {
     lines
 }
 
-/// What a design misses, and by how much.
+/// Lines on the limits and targets that a design misses, and by how much.
 pub(super) fn misses(walk: &Walk, targets: &[Target], nearest: &Simulated) -> Vec<String> {
     let Simulated { design, metrics } = nearest;
     let mut lines = Vec::new();

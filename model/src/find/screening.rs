@@ -12,11 +12,11 @@ use crate::units::Seconds;
 /// Variants of a place that are made to fit, at most.
 const MAX_FITTED: usize = 16;
 
-/// How much slower than the best of the closed forms a design may be to be looked at closer: what
-/// the simulation may add to the one and not to the other.
+/// Largest lag behind the best of the closed forms at which a design is looked at closer: what the
+/// simulation may add to the one and not to the other.
 pub(super) const SLACK: f64 = 0.04;
 
-/// Of these with the same degrees, at most.
+/// Maximum number of such designs with the same degrees.
 pub(super) const MAX_ALIKE: usize = 2;
 
 /// A place with the least time that any of its designs takes.
@@ -27,13 +27,13 @@ pub(super) struct Screened {
     pub(super) bound: f64,
     /// Tokens per second that the best of its designs is likely to reach.
     pub(super) promise: f64,
-    /// How full its memory is with everything saved, over what it may be.
+    /// Fill of its memory with everything saved, over the allowed share of the limit.
     pub(super) least: f64,
     /// Combinations of chunks, schedule and pairs there.
     pub(super) variants: u64,
 }
 
-/// What was seen of some degrees.
+/// Screening result of some degrees.
 pub(super) struct Seen {
     pub(super) places: Vec<Screened>,
     pub(super) ruled_out: Vec<(&'static str, u64)>,
@@ -85,7 +85,7 @@ pub(super) fn screened(
     seen
 }
 
-/// What is seen of one place, where something as fast as this is known.
+/// Screening result of one place, against the speed of the best design known.
 pub(super) fn screened_place(
     space: &Space,
     savers: &[Saver],
@@ -121,8 +121,8 @@ pub(super) fn screened_place(
     seen
 }
 
-/// How much more memory the plainest schedule may need, with everything saved, than the one that
-/// needs least.
+/// Memory that the plainest schedule may need, with everything saved, over that of the schedule
+/// that needs least.
 const MIN_SLACK: f64 = 1.1;
 
 /// The share of exposed communication that pairs and hierarchy usually hide.
@@ -164,7 +164,7 @@ impl Screened {
     }
 }
 
-/// What became of the variants of a place.
+/// Results for the variants of a place.
 pub(super) struct Expanded {
     pub(super) closed: Vec<Closed>,
     pub(super) unfitting: Vec<(f64, f64)>,
@@ -235,8 +235,8 @@ mod tests {
     use crate::find::search::Simulated;
     use crate::find::tuning::neighbours;
 
-    /// What a bound says of a place holds for every variant there, for each neighbour of those, and
-    /// for both when they are simulated.
+    /// The bound of a place holds for every variant there, for each neighbour of those, and for
+    /// both when they are simulated.
     fn holds(preset: &str, every: usize) -> usize {
         let query = Query::new(Design::from_preset(preset).expect("a preset"));
         let space = Space::laid_out(&query);

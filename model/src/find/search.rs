@@ -24,13 +24,14 @@ const SCREENED_AT_ONCE: usize = 256;
 /// Why a place isn't looked at closer that might be faster than what is found.
 pub(super) const LESS_PROMISING: &str = "less_promising";
 
-/// The same where it is only asked if anything works.
+/// Maximum number of places that are expanded where a size is only tested for any design that
+/// works.
 const MAX_EXPANDED_TO_ASK: usize = 96;
 
 /// Places that are looked at closer where nothing fits.
 const NEAREST: usize = 24;
 
-/// How far a simulation may be from its closed form in a target's favour.
+/// Factor by which a simulation may differ from its closed form in a target's favour.
 const DRIFT: f64 = 1.15;
 
 /// A design with what the simulation says of it.
@@ -50,7 +51,7 @@ impl Simulated {
     }
 }
 
-/// What is being done.
+/// Stage of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Screen,
@@ -69,7 +70,7 @@ pub(super) struct Walk {
     pub(super) room: Room,
     targets: Vec<Target>,
     pub(super) reach: Reach,
-    /// Whether it is only asked if anything works.
+    /// Whether it only tests if anything works.
     pub(super) only_asks: bool,
     pub(super) stage: Stage,
     degrees: Vec<Degrees>,
@@ -142,7 +143,7 @@ impl Walk {
         }
     }
 
-    /// What it is at.
+    /// Phase of the search that the stage belongs to.
     pub(super) fn phase(&self) -> Phase {
         match self.stage {
             Stage::Screen => Phase::Screening,
@@ -295,7 +296,7 @@ impl Walk {
         cut.map(|(_, designs)| designs).sum()
     }
 
-    /// What comes nearest to fitting, where nothing does: the places that need least.
+    /// Designs nearest to fitting, where none fits: those of the places that need least memory.
     fn nearest(&mut self, pool: &impl Pool) -> Vec<Closed> {
         let mut places: Vec<Screened> = self.screened.clone();
         rank::sort(&mut places, |it| [it.least, 0.0]);
@@ -475,7 +476,7 @@ impl Walk {
         starts
     }
 
-    /// Whether a simulated design fits with the room that is asked for, and reaches the targets.
+    /// Whether a simulated design fits with the requested room, and reaches the targets.
     pub(super) fn reaches(&self, one: &Simulated) -> bool {
         let Simulated { design, metrics } = one;
         self.room.holds(metrics)

@@ -46,7 +46,7 @@ pub(super) struct Sizing {
 }
 
 impl Sizing {
-    /// What a query asks beside the layout.
+    /// Search for the size that a query asks for; `None` for a layout alone.
     pub(super) fn new(query: &Query) -> Option<Self> {
         let design = &query.design;
         let (knob, next) = match query.question {
@@ -88,7 +88,7 @@ impl Sizing {
         }
     }
 
-    /// How far it is, roughly: sizes double some times, then come those between.
+    /// Rough share of the work that is done: sizes double some times, then come those between.
     pub(super) fn share(&self) -> f64 {
         let tried = self.tried as f64;
         tried / (tried + 8.0)
@@ -125,7 +125,7 @@ impl Sizing {
         false
     }
 
-    /// What follows from a size that works or doesn't.
+    /// Updates the range of sizes after one that works or doesn't.
     fn judge(&mut self, size: u64, works: bool) {
         let smallest = self.knob == KnobId::num_devices;
         if smallest && !self.doubles && self.bisects() {
@@ -241,7 +241,7 @@ fn doubling(first: u64, most: u64) -> Vec<u64> {
     (0..).map(|two| first << two).take_while(|size| *size <= most).collect()
 }
 
-/// The query at another size; none where the knob doesn't take it.
+/// The query at another size; `None` if the knob doesn't take it.
 pub(super) fn sized(query: &Query, knob: KnobId, size: u64) -> Option<Query> {
     let mut query = query.clone();
     query.question = Question::Layout;

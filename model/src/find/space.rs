@@ -48,7 +48,7 @@ pub(super) struct Degrees {
     pub(super) etp: u64,
 }
 
-/// How stages are cut and what runs beside what.
+/// Cut of the stages, schedule and overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     pub(super) chunks: u64,
@@ -66,7 +66,8 @@ pub(super) struct Place {
     pub(super) micro_batch: u64,
 }
 
-/// How layers are cut into chunks, as the framework is told it: neither is an even cut.
+/// Cut of the layers into chunks, as the framework's options express it; without either it is an
+/// even cut.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cut {
     layout: Option<Layout>,
@@ -80,17 +81,17 @@ impl Cut {
     }
 }
 
-/// What is searched, with everything that all of its designs share.
+/// Space of a search, with everything that all of its designs share.
 #[derive(Debug)]
 pub(super) struct Space {
     /// The design with what is freed at its neutral value, timed by closed forms.
     pub(super) base: Design,
     pub(super) free: KnobSet,
-    /// The design as it was asked about.
+    /// The design at hand.
     pub(super) at_hand: Design,
-    /// What the framework can be told.
+    /// Strategy values that the framework's arguments can express.
     pub(super) words: Vocabulary,
-    /// The cut of so many stages with so many chunks each.
+    /// The cut of this many stages with this many chunks each.
     cuts: BTreeMap<(u64, u64, bool), Cut>,
 }
 
@@ -106,7 +107,7 @@ impl Space {
         }
     }
 
-    /// The same with the layout of every place.
+    /// Space with the layout of every place.
     pub(super) fn laid_out(query: &Query) -> Self {
         let mut space = Self::new(query);
         space.lay_out(None);
@@ -125,7 +126,7 @@ impl Space {
         self.lay_out_each(plan, &self.stages());
     }
 
-    /// The same for the stages of these places alone.
+    /// Chooses the layouts for the stages of these places alone.
     pub(super) fn lay_out_stages(&mut self, plan: Option<&Plan>, places: &[Place]) {
         let mut stages: Vec<u64> = places.iter().map(|place| place.degrees.pp).collect();
         stages.sort_unstable();
@@ -151,7 +152,7 @@ impl Space {
         }
     }
 
-    /// Whether so many stages with so many chunks are cut already.
+    /// Whether this many stages with this many chunks are cut already.
     pub(super) fn has_cut(&self, pp: u64, each: u64, method: Method) -> bool {
         self.cuts.contains_key(&(pp, each, is_folded(method)))
     }
@@ -167,7 +168,7 @@ impl Space {
         }
     }
 
-    /// The cut of so many stages; none where layers spread evenly without one.
+    /// The cut of this many stages; `None` if layers spread evenly without one.
     fn cut_of(&self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) -> Option<Cut> {
         if pp == 1 {
             return None;
@@ -230,7 +231,7 @@ impl Space {
             && pp <= slots
     }
 
-    /// Whether a design has what is kept, and all else can be told to the framework.
+    /// Whether a design has what is kept, and the framework can express all else.
     pub(super) fn keeps(&self, design: &Design) -> bool {
         let kept = STRATEGY.without(&self.free);
         (kept.is_empty() || !self.at_hand.differences(design).meets(&kept))
@@ -238,12 +239,12 @@ impl Space {
             && !(self.words.is_released() && rules::is_cautioned(design))
     }
 
-    /// Whether the framework can be told what a design has of a knob.
+    /// Whether the framework can express a design's value of a knob.
     pub(super) fn can_say(&self, design: &Design, knob: KnobId) -> bool {
         self.words.says(design, knob)
     }
 
-    /// Whole layers of a stage by which the numbers differ that the framework can be told.
+    /// Whole layers of a stage by which the numbers differ that the framework can express.
     pub(super) fn step_of_layers(&self, design: &Design) -> u64 {
         if self.words.is_any() { 1 } else { layers_told_by(design) }
     }
@@ -262,7 +263,7 @@ impl Space {
         if self.is_free(knob) { free.collect() } else { Vec::from([own]) }
     }
 
-    /// The same of a degree of parallelism, thinned out where there are many.
+    /// Values of a degree of parallelism, thinned out where there are many.
     fn degree(&self, knob: KnobId, own: u64, free: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut values = self.values(knob, own, free);
         if values.len() > MAX_VALUES {
@@ -288,7 +289,7 @@ impl Space {
     }
 
     /// Every set of degrees that divides the world; and how many combinations don't, with each of
-    /// so many micro-batches, by the rule that they break.
+    /// this many micro-batches, by the rule that they break.
     pub(super) fn degrees(&self, micro_batches: usize) -> (Vec<Degrees>, Vec<(&'static str, u64)>) {
         let (own, base) = (&self.at_hand.parallel, &self.base);
         let tps = self.degree(
@@ -411,7 +412,7 @@ impl Space {
         ];
         for (knob, wanted) in wanted {
             if self.is_free(knob) {
-                // Whatever else a flag needs is told by the rules.
+                // Whatever else a flag needs is checked by the rules.
                 let on = wanted && !blocked && self.ships_in(design, knob);
                 let _ = design.set(knob, &Value::Flag(on));
             }

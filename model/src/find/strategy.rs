@@ -24,7 +24,7 @@ pub(super) fn complexity(design: &Design) -> usize {
     STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
 }
 
-/// The schedules that a search goes through: those that the framework can be told.
+/// The schedules that a search goes through: those that the framework can express.
 /// V-half and V-min have no closed form to be found by, and GPipe holds more than 1F1B and is no
 /// faster.
 pub(super) fn methods(design: &Design, words: &Vocabulary) -> Vec<Method> {

@@ -114,7 +114,7 @@ fn recomputed(space: &Space, savers: &[Saver], design: &Design, found: &mut Vec<
     found.push(whole_layers(design, Some(fewest)));
 }
 
-/// The same with other numbers of whole layers.
+/// Neighbours with other numbers of fully recomputed layers.
 fn whole(space: &Space, design: &Design, found: &mut Vec<Design>) {
     let memory = &design.memory;
     let stages = design.parallel.pipeline_model_parallel_size;

@@ -26,7 +26,7 @@ const OF_VARIANTS: KnobSet = KnobSet::of(&[
 ]);
 
 impl Space {
-    /// The most chunks of a stage, where there are so many stages.
+    /// The most chunks of a stage, where there are this many stages.
     pub(super) fn most_chunks(&self, pp: u64) -> u64 {
         self.chunks(pp).into_iter().max().unwrap_or(1)
     }
@@ -41,7 +41,7 @@ impl Space {
         self.values(KnobId::virtual_pipeline_model_parallel_size, own, (1..=most).filter(is_found))
     }
 
-    /// Chunks, schedules and pairs on so many stages, the plainest first.
+    /// Chunks, schedules and pairs on this many stages, the plainest first.
     pub(super) fn variants(&self, pp: u64) -> Vec<Variant> {
         let own = &self.at_hand;
         let present = own.schedule.method;
@@ -99,7 +99,7 @@ impl Space {
         }
     }
 
-    /// The variants that are legal at a place, up to so many, and of the others that were looked
+    /// The variants that are legal at a place, up to this many, and of the others that were looked
     /// at the rules that they break.
     pub(super) fn legal_variants(
         &self,

@@ -37,7 +37,7 @@ pub(crate) fn usable_swaps(plan: &Plan) -> Vec<SwapModule> {
     SwapModule::ALL.iter().copied().filter(usable).collect()
 }
 
-/// Is the plan's design still legal without other recomputation and with this change?
+/// Whether the plan's design is still legal without other recomputation and with this change.
 fn legal(plan: &Plan, change: impl Fn(&mut Design)) -> bool {
     let mut design = plan.design().clone();
     design.memory.recompute_granularity = RecomputeGranularity::None;

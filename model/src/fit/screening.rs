@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::step::estimate;
 use crate::units::Bytes;
 
-/// How full a memory may be by the closed form for a design to be looked at closer: what a
-/// simulated step holds may differ a little from the formula.
+/// Fill of a memory, by the closed form, up to which a design is looked at closer: the peak of a
+/// simulated step may differ a little from the formula.
 pub(crate) const MARGIN: f64 = 1.05;
 
 /// A variant of the plan's design by the closed form; one whose schedule has none as it is timed.
@@ -21,7 +21,7 @@ pub(crate) fn screened(plan: &Plan, design: &Design) -> Option<(Plan, Estimate)>
     Some((plan, estimate))
 }
 
-/// How full the fuller of device and host memory is on the fullest stage: a design fits up to one.
+/// Fill of the fuller of device and host memory on the fullest stage: a design fits up to one.
 pub(crate) fn pressure(plan: &Plan, estimate: &Estimate) -> f64 {
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);

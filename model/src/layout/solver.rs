@@ -30,7 +30,7 @@ pub(crate) struct Lengths {
     pub(crate) mtp_head: f64,
 }
 
-/// Where the parts behind the last layer may stand.
+/// Allowed places of the parts behind the last layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// In any chunk from that of the last layer on.
@@ -42,7 +42,7 @@ pub(crate) enum Ends {
     Last,
 }
 
-/// What is to be laid out, and where chunks lie.
+/// Input of the layout solver: the parts to be laid out, and the stages of the chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) lengths: Lengths,
@@ -53,14 +53,14 @@ pub(crate) struct Problem {
     pub(crate) mtp: usize,
     /// The bin of each chunk, in model order.
     pub(crate) bin_of: Vec<usize>,
-    /// How many bins there are.
+    /// Number of bins.
     pub(crate) bins: usize,
     pub(crate) ends: Ends,
-    /// How many stages there are.
+    /// Number of stages.
     pub(crate) stages: usize,
 }
 
-/// What one chunk holds beside the embedding, which is on the first.
+/// Content of one chunk beside the embedding, which is on the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) layers: usize,
@@ -172,7 +172,7 @@ impl Problem {
         fixed
     }
 
-    /// The same with all layers as long as their mean.
+    /// The problem with all layers as long as their mean.
     pub(crate) fn with_equal_layers(&self) -> Self {
         let (lead, rest) = (self.lead as f64, self.rest as f64);
         let sum = lead * self.lengths.lead + rest * self.lengths.rest;
@@ -223,8 +223,8 @@ pub(crate) fn solve(problem: &Problem) -> Option<Solution> {
     Some(Solution { chunks, longest, exact: problem.mtp <= MAX_SPLIT })
 }
 
-/// How unlike a layout is to what one would write by hand: MTP layers apart from their heads first,
-/// then how much the layers of neighbouring chunks differ, then their lengths.
+/// Roughness of a layout, against one that is written by hand: MTP layers apart from their heads
+/// first, then the differences of layers between neighbouring chunks, then those of their lengths.
 fn roughness(problem: &Problem, chunks: &[Chunk]) -> f64 {
     let split: usize = chunks.iter().map(|chunk| chunk.mtp - chunk.whole_mtp()).sum();
     let layers = steps_of(chunks);
@@ -282,12 +282,12 @@ fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chun
     chunks
 }
 
-/// How much the layers of neighbouring chunks differ.
+/// Sum of the differences in layers between neighbouring chunks.
 fn steps_of(chunks: &[Chunk]) -> usize {
     chunks.windows(2).map(|pair| pair[0].layers.abs_diff(pair[1].layers)).sum()
 }
 
-/// The same of the pairs that two chunks are part of.
+/// Sum of these differences over the pairs that two chunks are part of.
 fn steps_beside(chunks: &[Chunk], one: usize, other: usize) -> usize {
     let step = |left: usize| match chunks.get(left..left + 2) {
         Some(pair) => pair[0].layers.abs_diff(pair[1].layers),
@@ -325,7 +325,7 @@ fn frames(problem: &Problem, tails: &[Vec<Chunk>]) -> impl Iterator<Item = Frame
     })
 }
 
-/// What the last chunks hold beside layers, from the chunk of the last layer on.
+/// Contents of the last chunks beside layers, from the chunk of the last layer on.
 fn tails(problem: &Problem) -> Vec<Vec<Chunk>> {
     let splits = problem.mtp <= MAX_SPLIT;
     let parts = 1 + problem.mtp * if splits { 2 } else { 1 };

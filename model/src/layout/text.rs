@@ -11,7 +11,7 @@ use crate::design::Design;
 pub(crate) const MAX_TEXT_LEN: usize = 4_096;
 
 /// A layout for a design that may break rules: every chunk as many layers, a head for one, and the
-/// parts behind the last layer where they may stand.
+/// parts behind the last layer where they may be.
 pub(crate) fn even_layout(design: &Design, ends: Ends) -> Option<String> {
     let transformer = &design.transformer;
     let lengths =

@@ -6,7 +6,7 @@
 
 use alloc::string::{String, ToString};
 
-/// What a version of the format calls differently from the next one.
+/// Renames from a version of the format to the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Knobs: the old name, with every section and alias that it could have, and the new one.

@@ -19,13 +19,13 @@ pub struct Replay {
     trace: Arc<Trace>,
     /// Tokens of every layer's experts in the whole run.
     tokens: Vec<u64>,
-    /// What no planner changes, by what it depends on.
+    /// Loads that no planner changes, by what they depend on.
     loads: Option<(LoadsOf, Loads)>,
     /// The planner's run, by all that it depends on; where a capacity drops nothing.
     run: Option<(Inputs, Outcome)>,
     /// Effects of the intervals and triggers that are compared, by those of the first of them.
     effects: Option<(Inputs, Vec<Effect>)>,
-    /// What they cost, by the first design of them.
+    /// Costs of these intervals and triggers, by the first design of them.
     cadences: Option<(Design, Vec<Cadence>)>,
 }
 
@@ -104,7 +104,7 @@ impl Replay {
         self.cadences.as_ref().map_or(&[], |(_, all)| all)
     }
 
-    /// What the trace does to the designs that are compared with this one.
+    /// Effects of the trace on the designs that are compared with this one.
     fn effects(&mut self, design: &Design) -> &[Effect] {
         let inputs = Inputs::new(design);
         if self.effects.as_ref().is_none_or(|(of, _)| *of != inputs) {
@@ -118,7 +118,7 @@ impl Replay {
         self.effects.as_ref().map_or(&[], |(_, all)| all)
     }
 
-    /// What a design's planner makes of the trace.
+    /// Planner's run on the trace.
     fn run(&mut self, design: &Design) -> (&Trace, &Loads, &Outcome) {
         let inputs = Inputs::new(design);
         let of = inputs.of_loads();

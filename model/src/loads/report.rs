@@ -22,7 +22,7 @@ const INTERVALS: usize = 4;
 const POINTS: usize = 8;
 /// Points of a run without a planner.
 const UNPLANNED: usize = 16;
-/// So many bytes that a move's set-up time doesn't show.
+/// Number of bytes at which a move's set-up time doesn't show.
 const MANY_BYTES: f64 = 1e9;
 /// Tokens of a generated step: so many that whole tokens don't show.
 const TOKENS: u64 = 1 << 20;
@@ -32,13 +32,13 @@ const TOKENS: u64 = 1 << 20;
 pub struct Report {
     /// The loads: generated, or recorded.
     pub trace: Arc<Trace>,
-    /// The same of a few of its layers and steps, for what asks again and again.
+    /// A sample of a few of its layers and steps, for callers that evaluate it again and again.
     pub sample: Trace,
     /// Steps of the run from one step of [`Self::trace`] to the next.
     pub stride: usize,
     /// Where the experts are before any plan.
     pub first: Placement,
-    /// What the planner did.
+    /// Result of the planner.
     pub outcome: Outcome,
     /// The step of [`Self::trace`] before which the first plan is made.
     pub from: usize,
@@ -60,7 +60,7 @@ pub struct Cadence {
     pub imbalance: f64,
     /// The step, moves included.
     pub step_time: Seconds,
-    /// Of that the moves.
+    /// Time of the moves in it.
     pub migration: Seconds,
 }
 
@@ -164,7 +164,7 @@ impl Report {
     }
 }
 
-/// What a plan's moves of experts cost.
+/// Cost of a plan's moves of experts.
 pub(super) fn move_cost(plan: &Plan) -> MoveCost {
     MoveCost {
         bytes_per_expert: plan.moved_expert_bytes().get(),
@@ -190,7 +190,7 @@ pub(super) fn floats(tokens: &[u64]) -> Vec<f64> {
     tokens.iter().map(|count| *count as f64).collect()
 }
 
-/// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and so many.
+/// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and this many.
 pub(super) fn sample(trace: &Trace, steps: usize) -> Option<Trace> {
     let every_layer = trace.layers().div_ceil(SAMPLED_LAYERS).max(1);
     let every_step = trace.steps().div_ceil(steps).max(1);
@@ -230,8 +230,8 @@ const COMPARED: [u64; 7] = [1, 5, 10, 20, 50, 100, 200];
 /// Thresholds that are compared.
 const THRESHOLDS: [f64; 2] = [0.02, 0.08];
 
-/// What a step of a plan costs for each interval and trigger of its planner: the first of each
-/// trigger that moves less often than it pays is where it breaks even.
+/// Step time of a plan for each interval and trigger of its planner: the first of each trigger that
+/// moves less often than it pays is where it breaks even.
 ///
 /// Empty where there is nothing to plan.
 #[must_use]
@@ -277,7 +277,7 @@ pub(super) fn compared(design: &Design) -> impl Iterator<Item = (Option<f64>, De
 }
 
 impl Cadence {
-    /// What a plan's step costs.
+    /// Cost of a plan's step with its planner's interval.
     pub(super) fn of(plan: &Plan, threshold: Option<f64>) -> Self {
         Self {
             interval: plan.design().routing.planner_interval,

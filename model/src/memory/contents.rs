@@ -23,7 +23,7 @@ pub enum Content {
     Saved(Tensor),
     /// The inputs of layers that are computed again as a whole.
     LayerInputs,
-    /// What the heads save.
+    /// Inputs that the heads save.
     HeadInputs,
     /// Block states that attention residuals mix.
     Snapshots,
@@ -54,13 +54,13 @@ impl Content {
 /// A part of a device's memory with its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Filling {
-    /// What it is.
+    /// Kind of content.
     pub content: Content,
     /// Its size on one device.
     pub bytes: Bytes,
 }
 
-/// What fills a stage of a plan's estimate at its fullest moment, the largest first.
+/// Contents of a stage of a plan's estimate at its peak, the largest first.
 ///
 /// The parts sum to the stage's peak. What is saved for backwards is shared out as one micro-batch
 /// keeps it on the stage.

@@ -68,7 +68,7 @@ impl Placeholders {
         all
     }
 
-    /// Those of a stage.
+    /// Bytes of the placeholders on a stage.
     pub(super) fn of(&self, plan: &Plan, stage: &Stage) -> f64 {
         let when = |is: bool, bytes: f64| if is { bytes } else { 0.0 };
         let kinds = &plan.architecture.kinds;

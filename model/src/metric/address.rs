@@ -1,4 +1,4 @@
-//! Where a number stands: a metric of the whole design, of a stage, or of an axis and a link.
+//! Address of a number: a metric of the whole design, of a stage, or of an axis and a link.
 
 use alloc::string::String;
 use core::fmt;
@@ -8,7 +8,7 @@ use crate::axis::{Axis, LinkLevel};
 use crate::knob::KnobError;
 use crate::text::{closest, shorten};
 
-/// A metric with the part of the design that it is asked of: `mfu`, `memory_peak_bytes@stage=3`,
+/// A metric with the part of the design that it describes: `mfu`, `memory_peak_bytes@stage=3`,
 /// `comm_volume_bytes@axis=ep,link=inter_node`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricAddress {
@@ -18,7 +18,7 @@ pub struct MetricAddress {
     pub part: MetricPart,
 }
 
-/// The part of a design that a metric is asked of.
+/// The part of a design that a metric describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricPart {
     /// All of it.
@@ -39,7 +39,7 @@ impl MetricAddress {
     /// Reads an address.
     ///
     /// # Errors
-    /// An unknown metric, or a part that the metric isn't asked of, with what would be accepted.
+    /// An unknown metric, or a part that the metric doesn't describe, with what would be accepted.
     pub fn parse(text: &str) -> Result<Self, KnobError> {
         let (name, part) =
             text.split_once('@').map_or((text, None), |(name, part)| (name, Some(part)));

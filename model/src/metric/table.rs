@@ -25,11 +25,11 @@ impl Better {
 /// The errors of published runs that a metric's own error follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Those of the step time.
+    /// Errors of the step time.
     Time,
-    /// The same, as it is a rate.
+    /// Errors of the step time, which a rate follows inversely.
     Rate,
-    /// Those of the peak memory.
+    /// Errors of the peak memory.
     Memory,
     /// A verdict on the peak memory.
     Verdict,
@@ -53,20 +53,21 @@ pub struct Metric {
     pub label: &'static str,
     /// Unit of the value; empty for counts, ratios and verdicts.
     pub unit: &'static str,
-    /// Which way is better; none where neither is by itself.
+    /// Which way is better; `None` if neither is by itself.
     pub better: Option<Better>,
     /// The errors of published runs that say how far it may be off.
     pub basis: Basis,
 }
 
-/// What is said of a metric, kept apart from it: a program that never says it doesn't carry it.
+/// Definition and source of a metric, kept apart from it: a program that never shows them doesn't
+/// carry them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Words {
-    /// What it means, in a sentence.
+    /// Definition, in a sentence.
     pub definition: &'static str,
-    /// How it is computed.
+    /// Formula of the value.
     pub formula: &'static str,
-    /// Who defines it so.
+    /// Source that defines it so.
     pub source: Source,
 }
 
@@ -99,7 +100,7 @@ macro_rules! metrics {
                 &METRICS[self as usize]
             }
 
-            /// What is said of it.
+            /// Definition, formula and source of the metric.
             #[must_use]
             pub fn words(self) -> &'static Words {
                 &WORDS[self as usize]

@@ -47,7 +47,7 @@ impl Attention {
         }
     }
 
-    /// The same with values of this width.
+    /// The attention with values of this width.
     pub(super) fn with_values(self, design: &Design, width: u64) -> Self {
         let Core { groups, qk_dim, window, .. } = self.core;
         Self { core: Core::new(design, groups, [qk_dim, width], window), ..self }
@@ -103,8 +103,8 @@ impl Attention {
         Some(rows.group * width as f64 * on.element_bytes())
     }
 
-    /// What arrives is laid out by tokens, and sent gradients by ranks: a copy each. Backward the
-    /// other ranks' columns are filled with zeros first.
+    /// Copies of gathered tensors: what arrives is laid out by tokens, and sent gradients by ranks.
+    /// Backward the other ranks' columns are filled with zeros first.
     fn gather<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
         let Some(bytes) = self.gathered_bytes(on, rows) else {
             return Block::default();

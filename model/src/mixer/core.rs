@@ -103,9 +103,9 @@ impl Core {
         self.groups.max(on.ranks.tp)
     }
 
-    /// The same as attention reads and keeps them: MindSpeed's Ulysses repeats those of a rank for
-    /// each of its queries' heads before it exchanges them, where they are fewer than the ranks
-    /// that exchange.
+    /// Key and value heads that attention reads and keeps: MindSpeed's Ulysses repeats those of a
+    /// rank for each of its queries' heads before it exchanges them, where they are fewer than the
+    /// ranks that exchange.
     ///
     /// # Source
     /// MindSpeed, `ulysses_context_parallel.py`, `repeat_interleave` of key and value;
@@ -179,7 +179,7 @@ impl Core {
         Block { forward: pass(3.0, 4.0), input_grad: pass(5.0, 8.0), weight_grad: Cost::ZERO }
     }
 
-    /// What the gate saves beside: itself, and the output in front of it.
+    /// Saves the gate's own tensors: itself, and the output in front of it.
     pub(super) fn save_gate(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let width = on.split(self.heads) * self.v_dim as f64;
         let bytes = 2.0 * rows.group * width * on.element_bytes();
@@ -244,13 +244,13 @@ impl Core {
         block
     }
 
-    /// Cached keys and values of so many tokens on one rank, whatever the window.
+    /// Cached keys and values of this many tokens on one rank, whatever the window.
     pub(super) fn whole_cache_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
         let groups = on.split(self.given_groups(on));
         tokens * groups * (self.qk_dim + self.v_dim) as f64 * element
     }
 
-    /// The same of those that a query can still reach.
+    /// Cached keys and values of the tokens that a query can still reach, on one rank.
     pub(super) fn cached_bytes(&self, on: &Deployment, tokens: f64, element: f64) -> f64 {
         let reached = self.window.map_or(tokens, |window| tokens.min(window as f64));
         self.whole_cache_bytes(on, reached, element)
@@ -339,7 +339,7 @@ impl Core {
     }
 }
 
-/// The same on the rank whose sequences give attention most to do, for which the others wait: its
+/// Cost of attention on the rank whose sequences give it most to do, for which the others wait: its
 /// time, and not what is computed on average.
 fn awaited<T: Tally>(rows: &Rows, attention: Block<T>) -> Block<T> {
     let imbalance = rows.attention_imbalance;

@@ -37,7 +37,7 @@ pub(crate) struct Csa {
     out_groups: u64,
     out_rank: u64,
     window: u64,
-    /// m, tokens that a key stands for; none where there is a window alone.
+    /// m, tokens that a key stands for; `None` if there is a window alone.
     pub(super) ratio: Option<u64>,
     /// Heads of the indexer, their width and the keys that it chooses.
     indexer: Option<[u64; 3]>,
@@ -69,7 +69,7 @@ impl Csa {
         }
     }
 
-    /// What it is called.
+    /// Name of the mixer.
     pub(super) fn name(&self) -> String {
         match self.ratio {
             None => format!("window {}", self.window),
@@ -130,7 +130,7 @@ impl Csa {
         own + if all > 0.0 { chosen_keys(all, chosen, convention) } else { 0.0 }
     }
 
-    /// What chooses keys.
+    /// Selection of keys by the indexer.
     fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
         let [heads, width, topk] = self.indexer?;
         let all = self.compressed(rows.seq)?;
@@ -248,7 +248,7 @@ impl Mix for Csa {
         add(Matrices::dense([h, groups * rank], Cut::Columns).of(LoraModule::LinearProj));
     }
 
-    /// What is projected of the hidden state on a rank's own tokens, heads on the group's.
+    /// Projections of the hidden state on a rank's own tokens, those of heads on the group's.
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         let (own, tokens, h) = (rows.own, rows.group, on.backbone.hidden as f64);
         let (q_rank, width) = (self.q_rank as f64, self.width as f64);
@@ -330,7 +330,7 @@ impl Mix for Csa {
 }
 
 impl Csa {
-    /// Of a CP rank's tokens, those that a window of its neighbour reaches.
+    /// Share of a CP rank's tokens that a window of its neighbour reaches.
     fn window_share(&self, rows: &Rows) -> f64 {
         let tokens = rows.group / rows.sequences.max(1) as f64;
         (self.window as f64 / tokens).min(1.0)

@@ -25,7 +25,7 @@ use crate::tally::Tally;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dsa {
     mla: Mla,
-    /// Heads of the indexer and their width; none where an earlier layer's choice is taken over.
+    /// Heads of the indexer and their width; `None` if an earlier layer's choice is taken over.
     indexer: Option<[u64; 2]>,
     /// k, tokens that a query looks at.
     topk: u64,
@@ -43,7 +43,7 @@ impl Dsa {
         }
     }
 
-    /// What it is called.
+    /// Name of the mixer.
     pub(super) const fn name(&self) -> &'static str {
         if self.indexer.is_some() { "sparse attention" } else { "sparse attention, keys as before" }
     }
@@ -67,7 +67,7 @@ impl Dsa {
         })
     }
 
-    /// What chooses keys, where it is done here.
+    /// Selection of keys, where the layer has an indexer.
     fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
         self.indexer.map(|indexer| Choice {
             indexer: indexer.map(|size| size as f64),
@@ -79,7 +79,7 @@ impl Dsa {
     }
 }
 
-/// Of so many keys, those that a query looks at, in the mean: k - k^2 / (2 n) under a causal mask,
+/// Mean number of keys that a query attends to, out of `all`: k - k^2 / (2 n) under a causal mask,
 /// at most all.
 pub(super) fn chosen_keys(all: f64, chosen: f64, convention: AttentionFlops) -> f64 {
     let chosen = chosen.min(all);
@@ -140,7 +140,7 @@ pub(super) const fn indexed_bytes(width: f64) -> f64 {
     if width > 0.0 { width + 4.0 } else { 0.0 }
 }
 
-/// Attention of a rank's heads over so many keys, in the mean, that all of them share.
+/// Attention of a rank's heads over this many keys, in the mean, that all of them share.
 pub(super) fn shared_key_attention<T: Tally>(
     on: &Deployment,
     rows: &Rows,
@@ -180,8 +180,8 @@ pub(super) fn context_exchanges(on: &Deployment, rows: &Rows, width: f64, to: &m
 pub(super) const CAUSAL: AttentionFlops = AttentionFlops::Causal;
 
 impl Mix for Dsa {
-    /// Those of MLA, and r_q H_i d_i + h d_i + h H_i with a norm of d_i (scale and shift) of the
-    /// indexer, which every TP rank has whole.
+    /// Parameters of MLA, and r_q H_i d_i + h d_i + h H_i with a norm of d_i (scale and shift) of
+    /// the indexer, which every TP rank has whole.
     fn params(&self, on: &Deployment) -> Params {
         let norm = self.indexer.map_or(0, |[_, width]| 2 * u128::from(width));
         let indexer = u128::from(self.indexer_params(on)) + norm;
@@ -272,7 +272,7 @@ impl Mix for Dsa {
         ]);
     }
 
-    /// Those of MLA, and the indexer's key in 8 bits with a scale in FP32.
+    /// Cached bytes of MLA, and of the indexer's key in 8 bits with a scale in FP32.
     fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64 {
         let key = self.indexer.map_or(0.0, |[_, width]| indexed_bytes(width as f64));
         self.mla.cached_bytes(on, tokens, element_bytes) + tokens * key

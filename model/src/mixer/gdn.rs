@@ -76,7 +76,7 @@ impl GatedDeltaNet {
         if self.is_second { self.states.key_dim as f64 } else { 1.0 }
     }
 
-    /// What the scan keeps and reads for its gates beyond the projection's outputs.
+    /// Cost of the scan's gates beyond the projection's outputs: norms, activations and copies.
     fn gates<T: Tally>(&self, on: &Deployment, rows: &Rows) -> crate::device::Block<T> {
         let [keys, values] = self.widths();
         let widened = (self.key_heads < self.states.heads)

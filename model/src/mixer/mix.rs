@@ -38,7 +38,7 @@ pub(crate) trait Mix {
     /// Tensors that a forward saves for its backward.
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors);
 
-    /// Bytes that one rank keeps of a sequence of so many tokens, whose cached elements take so
+    /// Bytes that one rank keeps of a sequence of this many tokens, whose cached elements take so
     /// many bytes: keys and values, latents, or a state that doesn't grow.
     fn cached_bytes(&self, on: &Deployment, tokens: f64, element_bytes: f64) -> f64;
 

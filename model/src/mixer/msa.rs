@@ -63,7 +63,7 @@ impl Msa {
         [heads * width, width]
     }
 
-    /// What chooses blocks.
+    /// Selection of blocks by the indexer.
     fn choice(&self, on: &Deployment, rows: &Rows) -> Choice {
         let [heads, width] = self.indexer;
         let core = &self.attention.core;

@@ -122,7 +122,7 @@ impl States {
 ///
 /// Each kernel reads and writes what the next one takes: keys 7 and 20 times, values 6 and 15,
 /// the C x C matrix of FP32 and 16 bits 6 and 2, states 2 and 4 times a chunk, and a decay of
-/// so many widths in FP32 6 and 8 times.
+/// this many widths in FP32 6 and 8 times.
 ///
 /// # Source
 /// Yang et al. 2024 (2412.06464), section 3.3; flash-linear-attention, the kernels that
@@ -158,7 +158,7 @@ pub(crate) fn delta_passes([key, value]: [f64; 2], decay_width: f64) -> [ScanPas
 /// input and both gradients.
 const CONVOLVING: [f64; 2] = [2.0, 3.0];
 
-/// A depthwise convolution over time of so many channels of a device, `taps` long, and its SiLU:
+/// A depthwise convolution over time of this many channels of a device, `taps` long, and its SiLU:
 /// passes over the channels and kernels, forward and backward, of which one is the convolution.
 pub(super) fn convolution<T: Tally>(
     on: &Deployment,
@@ -206,7 +206,8 @@ pub(super) fn gated_norm<T: Tally>(on: &Deployment, rows: &Rows, width: f64) -> 
     }
 }
 
-/// Element-wise work on so many elements: passes over them forward and backward, and kernels each.
+/// Element-wise work on this many elements: passes over them forward and backward, and kernels
+/// each.
 pub(super) fn passes<T: Tally>(
     on: &Deployment,
     elements: f64,

@@ -27,7 +27,7 @@ pub(crate) struct Dense {
 impl Dense {
     /// The products up to the activation function, with it, and the product behind it.
     ///
-    /// None where the width is zero.
+    /// `None` if the width is zero.
     pub(super) fn blocks<T: Tally>(self, on: &Deployment, rows: &Rows) -> Option<[Block<T>; 2]> {
         let (tokens, h, inner) = (rows.group, on.backbone.hidden as f64, on.split(self.width));
         (self.width > 0).then(|| {
@@ -36,7 +36,7 @@ impl Dense {
         })
     }
 
-    /// Adds the matrices of so many MLPs; gate and up-projection are one.
+    /// Adds the matrices of this many MLPs; gate and up-projection are one.
     pub(super) fn add_matrices(
         self,
         on: &Deployment,

@@ -62,7 +62,7 @@ pub(crate) struct Moe {
 }
 
 impl Moe {
-    /// So many experts of a design's layers.
+    /// MoE MLP with this number of experts.
     pub(super) fn new(design: &Design, experts: u64) -> Self {
         let transformer = &design.transformer;
         Self {
@@ -91,14 +91,14 @@ impl Moe {
         self.topk as f64 * (self.experts as f64 / self.choices() as f64)
     }
 
-    /// Whether every one of so many ranks gets as many copies of each token: whole groups lie on
+    /// Whether every one of this many ranks gets as many copies of each token: whole groups lie on
     /// it, all of which a token visits.
     pub(crate) fn is_even_on(&self, ranks: u64) -> bool {
         let groups = self.groups.unwrap_or(1);
         ranks == 1 || (self.is_group_balanced && groups.is_multiple_of(ranks))
     }
 
-    /// Where each routed expert stands, copies of busy ones counted: ranks over experts, in the
+    /// Places of each routed expert, copies of busy ones counted: ranks over experts, in the
     /// mean.
     pub(crate) fn copies(&self) -> f64 {
         1.0 + self.redundant as f64 / self.experts.max(1) as f64
@@ -215,7 +215,7 @@ impl Moe {
         Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
     }
 
-    /// Parameters of the experts that a token visits, in the mean and at most; none where all of
+    /// Parameters of the experts that a token visits, in the mean and at most; `None` if all of
     /// its choices are experts.
     pub(crate) fn visited_params(&self, on: &Deployment) -> Option<[f64; 2]> {
         let one = self.expert_params(on) as f64;

@@ -25,10 +25,10 @@ pub(crate) trait Transform {
     /// Parameters of the matrices that one token meets: two FLOPs each, forward.
     fn matrix_params(&self, on: &Deployment) -> f64;
 
-    /// Of its parameters, those that aren't trained.
+    /// Parameters that aren't trained.
     fn frozen(&self, on: &Deployment) -> Params;
 
-    /// Of the matrices that one token meets, the parameters of those that aren't trained.
+    /// Parameters that aren't trained of the matrices that one token meets.
     fn frozen_matrix_params(&self, on: &Deployment) -> f64;
 
     /// Weight matrices, as an optimizer that works on matrices sees them.

@@ -9,7 +9,7 @@ use super::{Operator, Resource};
 /// Lanes that work at the same time: those of [`Resource`], host copies one for each direction.
 const LANES: usize = 5;
 
-/// Of these, the ones on which a graph without host copies works: the first.
+/// Number of lanes on which a graph without host copies works: the first.
 const WITHOUT_COPIES: usize = 3;
 
 /// Where an operator works: one of the [`LANES`].
@@ -33,7 +33,7 @@ impl Lane {
     }
 }
 
-/// What the next operator of a chain waits for: at most [`Tail::MAX_PREDECESSORS`] operators.
+/// Operators that the next one of a chain waits for: at most [`Tail::MAX_PREDECESSORS`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
     nodes: [u32; Tail::MAX_PREDECESSORS],
@@ -81,18 +81,18 @@ const NO_EDGE: u32 = u32::MAX;
 const NO_NODE: u32 = u32::MAX;
 const NO_AXIS: u8 = u8::MAX;
 
-/// Operators in an order in which each stands behind all that it waits for.
+/// Operators in an order in which each comes after all that it waits for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Does anything in it go to or from the host?
     copies: bool,
-    /// What each node is, where somebody will look.
+    /// Operator of each node, where a timeline is wanted.
     operators: Option<Vec<Operator>>,
 }
 
-/// What came of a graph.
+/// Result of a graph's run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Run {
     /// From the first start to the last end.
@@ -112,8 +112,8 @@ struct Lanes<const N: usize> {
 }
 
 impl Graph {
-    /// Begins a graph anew, in the place of the one before, with room for pairs of so many layers:
-    /// one that remembers what its operators are, or their times alone.
+    /// Begins a graph anew, in the place of the one before, with room for pairs of this many
+    /// layers: one that remembers what its operators are, or their times alone.
     pub(super) fn begin(&mut self, layers: usize, remember: bool) {
         self.nodes.clear();
         self.nodes.reserve(32 * layers + 64);
@@ -220,7 +220,7 @@ impl Graph {
         }
     }
 
-    /// Sets every operator's priority: all that waits for one stands behind it.
+    /// Sets every operator's priority: all that waits for one comes after it.
     fn prioritise(&mut self) {
         for node in (0..self.nodes.len()).rev() {
             let mut behind = 0.0;
@@ -237,7 +237,7 @@ impl Graph {
         }
     }
 
-    /// What waited for this operator alone is ready.
+    /// Makes the operators ready that waited for this one alone.
     fn release<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
         let mut edge = self.nodes[node as usize].first_edge;
         while let Some(Edge { to, next }) = self.edges.get(edge as usize).copied() {

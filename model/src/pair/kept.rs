@@ -13,7 +13,7 @@ use crate::stage::{LayerHops, Parts, PerAxis};
 /// Pairs that are kept, about half a KiB each.
 const MAX_PAIRS: usize = 16_384;
 
-/// What compute waits for in pairs of single layers, of plans that differ in nothing but what a
+/// Exposed seconds in pairs of single layers, of plans that differ in nothing but what a
 /// [`PairKey`] tells apart.
 #[derive(Debug, Default)]
 pub(crate) struct LayerPairs {
@@ -21,8 +21,8 @@ pub(crate) struct LayerPairs {
     known: BTreeMap<u64, (PairKey, PerAxis)>,
 }
 
-/// What a pair of single layers depends on where all its exchanges may be hidden, beside what a
-/// [`LayerKey`] takes for granted.
+/// Key of a pair of single layers where all its exchanges may be hidden, beside what a [`LayerKey`]
+/// takes for granted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PairKey {
     layer: LayerKey,
@@ -33,7 +33,7 @@ struct PairKey {
     modules: u32,
     /// Bits of the seconds of exchanges.
     hops: [u64; LayerHops::SECONDS],
-    /// Those of sends between stages, by link.
+    /// Bits of the seconds of sends between stages, by link.
     sends: [[u64; 2]; 3],
 }
 
@@ -90,7 +90,7 @@ impl LayerPairs {
         self.known.clear();
     }
 
-    /// What compute waits for in a pair of one kind of layer: known, or found now.
+    /// Exposed seconds in a pair of one kind of layer: known, or found now.
     pub(crate) fn exposed(
         &mut self,
         plan: &Plan,

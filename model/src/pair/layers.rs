@@ -104,7 +104,7 @@ impl<'a> Builder<'a> {
         self.gradients("embedding", work.embedding * embeddings, at);
     }
 
-    /// What the stage before and the stage behind wait for, or waited for, meanwhile.
+    /// Adds the sends to the next stage and to the previous one, which run beside the pair.
     pub(super) fn sends(&mut self) {
         if self.plan.deployment.ranks.pp == 1 || *self.hiding != Hiding::Everything {
             return;
@@ -129,7 +129,7 @@ impl<'a> Builder<'a> {
         self.run(name, pass, cost.seconds(), after)
     }
 
-    /// Kernels of so many seconds.
+    /// Kernels of this many seconds.
     #[inline(never)]
     fn run(&mut self, name: &'static str, pass: Pass, seconds: f64, after: Tail) -> Tail {
         self.graph.add(Lane::Compute, Operator { name, pass, axis: None, seconds }, after)
@@ -289,8 +289,8 @@ impl<'a> Builder<'a> {
         self.gradients_at("norm, latents", layer, Place::MixerInput, at)
     }
 
-    /// What selective recomputation does again before the MLP's or the experts' backward, with
-    /// its exchanges; it needs nothing from the backward, so exchanges can hide it.
+    /// Adds the selective recomputation before the MLP's or the experts' backward, with its
+    /// exchanges; it needs nothing from the backward, so exchanges can hide it.
     #[inline(never)]
     fn recompute_mlp(&mut self, layer: &LayerPart, after: Tail) -> Tail {
         let [tensor, expert] = layer.hops.again_mlp;

@@ -7,13 +7,13 @@ use crate::architecture::KindId;
 /// Layers of a repetition that are scheduled: enough for both passes to find their rhythm.
 const MIN_SCHEDULED_LAYERS: usize = 16;
 
-/// Of these, the last ones, whose mean each further layer takes.
+/// Number of last scheduled layers whose mean each further layer takes.
 const RHYTHM_LAYERS: usize = 8;
 
 /// Layers of the longest pattern that is looked for: seven of one kind and one of another.
 const MAX_PERIOD_LAYERS: usize = 8;
 
-/// A pattern of layers that stands in both chunks more often than has to be scheduled.
+/// A pattern of layers that occurs in both chunks more often than has to be scheduled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Repetition {
     /// Layers that make the pattern.

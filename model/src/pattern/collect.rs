@@ -19,13 +19,13 @@ pub struct Collector {
     /// The token whose logits come, where it is, and those that came.
     open: Option<(usize, u64)>,
     logits: Vec<(u32, f64)>,
-    /// Of each expert the token, counted over all places, that had its logit last.
+    /// Last token, counted over all places, that had a logit of each expert.
     seen: Vec<u64>,
     opened: u64,
 }
 
 impl Collector {
-    /// Of so many places and experts, where the best k of a token count.
+    /// Collector for this number of places and experts, where the best k of a token count.
     #[must_use]
     pub fn new(places: usize, experts: usize, k: usize) -> Self {
         Self {

@@ -11,12 +11,12 @@ use super::set::Set;
 pub struct Coverage {
     /// By experts kept of each layer, 0 to all of them: the mean over layers of the mass covered.
     pub mean: Vec<f64>,
-    /// The same of the layer that is covered least.
+    /// Mass covered in the layer that is covered least, by experts kept.
     pub least: Vec<f64>,
 }
 
 impl Coverage {
-    /// Of a task by its own best experts.
+    /// Coverage of a task by its own best experts.
     #[must_use]
     pub fn new(patterns: &Patterns, task: usize) -> Self {
         let (layers, experts) = (patterns.layers().len(), patterns.experts());

@@ -9,7 +9,7 @@ use super::coverage::coverage;
 use super::scores::Patterns;
 use super::set::Set;
 
-/// What is to be as large as it can.
+/// Objective: the coverage to be maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// As many experts of each layer, as `PreMoe` has it.
@@ -60,8 +60,8 @@ impl Curve {
 }
 
 impl Keep {
-    /// The best experts for a task, at most so many of all layers together and at least so many of
-    /// each, a token's; as many as a layer has where there are fewer.
+    /// The best experts for a task, at most this many of all layers together and at least this many
+    /// of each, a token's; as many as a layer has where there are fewer.
     ///
     /// All experts of a model weigh the same, and what one more expert of a layer adds never grows:
     /// taking the expert that adds most, again and again, covers the most. For the layer that is

@@ -33,7 +33,7 @@ pub fn overlap(patterns: &Patterns, kept: usize) -> Vec<Vec<f64>> {
     matrix
 }
 
-/// How special experts are in one layer.
+/// Specialisation of the experts of one layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth {
     /// The layer, as the source counts it.
@@ -47,7 +47,7 @@ pub struct Depth {
     pub union: usize,
 }
 
-/// How special experts are, layer by layer.
+/// Specialisation of the experts, layer by layer.
 #[must_use]
 pub fn depth(patterns: &Patterns, kept: usize) -> Vec<Depth> {
     let kept = kept.clamp(1, patterns.experts());
@@ -91,7 +91,7 @@ pub struct Pair {
     pub lift: f64,
 }
 
-/// The pairs of experts that tasks keep together most above chance, at most so many: those that
+/// The pairs of experts that tasks keep together most above chance, at most this many: those that
 /// every task keeps say nothing and have a lift of 1.
 #[must_use]
 pub fn together(patterns: &Patterns, kept: usize, most: usize) -> Vec<Pair> {

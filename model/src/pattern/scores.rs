@@ -28,7 +28,7 @@ impl Patterns {
     /// Scores, at most: 128 MiB.
     pub const MAX_SCORES: usize = 1 << 25;
 
-    /// Scores, task after task and layer after layer; none where their number isn't that of tasks x
+    /// Scores, task after task and layer after layer; `None` if their number isn't that of tasks x
     /// layers x experts, is above the bounds, or one of them is no number.
     #[must_use]
     pub fn new(

@@ -20,7 +20,7 @@ impl Set {
         Self { words }
     }
 
-    /// How many there are.
+    /// Number of experts in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -43,7 +43,7 @@ impl Set {
         (0..self.words.len() * 64).filter(|expert| self.has(*expert))
     }
 
-    /// How many are in both.
+    /// Number of experts in both.
     #[must_use]
     pub fn shared(&self, other: &Self) -> usize {
         let both = self.words.iter().zip(&other.words);

@@ -37,7 +37,7 @@ impl Store {
 
 impl Patterns {
     /// The task whose scores in the first layer are nearest to those of a query, by the sum of
-    /// squares, and that distance; of equals the first. None where the query has another number of
+    /// squares, and that distance; of equals the first. `None` if the query has another number of
     /// scores, or one that is no number.
     #[must_use]
     pub fn nearest(&self, query: &[f32]) -> Option<(usize, f64)> {
@@ -58,7 +58,7 @@ impl Patterns {
     }
 }
 
-/// How fast experts come to the devices.
+/// Size of an expert and the bandwidth at which experts are loaded onto the devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loading {
     /// Bytes of an expert.
@@ -69,7 +69,7 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// Seconds in which so many experts are loaded.
+    /// Seconds in which this many experts are loaded.
     #[must_use]
     pub fn seconds(&self, experts: usize) -> f64 {
         experts as f64 * self.expert_bytes / self.bytes_per_second
@@ -117,7 +117,7 @@ impl Switches {
 
     /// Changes a second up to which keeping one task's experts gives as many tokens a second as
     /// what doesn't change, where there is such: kept x (1 - s t) = other, so s = (1 - other /
-    /// kept) / t. None where it never pays.
+    /// kept) / t. `None` if it never pays.
     ///
     /// Where nothing else fits (`other` of 0) it pays as long as there is time between changes.
     #[must_use]

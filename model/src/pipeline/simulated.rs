@@ -23,7 +23,7 @@ const WHOLE: u64 = 50_000;
 /// is just simulated whole.
 const STEADY: u64 = WHOLE / 2;
 
-/// What stages do and keep under some loads.
+/// Work and memory of stages under some loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
     pub(crate) parts: &'a Parts,
@@ -49,7 +49,7 @@ struct Chunks {
     kinds: Vec<Kind>,
     /// Kind of each stage's chunk, [stage * chunks per stage + chunk].
     of: Vec<usize>,
-    /// What a forward of one kind beside a backward of another spends, [forward * kinds + other].
+    /// Waits of a forward of one kind beside a backward of another, [forward * kinds + other].
     pairs: Vec<Option<Waiting>>,
     /// Bytes that one micro-batch keeps on each stage's chunk.
     kept: Vec<f64>,
@@ -65,7 +65,7 @@ pub(crate) struct Simulation {
 }
 
 impl Plan {
-    /// The order of this plan's tasks for so many micro-batches.
+    /// The order of this plan's tasks for this many micro-batches.
     fn schedule_of(&self, micro_batches: u64) -> Option<Schedule> {
         let group = self.design().schedule.microbatch_group_size_per_vp_stage;
         let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
@@ -235,14 +235,14 @@ impl Chunks {
         &self.kinds[self.of[stage * self.schedule.chunks_per_stage() + chunk]]
     }
 
-    /// What a pair on this stage spends beside its kernels.
+    /// Time of a pair on this stage beyond its kernels.
     fn pair(&self, stage: usize, forward: usize, backward: usize) -> Waiting {
         let count = self.schedule.chunks_per_stage();
         let [forward, backward] = [forward, backward].map(|chunk| self.of[stage * count + chunk]);
         self.pairs[forward * self.kinds.len() + backward].unwrap_or_default()
     }
 
-    /// How long the tasks of all stages take.
+    /// Times of the tasks of all stages.
     fn times(&self, plan: &Plan) -> Times {
         let count = self.schedule.chunks_per_stage();
         let chunks = self.of.iter().map(|kind| {
@@ -274,8 +274,8 @@ impl Chunks {
         times
     }
 
-    /// What became of so many tasks of each kind, which took so long; each stage was busy for so
-    /// long, and held that.
+    /// Pipeline of these counts of tasks, which took `seconds`; `stages` has the busy time and the
+    /// memory of each stage.
     fn pipeline(
         &self,
         plan: &Plan,
@@ -303,7 +303,7 @@ impl Chunks {
         Pipeline { seconds, spent, phases: Some(phases) }
     }
 
-    /// What a stage spends beside its kernels, and its traffic added to that of each phase.
+    /// Time of a stage beyond its kernels; its traffic is added to that of each phase.
     fn spent(&self, stage: usize, counts: &Counts, phases: &mut [PhaseTraffic; 3]) -> Waiting {
         let count = self.schedule.chunks_per_stage();
         let mut all = Waiting::default();
@@ -452,11 +452,11 @@ impl Tasks {
     }
 }
 
-/// How often each kind of task runs, by stage and phase.
+/// Number of runs of each kind of task, by stage and phase.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     chunks: usize,
-    /// Of each stage and phase: for each chunk its forwards and its backwards without a partner,
+    /// Counts by stage and phase: for each chunk its forwards and its backwards without a partner,
     /// then for each forward's chunk the pairs with each backward's chunk.
     each: Vec<u32>,
 }
@@ -505,7 +505,7 @@ impl Counts {
         }
     }
 
-    /// Of a stage and a phase the tasks without a partner, and the pairs.
+    /// Counts of a stage and a phase: the tasks without a partner, and the pairs.
     fn of(&self, stage: usize, phase: usize) -> (&[u32], &[u32]) {
         let start = (stage * Self::PHASES + phase) * self.kinds();
         self.each[start..start + self.kinds()].split_at(self.chunks * 2)

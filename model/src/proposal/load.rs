@@ -19,7 +19,7 @@ pub struct StageLoad {
 }
 
 impl StageLoad {
-    /// What each part is, in the order of [`Self::parts`].
+    /// Labels of the parts, in the order of [`Self::parts`].
     pub const LABELS: [&str; 6] =
         ["embedding", "dense layers", "MoE layers", "LM head", "MTP layers", "MTP heads"];
 
@@ -36,7 +36,7 @@ impl StageLoad {
     }
 }
 
-/// How much longer the longest stage is than the mean, as a share of the mean.
+/// Time of the longest stage beyond the mean, as a share of the mean.
 pub(super) fn overflow(stages: &[f64]) -> f64 {
     let longest = stages.iter().copied().fold(0.0, f64::max);
     let mean = stages.iter().sum::<f64>() / stages.len().max(1) as f64;
@@ -92,7 +92,7 @@ impl PartSeconds {
 pub(super) struct Costs {
     /// Compute alone, without and with whole-layer recomputation.
     compute: [PartSeconds; 2],
-    /// The same with the communication that isn't hidden.
+    /// Compute and the communication that isn't hidden, without and with whole-layer recomputation.
     whole: [PartSeconds; 2],
 }
 
@@ -124,7 +124,8 @@ impl Costs {
         PartSeconds::between(&self.compute, repeated)
     }
 
-    /// The same with the communication that isn't hidden.
+    /// The parts' compute and communication that isn't hidden, when this share of the layers is
+    /// computed again.
     pub(super) fn whole(&self, repeated: f64) -> PartSeconds {
         PartSeconds::between(&self.whole, repeated)
     }

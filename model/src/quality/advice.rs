@@ -37,7 +37,7 @@ impl BatchAdvice {
     }
 }
 
-/// The batch in tokens that is advised for a model after so many tokens.
+/// The batch in tokens that is advised for a model after this many tokens.
 #[must_use]
 pub fn batch_advice(shape: &Shape, tokens: f64) -> BatchAdvice {
     let compute = shape.compute(tokens);

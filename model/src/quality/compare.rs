@@ -11,7 +11,7 @@ pub const TIE_NATS: f64 = 0.005;
 /// Tokens over the baseline's between which equal loss is looked for.
 const FACTORS: [f64; 2] = [1e-3, 1e3];
 
-/// A law or two, asked for the loss of a model.
+/// A law or two that give the loss of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// The dense law at the leverage of experts.
@@ -40,7 +40,7 @@ impl Member {
         }
     }
 
-    /// What it is made of, for people.
+    /// Name of the laws that the member is made of, for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Spread {
     }
 }
 
-/// How many times its active parameters a dense model of equal loss has.
+/// Parameters of a dense model of equal loss, over the active ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leverage {
     /// The band's lower end.
@@ -117,7 +117,7 @@ pub struct Leverage {
     pub high: f64,
 }
 
-/// The leverage of a model's experts after so many tokens: [min(joint law, middle / 1.5), middle,
+/// The leverage of a model's experts after this many tokens: [min(joint law, middle / 1.5), middle,
 /// 1.5 max(unclipped, middle)].
 ///
 /// Of seven published pairs of fine-grained and dense models this band holds six, by the joint
@@ -139,14 +139,14 @@ pub fn leverage(shape: &Shape, tokens: f64) -> Leverage {
 pub struct Comparison {
     /// Loss of the model less that of the baseline, in nats per token: below zero it is better.
     pub loss_difference: Spread,
-    /// The same by each member that was asked.
+    /// Loss difference by each member of the ensemble that was evaluated.
     pub by_member: Vec<(Member, f64)>,
-    /// Tokens that the model needs for the baseline's loss, over the baseline's; none where a
-    /// member never reaches it. Zhao's law isn't asked: its term in tokens is spent long before.
+    /// Tokens that the model needs for the baseline's loss, over the baseline's; `None` if a
+    /// member never reaches it. Zhao's law isn't used: its term in tokens is spent long before.
     pub tokens_to_equal_loss: Option<Spread>,
     /// Whether neither can be called better: the median is below 0.005 nats, or signs differ.
     pub is_tie: bool,
-    /// What is to be known.
+    /// Caveats of the comparison.
     pub flags: Vec<Flag>,
 }
 
@@ -157,7 +157,7 @@ impl Comparison {
         !self.is_tie && !self.flags.contains(&Flag::DepthOrWidthAlone)
     }
 
-    /// Time to the baseline's loss over the baseline's own, where the two train so many tokens a
+    /// Time to the baseline's loss over the baseline's own, where the two train this many tokens a
     /// second: x tokens to equal loss, as the median.
     ///
     /// The same holds for money, where devices and their price are the same.
@@ -171,7 +171,7 @@ impl Comparison {
 /// them where nothing is said.
 ///
 /// # Errors
-/// Every reason why no law may be asked.
+/// Every reason why no law may be used.
 pub fn compare(
     own: (&Shape, f64),
     baseline: (&Shape, f64),
@@ -258,7 +258,7 @@ fn flags(sides: [(&Shape, f64); 2], unique: Option<f64>) -> Vec<Flag> {
 }
 
 /// Tokens after which a model has a loss, over others: the loss falls with tokens, so that halving
-/// finds it. None where it lies outside of a thousandth to a thousand times.
+/// finds it. `None` if it lies outside of a thousandth to a thousand times.
 fn tokens_to_equal(member: Member, shape: &Shape, loss: f64, tokens: f64) -> Option<f64> {
     let [mut low, mut high] = FACTORS.map(libm::log);
     let at = |factor: f64| member.loss(shape, libm::exp(factor) * tokens);

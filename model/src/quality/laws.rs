@@ -30,7 +30,7 @@ fn pow(base: f64, exponent: f64) -> f64 {
     libm::pow(base, exponent)
 }
 
-/// Loss of a dense model of so many parameters after so many tokens, in nats:
+/// Loss of a dense model of this many parameters after this many tokens, in nats:
 /// 1.8172 + 482.01 / N^0.3478 + 2085.43 / D^0.3658.
 ///
 /// # Source
@@ -73,7 +73,7 @@ fn saturated(experts: f64, start: f64, most: f64) -> f64 {
     1.0 / (1.0 / (experts - 1.0 + base) + 1.0 / most)
 }
 
-/// Loss of a model with so many active parameters, tokens, and experts over active experts, in
+/// Loss of a model with this many active parameters, tokens, and experts over active experts, in
 /// nats: 35.91 E'^-0.2285 N^(-0.1889 + 0.0098 ln E') + 35.98 E'^0.5529 D^(-0.1775 - 0.0259 ln E') +
 /// 1.3637, where E' saturates between 2.0732 and 290.4521.
 ///
@@ -88,7 +88,7 @@ pub fn joint(active: f64, tokens: f64, expansion: f64) -> f64 {
         + 1.3637
 }
 
-/// The same law's leverage: the dense parameters of equal loss over the active ones.
+/// Leverage by the joint law: the dense parameters of equal loss over the active ones.
 ///
 /// # Source
 /// [`joint`] at an expansion of one, solved for N.
@@ -106,8 +106,8 @@ pub fn joint_leverage(active: f64, tokens: f64, expansion: f64) -> f64 {
     pow(left, 1.0 / (-0.1889 + 0.0098 * ln)) / active
 }
 
-/// Loss of a model with so many parameters, tokens, active parameters and active experts, of which
-/// a share is shared, in nats: (0.1577 k + 7.2446 / k + 5.1395 S^2 - 3.2363 S) (N^-a + 0.0013
+/// Loss of a model with this many parameters, tokens, active parameters and active experts, of
+/// which a share is shared, in nats: (0.1577 k + 7.2446 / k + 5.1395 S^2 - 3.2363 S) (N^-a + 0.0013
 /// Na^-a + 0.0450 Na / N) + 38.051 N^-a + 27129.05 D^-0.4694 + 31.096 Na^-a + 1.8182, a = 0.2383.
 ///
 /// # Source
@@ -139,8 +139,8 @@ pub fn abnar(total: f64, tokens: f64, sparsity: f64) -> f64 {
         + 0.94
 }
 
-/// Loss of a dense model of so many parameters in which every second layer has E experts, after 130
-/// billion tokens, in nats; routed by S-Base. Not among the members: tokens are fixed.
+/// Loss of a dense model of this many parameters in which every second layer has E experts, after
+/// 130 billion tokens, in nats; routed by S-Base. Not among the members: tokens are fixed.
 ///
 /// # Source
 /// Clark et al. 2022, arXiv 2202.01169, table 3.

@@ -1,9 +1,9 @@
-//! What no law may be asked, and what is to be known of an answer.
+//! Limits of the laws, and caveats of an answer.
 
 use alloc::format;
 use alloc::string::String;
 
-/// Why nothing is said.
+/// Reason for which the laws give no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refusal {
     /// A token meets fewer of the experts than any law was fitted on: A, below 0.8 %.
@@ -50,7 +50,7 @@ impl Refusal {
     }
 }
 
-/// What is to be known of an answer.
+/// Caveat of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// C > 1e22: beyond every fit, and the leverage is clipped there.
@@ -90,7 +90,7 @@ impl Flag {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Meaning of the flag, in a sentence.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

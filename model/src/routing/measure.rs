@@ -1,4 +1,4 @@
-//! How uneven loads are.
+//! Measures of load imbalance.
 
 use crate::sorting::sort_numbers;
 

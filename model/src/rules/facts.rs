@@ -85,7 +85,7 @@ pub(super) fn absent_modules<W: Words>(d: &Design) -> Option<W> {
     Some(say!("the model has no `{}` to recompute", absent.name()))
 }
 
-/// Adapters that would stand beside nothing.
+/// Adapters that would be beside nothing.
 pub(super) fn idle_adapters<W: Words>(d: &Design) -> Option<W> {
     use LoraModule as M;
     d.training.lora_rank?;

@@ -43,7 +43,7 @@ pub fn legal_values(design: &Design, id: KnobId) -> Vec<Value> {
     values
 }
 
-/// What a slider offers, legal or not, in order.
+/// Values that a slider offers, legal or not, in order.
 fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
     match id.knob().kind {
         Kind::Integer(low, high) => integer_ladder(design, id, low, high),

@@ -7,7 +7,7 @@ use super::checks::keeps_rules_of;
 use crate::design::{Design, KnobId};
 use crate::knob::{Grain, Kind, Value};
 
-/// So many values are tried on each side. Beyond it's no step any more.
+/// Number of values that are tried on each side. Beyond it's no step any more.
 const REACH: u64 = 64;
 
 /// The nearest value below and above `now` that somebody would take and that breaks no rule which
@@ -31,7 +31,7 @@ pub fn steps(design: &Design, id: KnobId, now: u64) -> Vec<u64> {
     below.into_iter().chain(above).collect()
 }
 
-/// The value that is so many steps below.
+/// The value that is this many steps below.
 fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_sub(by),
@@ -41,7 +41,7 @@ fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     }
 }
 
-/// The value that is so many steps above.
+/// The value that is this many steps above.
 fn higher(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_add(by),

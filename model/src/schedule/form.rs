@@ -3,7 +3,7 @@
 
 use crate::choice::Method;
 
-/// How the chunks of a model lie on the stages.
+/// Placement of a model's chunks on the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
     /// Chunk c on stage c mod p.
@@ -15,7 +15,7 @@ pub(crate) enum Placement {
     Bidirectional,
 }
 
-/// What a method's schedule is made of.
+/// Form of a method's schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Where the chunks are.

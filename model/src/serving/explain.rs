@@ -24,7 +24,7 @@ pub fn explain(plan: &ServingPlan, inference: &Inference, metric: ServingMetric)
     }
 }
 
-/// What terms are made of.
+/// Plan and inference that terms are made of.
 struct Terms<'a> {
     plan: &'a ServingPlan,
     inference: &'a Inference,
@@ -123,7 +123,7 @@ impl Terms<'_> {
         (How::Sum, terms)
     }
 
-    /// What holds the requests in flight down.
+    /// Bounds on the requests in flight.
     fn bounds(&self) -> Vec<Breakdown> {
         let serving = &self.plan.design().serving;
         let groups = (self.plan.replicas()[1] * self.plan.layout().data) as f64;

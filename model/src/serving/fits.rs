@@ -20,7 +20,7 @@ pub struct Machine {
     pub title: &'static str,
     /// Its devices.
     pub accelerator: AcceleratorId,
-    /// How many.
+    /// Number of devices.
     pub devices: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct Fit {
     pub dtype: WeightDtype,
     /// Experts of a layer of the model.
     pub routed: u64,
-    /// Most experts of a layer with which one request still fits; none where the rest alone
+    /// Most experts of a layer with which one request still fits; `None` if the rest alone
     /// doesn't.
     pub most_kept: Option<u64>,
     /// Experts that the design keeps.

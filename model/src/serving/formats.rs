@@ -13,8 +13,8 @@ pub(super) fn int8_tops(row: &Accelerator) -> f64 {
     row.fp8_tflops.unwrap_or(2.0 * row.fp16_tflops)
 }
 
-/// What a part computes in these formats: the precision whose kernels run, their peak in TFLOPS,
-/// and bytes of a weight over those of an operand.
+/// Format of a part: the precision whose kernels run, their peak in TFLOPS, and bytes of a weight
+/// over those of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Format {
     precision: Precision,

@@ -1,4 +1,4 @@
-//! What serving gives: latencies, throughput, memory, and what stands in the way of more.
+//! What serving gives: latencies, throughput, memory, and the bottleneck.
 
 use alloc::format;
 use alloc::string::String;
@@ -23,14 +23,14 @@ use crate::routing::Effect;
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// How long it takes.
+    /// Time of the part, in seconds.
     pub seconds: f64,
 }
 
-/// What stands in the way of more tokens a second.
+/// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowest {
-    /// The requests that are asked for.
+    /// The requests that are sent.
     Concurrency,
     /// Memory for keys and values.
     Memory,
@@ -60,7 +60,7 @@ impl Slowest {
 }
 
 impl Slowest {
-    /// What it is, in words.
+    /// Name of the bottleneck, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ pub struct Inference {
     values: Vec<f64>,
     /// The band of the first token's time.
     pub ttft_band: [f64; 2],
-    /// What stands in the way of more.
+    /// Bottleneck of the throughput.
     pub binds: Slowest,
     /// A step of decode by part.
     pub decode: Vec<Part>,
@@ -89,7 +89,7 @@ pub struct Inference {
     pub prefill: Vec<Part>,
     /// Memory of the fullest device that decodes.
     pub memory: ServingMemory,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Pool<'a> {
         self.prompts(prompts) / prompts
     }
 
-    /// Seconds of so many prompts in one step, chunks of one that is longer than the budget.
+    /// Seconds of this many prompts in one step, chunks of one that is longer than the budget.
     fn prompts(&self, prompts: f64) -> f64 {
         if prompts < 2.0 {
             return self.prefill().seconds();
@@ -164,8 +164,8 @@ impl<'a> Pool<'a> {
         self.runner.pass(&batch).seconds()
     }
 
-    /// A step of decode of so many requests of a group, in the middle of their answers. Stages work
-    /// on a share of the requests each.
+    /// A step of decode of this many requests of a group, in the middle of their answers. Stages
+    /// work on a share of the requests each.
     fn decode(&self, requests: f64) -> [Pass; 2] {
         let serving = &self.plan.design.serving;
         let drafts = serving.num_speculative_tokens;
@@ -221,7 +221,7 @@ impl Limits {
     }
 }
 
-/// What one load comes to, in few numbers.
+/// Summary of a load in few numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
@@ -231,7 +231,7 @@ pub(super) struct Quick {
     pub(super) tpot: f64,
 }
 
-/// A plan of one pool at so many requests of each group.
+/// A plan of one pool at this many requests of each group.
 pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
     let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
     let limit = plan.design.serving.max_num_seqs as f64;
@@ -260,8 +260,8 @@ impl<'a> Pools<'a> {
         Self { plan, decode: Pool::new(plan, &plan.decode), prefill: Pool::new(plan, prefill) }
     }
 
-    /// The flow of a closed loop of so many requests of each group, or of requests that arrive at a
-    /// rate; the prompt's pass, and its time to the first token.
+    /// The flow of a closed loop of this many requests of each group, or of requests that arrive at
+    /// a rate; the prompt's pass, and its time to the first token.
     fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, f64) {
         let (plan, decode) = (self.plan, &self.decode);
         let alone = self.prefill.prefill();
@@ -363,7 +363,7 @@ fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f6
     }
 }
 
-/// What an inference is put together of.
+/// Parts of which an inference is put together.
 struct Found {
     memory: ServingMemory,
     binds: Slowest,
@@ -420,7 +420,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     }
 }
 
-/// What the reader of an inference should know.
+/// Warnings for the reader of an inference.
 fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
     let (design, serving) = (&plan.design, &plan.design.serving);
     let mut said = Vec::new();
@@ -470,7 +470,7 @@ impl ServingPlan {
         (self.replicas[1] * self.decode.layout.data) as f64
     }
 
-    /// What an instance has in host memory, if anything.
+    /// Experts of an instance in host memory, if any.
     pub(super) fn host_experts(&self, instance: &Instance) -> Option<HostExperts> {
         let moe = self.architecture.moe()?;
         let on_host = self.design.serving.experts_on_host.min(moe.experts);
@@ -483,7 +483,7 @@ impl ServingPlan {
         Some(HostExperts::new(&self.design, instance, experts, params, self.on_host))
     }
 
-    /// Of these, those that have a request where fewer are sent than there are groups.
+    /// Groups that have a request where fewer are sent than there are groups.
     fn busy_groups(&self) -> f64 {
         let asked = self.design.serving.concurrency;
         asked.map_or(self.groups(), |asked| self.groups().min(asked as f64))
@@ -508,8 +508,9 @@ impl ServingPlan {
     }
 }
 
-/// Seconds of a step of decode of so many requests of each attention group, drafts among them, with
-/// as many cached tokens as in the middle of their answers: what a pool that only decodes takes.
+/// Seconds of a step of decode of this many requests of each attention group, drafts among them,
+/// with as many cached tokens as in the middle of their answers: what a pool that only decodes
+/// takes.
 #[must_use]
 pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
     Pool::new(plan, &plan.decode).step(requests)
@@ -527,7 +528,7 @@ pub fn prefill_rate(plan: &ServingPlan) -> f64 {
     groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill()
 }
 
-/// Seconds of so many prompts of each attention group together, at full budgets, to their first
+/// Seconds of this many prompts of each attention group together, at full budgets, to their first
 /// tokens.
 #[must_use]
 pub fn prefill_seconds(plan: &ServingPlan, prompts: f64) -> f64 {

@@ -28,12 +28,12 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Of a design whose experts are those kept.
+    /// Instance of a design whose experts are those kept.
     pub(super) fn new(design: &Design, layout: Layout, overheads: &Overheads) -> Self {
         Self::on(design, layout, overheads, design.cluster.accelerator.row())
     }
 
-    /// The same on a device of one's own.
+    /// Instance on a device that is given.
     pub(super) fn on(
         design: &Design,
         layout: Layout,
@@ -104,7 +104,7 @@ impl Instance {
         if stages > 1.0 { bytes / stages + ends / 2.0 } else { bytes + ends }
     }
 
-    /// Bytes that the fullest device keeps of a sequence of so many tokens.
+    /// Bytes that the fullest device keeps of a sequence of this many tokens.
     pub(super) fn cached_bytes(
         &self,
         architecture: &Architecture,

@@ -15,9 +15,9 @@ pub struct ServingMemory {
     pub activations: f64,
     /// Graphs, buffers of collectives, the runtime.
     pub reserve: f64,
-    /// What is left for keys and values.
+    /// Bytes left for keys and values.
     pub cache: f64,
-    /// What the engine takes of the device.
+    /// Bytes of the device that the engine takes.
     pub limit: f64,
     /// Cached bytes of one sequence at its mean length.
     pub sequence: f64,

@@ -8,7 +8,7 @@ use crate::calibration::{ModelKind, Spread};
 use crate::metric::Basis;
 use crate::range::Range;
 
-/// The range of a metric of serving; none where it is a count, or nothing published tells.
+/// The range of a metric of serving; `None` if it is a count, or nothing published tells.
 ///
 /// A token takes e^x times as long as predicted, x the error of left-out sources with models of
 /// this kind; a rate is e^-x times as high. First tokens under load have errors of their own, and

@@ -18,13 +18,13 @@ use crate::source::{
 };
 use crate::violation::Violation;
 
-/// The rules of serving, each with who demands it: those of model and machine stand in front.
+/// The rules of serving, each with who demands it: those of model and machine come first.
 pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     let own = RULES.iter().zip(SOURCES).map(|(rule, source)| (rule, Some(*source)));
     shared_rules().map(|rule| (rule, rule.source())).chain(own)
 }
 
-/// What is wrong first with a design's serving, if anything.
+/// First violation of a rule by a design's serving, if any.
 pub(super) fn first_broken(design: &Design) -> Option<String> {
     rules().find_map(|(rule, _)| (rule.check.words)(design))
 }

@@ -60,11 +60,11 @@ pub(crate) struct LayerPart {
 /// Seconds of kernels that an exchange can hide behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cover {
-    /// Of the mixer's core: it hides a ring.
+    /// The mixer's core: it hides a ring.
     pub(crate) core: f64,
-    /// Of shared experts: they hide a dispatch.
+    /// Shared experts: they hide a dispatch.
     pub(crate) shared: f64,
-    /// Of the experts' products.
+    /// The experts' products.
     pub(crate) experts: f64,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct LayerLinks {
     pub(crate) chosen: Links,
     /// Made again by whole-layer recomputation.
     pub(crate) whole: Links,
-    /// Of these four, in their order, the seconds of a ring of context parallelism.
+    /// Seconds of a ring of context parallelism in these four, in their order.
     pub(crate) ring: [f64; 4],
 }
 
@@ -87,9 +87,9 @@ pub(crate) struct PlaceSeconds {
     pub(crate) forward: [f64; Place::COUNT],
     pub(crate) input_grad: [f64; Place::COUNT],
     pub(crate) weight_grad: [f64; Place::COUNT],
-    /// Of the forward, what whole-layer recomputation does again.
+    /// Part of the forward that whole-layer recomputation does again.
     pub(crate) again: [f64; Place::COUNT],
-    /// What is made again in front of the mixer's and of the MLP's backward, without whole-layer
+    /// Recomputation in front of the mixer's and of the MLP's backward, without whole-layer
     /// recomputation.
     pub(crate) recomputed: [f64; 2],
 }
@@ -284,7 +284,7 @@ pub(crate) fn launched(plan: &Plan) -> Work {
     replayed(on, architecture, Work::new(on, architecture, &plan.rows(), loss))
 }
 
-/// The same work under a plan with other loads.
+/// The work under a plan with other loads.
 pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
     replayed(on, architecture, work.under(on, architecture, &plan.rows()))
@@ -314,7 +314,7 @@ fn replay(operators: &mut Operators, everything: bool) {
             pass.launches = 0.0;
         }
     }
-    // The graph's own launch, forward and backward, stands at the layer's first operator.
+    // The graph's own launch, forward and backward, is at the layer's first operator.
     if let Some(first) = operators.iter_mut().next() {
         first.block.forward.launches = 1.0;
         first.block.input_grad.launches = 1.0;

@@ -17,12 +17,12 @@ const HIDDEN_IN_WARM_UP: f64 = 0.5;
 /// and the gradient scattered, half of the calls. Source: Megatron-Core `layers.py`.
 const HIDDEN_TP_BACKWARD: f64 = 0.5;
 
-/// What a pass or a pair spends beside its kernels.
+/// Time of a pass or a pair beyond its kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Waiting {
     /// Seconds in which compute waits for an exchange, per axis.
     pub(crate) exposed: PerAxis,
-    /// What kernels lose to the collectives that run beside them.
+    /// Time that kernels lose to the collectives that run beside them.
     pub(crate) contention: f64,
     /// Waiting for the host to launch kernels.
     pub(crate) host: f64,
@@ -43,7 +43,7 @@ impl Waiting {
     }
 }
 
-/// What the passes of a stage or a chunk spend beside their kernels.
+/// Time of the passes of a stage or a chunk beyond their kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Waits {
     /// A forward and a backward that run alone.
@@ -53,7 +53,7 @@ pub(crate) struct Waits {
     pub(crate) paired: Waiting,
 }
 
-/// What a pass that runs without a partner spends.
+/// Time beyond its kernels of a pass that runs without a partner.
 pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
     let exposed = exposed_alone(plan, pass, is_backward);
     let cost =
@@ -104,8 +104,8 @@ impl Plan {
         }
     }
 
-    /// What a forward and a backward spend beside their kernels as a pair in which compute waits
-    /// this long for each axis, where they spend `alone` without a partner.
+    /// Time beyond their kernels of a forward and a backward as a pair in which compute waits this
+    /// long for each axis, where they spend `alone` without a partner.
     ///
     /// Sends between stages are waited for unless they are overlapped; parameters and gradients of
     /// every micro-batch (ZeRO-2 and 3) as in a pass alone. A pair is never longer than its passes
@@ -169,7 +169,7 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
 }
 
-/// The same where nothing runs beside anything else.
+/// Exposed seconds per axis where nothing runs beside anything else.
 fn exposed_whole(plan: &Plan, pass: &Pass) -> PerAxis {
     [TP, CP, EP, PP, HOST, DP].map(|axis| pass.busy(plan, axis))
 }

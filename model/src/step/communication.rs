@@ -15,7 +15,7 @@ use super::spans::{Frame, Spans};
 use super::{Step, most};
 
 /// The rows of a plan's stages, copies to host memory and what is exposed not counted: those that
-/// stand in front of the copies, then those behind them.
+/// come before the copies, then those behind them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Traffic {
     rows: [Vec<Communication>; 2],

@@ -50,7 +50,7 @@ impl DataParallel {
     }
 }
 
-/// What a stage exchanges once a step.
+/// Exchanges of a stage once a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OnceAStep {
     /// Seconds of gradients and of parameters: inside the domain, between domains.
@@ -70,8 +70,8 @@ impl OnceAStep {
         Self { passes, buckets: (params.trained.total() / bucket).max(1.0) }
     }
 
-    /// What a stage with this work waits for once a step, and what hiding the rest costs its
-    /// kernels.
+    /// Seconds that a stage with this work waits for once a step, and that hiding the rest costs
+    /// its kernels.
     ///
     /// Overlapped gradients run under the last backward, all but the last bucket; overlapped
     /// parameters under the next step's first forward, all but the first bucket. The levels of a
@@ -97,7 +97,7 @@ impl OnceAStep {
     }
 }
 
-/// What a step does once with gradients and states, in memory traffic.
+/// Time of the optimizer's step: memory traffic of gradients and states.
 ///
 /// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
 /// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and

@@ -66,7 +66,7 @@ pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstima
     list
 }
 
-/// What the reader should know.
+/// Warnings for the reader.
 pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<String> {
     let mut warnings = Vec::new();
     if metrics.memory_peak > metrics.memory_limit {

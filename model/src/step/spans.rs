@@ -20,7 +20,8 @@ use super::communication::Traffic;
 use super::data_parallel::{DataParallel, OnceAStep};
 use super::straggler_share;
 
-/// What single layers cost and save: all that recomputation, exchanges, copies and overlap work on.
+/// Costs and saved tensors of single layers: all that recomputation, exchanges, copies and overlap
+/// work on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layers {
     work: Arc<Work>,
@@ -28,7 +29,7 @@ pub(crate) struct Layers {
     pub(super) counts: Counts,
 }
 
-/// What the architecture alone decides.
+/// Parameters and FLOPs that follow from the architecture alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counts {
     pub(super) params_total: u128,
@@ -49,14 +50,14 @@ impl Layers {
         Self { work: Arc::new(launched(plan)), saves: Arc::new(LayerSaves::new(plan)), counts }
     }
 
-    /// The same layers under a plan with other loads.
+    /// The layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
         let work = Arc::new(relaunched(plan, &self.work));
         Self { work, saves: Arc::new(LayerSaves::new(plan)), counts: self.counts }
     }
 }
 
-/// What the stages do for one micro-batch, copies to host memory not counted.
+/// Work of the stages for one micro-batch, copies to host memory not counted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spans {
     pub(super) frame: Frame,
@@ -67,12 +68,13 @@ pub(crate) struct Spans {
     pub(super) works: Vec<StageWork>,
     /// Compute of the mean stage.
     pub(super) compute: Compute,
-    /// What the slowest stage waits for once a step, and what hiding the rest costs its kernels.
+    /// Seconds that the slowest stage waits for once a step, and that hiding the rest costs its
+    /// kernels.
     pub(super) once_a_step: [f64; 2],
     pub(super) traffic: Traffic,
 }
 
-/// What stages hold and exchange whatever the loads.
+/// Memory and exchanges of stages that don't depend on the loads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Frame {
     /// For each span of the plan.
@@ -80,11 +82,11 @@ pub(super) struct Frame {
     pub(super) data: DataParallel,
     /// The bubble of equal stages, by counts alone.
     pub(super) bubble: f64,
-    /// How much longer the slowest rank takes.
+    /// Delay of the slowest rank, as a share.
     pub(super) stragglers: f64,
 }
 
-/// What each stage of a span holds and exchanges.
+/// Memory and exchanges of each stage of a span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OfSpan {
     /// Share of the layers that full recomputation takes.
@@ -122,7 +124,7 @@ impl Frame {
         frame
     }
 
-    /// Of the mean stage's layers of each kind, those that full recomputation takes.
+    /// Mean stage's layers of each kind that full recomputation takes.
     pub(super) fn mean_repeated(&self, plan: &Plan, mtp: KindId) -> PerKind<f64> {
         let mut repeated = [0.0; MAX_KINDS];
         for (span, own) in plan.spans.iter().zip(&self.each) {
@@ -141,7 +143,7 @@ impl Spans {
         Self::of(plan, layers, parts, Frame::new(plan))
     }
 
-    /// The same stages under a plan with other loads, whose layers these are.
+    /// The stages under a plan with other loads, whose layers are given.
     pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
         let parts = pair::paired(plan, layers.work.clone(), Some(&self.parts), pairs);
         Self::of(plan, layers, parts, self.frame.clone())
@@ -165,7 +167,7 @@ impl Spans {
         Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
     }
 
-    /// What the plan's recomputation and swapping leave of what layers save.
+    /// Memory of the saved tensors after the plan's recomputation and swapping.
     pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
         LayerMemory::new(plan, &self.saves)
     }
@@ -187,7 +189,7 @@ impl Compute {
 }
 
 impl Plan {
-    /// What the mean stage holds.
+    /// Content of the mean stage.
     pub(crate) fn mean_stage(&self) -> Stage {
         let mut mean = Stage::default();
         for span in &self.spans {
@@ -214,7 +216,7 @@ impl Plan {
         if layers > 0.0 { repeated / layers } else { 0.0 }
     }
 
-    /// What the stages of each span keep for one micro-batch.
+    /// Memory that the stages of each span keep for one micro-batch.
     pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
         let of_span = |span: &Span| PerMicroBatch {
             kept: self.stage_activations(span.first, &span.content, layers),

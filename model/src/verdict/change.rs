@@ -27,7 +27,7 @@ pub struct Change {
     pub with: Vec<(KnobId, Value)>,
     /// Does the design fit then, by its predicted peak?
     pub fits: bool,
-    /// How likely it fits then.
+    /// Probability of fitting with the change.
     pub fit_probability: f64,
     /// MFU then.
     pub mfu: f64,
@@ -135,7 +135,7 @@ fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Opti
     })
 }
 
-/// What a design does as it is timed, told as a change of the plan's one.
+/// Memory pressure of a design as it is timed, and its change of the plan's one.
 fn timed(plan: &Plan, id: KnobId, design: &Design) -> Option<(f64, Change)> {
     let changed = plan.variant(design).ok()?;
     let estimate = estimate(&changed);

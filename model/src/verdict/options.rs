@@ -142,7 +142,7 @@ fn values(
         .collect()
 }
 
-/// How far a value is from the present one: by ratio for numbers, by position for formats and
+/// Distance of a value from the present one: by ratio for numbers, by position for formats and
 /// shares, which have an order; other names are all alike.
 fn distance(id: KnobId, present: &Value, value: &Value) -> f64 {
     match (present, value) {

@@ -37,8 +37,8 @@ proptest! {
         }
     }
 
-    /// What is said to fit has a predicted peak within the limit; what is said not to, beyond it,
-    /// or by a formula that may be short by so much.
+    /// A design that is reported to fit has a predicted peak within the limit; one that is not,
+    /// a peak beyond it, or by a formula that may fall short by as much.
     #[test]
     fn a_state_is_never_at_odds_with_the_predicted_peak(
         design in legal_design(), gib in 8.0_f64..400.0,

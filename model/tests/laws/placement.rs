@@ -80,9 +80,9 @@ fn a_micro_batch_moves_the_parameters_of_its_own_direction() {
     }
 }
 
-/// Of 32 layers, embedding and head, the first part that is gathered and the last one that is
-/// scattered have nothing beside them; the other calls are hidden as far as there is room. All take
-/// longer the more ranks a ring passes.
+/// Under ZeRO-3, of 32 layers, embedding and head, the first part that is gathered and the last one
+/// that is scattered have nothing beside them; the other calls are hidden as far as there is room.
+/// All take longer the more ranks a ring passes.
 #[test]
 fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
     let waited = |devices: &str, interconnect: &str| {
@@ -207,7 +207,7 @@ fn an_all_reduce_in_a_node_takes_what_its_links_take() {
     }
 }
 
-/// The same of an all-to-all, whose ranks send to all others at once.
+/// The estimate's all-to-all is the measured one, whose ranks send to all others at once.
 #[test]
 fn an_all_to_all_in_a_node_takes_what_its_links_take() {
     for accelerator in [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200]
@@ -228,7 +228,7 @@ fn an_all_to_all_in_a_node_takes_what_its_links_take() {
     }
 }
 
-/// Of a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes
+/// In a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes
 /// over the network.
 #[test]
 fn an_exchange_leaves_a_rack_only_where_its_group_is_larger() {

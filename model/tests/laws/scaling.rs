@@ -55,7 +55,7 @@ proptest! {
         prop_assert!(estimate.metrics.step_time.get() >= (pipeline + once) * (1.0 - SLACK));
     }
 
-    /// The same tokens visit as many experts each; only the experts are more.
+    /// With more experts, tokens visit as many of them each; only the experts are more.
     ///
     /// Loads are even: uneven ones of more and smaller experts sum to more even ones. Products of
     /// half the depth end in finer waves, which may win a little. Experts narrower than
@@ -137,8 +137,8 @@ fn quantities_keep_their_units() {
     assert!((ratio - 2.0).abs() < 1e-12);
 }
 
-/// What the scheduler of pairs may win: by the closed form DeepSeek-V3 hides a second more of its
-/// exchange with 512 experts than with 256, by simulation it doesn't.
+/// The scheduler of pairs may win a little by chance: by the closed form DeepSeek-V3 hides a second
+/// more of its exchange with 512 experts than with 256, by simulation it doesn't.
 #[test]
 fn a_pair_packed_by_chance_wins_less_than_a_twentieth() {
     let design = Design::from_preset("deepseek-v3-2k-h800").unwrap();

@@ -40,7 +40,7 @@ fn without_recomputation(design: &Design) -> Design {
     with(&design, "moe_zero_memory", "disable")
 }
 
-/// The same design with every dispatcher that its rules allow.
+/// The design with every dispatcher that its rules allow.
 fn dispatchers(design: &Design) -> Vec<Design> {
     let flat = with(design, "moe_hierarchical_alltoallv", "false");
     let alltoall = with(&flat, "moe_token_dispatcher_type", "alltoall");

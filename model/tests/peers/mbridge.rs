@@ -47,7 +47,7 @@ impl Case {
             }
     }
 
-    /// The same on each stage.
+    /// Parameters that mbridge doesn't count, on each stage.
     fn uncounted_of_stages(&self) -> Vec<f64> {
         let sum = |counts: &[f64; 2]| {
             let kinds = Kind::BOTH.into_iter().zip(counts).filter(|(_, count)| **count > 0.0);

@@ -14,7 +14,7 @@ const COLUMNS: [&str; 5] = ["task", "layer", "expert", "tcess", "token"];
 const LOGIT: &str = "logit";
 const TOKEN: usize = 4;
 
-/// Where the columns stand; none for one that is missing.
+/// Places of the columns; none for one that is missing.
 type Order = [Option<usize>; 5];
 
 /// Reads patterns.
@@ -42,7 +42,7 @@ pub(super) fn read(bytes: &[u8], visited: usize) -> Result<Patterns, Vec<TextErr
         is_first = false;
         Ok(())
     });
-    // A line that can't be read is told before what is missing for it.
+    // A line that can't be read is reported before what is missing for it.
     if form.are_none() { outcome? } else { Err(form.into_list()) }
 }
 
@@ -83,7 +83,7 @@ fn text(line: &[u8], number: usize) -> Result<&str, TextError> {
     core::str::from_utf8(line).map_err(|_| TextError::at(number, 0, "the line is no UTF-8"))
 }
 
-/// Where each column stands.
+/// Place of each column.
 fn header(line: &[u8], number: usize) -> Result<Order, TextError> {
     let (fields, count) = fields(text(line, number)?);
     let wrong = |message: String| TextError::at(number, 0, message);
@@ -136,7 +136,7 @@ fn row(line: &[u8], number: usize, order: Order) -> Result<Row<'_>, TextError> {
     })
 }
 
-/// At most 40 characters of what stands in a file, with what can't be printed replaced.
+/// At most 40 characters of the text in a file, with what can't be printed replaced.
 fn shown(field: &str) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let short: String = field.chars().map(printable).take(40).collect();

@@ -32,7 +32,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// What is wrong with it by itself.
+    /// Error of the row by itself.
     fn fault(&self) -> Option<String> {
         if self.task.is_empty() || self.task.len() > MAX_NAME {
             let found = self.task.len();
@@ -54,7 +54,7 @@ impl Row<'_> {
     }
 }
 
-/// What rows say of their size.
+/// Tasks, layers and experts that rows name.
 #[derive(Default)]
 struct Sizes {
     tasks: BTreeMap<String, usize>,
