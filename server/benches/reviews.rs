@@ -81,7 +81,7 @@ async fn latency() {
     );
 }
 
-/// What sessions with people in them take of memory.
+/// Measures the memory that sessions with people in them take.
 async fn held() {
     let data = data();
     let most = (SESSIONS * IN_EACH).to_string();

@@ -32,7 +32,7 @@ impl AddressCounts {
         self.most.store(most, Ordering::Relaxed);
     }
 
-    /// So many places more for that address, if it may have them.
+    /// Reserves `count` more places for that address, if it may have them.
     pub(crate) fn places(counts: &Arc<Self>, address: &str, count: u64) -> Option<Place> {
         counts.add(address, count).then(|| Place {
             counts: Arc::clone(counts),
@@ -54,7 +54,7 @@ impl AddressCounts {
 }
 
 impl Place {
-    /// So many more, if the address may have them.
+    /// Reserves `count` more places; `false` if the address may not have them.
     pub(crate) fn grow(&mut self, count: u64) -> bool {
         let fits = self.counts.add(&self.address, count);
         if fits {

@@ -21,9 +21,9 @@ const MAX_WAITING: usize = 4_096;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Line {
     pub(crate) at: String,
-    /// What was done, such as `session.create`.
+    /// Action, such as `session.create`.
     pub(crate) act: String,
-    /// What stands for the id of what it was done to.
+    /// Log key that stands for the id of the thing it was done to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) of: Option<String>,
     /// The user that a proxy vouches for.

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 pub(crate) struct Budget {
     all: Arc<Semaphore>,
     each: Arc<AddressCounts>,
-    /// What one address may have.
+    /// Largest number of units that one address may have.
     share: u32,
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum Short {
 }
 
 impl Budget {
-    /// So many units for all, and so many of them for one address.
+    /// Budget of `all` units, of which one address gets at most `share`.
     pub(crate) fn new(all: u32, share: u32) -> Self {
         let share = share.min(all);
         let each = AddressCounts::new(u64::from(share));
@@ -96,7 +96,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// So many at once, and so many of each address that have their turn or wait for it.
+    /// Turns of which `at_once` go on together; one address may have `of_each` that go on or wait.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(at_once)),

@@ -26,12 +26,12 @@ impl Client {
     }
 }
 
-/// Who asks: noted before any route sees the request.
+/// Client of a request: noted before any route sees it.
 pub(crate) fn identify(extensions: &Extensions) -> Client {
     extensions.get::<Client>().cloned().unwrap_or_else(Client::own)
 }
 
-/// What one visitor has: an address of IPv4, the first half of one of IPv6.
+/// Network of one visitor: an address of IPv4, or the first half of one of IPv6.
 pub(crate) fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

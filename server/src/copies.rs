@@ -11,13 +11,13 @@ use crate::backup::{self, BackupError};
 use crate::telemetry::Telemetry;
 use crate::{calendar, files, store};
 
-/// What a copy's directory is called before the moment of its making.
+/// Prefix of a copy's directory name, before the moment of its making.
 const PREFIX: &str = "moescape-";
 
-/// How soon one that failed is tried again, at the latest.
+/// Longest time until a copy that failed is tried again.
 const MAX_RETRY: Duration = Duration::from_mins(10);
 
-/// How long a server that starts waits before its first copy.
+/// Time from the server's start to its first copy.
 const FIRST: Duration = Duration::from_secs(2);
 
 /// Where copies go, how often they are made, and how many stay.

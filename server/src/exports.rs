@@ -94,7 +94,7 @@ impl Export {
         KINDS.iter().find(|kind| kind.1 == name).map(|kind| kind.0)
     }
 
-    /// What people call it.
+    /// Title for people.
     pub(crate) fn title(self) -> &'static str {
         self.kind().2
     }
@@ -119,17 +119,17 @@ impl Export {
         }
     }
 
-    /// Is it a script that starts the processes itself?
+    /// Whether it is a script that starts the processes itself.
     pub(crate) const fn is_script(self) -> bool {
         matches!(self, Self::Megatron | Self::Mindspeed)
     }
 
-    /// What it is, for HTTP.
+    /// Media type, for HTTP.
     pub(crate) fn media_type(self) -> &'static str {
         self.kind().3
     }
 
-    /// Is it a text that can be pasted somewhere?
+    /// Whether it is a text that can be pasted somewhere.
     pub(crate) const fn is_text(self) -> bool {
         !matches!(self, Self::Parquet)
     }

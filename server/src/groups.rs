@@ -15,7 +15,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Those of a request; `cleaned` took the header from whoever isn't believed.
+    /// Groups of a request's user; `cleaned` took the header from whoever isn't believed.
     fn of(&self, headers: &HeaderMap) -> Vec<String> {
         let list = self.header.as_ref().and_then(|name| told(name, headers).ok()?);
         let names = list.unwrap_or_default().split(',').map(str::trim);

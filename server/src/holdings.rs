@@ -65,8 +65,8 @@ pub(crate) fn due_traces(data: &Path, before_secs: u64, most: usize) -> Vec<Stri
     due.map(|(id, ..)| id).take(most).collect()
 }
 
-/// What a thing is, line by line: the first says what it is, those of a session are its events,
-/// those of a sweep are followed by none. A trace's file is named, not in it.
+/// Lines that export a thing: the first says what it is; for a session its events follow, for a
+/// sweep nothing does. A trace's file is named, not in it.
 pub(crate) fn export(
     data: &Path,
     store: &Lazy,

@@ -96,7 +96,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Is this a name of the server, or an address that nobody else's name can lead to?
+    /// Whether this is a name of the server, or an address that nobody else's name can lead to.
     fn knows(&self, host: &str, local: Option<IpAddr>) -> bool {
         let address = host.parse().map(|address: IpAddr| address.to_canonical());
         let is_own = match address {

@@ -18,7 +18,7 @@ impl Language {
         }
     }
 
-    /// What documents call it.
+    /// Language tag, as documents have it.
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Self::English => "en",

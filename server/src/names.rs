@@ -7,9 +7,9 @@ use model::serving;
 /// Whose short names are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
+    /// Short names of training: `tp` is `parallel.tensor_model_parallel_size`.
     Training,
-    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
+    /// Short names of serving: `tp` is `serving.tensor_parallel_size`.
     Serving,
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Re
     unknown_host(host).into_response()
 }
 
-/// The same for programs.
+/// Problem of an unknown host, for programs.
 pub(crate) fn unknown_host(host: &str) -> Problem {
     let detail = format!(
         "this server doesn't have the name {host}; who runs it gives it that name by --host \

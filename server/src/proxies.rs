@@ -70,8 +70,8 @@ fn bits(address: IpAddr) -> u128 {
 pub(crate) struct Proxies(pub(crate) Vec<Network>);
 
 impl Proxies {
-    /// Is a peer believed whom it asks for? Anybody can send that, so only a proxy on this machine
-    /// is, and one that was named.
+    /// Whether a peer is believed about the client it asks for. Anybody can send that, so only a
+    /// proxy on this machine is, and one that was named.
     pub(crate) fn believe(&self, peer: IpAddr) -> bool {
         peer.to_canonical().is_loopback() || self.name(peer)
     }

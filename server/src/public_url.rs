@@ -20,7 +20,7 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Is it reached over TLS?
+    /// Whether it is reached over TLS.
     pub(crate) fn is_secure(&self) -> bool {
         self.0.starts_with("https:")
     }

@@ -12,7 +12,7 @@ use model::MODEL_VERSION;
 
 use crate::state::AppState;
 
-/// What such a page may load: the site's own files.
+/// Content security policy of such a page: it may load the site's own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
                       img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -26,8 +26,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) design: &'a str,
     /// The title of the document.
     pub(crate) title: &'a str,
-    /// What it is about, for search engines and previews. Empty for a page that is of its visitor
-    /// alone: search engines leave it out then, and nothing on the way keeps it.
+    /// Description for search engines and previews. Empty for a page that is of its visitor alone:
+    /// search engines leave it out then, and nothing on the way keeps it.
     pub(crate) about: &'a str,
     /// A script of its own.
     pub(crate) script: Option<&'a str>,
@@ -37,11 +37,11 @@ pub(crate) struct Reading<'a> {
     pub(crate) class: &'a str,
     /// The language of `<main>`, where it is the same in every language of the site.
     pub(crate) lang: Option<&'a str>,
-    /// What marks `<main>` as a step of the tour.
+    /// Mark of `<main>` as a step of the tour.
     pub(crate) tour: Option<&'a str>,
-    /// What stands beside `<main>`, in front of it.
+    /// Markup beside `<main>`, in front of it.
     pub(crate) beside: Markup,
-    /// What stands in `<main>`.
+    /// Content of `<main>`.
     pub(crate) body: Markup,
 }
 

@@ -13,7 +13,7 @@ use crate::state::AppState;
 use crate::store::StoreError;
 use crate::{calendar, files, logged, traces};
 
-/// How long a server runs before it looks for the first time, and how often it does then.
+/// Time until a server looks for the first time, and the interval of the looks after that.
 const FIRST: Duration = Duration::from_secs(5);
 const INTERVAL: Duration = Duration::from_hours(1);
 
@@ -37,7 +37,7 @@ impl FromStr for Archive {
     }
 }
 
-/// How long what is kept.
+/// Retention times by kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Retention {
     /// Days without use, of sweeps, sessions and traces.

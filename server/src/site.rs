@@ -28,9 +28,9 @@ pub struct Site {
 pub(crate) struct File {
     /// The bytes as they are: from the start, or once somebody asks for them.
     plain: OnceLock<Bytes>,
-    /// The same, compressed with brotli.
+    /// Bytes, compressed with brotli.
     pub(crate) brotli: Option<Bytes>,
-    /// What they are.
+    /// Media type of the bytes.
     pub(crate) content_type: String,
 }
 

@@ -15,10 +15,10 @@ use axum::response::Response;
 /// of an answer.
 pub(crate) const BOUNDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0];
 
-/// What stands for the route of a request that has none.
+/// Label for the route of a request that has none.
 const NO_ROUTE: &str = "none";
 
-/// What is counted.
+/// Counters of the server.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     started: Instant,
@@ -87,7 +87,7 @@ impl Telemetry {
         Connected(Arc::clone(self))
     }
 
-    /// So many things went as nobody used them.
+    /// Counts things that went as nobody used them.
     pub(crate) fn expired(&self, kind: &'static str, count: u64) {
         *held(&self.expired).entry(kind).or_default() += count;
     }
@@ -107,7 +107,7 @@ impl Telemetry {
         self.copy_failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What went by kind, and how often something couldn't.
+    /// Number of things that went, by kind, and of times that something couldn't.
     pub(crate) fn expiries(&self) -> (BTreeMap<&'static str, u64>, u64) {
         (held(&self.expired).clone(), self.expiry_failures.load(Ordering::Relaxed))
     }

@@ -21,7 +21,7 @@ use crate::choices;
 use crate::language::Language;
 use dictionary::Dictionary;
 
-/// What documents in Chinese call their language.
+/// Language tag of documents in Chinese.
 const TAG: &str = Language::Chinese.tag();
 
 /// The Chinese dictionary, read once.

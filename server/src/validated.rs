@@ -17,15 +17,15 @@ use crate::calendar;
 /// The embedded runs' report in every form that is sent.
 #[derive(Debug)]
 pub(crate) struct Validated {
-    /// What `moescape validate --json` prints.
+    /// Output of `moescape validate --json`.
     pub(crate) json: String,
     /// Its rows as a table.
     pub(crate) csv: String,
-    /// The same of runs of serving as `json`.
+    /// JSON of runs of serving, in the form of `json`.
     pub(crate) serving_json: String,
     /// Changes when they do.
     pub(crate) etag: String,
-    /// What the page is rendered from.
+    /// Data that the page is rendered from.
     pub(crate) served: Served,
 }
 

@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// Pieces of work of a route that go on at once: as many as there are cores, within these ends.
 const AT_ONCE: (usize, usize) = (4, 16);
 
-/// Those of one address that go on or wait, for each route.
+/// Largest number of requests of one address that go on or wait, for each route.
 const MAX_PER_ADDRESS: u64 = 256;
 
 /// Threads for work: more than all routes take together, so that what has its turn has a thread.
@@ -76,7 +76,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     }
 }
 
-/// The same in turns of its own, where little of it may go on at once whatever the route.
+/// Does work in turns of its own, where little of it may go on at once whatever the route.
 pub(crate) async fn in_turn<T: Send + 'static>(
     turns: &Turns,
     client: &str,

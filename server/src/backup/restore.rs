@@ -13,7 +13,7 @@ use crate::in_use::{self, HoldError};
 use crate::store::{JOURNAL, LOG, MEMORY};
 use crate::{files, store, traces};
 
-/// What was put back.
+/// Result of a restore.
 #[derive(Debug)]
 pub(crate) struct Restored {
     pub(crate) counts: Counts,
@@ -148,7 +148,7 @@ impl Copy {
     }
 }
 
-/// What a copy without a manifest consists of.
+/// Files of a copy without a manifest: the store's file and the traces.
 fn found(from: &Path) -> Result<Vec<(String, Option<Entry>)>, BackupError> {
     let mut files = vec![(store::FILE.to_owned(), None)];
     let directory = from.join(traces::DIRECTORY);

@@ -105,7 +105,7 @@ fn pack(pixels: &[u8], from: &Provenance) -> Result<Vec<u8>, DrawError> {
     Ok(file)
 }
 
-/// How a text is set.
+/// Size, weight and color of a text.
 #[derive(Clone, Copy)]
 struct Type {
     size: u32,

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     health: Option<String>,
 }
 
-/// How it is with one thing.
+/// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fine,
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// What was found of one thing, and what to do about it.
+/// Result of a check: what was found, and what to do about it.
 #[derive(Debug)]
 struct Check {
     name: &'static str,

@@ -40,9 +40,9 @@ pub(super) struct Source {
 pub(super) struct Start {
     /// The design; where it can't be read, another that settings are checked on all the same.
     pub(super) design: Design,
-    /// What is wrong with what it was read from.
+    /// Errors in the input.
     pub(super) errors: Vec<String>,
-    /// How it came about, where others wrote the file.
+    /// Report of the import, if the file is in a foreign format.
     pub(super) import: Option<Import>,
 }
 
@@ -52,7 +52,7 @@ impl Source {
         self.design_by(Names::Training)
     }
 
-    /// The same where short names mean these knobs.
+    /// The design, or everything that is wrong with it; `names` resolves short names of knobs.
     pub(super) fn design_by(&self, names: Names) -> Result<Design, Failure> {
         let start = match &self.file {
             Some(path) => Start::from_result(read(path)?),
@@ -98,7 +98,7 @@ impl Source {
         self.knobs_by(Names::Training)
     }
 
-    /// The same where short names mean these knobs.
+    /// The knobs that are set; `names` resolves their short names.
     pub(super) fn knobs_by(&self, names: Names) -> impl Iterator<Item = KnobId> {
         let set = self.settings.iter().filter_map(|setting| setting.split_once('='));
         set.filter_map(move |(name, _)| names.find(name.trim()).ok())

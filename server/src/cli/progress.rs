@@ -4,10 +4,10 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often a terminal's line changes.
+/// Interval at which a terminal's line changes.
 const TERMINAL: Duration = Duration::from_millis(250);
 
-/// How often a file gets a line.
+/// Interval at which a file gets a line.
 const FILE: Duration = Duration::from_secs(10);
 
 /// The line of what is under way.

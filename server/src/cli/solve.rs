@@ -13,7 +13,7 @@ use super::output::table_below;
 pub(super) use crate::solved::Question;
 use crate::solved::solved;
 
-/// What a question comes to, as JSON or for people.
+/// Answer to a question, as JSON or for people.
 ///
 /// # Errors
 /// Where its target is of a run of which too little is said.
@@ -37,7 +37,7 @@ fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     }
 }
 
-/// What was found, for people.
+/// Solution, for people.
 fn text(solution: &Solution) -> String {
     let count = format::counted(solution.tried.len() as u64, "legal value", "legal values");
     let name = solution.knob.id();

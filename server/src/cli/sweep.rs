@@ -150,7 +150,7 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     json::print(&sweep::result(space, progress, closing.as_ref()).said())
 }
 
-/// What a closing has to say.
+/// Lines on what the closing of a sweep found.
 fn closing_lines(closing: &Closing) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {

@@ -8,7 +8,7 @@ pub const PATH: &str = app::site::Page::Guide.path();
 pub struct Text {
     /// Where it is in the repository.
     pub file: &'static str,
-    /// What it says.
+    /// Source of the text.
     pub markdown: &'static str,
 }
 
@@ -19,7 +19,7 @@ pub struct Chapter {
     pub name: &'static str,
     /// As it is written.
     pub english: Text,
-    /// The same in Chinese, its generated parts left empty; none for what speaks English alone.
+    /// Chinese text, its generated parts left empty; `None` for what is in English alone.
     pub chinese: Option<Text>,
 }
 

@@ -25,7 +25,7 @@ const MAX_CONNECTIONS_PER_ADDRESS: u32 = 512;
 /// Descriptors that are left for everything else: the store, files that are sent, other servers.
 pub(crate) const RESERVED_DESCRIPTORS: u64 = 48;
 
-/// How many connections there may be.
+/// Largest number of connections, of all and of one address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) connections: u32,
@@ -33,14 +33,15 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// So many connections, and so many of an address that may have so many sockets of sessions:
-    /// browsers have one of those and a few more.
+    /// Limits of so many connections of all and of one address. By default the latter allows for
+    /// twice the `sockets` of sessions that an address may have: browsers have one of those and a
+    /// few more.
     pub(crate) fn new(connections: u32, per_address: Option<u32>, sockets: u32) -> Self {
         let usual = MAX_CONNECTIONS_PER_ADDRESS.max(sockets.saturating_mul(2));
         Self { connections, per_address: per_address.unwrap_or(usual) }
     }
 
-    /// Those that there are descriptors for, after it asked for as many as they take.
+    /// Limits that there are descriptors for, after the process asked for as many as they take.
     pub(crate) fn possible(self) -> Self {
         self.within(descriptors(self.connections))
     }
@@ -154,7 +155,7 @@ pub(super) struct Often {
 }
 
 impl Often {
-    /// How often it happened since it was said, if it is time to say so.
+    /// Number of times that it happened since the last report, if it is time for one.
     pub(super) fn again(&mut self) -> Option<u64> {
         const PAUSE: Duration = Duration::from_secs(1);
         self.count += 1;

@@ -34,14 +34,14 @@ use crate::public_url::{self, PublicUrl};
 const MAX_CALLS: usize = 4;
 const MAX_CALLS_PER_CLIENT: u64 = 64;
 
-/// The same of searches, each on all cores.
+/// Searches that run at once, each on all cores, and those of a client that run or wait.
 const MAX_SEARCHES: usize = 2;
 const MAX_SEARCHES_PER_CLIENT: u64 = 8;
 
-/// How often progress is told, at most.
+/// Shortest time between reports of progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
 
-/// What a client tells its model of the server.
+/// Instructions that a client gives its model on the server.
 const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts models train and serve \
     on NPU and GPU clusters. Quote each number with its range and what that covers; say where its \
     evidence is `not_validated` or `borrowed_runs`; never present generated expert loads as \
@@ -51,7 +51,7 @@ const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts model
 /// The server of the protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Agents {
-    /// What links begin with; by default the host that was asked for.
+    /// Prefix of links; by default the host of the request.
     told: Option<Arc<PublicUrl>>,
     calls: Arc<Turns>,
     searches: Arc<Turns>,
@@ -71,7 +71,7 @@ impl Agents {
         }
     }
 
-    /// What the links of an answer begin with.
+    /// Prefix of an answer's links.
     fn base(&self, context: &RequestContext<RoleServer>) -> String {
         let told = self.told.as_deref();
         let asked = context.extensions.get::<Parts>();

@@ -236,7 +236,7 @@ fn span(ends: &Value) -> Option<Span> {
     Some(Span { low: ends[0].as_f64()?, high: ends[1].as_f64()? })
 }
 
-/// What a range covers, in a sentence.
+/// Sentence on what a range covers.
 fn covers(evidence: Evidence, range: &Value) -> String {
     let count = |key: &str| range[key].as_u64().unwrap_or_default();
     let runs = || {

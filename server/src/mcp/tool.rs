@@ -20,7 +20,7 @@ pub(super) const MAX_SECONDS: u64 = 25;
 
 /// A call under way.
 pub(super) struct Call<'a> {
-    /// What links begin with.
+    /// Prefix of links.
     pub(super) base: &'a str,
     /// True once nobody waits any more.
     pub(super) stop: &'a AtomicBool,

@@ -59,7 +59,7 @@ pub(crate) enum Outcome {
 pub(super) struct Committed {
     /// The room after it; it goes back to the keeper.
     pub(super) room: Room,
-    /// What happened behind the last published event, in order.
+    /// Events behind the last published one, in order.
     pub(super) events: Vec<Arc<Event>>,
     /// One for each change, in order.
     pub(super) outcomes: Vec<Outcome>,

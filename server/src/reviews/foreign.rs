@@ -17,7 +17,7 @@ const MAX_SILENCE: Duration = Duration::from_secs(60);
 /// People through other servers, at most.
 const MAX_PEOPLE: usize = 2_000;
 
-/// Those who are there through other servers.
+/// Participants who are there through other servers.
 #[derive(Debug)]
 pub(super) struct Foreign {
     people: BTreeMap<u64, (Presence, Instant)>,

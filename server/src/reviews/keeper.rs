@@ -42,7 +42,7 @@ const SAVE_EVERY: u64 = 500;
 /// Interval at which the store is read for what other servers did.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a session stays open that nobody is in.
+/// Time for which a session stays open that nobody is in.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// A task with a session.

@@ -215,8 +215,8 @@ fn replayed(store: &Store, review: &str, to: i64) -> Result<Room, StoreError> {
     Ok(room)
 }
 
-/// What was saved up to that event. Another version of the model may read events otherwise, so
-/// that all are taken anew.
+/// Room as it was saved at that event or before. Another version of the model may read events
+/// otherwise, so that all are taken anew.
 fn snapshot(store: &Store, review: &str, at: i64) -> Result<Option<Room>, StoreError> {
     let review = review.to_owned();
     let text: Option<String> = store.call(move |transaction| {
@@ -268,10 +268,10 @@ pub(super) fn save(store: &Store, review: &str, seq: Seq, json: String) -> Resul
     })
 }
 
-/// What a look into the store shows.
+/// Result of a look into the store.
 #[derive(Debug, Default)]
 pub(super) struct Look {
-    /// What happened after the event that was named, through another server.
+    /// Events after the one that was named, made through another server.
     pub(super) missed: Vec<Event>,
     /// Events of the names that were asked for.
     pub(super) known: BTreeMap<String, Event>,
@@ -283,7 +283,7 @@ pub(super) struct Look {
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) links: BTreeSet<String>,
-    /// Is the session gone with all of its links?
+    /// Whether the session is gone with all of its links.
     pub(super) is_deleted: bool,
 }
 
@@ -358,7 +358,7 @@ pub(super) fn append(
     })
 }
 
-/// So many events after one, in order.
+/// Events after one, in order, `most` at most.
 pub(super) fn events(
     store: &Store,
     review: &str,

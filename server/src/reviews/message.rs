@@ -42,7 +42,7 @@ pub(crate) struct Joining {
     pub(crate) answer: oneshot::Sender<Result<Joined, Full>>,
 }
 
-/// So many are in a session that nobody can come in.
+/// Error of a session that is full: nobody can come in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Full;
 
@@ -89,7 +89,7 @@ pub(crate) enum Cast {
     Cut(Cut),
 }
 
-/// What is told, as it is sent.
+/// Text of a message, as it is sent.
 pub(crate) fn text(told: &Tell) -> Utf8Bytes {
     // Neither a map with keys that aren't text nor a number that isn't one is in it.
     serde_json::to_string(told).unwrap_or_default().into()

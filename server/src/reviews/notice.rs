@@ -30,7 +30,7 @@ pub(crate) enum NoticeKind {
     Cut { link: String },
     /// The session was deleted.
     Deleted,
-    /// Who is there?
+    /// Request to announce who is there.
     Who,
     /// Something of a connection there that isn't kept, as it is told to those who are there.
     Tell { connection: u64, text: String },

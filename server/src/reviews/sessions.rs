@@ -100,7 +100,7 @@ pub(crate) struct NewLink {
 pub(crate) struct Reviews {
     shared: Arc<Shared>,
     pub(super) sockets: Arc<Semaphore>,
-    /// Who goes through a whole session's events at once: that takes its time.
+    /// Permits to go through a whole session's events: that takes its time.
     readers: Arc<Semaphore>,
     address_counts: Arc<AddressCounts>,
     /// The number of the last connection; each server begins with another one.
@@ -168,8 +168,8 @@ impl Reviews {
         Ok(made)
     }
 
-    /// What a token lets its holder do in a session: none for a session that isn't there, a token
-    /// that is wrong, and one that has ended.
+    /// Grant that a token gives its holder in a session: `None` for a session that isn't there, a
+    /// token that is wrong, and one that has ended.
     pub(crate) async fn enter(
         self: &Arc<Self>,
         review: &str,
@@ -265,7 +265,7 @@ impl Reviews {
         self.ask(load).await
     }
 
-    /// So many events behind one.
+    /// Events behind one, `most` at most.
     pub(crate) async fn events(
         self: &Arc<Self>,
         review: &str,
@@ -325,7 +325,7 @@ impl Reviews {
         })
     }
 
-    /// How many sockets one address may have.
+    /// Sets the number of sockets that one address may have.
     pub(crate) fn allow_sockets(&self, most: u32) {
         self.address_counts.allow(most.into());
     }

@@ -12,7 +12,7 @@ use crate::audit::Audit;
 use crate::nats::Address;
 use crate::store::{self, Store, StoreError};
 
-/// What keepers share.
+/// State that keepers share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Arc<store::Lazy>,

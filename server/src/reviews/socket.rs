@@ -18,21 +18,21 @@ use super::sessions::{Reviews, check_name, check_op, person};
 use crate::address_counts::Place;
 use crate::calendar::now_millis;
 
-/// How long the first word may take.
+/// Longest time until the first message.
 const HELLO: Duration = Duration::from_secs(10);
 
-/// How long a client may take to read one message: less than the connection itself waits, as the
+/// Time in which a client has to read one message: less than the connection itself waits, as the
 /// system holds little of what isn't taken.
 const SEND: Duration = Duration::from_secs(25);
 
-/// How long the last words may take, and how long those that go on when the server ends.
+/// Time that a closing handshake may take, and the time left for it when the server ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How often a client is asked whether it is there.
+/// Interval at which a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(20);
 
-/// How long it may be silent.
+/// Longest silence of a client.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Pause between two things of one client that aren't kept: some 15 a second.
@@ -59,7 +59,7 @@ const TRY_LATER: u16 = 1_013;
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub(crate) grant: Grant,
-    /// What opened the session, to see whether it still does.
+    /// Token that opened the session, to see whether it still does.
     pub(crate) token: String,
     /// The user that a proxy vouches for.
     pub(crate) user: Option<String>,
@@ -241,7 +241,7 @@ async fn begin(
 
 struct Hello {
     after: Option<Seq>,
-    /// What that event is called.
+    /// Name of that event.
     last: Option<String>,
     name: Option<String>,
     key: String,
@@ -302,7 +302,7 @@ struct Talk {
     under_way: usize,
     rate: Bucket,
     faults: u32,
-    /// What its person is at, and the knob in their hand, to be told with the next frame.
+    /// Place that its person is at, and the knob in their hand, to be sent with the next frame.
     here: Option<At>,
     preview: Option<Option<Setting>>,
 }

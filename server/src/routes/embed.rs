@@ -49,12 +49,12 @@ pub(crate) const PANELS: [(&str, &str, Panel); 7] = [
     ("timeline", "Pipeline timeline", Panel::Timeline),
 ];
 
-/// What an address asks for.
+/// Request in an address: panel, theme and design.
 #[derive(Debug)]
 struct Asked<'a> {
     panel: Panel,
     theme: Option<&'static str>,
-    /// What is left: the link.
+    /// Rest of the query: the link.
     link: Vec<&'a str>,
 }
 

@@ -22,7 +22,7 @@ use crate::state::AppState;
 use crate::work::in_turn;
 use crate::{experts, query, traces};
 
-/// What stands in the address beside the design.
+/// Names of parameters in the address beside the design.
 const NAMES: [&str; 3] = ["share", "generate", "seed"];
 
 /// The object of `moescape experts --json`.
@@ -70,7 +70,7 @@ async fn read_in_turn<T: Send + 'static>(
     in_turn(&state.traces.readers, client, move || read(&body)).await?
 }
 
-/// What an address asks.
+/// Request in an address.
 struct Asked {
     plan: ServingPlan,
     experts: Experts,

@@ -30,7 +30,7 @@ use crate::work::{in_turn, off_thread};
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;
 
-/// What an address asks for: a design, and beside its knobs what starts the processes
+/// Request in an address: a design, and beside its knobs what starts the processes
 /// (`launcher=slurm`) and whether the file is wanted as it is or with all that there is to say of
 /// it (`report=json`).
 struct Asked {

@@ -42,8 +42,8 @@ pub(super) async fn find(
     Ok(json_response(&tree))
 }
 
-/// What a search for a client comes to, in the words of `say`: of what it found, or of the rules
-/// that no layout can mend.
+/// Answer to a client's search, in the words of `say`: of what it found, or of the rules that no
+/// layout can mend.
 pub(super) async fn searched<T: Send + 'static>(
     state: &AppState,
     client: &str,

@@ -133,7 +133,7 @@ pub(super) async fn results(
     Ok(render(state, request, Page::Results, status, contexts).await)
 }
 
-/// What the page draws, for its module.
+/// Data that the page draws, for its module.
 pub(super) async fn data(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -31,7 +31,7 @@ enum Kind {
 /// Which designs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
-    /// Those that none is better than in every objective.
+    /// Pareto front: designs that none is better than in every objective.
     Front,
     /// The best of each objective.
     Best,

@@ -39,10 +39,10 @@ const USUAL_LIST: u32 = 50;
 /// Sweeps in a list, at most.
 const MAX_LIST_LEN: u32 = 200;
 
-/// How often a watcher hears of a sweep.
+/// Interval at which a watcher hears of a sweep.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often a silent stream shows that it is alive.
+/// Interval at which a silent stream shows that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Seconds after which a full queue may have room.

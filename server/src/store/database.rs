@@ -28,7 +28,7 @@ pub(crate) enum Home {
     Postgres(Address),
 }
 
-/// What the store's thread uses.
+/// Database that the store's thread uses.
 #[derive(Debug)]
 pub(super) enum Database {
     /// The connection, and the file's place.
@@ -57,21 +57,21 @@ struct Opened {
     refused: Option<(Instant, StoreError)>,
 }
 
-/// How long a database that couldn't be reached isn't tried again.
+/// Time for which a database that couldn't be reached isn't tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl Lazy {
-    /// That of a data directory.
+    /// Store of a data directory.
     pub(crate) fn new(directory: &Path) -> Self {
         Self::at(Home::Directory(directory.to_owned()))
     }
 
-    /// That of a home.
+    /// Store of a home.
     pub(crate) fn at(home: Home) -> Self {
         Self { home, store: Mutex::default() }
     }
 
-    /// That of a test's directory, or the database that belongs to it: see `testing`.
+    /// Store of a test's directory, or of the database that belongs to it: see `testing`.
     #[cfg(test)]
     pub(crate) fn of_test(directory: &Path) -> Self {
         match super::testing::of(directory) {
@@ -80,7 +80,7 @@ impl Lazy {
         }
     }
 
-    /// Is there a file already? Whoever only reads needs to make none.
+    /// Whether there is a file already. Whoever only reads needs to make none.
     pub(crate) fn exists(&self) -> bool {
         match &self.home {
             Home::Directory(directory) => directory.join(FILE).exists(),

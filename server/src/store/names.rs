@@ -14,5 +14,5 @@ pub(crate) const JOURNAL: &str = "-journal";
 /// Behind that name: a file that stands there while the first one is made.
 pub(crate) const MAKING: &str = "-making";
 
-/// How long another program that has the file locked is waited for.
+/// Time to wait for another program that has the file locked.
 pub(super) const BUSY: Duration = Duration::from_secs(5);

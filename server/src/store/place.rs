@@ -19,16 +19,16 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// That of a file which was just opened.
+    /// Place of a file which was just opened.
     pub(super) fn new(file: PathBuf) -> Self {
         let metadata = fs::metadata(&file).ok();
         let length = AtomicU64::new(metadata.as_ref().map_or(0, fs::Metadata::len));
         Self { file, mark: metadata.as_ref().and_then(mark), length }
     }
 
-    /// Is the file that was opened where it was, and no shorter than it has to be? SQLite would go
-    /// on with a file that was removed or replaced, and what it keeps would be gone with its end.
-    /// It isn't opened here: see `glance`.
+    /// Checks that the file that was opened is where it was, and no shorter than it has to be.
+    /// SQLite would go on with a file that was removed or replaced, and what it keeps would be gone
+    /// with its end. It isn't opened here: see `glance`.
     pub(super) fn check(&self, pages_bytes: u64) -> Result<(), StoreError> {
         let gone = |why: &str| {
             let file = self.file.display();

@@ -15,7 +15,7 @@ use super::names::BUSY;
 use super::sql::{self, Param, Row, Value};
 use super::tables::{MIGRATIONS, NEWEST, Tables};
 
-/// How long a connection may take to be made, and how long one may be silent that is used.
+/// Longest time to make a connection, and longest silence of one that is used.
 const MAX_CONNECT: Duration = Duration::from_secs(5);
 const MAX_SILENCE: Duration = Duration::from_secs(10);
 
@@ -100,7 +100,7 @@ pub(crate) struct Session {
     has_failed: Cell<bool>,
 }
 
-/// What a look at a database shows.
+/// Result of a look at a database.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) server: String,
@@ -342,7 +342,7 @@ fn values(row: &tokio_postgres::Row) -> sql::Result<Row> {
     row.columns().iter().enumerate().map(value).collect::<sql::Result<_>>().map(Row)
 }
 
-/// What an error of PostgreSQL is to the store.
+/// Cause and text of an error of PostgreSQL.
 fn parts(error: &tokio_postgres::Error) -> (Cause, String) {
     let Some(said) = error.as_db_error() else {
         let source = std::error::Error::source(error).map(ToString::to_string);

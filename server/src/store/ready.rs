@@ -12,10 +12,10 @@ use super::database::{Database, Lazy, Store};
 use super::fault::{Cause, StoreError};
 use super::place::{Place, pages_bytes};
 
-/// How long what was seen stands.
+/// Time for which a look is valid.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How long an answer may take.
+/// Longest time until an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 impl Store {
@@ -28,8 +28,8 @@ impl Store {
     }
 }
 
-/// What is written is what is there already, the version of the tables: SQLite writes and syncs
-/// its page all the same.
+/// Checks that a file can be written: writes what is there already, the version of the tables.
+/// SQLite writes and syncs its page all the same.
 fn probe(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     let number = |connection: &Connection, name: &str| {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u32>(0))
@@ -54,7 +54,7 @@ pub(crate) struct Readiness {
     last: Arc<Mutex<Option<Look>>>,
 }
 
-/// What was seen, and when.
+/// Result of a look, and when it was.
 #[derive(Debug)]
 struct Look {
     at: Instant,

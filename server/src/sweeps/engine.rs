@@ -89,7 +89,7 @@ pub(crate) struct Engine {
     shared: Arc<Shared>,
     /// There until the engine ends.
     workers: Option<Workers>,
-    /// What follows the orders of other servers; there until the engine ends.
+    /// Thread that follows the orders of other servers; there until the engine ends.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -150,7 +150,7 @@ impl Engine {
         }
     }
 
-    /// Is a sweep small enough?
+    /// Checks that a sweep is small enough.
     pub(crate) fn check_size(space: &Space) -> Result<(), Refusal> {
         if space.places() <= MAX_PLACES {
             return Ok(());

@@ -6,12 +6,12 @@ pub(crate) const MAX_ROWS: u64 = 2_000_000;
 /// Designs whose rows all sweeps of a server can keep together.
 pub(crate) const MAX_ROWS_OF_ALL: u64 = 20_000_000;
 
-/// How far a sweep's rows are kept.
+/// State of keeping a sweep's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
     /// Nobody asked for them.
     No,
-    /// So many are there.
+    /// Number of rows that are there.
     Yes(u64),
     /// There were more than [`MAX_ROWS`].
     TooMany,
@@ -26,7 +26,7 @@ impl Keeping {
         }
     }
 
-    /// How it is stored.
+    /// Code for the store.
     pub(super) const fn code(self) -> Option<i64> {
         match self {
             Self::No => None,
@@ -47,7 +47,7 @@ impl Keeping {
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRows {
     pub(crate) keeping: Keeping,
-    /// Those of chunks that aren't stored yet, by first place.
+    /// Rows of chunks that aren't stored yet, by first place.
     unsaved: Vec<(u64, Vec<u8>)>,
 }
 
@@ -77,7 +77,7 @@ impl KeptRows {
         }
     }
 
-    /// What is to be stored now.
+    /// Takes the rows that are to be stored now.
     pub(super) fn take(&mut self) -> Vec<(u64, Vec<u8>)> {
         std::mem::take(&mut self.unsaved)
     }

@@ -19,17 +19,17 @@ pub(super) struct Stored {
     pub(super) model_version: String,
     pub(super) chunk: u64,
     pub(super) state: State,
-    /// What is done, JSON.
+    /// Progress, JSON.
     pub(super) progress: Option<String>,
     /// The result of a sweep that is done, JSON.
     pub(super) result: Option<String>,
-    /// How far its rows are kept.
+    /// State of keeping its rows.
     pub(super) keeping: Keeping,
-    /// How often it was paused or let go on.
+    /// Number of times that it was paused or let go on.
     pub(super) orders: u64,
 }
 
-/// What changes of a sweep while it runs.
+/// State of a sweep that changes while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) state: State,
@@ -158,7 +158,7 @@ pub(super) fn order(store: &Store, id: &str, running: bool) -> Result<Option<Ord
     })
 }
 
-/// What is to become of these sweeps; none of those that were removed.
+/// Orders for these sweeps; `None` for those that were removed.
 pub(super) fn orders(
     store: &Store,
     ids: Vec<String>,
@@ -232,7 +232,7 @@ pub(super) fn rows_of_ended(store: &Store) -> Result<u64, StoreError> {
     })
 }
 
-/// What a specification calls its sweep.
+/// Name that a specification gives its sweep.
 fn name(spec: &str) -> String {
     let spec: serde_json::Value = serde_json::from_str(spec).unwrap_or_default();
     spec["name"].as_str().unwrap_or_default().to_owned()

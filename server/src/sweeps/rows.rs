@@ -38,7 +38,7 @@ impl Format {
         [Self::Csv, Self::JsonLines, Self::Binary].into_iter().find(|form| form.name() == name)
     }
 
-    /// What a file of this format begins with.
+    /// Header of a file of this format.
     pub(crate) fn header(self, space: &Space) -> Vec<u8> {
         match self {
             Self::Csv => {

@@ -169,7 +169,7 @@ impl Started {
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressUpdate {
     pub(crate) revision: u64,
-    /// How far, how many, the best so far.
+    /// Progress: how far, how many, the best so far.
     pub(crate) data: Progress,
 }
 

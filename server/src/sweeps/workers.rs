@@ -19,13 +19,13 @@ use super::rows::Format;
 use crate::logged;
 use crate::store::Store;
 
-/// How often it is looked what other servers were asked to do with the sweeps at hand.
+/// Interval of looks at what other servers were asked to do with the sweeps at hand.
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// After so many looks those that are over are looked for as well.
 const ALL_AFTER: u64 = 10;
 
-/// What those who compute share with those who ask.
+/// State shared by those who compute and those who ask.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
@@ -47,7 +47,7 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What each thread does until the engine closes.
+    /// Loop of a thread: computes batches until the engine closes.
     fn compute(&self) {
         loop {
             let (job, batch) = {
@@ -261,7 +261,7 @@ impl Workers {
         Ok(Self::Threads(threads.collect::<std::io::Result<_>>()?))
     }
 
-    /// How many compute.
+    /// Number of threads that compute.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Threads(threads) => threads.len(),

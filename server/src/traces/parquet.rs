@@ -17,7 +17,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::thrift::{self, Found};
 
-/// What a Parquet file begins and ends with.
+/// First and last bytes of a Parquet file.
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
 /// The columns, in the order of [`Row`]'s fields.

@@ -15,7 +15,7 @@ use crate::files;
 
 /// Hexadecimal digits of a hash.
 const HASH_DIGITS: usize = 32;
-/// What a stored file's name ends with.
+/// Extension of a stored file's name.
 const EXTENSION: &str = "gz";
 
 /// Traces on disk: packed, compressed, each once.
@@ -132,7 +132,7 @@ pub(super) fn path(directory: &Path, hash: &str) -> PathBuf {
     directory.join(name).with_extension(EXTENSION)
 }
 
-/// Is that the name of a stored file?
+/// Whether that is the name of a stored file.
 pub(crate) fn is_stored(name: &str) -> bool {
     name.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.')).is_some_and(is_hash)
 }

@@ -35,7 +35,7 @@ pub(super) struct Dictionary {
 #[derive(Debug)]
 struct Pattern {
     key: String,
-    /// What stands around the places: one more than there are places.
+    /// Texts around the places: one more than there are places.
     literals: Vec<String>,
     translation: String,
 }
@@ -156,7 +156,7 @@ impl Pattern {
         (usize::MAX - length, self.key.clone())
     }
 
-    /// What stands in the places; none where the text doesn't fit. Each takes as little as it can.
+    /// Texts in the places; `None` if the text doesn't fit. Each takes as little as it can.
     fn found<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (first, rest) = self.literals.split_first()?;
         let mut at = text.strip_prefix(first.as_str())?;
@@ -202,7 +202,7 @@ fn shape(text: &str) -> (String, Vec<String>) {
     (shape, numbers)
 }
 
-/// How many bytes at the start are a number without its sign.
+/// Number of bytes at the start that are a number without its sign.
 fn digits_of(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

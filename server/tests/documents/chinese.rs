@@ -15,7 +15,7 @@ fn pairs() -> impl Iterator<Item = (&'static Chapter, Text, [String; 2])> {
     both.map(|(chapter, text)| (chapter, text, [chapter.english.file, text.file].map(read)))
 }
 
-/// What stands below a heading, as far as it is the same in every language.
+/// Content below a heading, as far as it is the same in every language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Section {
     level: u8,

@@ -41,7 +41,7 @@ fn every_example_prints_what_the_guide_shows() {
     assert!(commands > 20, "only {commands} commands");
 }
 
-/// What the commands of a file printed.
+/// Output of a file's commands.
 #[derive(Default)]
 struct Ran {
     commands: usize,
@@ -91,7 +91,7 @@ fn run(command: &str, directory: &Path) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// What stands in bold and has a digit, outside of blocks.
+/// Texts in bold that have a digit, outside of blocks.
 fn bold_numbers(text: &str) -> Vec<String> {
     let mut is_code = false;
     let prose: String = text

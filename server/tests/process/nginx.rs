@@ -67,7 +67,7 @@ impl Nginx {
         Some(this)
     }
 
-    /// What it had to say, errors of connections among it.
+    /// Log, errors of connections among it.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }

@@ -147,7 +147,7 @@ fn note(acknowledged: &mut BTreeMap<String, u64>, name: &str, event: &Event) {
     }
 }
 
-/// What a client has in the end.
+/// State of a client in the end.
 struct Ended {
     room: Room,
     acknowledged: BTreeMap<String, u64>,
@@ -243,12 +243,12 @@ impl Servers {
     }
 }
 
-/// What clients saw.
+/// Observations of clients.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// Events that they were told of as done; each of them is in the log.
     pub(crate) acknowledged: usize,
-    /// How long each took from when it was first asked for.
+    /// Time that each took from when it was first asked for.
     pub(crate) took: Vec<Duration>,
 }
 

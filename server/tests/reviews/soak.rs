@@ -19,14 +19,14 @@ use crate::postgres;
 /// Minutes that the soak lasts; `cargo xtask soak --minutes N` sets them.
 const SOAK: &str = "MOESCAPE_SOAK_MINUTES";
 
-/// How many clients edit.
+/// Number of clients that edit.
 const CLIENTS: u64 = 12;
 
-/// How long, and how rough.
+/// Length and roughness of a run.
 struct Pace {
     /// One session after the other.
     rounds: u32,
-    /// Of these rounds, so many come last in which no server is killed: they show whether the
+    /// Number of these rounds, the last ones, in which no server is killed: they show whether the
     /// memory of a server that lives grows.
     calm: u32,
     round: Duration,

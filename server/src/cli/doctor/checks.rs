@@ -16,7 +16,7 @@ use crate::{Site, store, traces};
 const LITTLE_MIB: u64 = 1_024;
 const NONE_MIB: u64 = 64;
 
-/// What a compressed trace begins with (RFC 1952, 2.3.1).
+/// First bytes of a compressed trace: the magic number of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Where JetStream says what an account has.
@@ -308,7 +308,7 @@ fn engine(address: &Address) -> Check {
     }
 }
 
-/// How many streams an account has, by what JetStream says of it.
+/// Number of streams that an account has, from JetStream's answer.
 fn streams(said: &[u8]) -> Result<u64, String> {
     let said: serde_json::Value =
         serde_json::from_slice(said).map_err(|_| "it says no JSON".to_owned())?;

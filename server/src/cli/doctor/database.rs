@@ -9,7 +9,7 @@ use crate::store::{self, Address, Cause, Session, Tables};
 /// The oldest PostgreSQL that is tested.
 const OLDEST: u32 = 15;
 
-/// How far the clocks of server and database may differ.
+/// Largest difference between the clocks of server and database.
 const MAX_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// All that is asked of a database; where it can't be reached, that alone.

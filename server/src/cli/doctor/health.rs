@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// How long a server may take to connect, and to answer: `/readyz` answers within 3 s.
+/// Longest time in which a server has to connect, and to answer: `/readyz` answers within 3 s.
 const MAX_WAIT: Duration = Duration::from_secs(4);
 
 /// Bytes of an answer that are read.

@@ -110,7 +110,7 @@ fn probe(directory: &Path) -> io::Result<()> {
     written.and(removed)
 }
 
-/// What to do where nothing can be written.
+/// Advice for a place where nothing can be written.
 fn todo(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::StorageFull {
         "the disk is full: make room, or take a larger disk"
@@ -122,7 +122,7 @@ fn todo(error: &io::Error) -> &'static str {
     }
 }
 
-/// Is the newest copy that the server made by itself as new as it has to be?
+/// Check that the newest copy that the server made by itself is as new as it has to be.
 fn of_copies(to: &Path, every: Duration, newest: Option<u64>, now_secs: u64) -> Check {
     let (name, shown) = ("backups", to.display());
     let Some(at) = newest else {

@@ -44,7 +44,7 @@ pub(super) fn text(query: &Query, found: &Found) -> String {
     parts.join("\n")
 }
 
-/// What was searched, for what, and how much of it was looked at.
+/// Heading: what was searched, for which goal, and how much of it was evaluated.
 fn head(query: &Query, found: &Found) -> String {
     let Found { answer, seconds } = found;
     let what = match query.question {
@@ -190,7 +190,7 @@ fn short_changes(at_hand: &Design, design: &Design) -> String {
     words.join(", ")
 }
 
-/// What comes nearest where no design does.
+/// Nearest miss, if no design fits and reaches the targets.
 fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
     let mut text =
         lines("No layout fits and reaches the targets; the nearest misses", &miss.misses);

@@ -95,7 +95,7 @@ fn changes(head: &str, verdict: &Verdict, changes: &[&Change]) -> String {
     table_below([head, "MFU", "change", "peak"], "lrrr", changes.iter().map(row))
 }
 
-/// What is set, what it makes of MFU, and the peak.
+/// Row of a change: its setting, MFU, the difference in MFU, and the peak.
 fn row(set: String, verdict: &Verdict, mfu: f64, peak: Bytes) -> Vec<String> {
     vec![
         set,

@@ -102,7 +102,7 @@ fn head(plan: &Plan, trace: Option<&Trace>, report: &Report) -> String {
     )
 }
 
-/// What the step pays.
+/// Time that the step loses to load imbalance, in a line.
 fn costs(estimate: &Estimate) -> String {
     let step = &estimate.step;
     let waits = step.part(StepPart::Imbalance);
@@ -145,7 +145,7 @@ fn moves(report: &Report, estimate: &Estimate) -> String {
     )
 }
 
-/// What makes the planner act, in words.
+/// Condition that makes the planner act, in words.
 fn trigger(cadence: &Cadence) -> String {
     match cadence.threshold {
         Some(threshold) => format!("CoV falls by {}", format::decimals(threshold, 2)),

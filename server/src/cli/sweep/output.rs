@@ -19,7 +19,7 @@ use crate::cli::{Failure, output};
 use crate::sweeps::rows::Format;
 use crate::sweeps::table;
 
-/// How often a checkpoint is written.
+/// Interval between checkpoints.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Bytes of a checkpoint or result, at most.
@@ -138,7 +138,7 @@ impl Output {
         self.target.as_ref().and_then(Target::rows).map(|(format, _)| format)
     }
 
-    /// What is done so far.
+    /// Progress so far.
     pub(super) const fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -281,7 +281,7 @@ fn checkpoint(space: &Space, progress: &Progress, places: &Range<u64>, bytes: u6
     json::print(&tree)
 }
 
-/// What a checkpoint says is done, and how many bytes of rows belong to that.
+/// Progress in a checkpoint, and the number of bytes of rows that belong to it.
 fn read_checkpoint(
     text: &str,
     space: &Space,

@@ -8,7 +8,7 @@ use sweep::Progress;
 
 use crate::cli::progress::ProgressLine;
 
-/// What is said of a running sweep.
+/// Progress meter of a running sweep.
 pub(super) struct Meter {
     start: Instant,
     line: ProgressLine,

@@ -313,7 +313,7 @@ fn threads(room: &Room, working: Option<&Numbers>) -> Section {
     Section { title: "Comments", blocks: blocks.collect() }
 }
 
-/// What a thread is about, in words.
+/// Subject of a thread, in words.
 fn about(room: &Room, anchor: &Anchor) -> String {
     match anchor {
         Anchor::Design => "the design".to_owned(),
@@ -370,7 +370,7 @@ fn in_words(anchor: &Anchor, value: &SaidValue) -> String {
     }
 }
 
-/// How much each person did, and from when to when.
+/// Section on how much each person did, and from when to when.
 fn people(events: &[Event]) -> Section {
     let mut people: BTreeMap<&str, (String, u64, u64, u64)> = BTreeMap::new();
     for event in events {

@@ -10,7 +10,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-/// What stands in a column.
+/// Values of a column.
 enum Values {
     Wide(Vec<i64>),
     Narrow(Vec<i32>),
