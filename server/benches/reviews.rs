@@ -39,7 +39,7 @@ fn main() {
     });
 }
 
-/// From the send of one to the receipt of all.
+/// Measures the time from the send of one to the receipt of all.
 async fn latency() {
     let (_data, server, session) = begun().await;
     let (mut first, _) =

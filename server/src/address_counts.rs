@@ -22,12 +22,12 @@ pub(crate) struct Place {
 }
 
 impl AddressCounts {
-    /// Nobody, each of whom may have so many places.
+    /// Counts without an entry, of which each address may have `most` places.
     pub(crate) fn new(most: u64) -> Arc<Self> {
         Arc::new(Self { most: AtomicU64::new(most), there: Mutex::default() })
     }
 
-    /// Lets each address have so many from now on.
+    /// Lets each address have `most` places from now on.
     pub(crate) fn allow(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }

@@ -34,7 +34,7 @@ pub(crate) struct Line {
     pub(crate) owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) address: Option<String>,
-    /// The status of the answer; none for what came over a socket.
+    /// The status of the answer; `None` for what came over a socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
     pub(crate) refused: bool,

@@ -23,16 +23,16 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 pub(crate) struct Taken {
     all: OwnedSemaphorePermit,
-    /// None for whoever stands for others.
+    /// Place of the address; `None` for whoever acts for others.
     own: Option<Place>,
 }
 
-/// Why there is none left.
+/// Reason why there is none left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Short {
     /// All of it is taken.
     All,
-    /// This address has its share.
+    /// All of this address's share is taken.
     Own,
 }
 
@@ -59,7 +59,7 @@ impl Budget {
 }
 
 impl Taken {
-    /// Takes so many units more.
+    /// Takes `units` more.
     pub(crate) fn grow(&mut self, units: u32) -> Result<(), Short> {
         let more = Arc::clone(self.all.semaphore()).try_acquire_many_owned(units);
         let more = more.map_err(|_| Short::All)?;

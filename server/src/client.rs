@@ -20,7 +20,7 @@ impl<S: Sync> FromRequestParts<S> for Client {
 }
 
 impl Client {
-    /// Whoever started this process, or none that is known.
+    /// Client for whoever started this process, or for one that isn't known.
     pub(crate) fn own() -> Self {
         Self("local".to_owned())
     }

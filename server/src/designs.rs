@@ -40,10 +40,10 @@ const ID_CONTEXT: &str = "moescape 2026-11 design id";
 /// Context of the hash of an entry.
 const TAG_CONTEXT: &str = "moescape 2026-11 design entry tag";
 
-/// Why a design isn't stored.
+/// Reason why a design isn't stored.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There are too many already.
+    /// Too many are there already.
     Full(String),
     /// The store can't be used.
     Store(StoreError),

@@ -99,7 +99,7 @@ impl Export {
         self.kind().2
     }
 
-    /// Whose words a training run's file has.
+    /// Framework whose words a training run's file has.
     pub(crate) const fn target(self) -> Option<Target> {
         match self {
             Self::Megatron => Some(Target::Megatron),
@@ -146,7 +146,7 @@ impl Export {
     }
 }
 
-/// Where a design that is exported now comes from.
+/// Provenance of a design that is exported now.
 pub(crate) fn provenance(design: &Design) -> Provenance {
     Provenance::of_link(&link::encode(design), calendar::today())
 }
@@ -180,7 +180,7 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
     Ok(text.into_bytes())
 }
 
-/// A file in the words of what starts a run elsewhere; none of a file that starts nothing.
+/// A file in the words of what starts a run elsewhere; `None` for a file that starts nothing.
 pub(crate) fn started(
     export: Export,
     launcher: Launcher,

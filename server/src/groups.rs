@@ -6,7 +6,7 @@ use crate::deeds::Kind;
 use crate::problem::Problem;
 use crate::proxies::told;
 
-/// Which groups may make what is kept; all where none is named.
+/// Groups that may make what is kept; all if none is named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     /// The header in which a proxy that is believed says of which groups its user is.
@@ -22,7 +22,7 @@ impl Groups {
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
-    /// May they make something?
+    /// Checks that the user may make something.
     pub(crate) fn check(&self, kind: Kind, headers: &HeaderMap) -> Result<(), Problem> {
         if self.create.is_empty() {
             return Ok(());

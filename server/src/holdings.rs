@@ -59,7 +59,7 @@ fn files(data: &Path) -> Vec<(String, u64, u64)> {
     files.collect()
 }
 
-/// Traces that nobody has opened since, at most so many.
+/// Traces that nobody has opened since, at most `most`.
 pub(crate) fn due_traces(data: &Path, before_secs: u64, most: usize) -> Vec<String> {
     let due = files(data).into_iter().filter(|(_, _, at)| *at < before_secs);
     due.map(|(id, ..)| id).take(most).collect()
@@ -115,7 +115,7 @@ pub(crate) fn take(
     delete(data, store, kind, id).map(drop)
 }
 
-/// Takes a trace from one of its owners. None where it isn't theirs.
+/// Takes a trace from one of its owners; `None` if it isn't theirs.
 pub(crate) fn take_trace(
     store: &Lazy,
     hash: &str,

@@ -43,12 +43,12 @@ impl FromStr for Host {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts(Vec<Host>);
 
-/// Why a request isn't answered.
+/// Reason why a request isn't answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It names no host, two, or what is none.
+    /// No host is named, or two, or something that is none.
     Malformed(&'static str),
-    /// It names another one.
+    /// Another host is named.
     Unknown(String),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Hold {
     _lock: File,
 }
 
-/// Why there is none.
+/// Reason why there is none.
 #[derive(Debug)]
 pub(crate) enum HoldError {
     /// Someone has it who doesn't share it, or someone has it at all.

@@ -3,7 +3,7 @@
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// As everything is written.
+    /// English, in which everything is written.
     English,
     /// Simplified Chinese.
     Chinese,

@@ -55,7 +55,7 @@ const MAX_UNSENT_BYTES: u32 = 128 << 10;
 /// Pause after a connection that couldn't be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why the server didn't run.
+/// Reason why the server didn't run.
 #[derive(Debug)]
 pub(crate) enum ListenError {
     /// The address that this flag names can't be listened on.

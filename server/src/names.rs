@@ -4,7 +4,7 @@ use model::design::KnobId;
 use model::knob::KnobError;
 use model::serving;
 
-/// Whose short names are taken.
+/// Set of short names that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     /// Short names of training: `tp` is `parallel.tensor_model_parallel_size`.

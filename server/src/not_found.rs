@@ -44,7 +44,7 @@ pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
     Problem::new(StatusCode::NOT_FOUND, detail).into_response()
 }
 
-/// An address with so many bytes or more.
+/// Answer to a request whose address has `limit` bytes or more.
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
     let limit = app::present::format::whole(limit as u64);
     if is_for_people(request) {
@@ -97,7 +97,7 @@ pub(crate) async fn wrong_method(request: Request) -> Response {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
 }
 
-/// Does a browser ask for a page?
+/// Whether a browser asks for a page.
 fn is_for_people(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !request.uri().path().starts_with("/api/")

@@ -15,7 +15,8 @@ use tower_http::csrf::{CsrfLayer, ProtectionError};
 use crate::problem::Problem;
 use crate::public_url::{self, PublicUrl};
 
-/// By which newer browsers say where a request comes from, of pages over TLS and of this machine.
+/// Header by which newer browsers say where a request comes from, of pages over TLS and of this
+/// machine.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Whether an origin is the server's own: the configured one, or the one that the request is for,

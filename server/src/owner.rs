@@ -57,7 +57,7 @@ impl Owner {
         Self { name, browser: browser.map(|browser| browser.name) }
     }
 
-    /// As the store has it.
+    /// Name, as the store has it.
     pub(crate) fn as_str(&self) -> &str {
         &self.name
     }
@@ -87,7 +87,7 @@ where
 #[derive(Clone, Debug)]
 pub(crate) struct Storing {
     pub(crate) owner: Owner,
-    /// Does a proxy vouch for them? A key anybody can make up.
+    /// Whether a proxy vouches for them. A key anybody can make up.
     pub(crate) is_vouched: bool,
     /// The value of the answer's `Set-Cookie`: a new key, or the old one for another while.
     pub(crate) cookie: HeaderValue,

@@ -7,14 +7,14 @@ use axum::http::{HeaderMap, HeaderName};
 
 use crate::client::network;
 
-/// Where a proxy puts for whom it asks, and by which scheme they came.
+/// Headers in which a proxy puts for whom it asks, and by which scheme they came.
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 pub(crate) const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
 /// Addresses with the same first bits: `10.1.2.0/24`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// As one of IPv6; one of IPv4 is mapped into it (RFC 4291, 2.5.5.2).
+    /// Address as one of IPv6; one of IPv4 is mapped into it (RFC 4291, 2.5.5.2).
     bits: u128,
     prefix: u32,
 }
@@ -81,8 +81,8 @@ impl Proxies {
     }
 }
 
-/// For whom a proxy that is believed says that it asks: the last one in its list that isn't a named
-/// proxy itself. What stands before is the asker's own text.
+/// Client for whom a trusted proxy says that it asks: the last one in its list that isn't a named
+/// proxy itself. What comes before is the client's own text.
 pub(crate) fn forwarded(headers: &HeaderMap, proxies: &Proxies) -> Option<String> {
     let lists = headers.get_all(FORWARDED_FOR).iter().rev().map(|value| value.to_str());
     let mut first = None;

@@ -15,7 +15,7 @@ const MAX_HOST_LEN: usize = 255;
 pub struct PublicUrl(String);
 
 impl PublicUrl {
-    /// As a browser spells it.
+    /// URL as a browser spells it.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

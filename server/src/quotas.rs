@@ -60,7 +60,8 @@ impl Quotas {
         self.limits.of(kind).or(self.limits.mib).is_some()
     }
 
-    /// May they keep one thing more? It looks into the store: not for threads that answer requests.
+    /// Checks that they may keep one thing more. It looks into the store: not for threads that
+    /// answer requests.
     ///
     /// # Errors
     /// A problem that names the limit and what is used.

@@ -20,7 +20,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; f
 /// A page to read.
 #[derive(Default)]
 pub(crate) struct Reading<'a> {
-    /// Which of the site's pages it is, where it is one.
+    /// Page of the site that it is, if it is one.
     pub(crate) page: Option<Page>,
     /// The current design, as a query: links of the header take it along.
     pub(crate) design: &'a str,
@@ -31,7 +31,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) about: &'a str,
     /// A script of its own.
     pub(crate) script: Option<&'a str>,
-    /// More of the document's head.
+    /// Rest of the document's head.
     pub(crate) head: Markup,
     /// The class of `<main>`, which says how it is laid out; a text to read where it is empty.
     pub(crate) class: &'a str,
@@ -46,7 +46,7 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The page for a visitor who chose this theme, or none.
+    /// The page for a visitor who chose this theme, if any.
     pub(crate) fn answer(
         &self,
         state: &AppState,

@@ -81,7 +81,7 @@ pub(crate) fn text_within(
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))
 }
 
-/// Why a body was broken off.
+/// Reason why a body was broken off.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Silent,
@@ -122,7 +122,7 @@ impl Intake {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts so many bytes more.
+    /// Counts `bytes` more.
     fn add(&self, bytes: usize) -> Result<(), Trouble> {
         let mut held = self.held();
         let after = held.bytes.saturating_add(bytes as u64);

@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_hours(1);
 const BATCH: usize = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Where what goes is written before: a directory, or `none`.
+/// Archive to which what goes is written before: a directory, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Archive(pub(crate) Option<PathBuf>);
 

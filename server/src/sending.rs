@@ -178,7 +178,7 @@ fn as_it_is(body: Body, is_packed: bool) -> Response {
     response
 }
 
-/// A body that `work` writes on a thread of its own, while it is read; it holds so many bytes
+/// A body that `work` writes on a thread of its own, while it is read; it holds `held_bytes`
 /// meanwhile. An error of it shows the reader that the answer isn't whole.
 fn written(
     outbox: &Budget,
@@ -270,7 +270,7 @@ pub(crate) fn packed(
     Ok(as_it_is(body, as_stored))
 }
 
-/// Does a client take gzip?
+/// Whether a client takes gzip.
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let accepts = asked.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     accepts.is_some_and(accepts_gzip)

@@ -44,11 +44,11 @@ const MAX_FINDERS_PER_ADDRESS: u64 = 1;
 pub struct AppState {
     /// The built site; empty when none was given.
     pub(crate) site: Arc<Site>,
-    /// Where the server keeps its data.
+    /// Directory where the server keeps its data.
     pub(crate) data: Arc<PathBuf>,
-    /// Where it is on the web, if it was told.
+    /// Address on the web, if it was given.
     pub(crate) public_url: Option<Arc<PublicUrl>>,
-    /// By which names it is asked.
+    /// Names of the server.
     pub(crate) hosts: Arc<Hosts>,
     /// Sites that may show its panels.
     pub(crate) embed_from: Arc<EmbedFrom>,
@@ -85,9 +85,9 @@ pub struct AppState {
     pub(crate) agents: Option<Agents>,
     /// Limits on what one owner may keep.
     pub(crate) quotas: Arc<Quotas>,
-    /// Which groups may make what is kept.
+    /// Groups that may make what is kept.
     pub(crate) groups: Arc<Groups>,
-    /// Where it is told who did what.
+    /// Audit log, if one is kept.
     pub(crate) audit: Option<Arc<Audit>>,
     /// Notes on what was opened today.
     pub(crate) opened: Arc<OpenedNotes>,

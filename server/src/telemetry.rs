@@ -27,7 +27,7 @@ pub(crate) struct Telemetry {
     connections: AtomicU64,
     expired: Mutex<BTreeMap<&'static str, u64>>,
     expiry_failures: AtomicU64,
-    /// When the last copy was made, seconds since 1970; 0 before the first one.
+    /// Time when the last copy was made, seconds since 1970; 0 before the first one.
     copied_at_secs: AtomicU64,
     copy_failures: AtomicU64,
 }
@@ -35,9 +35,10 @@ pub(crate) struct Telemetry {
 /// The requests of a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Route {
-    /// By the first digit of their status, from 1 on.
+    /// Number by the first digit of their status, from 1 on.
     pub(crate) classes: [u64; 5],
-    /// By the time to the head of the answer: one bucket for each bound, and one for the rest.
+    /// Number by the time to the head of the answer: one bucket for each bound, and one for the
+    /// rest.
     pub(crate) buckets: [u64; BOUNDS.len() + 1],
     pub(crate) seconds: f64,
 }
@@ -102,7 +103,7 @@ impl Telemetry {
         self.copied_at_secs.store(now_secs, Ordering::Relaxed);
     }
 
-    /// None was made.
+    /// Counts a copy that failed.
     pub(crate) fn copy_failed(&self) {
         self.copy_failures.fetch_add(1, Ordering::Relaxed);
     }
@@ -112,7 +113,7 @@ impl Telemetry {
         (held(&self.expired).clone(), self.expiry_failures.load(Ordering::Relaxed))
     }
 
-    /// When the last copy was made, 0 before the first one, and how often none was.
+    /// Time when the last copy was made, 0 before the first one, and the number that failed.
     pub(crate) fn copies(&self) -> (u64, u64) {
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
         (load(&self.copied_at_secs), load(&self.copy_failures))
@@ -167,7 +168,7 @@ fn template(extensions: &Extensions) -> Option<MatchedPath> {
     extensions.get::<MatchedPath>().cloned()
 }
 
-/// Why there is no answer of that status.
+/// Reason why there is no answer of that status.
 const fn reason(status: StatusCode) -> Option<&'static str> {
     match status {
         StatusCode::TOO_MANY_REQUESTS => Some("too_many_requests"),

@@ -78,8 +78,8 @@ impl Traces {
     }
 }
 
-/// Where the trace of this hash is below a data directory, if it is there. What is no hash is a
-/// name that no trace has.
+/// Path of the trace of this hash below a data directory, if it is there. What is no hash is a name
+/// that no trace has.
 pub(crate) fn file(data: &Path, hash: &str) -> PathBuf {
     store::path(&data.join(DIRECTORY), hash)
 }

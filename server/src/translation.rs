@@ -32,7 +32,7 @@ fn chinese() -> &'static Dictionary {
     CHINESE.get_or_init(read)
 }
 
-/// A text in Chinese, with the white space around it; none where the dictionary doesn't have it.
+/// A text in Chinese, with the white space around it; `None` if the dictionary doesn't have it.
 pub(crate) fn said_in_chinese(text: &str) -> Option<String> {
     chinese().translate_spaced(text)
 }

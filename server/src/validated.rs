@@ -59,7 +59,7 @@ impl Validated {
     }
 }
 
-/// Where a report that is made now comes from: each of its rows has a design of its own.
+/// Provenance of a report that is made now: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
     Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }

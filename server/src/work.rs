@@ -42,7 +42,7 @@ impl Work {
     }
 }
 
-/// For whom a task works, and in whose turns.
+/// Client for whom a task works, and the turns that it takes.
 #[derive(Clone)]
 struct Asked {
     client: String,
@@ -61,7 +61,7 @@ pub(crate) async fn asked(State(work): State<Arc<Work>>, request: Request, next:
     ASKED.scope(Asked { client, turns }, next.run(request)).await
 }
 
-/// Does what takes a while, such as simulating a large schedule, off the threads that answer
+/// Runs what takes a while, such as simulating a large schedule, off the threads that answer
 /// requests, when it is its route's turn.
 ///
 /// A panic goes on here; there is a problem only for an address that has too much under way, and
@@ -76,7 +76,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     }
 }
 
-/// Does work in turns of its own, where little of it may go on at once whatever the route.
+/// Runs work in turns of its own, where little of it may go on at once whatever the route.
 pub(crate) async fn in_turn<T: Send + 'static>(
     turns: &Turns,
     client: &str,

@@ -24,7 +24,7 @@ pub(crate) struct Manifest {
     format: u32,
     program: String,
     model_version: String,
-    /// When it was made, as RFC 3339 writes it, in UTC.
+    /// Time when it was made, as RFC 3339 writes it, in UTC.
     pub(crate) made_at: String,
     /// The version of the database's tables.
     tables: usize,
@@ -80,7 +80,7 @@ impl Counts {
         })
     }
 
-    /// As a sentence has them.
+    /// Text of the counts, as a sentence has them.
     pub(crate) fn words(&self) -> String {
         use app::present::format::counted;
         app::present::format::list(&[

@@ -42,7 +42,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Where a file of this name is until it has its place.
+    /// Path of a file of this name until it has its place.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

@@ -17,7 +17,7 @@ use crate::{files, store, traces};
 #[derive(Debug)]
 pub(crate) struct Restored {
     pub(crate) counts: Counts,
-    /// When the copy was made; copies of earlier releases don't say.
+    /// Time when the copy was made; copies of earlier releases don't say.
     pub(crate) made_at: Option<String>,
 }
 
@@ -90,7 +90,7 @@ fn refuse_itself(from: &Path, data: &Path) -> Result<(), BackupError> {
 /// A copy, as far as it can be seen without reading all of it.
 struct Copy {
     directory: PathBuf,
-    /// None for copies of earlier releases.
+    /// Manifest; `None` for copies of earlier releases.
     manifest: Option<Manifest>,
     /// Files of the copy, with `/` between, and of some what they have to be.
     files: Vec<(String, Option<Entry>)>,

@@ -26,7 +26,7 @@ pub(crate) struct Card {
     /// Difference of the design from it.
     pub(crate) changed: String,
     pub(crate) body: Body,
-    /// Which model said so.
+    /// Version of the model that said so.
     pub(crate) version: String,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Face {
     /// Sentence on how sure it is that the design fits.
     pub(crate) verdict: String,
     pub(crate) state: MemoryState,
-    /// For each stage the parts of its memory in GiB, from the foot up.
+    /// Parts of the memory of each stage in GiB, from the foot up.
     pub(crate) stages: Vec<[f64; StageMemory::LABELS.len()]>,
     pub(crate) limit_gib: f64,
     /// The limit, as the page writes it.

@@ -201,7 +201,7 @@ fn broken(error: StoreError) -> Failure {
     Failure::Internal(format!("the store can't be used: {error}"))
 }
 
-/// Does it.
+/// Runs the command.
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Usage(asked) => usage(asked),

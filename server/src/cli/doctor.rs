@@ -49,7 +49,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fine,
-    /// It works, and may not for long, or not for all.
+    /// Works, and may not for long, or not for all.
     Warning,
     Broken,
 }

@@ -121,7 +121,7 @@ fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     }
 }
 
-/// The design on another accelerator, or on so many devices.
+/// The design on another accelerator, or on another number of devices.
 fn with_cluster(design: &Design, knob: KnobId, value: &str) -> Result<Design, KnobError> {
     let mut other = design.clone();
     other.set_text(knob, value)?;

@@ -196,7 +196,8 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// By the file's extension; where it tells nothing, JSON is what begins with a brace.
+/// Whether a file is TOML, by its extension; if that tells nothing, a text that begins with a brace
+/// is JSON.
 fn is_toml(path: &Path, text: &str) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => true,

@@ -19,7 +19,7 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Nothing yet; the first line comes after a pause.
+    /// Line without progress; the first one comes after a pause.
     pub(super) fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         Self { shown: Instant::now(), is_terminal, is_open: false }

@@ -36,7 +36,7 @@ pub(super) struct Settled {
     settings: Vec<Setting>,
 }
 
-/// Why a command line isn't taken.
+/// Reason why a command line isn't taken.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The command line itself, or a request for help.

@@ -22,8 +22,8 @@ pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<S
     Ok(if as_json { json::print(&solved(&solution).said()) } else { text(&solution) })
 }
 
-/// The name of what a target looks at, and a number of it in its unit; none of memory, which
-/// stands beside every value.
+/// The name of what a target looks at, and a number of it in its unit; `None` for memory, which is
+/// beside every value.
 fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     match target {
         Target::Run(target) => {

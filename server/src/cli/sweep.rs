@@ -86,7 +86,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// The places of this part of so many.
+    /// The places of this part of a sweep of `count`.
     fn places(self, count: u64) -> Range<u64> {
         let edge =
             |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;

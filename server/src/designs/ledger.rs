@@ -135,9 +135,9 @@ pub(crate) fn list(
 pub(crate) enum Removed {
     /// The owner has it no more.
     Yes,
-    /// It is there, but not the owner's.
+    /// Not the owner's, but there.
     NotTheirs,
-    /// There is none.
+    /// Not there.
     Unknown,
 }
 

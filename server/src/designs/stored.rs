@@ -16,7 +16,7 @@ pub(crate) struct StoredDesign {
     pub(crate) link: String,
     pub(crate) model_version: String,
     pub(crate) created_at_secs: u64,
-    /// The headline metrics as JSON; none for a design that broke rules.
+    /// The headline metrics as JSON; `None` for a design that broke rules.
     pub(crate) result: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), String> {
 pub(crate) struct StoringOutcome {
     pub(crate) stored: StoredDesign,
     pub(crate) entry: Entry,
-    /// Had the owner none of it before?
+    /// Whether the owner didn't have it before.
     pub(crate) is_new: bool,
 }
 

@@ -54,7 +54,7 @@ pub(super) fn english(text: &Text) -> Rendered {
     render(Page::new(text.file, Language::English), text.markdown)
 }
 
-/// Renders a chapter in Chinese, with the anchors that it has in English; none where it has no
+/// Renders a chapter in Chinese, with the anchors that it has in English; `None` if it has no
 /// Chinese text. What is generated comes from the English one.
 pub(super) fn chinese(chapter: &Chapter, english: &Rendered) -> Option<Rendered> {
     let text = chapter.chinese?;
@@ -140,7 +140,7 @@ fn is_name(text: &str) -> bool {
 /// State on the way through a file.
 struct Page<'a> {
     language: Language,
-    /// From where its links lead on, and those of its generated parts.
+    /// File that its links are relative to, and that of its generated parts.
     file: &'static str,
     generated_file: &'static str,
     /// The headings of the same text whose anchors it has.
@@ -283,7 +283,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Where a link leads on the site.
+    /// Address on the site that a link leads to.
     fn address(&self, link: &str) -> String {
         let is_whole = ["#", "/?", "mailto:"].iter().any(|start| link.starts_with(start));
         if is_whole || link.contains("://") {

@@ -26,7 +26,7 @@ const SWEEP_BYTES: &str = "length(sweep.spec) + coalesce(length(sweep.progress),
 const DESIGN_BYTES: &str = "length(design.link) + coalesce(length(design.result), 0) + \
                             length(design_entry.name) + length(design_entry.note)";
 
-/// Which things were noted today as opened.
+/// Things that were noted today as opened.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedNotes(Mutex<(u64, HashSet<(Kind, String)>)>);
 
@@ -107,7 +107,7 @@ pub(crate) enum Left {
     Nobody,
 }
 
-/// Takes something from an owner. None where it isn't theirs.
+/// Takes something from an owner; `None` if it isn't theirs.
 pub(super) fn take(
     store: &Store,
     kind: Kind,
@@ -239,7 +239,7 @@ pub(super) fn things(store: &Store, kind: Kind) -> Result<Vec<Thing>, StoreError
     })
 }
 
-/// Things of a kind that nobody has used since, at most so many: sweeps that don't run, sessions
+/// Things of a kind that nobody has used since, at most `most`: sweeps that don't run, sessions
 /// without an event, designs that nobody stored again; and none that was opened.
 pub(crate) fn due(
     store: &Store,

@@ -46,7 +46,7 @@ impl Limits {
         self.within(descriptors(self.connections))
     }
 
-    /// As many of them as there are descriptors for. No address has more than half of all.
+    /// Limits that fit the number of descriptors. No address has more than half of all.
     fn within(self, descriptors: u64) -> Self {
         let most = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(2);
         let connections = self.connections.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);

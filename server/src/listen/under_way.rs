@@ -23,12 +23,12 @@ pub(super) struct UnderWay {
     coming: AtomicUsize,
     /// Bytes that were taken since the last look.
     taken: AtomicUsize,
-    /// Does the server wait for its reader?
+    /// Whether the server waits for its reader.
     is_held_up: AtomicBool,
 }
 
 impl UnderWay {
-    /// Notes that the other end took so many bytes.
+    /// Notes that the other end took `bytes`.
     pub(super) fn takes(&self, bytes: usize) {
         self.taken.fetch_add(bytes, Ordering::Relaxed);
         self.is_held_up.store(false, Ordering::Relaxed);

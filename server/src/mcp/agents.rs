@@ -57,7 +57,7 @@ pub(crate) struct Agents {
     searches: Arc<Turns>,
 }
 
-/// Where `moescape serve` listens unless it is told otherwise.
+/// Address where `moescape serve` listens by default.
 const USUAL_URL: &str = "http://127.0.0.1:3000";
 
 impl Agents {
@@ -283,7 +283,7 @@ impl ServerHandler for Agents {
     }
 }
 
-/// Why the parameters of a request are none of this kind.
+/// Reason why the parameters of a request are none of this kind.
 fn unread<T: DeserializeOwned>(request: &CustomRequest) -> Option<String> {
     let why = match request.params_as::<T>() {
         Ok(Some(_)) => return None,

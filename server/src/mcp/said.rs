@@ -78,7 +78,7 @@ pub(super) struct Wrong {
 /// Things that are wrong with a call which are listed, at most.
 pub(super) const MAX_ERRORS: usize = 20;
 
-/// Why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
+/// Reasons why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Refusal {
     pub(super) errors: Vec<Wrong>,
@@ -261,7 +261,7 @@ fn covers(evidence: Evidence, range: &Value) -> String {
 }
 
 impl Number {
-    /// In a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
+    /// Text in a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
     pub(super) fn line(&self) -> String {
         let within = match (self.range_50, self.range_90) {
             (Some(half), Some(most)) => {

@@ -130,7 +130,7 @@ impl Wrong {
         Self { error, id }
     }
 
-    /// Why these bytes are none.
+    /// Error for bytes that are no message.
     pub(super) fn with(bytes: &[u8], error: &serde_json::Error) -> Self {
         let mut seeker = IdSeeker::default();
         seeker.feed(bytes);

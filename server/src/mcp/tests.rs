@@ -69,7 +69,7 @@ fn number<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["numbers"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap()
 }
 
-/// Does a value have the form that a schema asks for? Types, required fields and references.
+/// Checks that a value has the form of a schema: types, required fields and references.
 fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let found = root.pointer(name.trim_start_matches('#')).ok_or(name)?;

@@ -35,7 +35,7 @@ impl Foreign {
         self.people.values().map(|(presence, _)| presence)
     }
 
-    /// Takes what another server shows of someone there, to be shown here; none where that may not
+    /// Takes what another server shows of someone there, to be shown here; `None` if that may not
     /// be shown.
     pub(super) fn take(&mut self, connection: u64, text: &str) -> Option<Cast> {
         let tell: Tell = serde_json::from_str(text).ok()?;

@@ -31,12 +31,12 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Does it open the session at this time?
+    /// Whether it opens the session at this time.
     pub(crate) fn is_open(&self, now: u64) -> bool {
         self.withdrawn_at_millis.is_none() && self.expires_at_millis.is_none_or(|end| now < end)
     }
 
-    /// Has it come to its end by this time, and nobody has noted that yet?
+    /// Whether it has come to its end by this time, and nobody has noted that yet.
     fn has_expired(&self, now: u64) -> bool {
         self.withdrawn_at_millis.is_none() && !self.is_open(now)
     }
@@ -155,7 +155,7 @@ pub(super) fn links(store: &Store, review: &str) -> Result<Vec<Link>, StoreError
     })
 }
 
-/// Adds a link, unless there are so many already; false then.
+/// Adds a link, unless there are `most` already; `false` then.
 pub(super) fn add_link(
     store: &Store,
     review: &str,
@@ -175,7 +175,7 @@ pub(super) fn add_link(
     })
 }
 
-/// Withdraws a link; false when the session has none of that id.
+/// Withdraws a link; `false` if the session has none of that id.
 pub(super) fn withdraw(
     store: &Store,
     review: &str,
@@ -198,7 +198,7 @@ pub(super) fn load(store: &Store, review: &str) -> Result<Room, StoreError> {
     replayed(store, review, i64::MAX)
 }
 
-/// The room of a session after this event; none where it hasn't got so far.
+/// The room of a session after this event; `None` if it hasn't got so far.
 pub(super) fn load_at(store: &Store, review: &str, at: Seq) -> Result<Option<Room>, StoreError> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let room = replayed(store, review, at)?;

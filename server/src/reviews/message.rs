@@ -95,7 +95,7 @@ pub(crate) fn text(told: &Tell) -> Utf8Bytes {
     serde_json::to_string(told).unwrap_or_default().into()
 }
 
-/// May someone of that role show knobs on their way, and ask everyone to look?
+/// Whether someone of that role may show knobs on their way, and ask everyone to look.
 pub(crate) fn may_lead(role: Role) -> bool {
     role >= Role::Edit
 }

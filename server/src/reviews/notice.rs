@@ -24,7 +24,7 @@ struct Notice {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum NoticeKind {
-    /// There are events up to this one in the store.
+    /// Events up to this one are in the store.
     Seq { seq: u64 },
     /// A link was withdrawn.
     Cut { link: String },
@@ -36,10 +36,10 @@ pub(crate) enum NoticeKind {
     Tell { connection: u64, text: String },
 }
 
-/// The way to other servers; none without NATS.
+/// The way to other servers; it does nothing without NATS.
 #[derive(Debug)]
 pub(super) struct Notices {
-    /// This server among them.
+    /// Name of this server among them.
     name: String,
     broadcast: Broadcast,
 }

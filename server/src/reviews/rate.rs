@@ -39,7 +39,7 @@ impl Bucket {
         self.since = now;
     }
 
-    /// Has nothing been taken for so long that it is full again?
+    /// Whether nothing has been taken for so long that it is full again.
     fn is_full(&mut self, now: Instant) -> bool {
         self.fill(now);
         self.left >= self.most

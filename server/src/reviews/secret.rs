@@ -41,7 +41,7 @@ pub(crate) fn random() -> Result<String, NoRandomness> {
     Ok((0..LENGTH).map(digit).collect())
 }
 
-/// Can a text be an id or token at all? What can't isn't looked for.
+/// Whether a text can be an id or token at all. What can't isn't looked for.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.len() == LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -52,12 +52,12 @@ const MAX_OP_LEN: usize = 64;
 /// Characters of a browser's secret, at most.
 const MAX_KEY_LEN: usize = 128;
 
-/// Why a session can't be used now. What it says is for the server's log.
+/// Reason why a session can't be used now. What it says is for the server's log.
 #[derive(Clone, Debug)]
 pub(crate) enum Trouble {
     /// The store can't be used.
     Store(StoreError),
-    /// There are no secrets to be had.
+    /// Lack of randomness for secrets.
     Secret(NoRandomness),
     /// A thread or task is gone: the server ends.
     Ending,
@@ -128,8 +128,8 @@ impl Reviews {
         })
     }
 
-    /// Does something with the store off the threads that answer requests. A server that keeps
-    /// nothing has no session, and makes no file to say so.
+    /// Runs work on the store off the threads that answer requests. A server that keeps nothing has
+    /// no session, and makes no file to say so.
     async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
@@ -139,12 +139,12 @@ impl Reviews {
         done.map_err(|_| Trouble::Ending)?.map_err(Trouble::Store)
     }
 
-    /// May a client begin one more session now?
+    /// Whether a client may begin one more session now.
     pub(crate) fn may_begin(&self, client: &str) -> bool {
         self.beginnings.take(client)
     }
 
-    /// May one more change be asked for by that link now?
+    /// Whether one more change may be requested by that link now.
     pub(crate) fn may_ask(&self, grant: &Grant) -> bool {
         self.changes.take(&format!("{}/{}", grant.review, grant.link))
     }
@@ -194,7 +194,7 @@ impl Reviews {
         self.ask(move |store| ledger::links(store, &review)).await
     }
 
-    /// Makes a link; none where a session has too many.
+    /// Makes a link; `None` if a session has too many.
     pub(crate) async fn add_link(
         self: &Arc<Self>,
         review: &str,
@@ -246,7 +246,7 @@ impl Reviews {
         let _ = self.shared.audit.set(audit);
     }
 
-    /// The room after its last event, or after that one; none where it hasn't got so far.
+    /// The room after its last event, or after that one; `None` if it hasn't got so far.
     pub(crate) async fn room(
         self: &Arc<Self>,
         review: &str,
@@ -418,7 +418,7 @@ pub(crate) fn check_op(op: &str) -> Result<(), Refusal> {
     Err(invalid(format!("`op` has 1 to {MAX_OP_LEN} letters, digits, - and _")))
 }
 
-/// Whoever changes something says who they are.
+/// Checks that whoever changes something says who they are.
 ///
 /// # Errors
 /// Someone without a name.

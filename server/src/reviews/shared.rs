@@ -17,7 +17,7 @@ use crate::store::{self, Store, StoreError};
 pub(super) struct Shared {
     pub(super) store: Arc<store::Lazy>,
     pub(super) notices: Notices,
-    /// Where decisions are told.
+    /// Audit log for decisions.
     pub(super) audit: OnceLock<Arc<Audit>>,
     mailboxes: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
 }

@@ -67,7 +67,7 @@ pub(crate) struct Visitor {
     pub(crate) address: Arc<str>,
 }
 
-/// Why a conversation ends, as it is said.
+/// End of a conversation: the close code that gives the reason, and the last message.
 struct End {
     code: u16,
     /// The last message, if there is one.

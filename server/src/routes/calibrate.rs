@@ -43,7 +43,7 @@ pub(super) struct Form {
     pub(super) name: String,
 }
 
-/// Why there is no profile: one line for each thing that is wrong.
+/// Reasons why there is no profile: one line for each thing that is wrong.
 pub(super) type Refused = (StatusCode, Vec<String>);
 
 /// The object of `moescape calibrate --json`.

@@ -12,7 +12,7 @@ use model::metric::MetricId;
 
 use super::json::json_response;
 
-/// Where an explanation is from.
+/// Origin of an explanation.
 enum About {
     Metric(MetricId),
     Knob(KnobId),

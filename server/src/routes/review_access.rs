@@ -42,7 +42,7 @@ impl FromRequestParts<AppState> for Holder {
 }
 
 impl Holder {
-    /// Whoever has a link that may do this much.
+    /// Checks that the link may do this much.
     ///
     /// # Errors
     /// A problem for those whose link may not.

@@ -58,7 +58,7 @@ impl Asker {
     }
 }
 
-/// Why what was asked for wasn't done, and what was typed.
+/// Reason why a request wasn't done, and what was typed.
 struct Refused {
     problem: Problem,
     typed: Typed,

@@ -30,9 +30,9 @@ use crate::{calendar, public_url};
 /// add to links that they pass on.
 #[derive(Debug, Default)]
 struct Asked {
-    /// Whose name and note to show.
+    /// Tag of the entry whose name and note to show.
     tag: Option<String>,
-    /// Are the stored numbers to be shown beside today's?
+    /// Whether the stored numbers are to be shown beside today's.
     keeps: bool,
 }
 

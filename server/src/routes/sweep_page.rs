@@ -41,7 +41,7 @@ const MAX_CELLS: usize = 1_024;
 /// A sweep that was found.
 struct Found {
     data: Data,
-    /// Its space; none where another version of the program wrote the spec.
+    /// Its space; `None` if another version of the program wrote the spec.
     space: Option<Space>,
     /// Its spec.
     spec: Option<Tree>,
@@ -164,7 +164,7 @@ fn joined(answers: [&Tree; 2]) -> Tree {
     Tree::Map(metrics.flatten().collect())
 }
 
-/// Why cells of two knobs are empty: a line for each, with both bins and the words.
+/// Reasons why cells of two knobs are empty: a line for each, with both bins and the words.
 pub(super) async fn cells(
     State(state): State<AppState>,
     Path(id): Path<String>,

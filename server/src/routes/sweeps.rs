@@ -264,7 +264,7 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Problem> {
     space.map_err(Problem::unreadable_spec)
 }
 
-/// Does work that takes its time where it keeps no request waiting.
+/// Runs work that takes its time where it keeps no request waiting.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -81,7 +81,7 @@ pub(super) async fn tour(
     .await
 }
 
-/// The number of the step in a query; none where it isn't one.
+/// The number of the step in a query; `None` if it isn't one.
 fn asked(query: &str) -> Option<usize> {
     let Ok([step]) = query::parameters(query, ["step"]) else { return None };
     step.map_or(Some(0), |step| step.parse().ok())
@@ -243,7 +243,7 @@ fn published(steps: &[Step], step: &Step) -> Markup {
     }
 }
 
-/// To the step before, to the next one, and into the explorer.
+/// Links to the step before, to the next one, and into the explorer.
 fn turns(steps: &[Step], index: usize) -> Markup {
     let turn = |at: Option<usize>, rel: &str, text: &str| {
         html! {

@@ -19,7 +19,7 @@ use crate::files;
 
 type Work = Box<dyn FnOnce(&mut Database) + Send>;
 
-/// Where a server keeps what it keeps.
+/// Place where a server keeps what it keeps.
 #[derive(Clone, Debug)]
 pub(crate) enum Home {
     /// A file of SQLite in this directory.
@@ -198,7 +198,7 @@ impl Store {
         })
     }
 
-    /// Does work in one transaction and waits for it: not for threads that answer requests.
+    /// Runs work in one transaction and waits for it: not for threads that answer requests.
     pub(crate) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T> + Send + 'static,
@@ -206,7 +206,7 @@ impl Store {
         self.with(move |database| database.in_transaction(work))
     }
 
-    /// Does something with the connection, on its thread, and waits for it.
+    /// Runs work on the connection, on its thread, and waits for it.
     pub(super) fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Database) -> Result<T, StoreError> + Send + 'static,

@@ -30,7 +30,7 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// In words that name no path: whoever asks may be anyone.
+    /// Sentence that names no path: whoever asks may be anyone.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Full => "the disk of the store is full",

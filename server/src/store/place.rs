@@ -8,11 +8,11 @@ use rusqlite::Connection;
 
 use super::fault::{Cause, StoreError};
 
-/// Where the store's file is, to see whether it still is.
+/// Place of the store's file, to see whether it still is there.
 #[derive(Debug)]
 pub(super) struct Place {
     file: PathBuf,
-    /// Which file it was when it was opened, where the system says so.
+    /// Identity of the file when it was opened, where the system has one.
     mark: Option<(u64, u64)>,
     /// The most bytes that it was seen to have.
     length: AtomicU64,

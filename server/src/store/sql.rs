@@ -13,10 +13,10 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 /// Result of a statement.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// Why a statement gave nothing.
+/// Reason why a statement gave nothing.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// There is no such row.
+    /// No such row.
     NoRow,
     /// Value that is stored, or is to be, and can't be read as what it should be.
     Value(Box<dyn StdError + Send + Sync>),
@@ -58,7 +58,7 @@ impl From<tokio_postgres::Error> for Error {
 
 /// That there may be no row.
 pub(crate) trait OptionalExtension<T> {
-    /// None where no row was found.
+    /// `None` if no row was found.
     fn optional(self) -> Result<Option<T>>;
 }
 
@@ -163,7 +163,7 @@ pub(crate) enum Value {
 
 /// Value that can be read from a place of a row.
 pub(crate) trait FromValue: Sized {
-    /// None where it is something else.
+    /// `None` if it is something else.
     fn from_value(value: &Value) -> Option<Self>;
 }
 

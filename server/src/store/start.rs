@@ -34,9 +34,9 @@ pub(crate) struct Unfit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Damaged,
-    /// Nothing: a later program made it.
+    /// Not a fault: a later program made it.
     Newer,
-    /// Whoever asks may not read it.
+    /// Not readable by whoever asks.
     Closed,
 }
 
@@ -197,7 +197,7 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
     }
 }
 
-/// The version of a file's tables; none of one that isn't ours. Nothing is written.
+/// The version of a file's tables; `None` for one that isn't ours. Nothing is written.
 pub(crate) fn version(file: &Path) -> rusqlite::Result<Option<usize>> {
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY)?;
@@ -213,7 +213,7 @@ pub(crate) fn one_line(found: &str) -> String {
     found.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Does something on a connection, which is interrupted after [`MAX_CHECK_SECONDS`].
+/// Runs work on a connection, which is interrupted after [`MAX_CHECK_SECONDS`].
 fn in_time<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
     let interrupt = connection.get_interrupt_handle();
     let (done, waits) = mpsc::channel::<()>();

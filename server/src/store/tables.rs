@@ -120,10 +120,10 @@ pub(super) const MIGRATIONS: &[&str] = &[
 /// The version of the tables that this program makes.
 pub(crate) const NEWEST: usize = MIGRATIONS.len();
 
-/// Whose tables a file has.
+/// Owner and version of the tables that a file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
-    /// Nobody's: it holds nothing.
+    /// Tables of nobody: the file holds nothing.
     None,
     /// Ours, of this version, from 1 to [`NEWEST`].
     Ours(usize),

@@ -98,7 +98,7 @@ pub(crate) struct Inner {
     pub(crate) closing: Option<Arc<Closing>>,
     /// Whether someone is closing it.
     is_closing: bool,
-    /// Which designs are at its places, as far as that is known.
+    /// Rounds: the designs at its places, as far as they are known.
     rounds: Rounds,
     /// Rows of feasible designs that are kept.
     pub(crate) kept: KeptRows,
@@ -164,7 +164,7 @@ impl Job {
         &self.stop
     }
 
-    /// Does someone work on it now? None where nobody is to.
+    /// Whether someone works on it now; `None` if nobody is to.
     pub(super) fn is_under_way(&self) -> Option<bool> {
         let inner = self.inner();
         (inner.state == State::Running).then_some(inner.in_flight > 0 || inner.is_closing)

@@ -9,16 +9,16 @@ pub(crate) const MAX_ROWS_OF_ALL: u64 = 20_000_000;
 /// State of keeping a sweep's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// Nobody asked for them.
+    /// Not requested.
     No,
     /// Number of rows that are there.
     Yes(u64),
-    /// There were more than [`MAX_ROWS`].
+    /// More than [`MAX_ROWS`].
     TooMany,
 }
 
 impl Keeping {
-    /// Designs whose rows are kept in the end, of a sweep of so many places, at most.
+    /// Designs whose rows are kept in the end, at most, of a sweep of `places`.
     pub(super) fn at_most(self, places: u64) -> u64 {
         match self {
             Self::No | Self::TooMany => 0,
@@ -56,7 +56,7 @@ impl KeptRows {
         Self { keeping, unsaved: vec![] }
     }
 
-    /// Are rows wanted?
+    /// Whether rows are wanted.
     pub(super) const fn are_wanted(&self) -> bool {
         matches!(self.keeping, Keeping::Yes(_))
     }

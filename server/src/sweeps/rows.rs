@@ -112,7 +112,7 @@ impl Format {
 /// Bytes of a number in the binary form.
 const NUMBER: usize = 8;
 
-/// At most so many next rows of the binary form; none at its end.
+/// Next rows of the binary form, at most `most`; none at its end.
 pub(super) fn next(
     space: &Space,
     rows: &mut impl Read,

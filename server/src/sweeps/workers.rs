@@ -22,7 +22,7 @@ use crate::store::Store;
 /// Interval of looks at what other servers were asked to do with the sweeps at hand.
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After so many looks those that are over are looked for as well.
+/// Number of looks after which sweeps that are over are looked for as well.
 const ALL_AFTER: u64 = 10;
 
 /// State shared by those who compute and those who ask.
@@ -141,8 +141,8 @@ impl Shared {
         }
     }
 
-    /// Does what the store says of a sweep, which another server may have been asked for; true
-    /// where that changes anything.
+    /// Follows what the store says of a sweep, which another server may have been asked for; `true`
+    /// if that changes anything.
     pub(super) fn follow(&self, job: &Job, order: Option<Order>) -> bool {
         match order {
             Some(order) => job.follow(order),
@@ -240,7 +240,8 @@ impl Chunks for Shared {
     }
 }
 
-/// Whoever computes chunks. They end when this is dropped, once the queue is closing.
+/// Threads or machines that compute chunks. They end when this is dropped, once the queue is
+/// closing.
 #[derive(Debug)]
 pub(super) enum Workers {
     /// Threads of this process.
@@ -269,7 +270,7 @@ impl Workers {
         }
     }
 
-    /// There is work, or some that isn't wanted any more.
+    /// Wakes them: there is work, or some that isn't wanted any more.
     pub(super) fn wake(&self, shared: &Shared) {
         match self {
             Self::Threads(_) => shared.work.notify_all(),

@@ -87,7 +87,7 @@ struct Column {
     is_unsigned: bool,
 }
 
-/// Where the columns are.
+/// Places of the columns.
 fn columns(file: &SerializedFileReader<Bytes>) -> Result<[Column; 4], String> {
     let schema = file.metadata().file_metadata().schema_descr();
     let mut found = [Column { place: 0, is_unsigned: false }; 4];
@@ -211,7 +211,7 @@ fn rows(
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Gives the rows of a group, behind so many others; returns how many there are, or nothing when
+/// Gives the rows of a group, behind `before` others; returns how many there are, or nothing when
 /// no more are needed.
 fn group_rows(
     group: &dyn RowGroupReader,
@@ -264,7 +264,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a batch behind so many rows; returns its length.
+    /// Reads a batch behind `before` rows; returns its length.
     fn next(
         &mut self,
         most: usize,
@@ -301,7 +301,7 @@ fn bound(name: &str) -> u32 {
     if name == "expert" { (Trace::MAX_EXPERTS - 1) as u32 } else { u32::MAX }
 }
 
-/// Reads up to so many numbers, none of which may be missing.
+/// Reads up to `most` numbers, none of which may be missing.
 fn batch<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     most: usize,

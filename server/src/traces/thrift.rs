@@ -15,7 +15,7 @@ pub(super) struct Malformed;
 pub(super) enum Found {
     /// A number.
     Number(i64),
-    /// A list of so many.
+    /// A list of that many items.
     List(u64),
 }
 

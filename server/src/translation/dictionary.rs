@@ -71,7 +71,7 @@ impl Dictionary {
         self.exact.len() + self.shapes.len() + self.patterns.len()
     }
 
-    /// A text in the other language, with the white space around it; none where it isn't known.
+    /// A text in the other language, with the white space around it; `None` if it isn't known.
     pub(super) fn translate_spaced(&self, text: &str) -> Option<String> {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let translated = self.translate(&words)?;
@@ -80,7 +80,7 @@ impl Dictionary {
         Some(format!("{start}{translated}{end}"))
     }
 
-    /// A text in the other language; none where it isn't known.
+    /// A text in the other language; `None` if it isn't known.
     pub(super) fn translate(&self, text: &str) -> Option<String> {
         if text.len() > MAX_KNOWN_BYTES {
             return self.translate_within(text, 0);

@@ -37,7 +37,7 @@ impl Server {
         server
     }
 
-    /// Where it listens, such as `127.0.0.1:3000`.
+    /// Address where it listens, such as `127.0.0.1:3000`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{run, succeeds};
 
-/// Nothing is freed, and every expert gets the same.
+/// Settings with which nothing is freed, and every expert gets the same.
 fn plain() -> Vec<&'static str> {
     let settings = "--set recompute_granularity=none --set recompute_modules=none \
                     --set swap_modules=none --set balance=uniform --set planner=none \

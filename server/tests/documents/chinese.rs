@@ -131,7 +131,7 @@ fn sections(file: &str, text: &str) -> Vec<(String, Section)> {
     sections
 }
 
-/// Where a link leads, in either language.
+/// Target of a link, in either language.
 fn target(file: &str, link: &str) -> String {
     if link.contains("://") || link.starts_with('#') {
         return link.to_owned();

@@ -30,7 +30,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Are documents to be written?
+/// Whether documents are to be written.
 fn is_updating() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Where Debian has it; elsewhere it is on the path.
+/// Path where Debian has it; elsewhere it is on the path.
 const DEBIAN: &str = "/usr/sbin/nginx";
 
 /// One that runs.
 pub(crate) struct Nginx {
     child: Child,
-    /// Where it listens.
+    /// Address where it listens.
     pub(crate) address: String,
     home: TempDir,
 }

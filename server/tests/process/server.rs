@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 /// A server that runs.
 pub(crate) struct Process {
     pub(crate) child: Child,
-    /// Where it listens, such as `127.0.0.1:3000`.
+    /// Address where it listens, such as `127.0.0.1:3000`.
     pub(crate) address: String,
 }
 

@@ -228,7 +228,7 @@ pub(crate) struct Client {
     socket: WebSocketStream<TcpStream>,
 }
 
-/// Why a socket isn't there any more.
+/// Close code of a socket that isn't there any more, if it had one.
 #[derive(Debug)]
 pub(crate) struct Cut(pub(crate) Option<u16>);
 

@@ -25,7 +25,7 @@ struct Editor {
     seed: u64,
     /// Events that the server told of as done, by the client's names for them.
     acknowledged: BTreeMap<String, u64>,
-    /// When changes were sent first, and how long those took that were told of.
+    /// Time when each change was first sent, and the times that acknowledged ones took.
     sent: BTreeMap<String, Instant>,
     took: Vec<Duration>,
 }

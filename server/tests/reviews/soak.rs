@@ -37,7 +37,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// One of so many minutes, or one that only shows that all of it works.
+    /// Pace of a soak of that many minutes, or of one round that only shows that all of it works.
     fn of(minutes: Option<u32>) -> Self {
         let Some(minutes) = minutes else {
             let round = Duration::from_secs(6);

@@ -27,8 +27,8 @@ pub(super) fn address(url: &str) -> Result<String, String> {
     }
 }
 
-/// Where this machine reaches what listens at an address; one that listens everywhere is on this
-/// machine, too.
+/// Address at which this machine reaches what listens at an address; one that listens everywhere is
+/// on this machine, too.
 pub(super) fn own(listen: &str) -> String {
     match listen.parse::<SocketAddr>() {
         Ok(SocketAddr::V4(address)) if address.ip().is_unspecified() => {

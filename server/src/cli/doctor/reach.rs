@@ -21,7 +21,7 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     checks
 }
 
-/// Can the address be listened on? It is for a moment, and left again.
+/// Check that the address can be listened on. It is for a moment, and left again.
 fn listening(name: &'static str, flag: &str, address: &str) -> Check {
     let error = match TcpListener::bind(address) {
         Ok(_) => return Check::fine(name, format!("{address} is free")),

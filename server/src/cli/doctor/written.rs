@@ -10,7 +10,7 @@ use super::Check;
 use super::State::{Broken, Warning};
 use crate::{calendar, copies, files};
 
-/// Can the server write its data?
+/// Check that the server can write its data.
 pub(super) fn data(directory: &Path) -> Check {
     let name = "writable";
     match probe(directory) {
@@ -21,7 +21,7 @@ pub(super) fn data(directory: &Path) -> Check {
     }
 }
 
-/// Can copies be written, and is the newest as new as it has to be?
+/// Check that copies can be written, and that the newest is as new as it has to be.
 pub(super) fn backups(to: &Path, every: Duration) -> Check {
     match made(to) {
         Ok(()) => of_copies(to, every, copies::newest(to), calendar::now_secs()),
@@ -29,7 +29,7 @@ pub(super) fn backups(to: &Path, every: Duration) -> Check {
     }
 }
 
-/// Can what goes be written before?
+/// Check that what goes can be written before.
 pub(super) fn archive(to: &Path) -> Check {
     let name = "archive";
     match made(to) {
@@ -38,7 +38,8 @@ pub(super) fn archive(to: &Path) -> Check {
     }
 }
 
-/// Can lines be added to the audit log? It is opened as the server does, and nothing is written.
+/// Check that lines can be added to the audit log. It is opened as the server does, and nothing is
+/// written.
 pub(super) fn audit_log(file: &Path) -> Check {
     let (name, shown) = ("audit log", file.display());
     let broken = |error: &io::Error| {
@@ -70,8 +71,8 @@ pub(super) fn audit_log(file: &Path) -> Check {
     }
 }
 
-/// Can a directory be written that the server makes where it isn't there? If not, what was found,
-/// and what to do.
+/// Checks that a directory can be written that the server makes if it isn't there. If not, what was
+/// found, and what to do.
 fn made(directory: &Path) -> Result<(), (String, String)> {
     let mut place = directory;
     while let Err(error) = fs::metadata(place) {

@@ -5,7 +5,7 @@ use app::present::amount::amount;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// Tokens per second that train on so many tokens in so many days.
+/// Tokens per second that train on that many tokens in that many days.
 ///
 /// # Errors
 /// What is wrong with either, with something that would be taken.

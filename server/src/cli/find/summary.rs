@@ -132,7 +132,7 @@ fn share(share: f64) -> String {
     format::percent(share, 1).to_string()
 }
 
-/// A named design: why it is here, what binds, and its link.
+/// A named design: why it is here, what is the bottleneck, and its link.
 fn in_words(goal: Goal, one: &Recommendation) -> String {
     let mut text = lines(label(goal), &one.why);
     if one.why.is_empty() {

@@ -34,7 +34,7 @@ pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
     parts.join("\n")
 }
 
-/// Which design this is.
+/// Head: the design's name, sizes, timing, memory and link.
 fn head(plan: &Plan, estimate: &Estimate) -> String {
     let design = plan.design();
     let based = if design.changed().is_empty() { "" } else { "based on " };
@@ -71,7 +71,7 @@ fn lengths(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Where the pipeline's times come from.
+/// Origin of the pipeline's times.
 fn timing(estimate: &Estimate) -> &'static str {
     match estimate.timing {
         Timing::Simulated => "simulated: every task of every stage",
@@ -127,7 +127,7 @@ fn bases(plan: &Plan) -> String {
     text + &software_span(plan).unwrap_or_default()
 }
 
-/// Between which speeds a dated state of the software leaves the design.
+/// Speeds between which a dated state of the software leaves the design.
 fn software_span(plan: &Plan) -> Option<String> {
     let design = plan.design();
     let speed = |design: &Design| {

@@ -36,7 +36,7 @@ pub(super) fn text(verdict: &Verdict, design: &Design, remedies: &[Remedy]) -> S
     text
 }
 
-/// Which stage needs how much too much, when, and for what.
+/// Cause: the stage that needs too much memory, by how much, when, and for what.
 fn cause(verdict: &Verdict) -> String {
     let place = match verdict.place {
         Place::Device => "device memory",

@@ -68,7 +68,7 @@ fn best(all: &[Cadence]) -> Option<&Cadence> {
     all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()))
 }
 
-/// For people.
+/// Text of the report, for people.
 pub(super) fn text(plan: &Plan, trace: Option<&Trace>, report: &Report) -> String {
     let estimate = estimate(plan);
     let layers = layers(report);
@@ -179,7 +179,7 @@ fn drop_table(report: &Report) -> String {
     format!("{table}  of the loads of steps, without a planner\n")
 }
 
-/// As data.
+/// Report as data.
 pub(super) fn json(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Tree {
     let estimate = estimate(plan);
     let layer = |layer: &Layer| {

@@ -206,7 +206,7 @@ fn count(flag: &str, text: &str, errors: &mut Vec<String>) -> Option<u64> {
     count
 }
 
-/// May a time be zero?
+/// Whether a time may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
     Allowed,

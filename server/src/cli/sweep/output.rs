@@ -39,7 +39,7 @@ enum Kind {
 }
 
 impl Target {
-    /// By the file's extension.
+    /// Target by the file's extension.
     pub(super) fn from_path(path: &Path) -> Result<Self, Failure> {
         let kind = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Kind::Rows(Format::Csv),
@@ -72,7 +72,7 @@ impl Target {
         self.beside(".checkpoint")
     }
 
-    /// Where rows are put while the sweep runs.
+    /// Format and path of the rows while the sweep runs.
     fn rows(&self) -> Option<(Format, PathBuf)> {
         match self.kind {
             Kind::Rows(format) => Some((format, self.path.clone())),
@@ -143,7 +143,7 @@ impl Output {
         &self.progress
     }
 
-    /// Which designs are at its places.
+    /// Rounds: which designs are at its places.
     pub(super) fn rounds(&self, space: &Space) -> Result<Rounds, Failure> {
         Rounds::resume(space, &self.progress).ok_or_else(|| {
             Failure::user("the checkpoint can't be used: its rounds aren't those of its spec")

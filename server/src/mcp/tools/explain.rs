@@ -92,7 +92,7 @@ fn no_part(address: MetricAddress) -> Refusal {
     Refusal::new("no_such_part", "metric", detail)
 }
 
-/// Leaves out what is below so many levels; says whether there was any.
+/// Leaves out what is below `depth` levels; says whether there was any.
 fn cut(term: &mut Explained, depth: usize) -> bool {
     if depth <= 1 {
         let had_some = !term.children.is_empty();

@@ -37,10 +37,10 @@ const WIDTH: u32 = 680;
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     pub(super) name: String,
-    /// Where the state stands, in a sentence.
+    /// State of the session, in a sentence.
     pub(super) state: String,
     pub(super) sections: Vec<Section>,
-    /// Where designs are opened.
+    /// Origin at which designs are opened.
     pub(super) origin: String,
 }
 
@@ -77,7 +77,7 @@ fn state(room: &Room, events: &[Event]) -> String {
     }
 }
 
-/// Why a decision should be asked for again.
+/// Reason why a decision should be asked for again.
 fn stale(room: &Room, decision: &Decision, events: &[Event]) -> Option<String> {
     match decision.stale(room)? {
         Stale::Model => Some(format!(

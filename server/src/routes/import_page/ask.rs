@@ -22,7 +22,7 @@ const FORMATS: [(&str, &str); 6] = [
 pub(super) struct Form {
     /// Format of the text, by name.
     pub(super) format: String,
-    /// For everything the file doesn't specify, use is this preset's; may be empty.
+    /// Preset for everything that the file doesn't specify, by id; may be empty.
     pub(super) preset: String,
     /// Text that was pasted.
     pub(super) text: String,
@@ -38,7 +38,7 @@ pub(super) struct Asked {
     pub(super) format: String,
     pub(super) preset: String,
     pub(super) text: String,
-    /// Why there is no answer.
+    /// Reason why there is no answer.
     pub(super) why: Option<(StatusCode, String)>,
     /// The status of a page with an answer.
     pub(super) status: StatusCode,

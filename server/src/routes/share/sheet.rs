@@ -42,7 +42,7 @@ pub(super) struct Sheet<'a> {
     pub(super) entry: Option<&'a Entry>,
     /// The visitor's short links.
     pub(super) listed: &'a [(StoredDesign, Entry)],
-    /// Why the last wish was refused.
+    /// Reason why the last request was refused.
     pub(super) why: Option<&'a str>,
     pub(super) typed: Option<&'a Typed>,
 }

@@ -128,7 +128,7 @@ struct ChunkBoard {
     window: usize,
     /// Sweeps with chunks that NATS hasn't and no result of, and since when.
     missing: BTreeMap<String, Instant>,
-    /// When there were workers, or nothing to do.
+    /// Time when there were workers, or nothing to do.
     heard: Instant,
     complained: bool,
 }
@@ -136,7 +136,7 @@ struct ChunkBoard {
 /// A chunk under way.
 struct Sent {
     claim: Claim,
-    /// Has NATS got it?
+    /// Whether NATS has got it.
     kept: bool,
 }
 

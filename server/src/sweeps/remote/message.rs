@@ -59,7 +59,7 @@ impl Task {
         self.rows.as_deref().and_then(Format::from_name)
     }
 
-    /// Where the result goes.
+    /// Subject of the result.
     pub(super) fn answer_subject(&self) -> String {
         format!("moescape.result.{}.{}.{}", self.coordinator, self.sweep, self.start)
     }
@@ -106,12 +106,12 @@ pub(super) struct Head {
     pub(super) end: u64,
     /// Progress in the chunk; `None` if the worker failed.
     pub(super) part: Option<Progress>,
-    /// Why the worker failed.
+    /// Reason why the worker failed.
     pub(super) failure: Option<String>,
 }
 
 impl Answer {
-    /// Cuts it into pieces of at most so many bytes.
+    /// Cuts it into pieces of at most `most` bytes.
     pub(super) fn pieces(&self, most: usize) -> Vec<(HeaderMap, Vec<u8>)> {
         let head = serde_json::to_vec(&self.head).unwrap_or_default();
         let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());

@@ -86,7 +86,7 @@ pub(crate) fn work_for(
     })
 }
 
-/// The connection to NATS, looked for again and again; none when told to end before.
+/// The connection to NATS, looked for again and again; `None` if it has to end before.
 async fn opened(address: &Address, stop: &AtomicBool) -> Result<Option<Link>, NatsError> {
     let mut pause = FIRST_WAIT;
     loop {

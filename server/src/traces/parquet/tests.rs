@@ -238,7 +238,7 @@ impl Writer {
     }
 }
 
-/// A file that is only a footer: of a schema, and of one group with so many rows.
+/// A file that is only a footer: of a schema, and of one group with `rows` rows.
 fn announced(schema: &[(&str, Option<i64>)], rows: i64, offset: i64, size: i64) -> Bytes {
     let mut writer = Writer::default();
     writer.structure(|w| {
