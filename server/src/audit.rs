@@ -1,10 +1,11 @@
-//! Who did what to what is kept, line by line in a file for those who answer for a server.
+//! Audit log, which records who did what to what, line by line in a file for those who answer for a
+//! server.
 //!
 //! The file is opened for each line, so that it can be moved away at any time, as logrotate does:
 //! the next line makes a new one. Lines are only ever added, each by one write, by one thread in
 //! the order in which they happened; each is synced to the disk before the next one. Answers don't
 //! wait for that: after a crash of the machine the last lines may be missing, never half of one in
-//! the middle. What stands for an id opens nothing (`logged::key`).
+//! the middle. The key in place of an id opens nothing (`logged::key`).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

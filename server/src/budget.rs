@@ -1,5 +1,5 @@
-//! What a server has to share out: so much for all, so much of it for one address, and some work
-//! that is done in turn.
+//! Budgets of a server: a number of units for all, a share of it for one address, and turns for
+//! some work.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,4 +1,4 @@
-//! What `moescape` understands. Results go to stdout, messages to stderr.
+//! Command line of `moescape`. Results go to stdout, messages to stderr.
 //!
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.

@@ -1,4 +1,5 @@
-//! Who asks, as far as fairness goes: an address, or a network that one visitor has for themselves.
+//! Client of a request, as far as fairness goes: an address, or a network that one visitor has for
+//! themselves.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr};

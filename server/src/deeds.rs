@@ -1,5 +1,5 @@
-//! What a request does with what the server keeps, by its route: who runs a server asks who did
-//! what, who may, and what nobody opens any more.
+//! Deeds: the actions of requests on what the server keeps, by route. Who runs a server asks who
+//! did what, who may, and what nobody opens any more.
 
 use axum::http::Method;
 

@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn an_id_is_of_the_design_and_the_model() {
         let link = "v=1&preset=deepseek-v3";
-        // Ids stand in links: the way to make them never changes.
+        // Ids are in links: the way to make them never changes.
         assert_eq!(id(link, "0.1.0"), "LvGQJjw2tjX8CXfK");
         assert!(is_id(&id(link, "0.1.0")));
         assert_ne!(id(link, "0.1.0"), id(link, "0.2.0"));

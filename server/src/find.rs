@@ -37,7 +37,7 @@ impl Found {
     /// Searches to the end, or until `hear` ends it: then there is nothing.
     ///
     /// # Errors
-    /// What no layout can mend.
+    /// Rules that no layout can mend.
     pub(crate) fn search(
         query: &Query,
         mut hear: impl FnMut(Progress) -> ControlFlow<()>,

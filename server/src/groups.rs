@@ -1,4 +1,4 @@
-//! Of which groups a proxy that is believed says its user is: who may make what is kept.
+//! Groups of a user, as a trusted proxy names them, and which of them may make what is kept.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 

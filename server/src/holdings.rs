@@ -1,5 +1,5 @@
-//! What a server keeps, thing by thing, whoever's it is: for those who run it, and for what they
-//! say about how much and how long.
+//! Everything that a server keeps, thing by thing, whoever's it is: for those who run it, and for
+//! their rules on how much and how long.
 //!
 //! Designs, sessions and sweeps are in the store, traces are files beside it. The modules of each
 //! make and change them; here they are listed, counted, exported and deleted.

@@ -1,5 +1,5 @@
-//! By which names the server is asked: an unknown one is refused, as a page of another site may
-//! have made its own name lead here (DNS rebinding), and browsers would let it read every answer.
+//! Names of the server: a request by an unknown one is refused, as a page of another site may have
+//! made its own name lead here (DNS rebinding), and browsers would let it read every answer.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What happens to every request and response, whatever the route.
+//! Layers around every route: the handling that all requests and responses share.
 
 use std::any::Any;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! What the log calls things. Whoever has the id of a sweep, a session or a design can open it, and
-//! many can read a log: no id stands in one.
+//! Names of things in the log. Whoever has the id of a sweep, a session or a design can open it,
+//! and many can read a log: no id is in one.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(crate) const REQUEST_ID: &str = "x-request-id";
 /// Characters of such a name, at most.
 const MAX_REQUEST_ID_CHARS: usize = 64;
 
-/// Characters of a part of an address that may stand in the log without being known: ids are
+/// Characters of a part of an address that may be in the log without being known: ids are
 /// longer, and files have a dot.
 const MAX_PLAIN_CHARS: usize = 12;
 

@@ -1,4 +1,4 @@
-//! What short names of knobs mean, by what a design is asked about.
+//! Short names of knobs, whose meaning depends on what a design is to do.
 
 use model::design::KnobId;
 use model::knob::KnobError;

@@ -1,4 +1,4 @@
-//! What there isn't and what is too long: a page for people, a problem for programs.
+//! Answers for what there isn't and what is too long: a page for people, a problem for programs.
 
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -63,7 +63,7 @@ pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Res
     Problem::new(StatusCode::URI_TOO_LONG, detail).into_response()
 }
 
-/// A name of another server; it is plain, so that it can stand in a page.
+/// A name of another server; it is plain, so that it can be in a page.
 pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Response {
     let status = StatusCode::MISDIRECTED_REQUEST;
     if is_for_people(request) {

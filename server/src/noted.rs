@@ -1,5 +1,5 @@
-//! What is seen of every request for something that is kept: whether its user may make it, that it
-//! was opened, and for the audit log who did what.
+//! Notes on every request for something that is kept: whether its user may make it, that it was
+//! opened, and for the audit log who did what.
 
 use axum::RequestExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};

@@ -1,5 +1,5 @@
-//! Whose a stored thing is: that of the user for whom a proxy vouches, or of the browser that
-//! stored it, which has a random key as a cookie.
+//! Owner of a stored thing: the user for whom a proxy vouches, or the browser that stored it, which
+//! has a random key as a cookie.
 //!
 //! There are no accounts. The server keeps only the key's hash, so that its file tells nobody how
 //! to act as an owner. Who loses the cookie can still open what they stored, but not change it.
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that believes a proxy, at no address that it was told.
+    /// A server that believes a proxy, without a configured address.
     #[derive(Clone)]
     struct Behind;
 

@@ -1,4 +1,5 @@
-//! Whom the server believes who asks: proxies on this machine, and those that its operator names.
+//! Proxies that the server trusts to name the client: those on this machine, and those that its
+//! operator names.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -118,7 +119,7 @@ pub(crate) fn told<'a>(
     text.map_err(|_| "isn't UTF-8")
 }
 
-/// The user that a proxy in front vouches for, where the server was told to believe one.
+/// The user that a proxy in front vouches for, where the server is set to trust one.
 pub(crate) fn user(header: Option<&HeaderName>, headers: &HeaderMap) -> Option<String> {
     let name = told(header?, headers).ok()??.trim();
     (!name.is_empty()).then(|| name.to_owned())

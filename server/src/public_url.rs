@@ -1,4 +1,4 @@
-//! Where the server is on the web: what a link in a preview or in another page begins with.
+//! Address of the server on the web: the prefix of links in previews and in other pages.
 
 use std::str::FromStr;
 
@@ -42,7 +42,7 @@ impl FromStr for PublicUrl {
     }
 }
 
-/// The origin that a request reached: the one that the server was told, else the host that the
+/// The origin that a request reached: the configured one, else the host that the
 /// visitor's browser asked for.
 ///
 /// A host is in the answer to whoever named it and nowhere else: pages that hold one are kept by no

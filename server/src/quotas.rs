@@ -1,4 +1,4 @@
-//! How much one owner may keep, where whoever runs the server says so.
+//! Quotas of one owner on what is kept, where whoever runs the server says so.
 //!
 //! An owner is a user for whom a proxy vouches, or a browser's key. Anybody can make up keys, so
 //! that what comes without one, or with one that keeps nothing yet, counts by address, in memory, a

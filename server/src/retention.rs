@@ -1,5 +1,5 @@
-//! What nobody uses any more goes after a while, where whoever runs the server says so: it is
-//! written to an archive first, then deleted, some at a time, by a thread of its own.
+//! Retention: what nobody uses any more goes after a while, where whoever runs the server says so.
+//! It is written to an archive first, then deleted, some at a time, by a thread of its own.
 
 use std::fs;
 use std::io::{self, Write};
@@ -42,7 +42,7 @@ impl FromStr for Archive {
 pub(crate) struct Retention {
     /// Days without use, of sweeps, sessions and traces.
     pub(crate) days: Option<u32>,
-    /// Days without being opened, of designs: their short links stand in documents of others.
+    /// Days without being opened, of designs: their short links are in documents of others.
     pub(crate) design_days: Option<u32>,
     pub(crate) archive: Archive,
 }

@@ -55,7 +55,7 @@ impl Question {
     /// Solution of the question.
     ///
     /// # Errors
-    /// Where its target is of a run of which too little is said.
+    /// The knobs that the target's metric of a run lacks.
     pub(crate) fn solve(self, plan: &Plan) -> Result<Solution, String> {
         if let Target::Run(target) = self.target {
             let lacking: Vec<String> =

@@ -1,4 +1,4 @@
-//! What every request can reach: the server's parts, made once.
+//! State that every request can reach: the server's parts, made once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub struct AppState {
     pub(crate) audit: Option<Arc<Audit>>,
     /// Notes on what was opened today.
     pub(crate) opened: Arc<OpenedNotes>,
-    /// True once the server was told to end: answers without an end of their own end then.
+    /// True once the server has to end: answers without an end of their own end then.
     pub(crate) closing: watch::Sender<bool>,
 }
 

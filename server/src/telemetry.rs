@@ -1,4 +1,4 @@
-//! What the server counts about itself, for those who run it. Each name and each label is one of
+//! Counters of the server about itself, for those who run it. Each name and each label is one of
 //! few: nothing that a visitor sends becomes one.
 
 use std::collections::BTreeMap;

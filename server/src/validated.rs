@@ -83,7 +83,7 @@ pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String
     text
 }
 
-/// A row's columns, in the order of its fields; behind them stand the model's version and the day.
+/// A row's columns, in the order of its fields; behind them are the model's version and the day.
 const COLUMNS: &str = "id source_id tier kind model hardware accelerator framework num_devices \
     precision metric measured predicted predicted_range error time_error left_out_error inside_50 \
     inside_90 memory_measured_gib memory_predicted_gib scored assumed refused design source \

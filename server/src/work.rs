@@ -1,6 +1,6 @@
-//! What takes a while is done off the threads that answer requests, and in turn: of each route so
-//! much goes on at once that no kind of work takes all threads, nor one address all turns. Whoever
-//! goes before their turn loses it.
+//! Work that takes a while is done off the threads that answer requests, and in turn: on each route
+//! so much goes on at once that no kind of work takes all threads, nor one address all turns.
+//! Whoever goes before their turn loses it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -140,7 +140,7 @@ pub(super) fn read_design(path: &Path) -> Result<Result<Design, Vec<KnobError>>,
     read(path)
 }
 
-/// Reads a design file; the outer error is about the file, the inner one about what stands in it.
+/// Reads a design file; the outer error is about the file, the inner one about its content.
 fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
     Ok(parse(path, &read_text(path)?))
 }

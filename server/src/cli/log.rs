@@ -1,4 +1,4 @@
-//! What is logged, and how it is written: one line on stderr for each event.
+//! Log levels and formats: one line on stderr for each event.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! How far long work is, on stderr: a line that changes in a terminal, now and then a new one
+//! Progress of long work, on stderr: a line that changes in a terminal, now and then a new one
 //! elsewhere.
 
 use std::io::{IsTerminal, Write};

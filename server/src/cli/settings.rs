@@ -1,4 +1,4 @@
-//! What `moescape serve` is told: by flags, by the environment and by a file, in this order.
+//! Settings of `moescape serve`: from flags, from the environment and from a file, in this order.
 //!
 //! The file has the flags' names. What it says of a flag that isn't given becomes one, so that a
 //! value is read in one way, wherever it comes from.
@@ -77,7 +77,7 @@ pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
             // What is given elsewhere holds.
             Ok((argument, _)) if is_given(serve, &argument) => {}
             Ok((_, flags)) => match read(&with(given, &flags)) {
-                // What it needs beside it may stand in another line.
+                // What it needs beside it may be in another line.
                 Err(error) if error.kind() != ErrorKind::MissingRequiredArgument => {
                     faults.push(fault(in_one_line(&error)));
                 }
@@ -264,7 +264,7 @@ fn variable(name: &str) -> String {
     name.to_uppercase().replace('-', "_")
 }
 
-/// A setting as it stands in a file.
+/// A setting as a line of a file.
 fn line(name: &str, values: &[String], is_many: bool) -> String {
     let quoted = |value: &String| {
         if value.parse::<u64>().is_ok() || value.parse::<bool>().is_ok() {

@@ -16,7 +16,7 @@ use crate::solved::solved;
 /// Answer to a question, as JSON or for people.
 ///
 /// # Errors
-/// Where its target is of a run of which too little is said.
+/// The knobs that the target's metric of a run lacks.
 pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<String, Failure> {
     let solution = question.solve(plan).map_err(Failure::user)?;
     Ok(if as_json { json::print(&solved(&solution).said()) } else { text(&solution) })

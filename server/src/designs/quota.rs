@@ -1,4 +1,4 @@
-//! How many designs a client may store: enough for people, too few to fill a disk.
+//! Number of designs that a client may store: enough for people, too few to fill a disk.
 //!
 //! Counts are in memory only, so that no address of a visitor is kept.
 

@@ -1,4 +1,4 @@
-//! What the model said of a design when it was stored, and what it says now.
+//! Results of the model on a design: those of when it was stored, and those of now.
 
 use app::present::format;
 use model::design::Design;

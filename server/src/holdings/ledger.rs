@@ -1,4 +1,4 @@
-//! What the store says of everything that is kept.
+//! Rows of the store on everything that is kept.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Who gets in: so many connections at once, and so many of one address.
+//! Limits on connections: a number for all, and one for each address.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -15,11 +15,10 @@ use crate::problem::Problem;
 use crate::proxies::{self, Proxies};
 use crate::telemetry::{Connected, Telemetry};
 
-/// Connections of a server, at most, unless it was told otherwise.
+/// Connections of a server, at most, by default.
 pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
 
-/// Connections of an address, at most, unless it was told otherwise: a company's network may be
-/// one address to it.
+/// Connections of an address, at most, by default: a company's network may be one address to it.
 const MAX_CONNECTIONS_PER_ADDRESS: u32 = 512;
 
 /// Descriptors that are left for everything else: the store, files that are sent, other servers.

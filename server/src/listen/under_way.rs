@@ -1,6 +1,5 @@
-//! What is under way on a connection: requests of which something is still to come, answers that
-//! are made, and bytes that its other end has to take. It says who is waited for when the server
-//! ends.
+//! Work under way on a connection: requests of which something is still to come, answers that are
+//! made, and bytes that its other end has to take. It says who is waited for when the server ends.
 
 use std::pin::Pin;
 use std::sync::Arc;

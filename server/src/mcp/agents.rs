@@ -62,7 +62,7 @@ const USUAL_URL: &str = "http://127.0.0.1:3000";
 
 impl Agents {
     /// A server whose links begin with this; without it with the host that a request is for, and
-    /// over stdio with the address where `moescape serve` listens unless told otherwise.
+    /// over stdio with the address where `moescape serve` listens by default.
     pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
         Self {
             told,

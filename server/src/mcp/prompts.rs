@@ -218,7 +218,7 @@ pub(super) fn completed(name: &str, argument: &str, begun: &str) -> CompletionIn
     let begun = begun.trim().to_lowercase();
     let presets = Preset::all().chain(Preset::served()).map(|preset| preset.id);
     let mut ids: Vec<&str> = presets.filter(|id| is_preset && id.contains(&begun)).collect();
-    // Those that begin so stand first.
+    // Those that begin so are first.
     ids.sort_by_key(|id| (!id.starts_with(&begun), *id));
     ids.dedup();
     let (all, most) = (ids.len(), CompletionInfo::MAX_VALUES);

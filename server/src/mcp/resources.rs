@@ -1,4 +1,4 @@
-//! What can be read: knobs, presets, metrics, the guide, and the skill.
+//! Resources that can be read: knobs, presets, metrics, the guide, and the skill.
 
 use model::design::KnobId;
 use model::file::json;

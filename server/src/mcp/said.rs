@@ -174,7 +174,7 @@ pub(super) fn json(tree: &Tree) -> Value {
     serde_json::to_value(tree).unwrap_or_default()
 }
 
-/// An object whose form stands elsewhere.
+/// An object whose form is elsewhere.
 pub(super) fn map(value: impl Said) -> Map<String, Value> {
     let Value::Object(entries) = json(&value.said()) else { return Map::new() };
     entries

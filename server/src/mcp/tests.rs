@@ -405,7 +405,7 @@ async fn one_client_with_too_many_searches_is_told_so_and_another_has_its_turn()
     let small = json!({"preset": "qwen3-30b-a3b", "knob": "mbs", "target": "fits"});
     let other = told(asked("192.0.2.2:4000", "solve", small).await).await;
     assert!(other.contains(r#""isError":false"#), "{other}");
-    // Their client goes away, and with it what it asked for.
+    // Their client goes away, and with it its request.
     drop(first);
 }
 

@@ -1,4 +1,4 @@
-//! What a tool is, and what it may take.
+//! Definition of a tool, and its limits.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -33,7 +33,7 @@ const BEHIND: usize = 1_024;
 /// People in a session, at most, through this server.
 const MAX_PEOPLE: usize = 200;
 
-/// Events that someone who comes back is told one by one; more than that are the whole room.
+/// Events that someone who comes back gets one by one; more than that are the whole room.
 const MAX_MISSED: u64 = 500;
 
 /// Events after which the room is kept again.

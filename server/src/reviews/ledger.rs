@@ -273,9 +273,9 @@ pub(super) fn save(store: &Store, review: &str, seq: Seq, json: String) -> Resul
 pub(super) struct Look {
     /// Events after the one that was named, made through another server.
     pub(super) missed: Vec<Event>,
-    /// Events of the names that were asked for.
+    /// Events of the requested names.
     pub(super) known: BTreeMap<String, Event>,
-    /// Links, of those asked for, that open nothing any more.
+    /// Links, of the requested ones, that open nothing any more.
     pub(super) ended: Ended,
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum Message {
     Do(Box<ChangeRequest>),
     /// Someone comes.
     Join(Box<Joining>),
-    /// Someone was told too little.
+    /// Someone missed a message.
     Again(oneshot::Sender<Again>),
     /// Someone does something that isn't kept.
     Show(u64, Showing),

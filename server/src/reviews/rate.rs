@@ -1,4 +1,4 @@
-//! How often something may be done: so many at once, and so many a second from then on.
+//! Rate at which something may be done: a number at once, and a number a second from then on.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

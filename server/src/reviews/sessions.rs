@@ -27,8 +27,7 @@ use crate::store::{self, Store, StoreError};
 /// Sockets of a server, at most.
 const MAX_SOCKETS: usize = 2_000;
 
-/// Sockets of an address, at most, unless the server was told otherwise: a company's network may
-/// be one address to it.
+/// Sockets of an address, at most, by default: a company's network may be one address to it.
 pub(crate) const SOCKETS_PER_ADDRESS: u32 = 256;
 
 /// Readers of whole sessions at once.

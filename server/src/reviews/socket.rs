@@ -294,7 +294,7 @@ struct Talk {
     person: Person,
     address: Arc<str>,
     connection: u64,
-    /// The last event that the client was told.
+    /// The last event that the client got.
     seq: Seq,
     /// Connections that it was told of since it came.
     known: BTreeSet<u64>,
@@ -450,7 +450,7 @@ impl Talk {
         self.under_way = self.under_way.saturating_sub(1);
         let Answer { op, outcome } = answer;
         let told = match outcome {
-            // All are told of it, this client among them.
+            // All get it, this client among them.
             Outcome::New(_) => return Ok(()),
             Outcome::Known(event) if event.seq > self.seq => return Ok(()),
             Outcome::Known(event) => Tell::Event { event: Box::new(event.as_ref().clone()) },
@@ -461,7 +461,7 @@ impl Talk {
         send_frame(socket, Frame::Text(text(&told))).await
     }
 
-    /// Tells the client what all are told.
+    /// Sends the client what all get.
     async fn cast(
         &mut self,
         socket: &mut WebSocket,

@@ -1,4 +1,4 @@
-//! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to stand in another page.
+//! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to be shown in another page.
 //!
 //! It has one small script of the site's own, which tells the page around it how high it is, and
 //! nothing else. It reads no cookie, changes nothing and leads nowhere but to the explorer, in a

@@ -1,7 +1,7 @@
 //! `POST /api/v1/experts`: a router trace of tasks in, what it says of a design's experts out; and
 //! `POST /api/v1/experts/scores`: the scores of such a trace as CSV, as the page reads them.
 //!
-//! The design stands in the address, as in a link. Nothing is kept.
+//! The design is in the address, as in a link. Nothing is kept.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;

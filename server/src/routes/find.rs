@@ -1,4 +1,4 @@
-//! `POST /api/v1/find`: a design and what is asked of it in, the best layouts out.
+//! `POST /api/v1/find`: a design and a query on it in, the best layouts out.
 //!
 //! A search takes seconds of all cores. Few run at once, one of each client; one whose asker is
 //! gone ends with its next step.

@@ -1,4 +1,4 @@
-//! What an owner keeps: whether there is room for more, and whose it is then.
+//! Checks on what an owner keeps: whether there is room for more, and whose it is then.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;

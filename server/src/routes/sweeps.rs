@@ -117,7 +117,7 @@ pub(super) async fn cost(
     Ok(json_response(&cost.await?.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}`: where it stands, and what is there of its result.
+/// `GET /api/v1/sweeps/{id}`: its state, and what is there of its result.
 pub(super) async fn status(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -130,7 +130,7 @@ pub(super) async fn status(
     Ok(json_response(&status.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}/events`: where it stands, again and again until it is over.
+/// `GET /api/v1/sweeps/{id}/events`: its state, again and again until it is over.
 pub(super) async fn events(
     State(state): State<AppState>,
     Path(id): Path<String>,

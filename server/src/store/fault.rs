@@ -1,4 +1,4 @@
-//! Why the store's file can't be used.
+//! Causes why the store's file can't be used.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Can the store keep something now? What asks is a machine, again and again, and often anyone may
-//! ask: so a look is shared by all who ask within a second.
+//! Readiness of the store: whether it can keep something now. A machine asks, again and again, and
+//! often anyone may ask: so a look is shared by all who ask within a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -215,7 +215,7 @@ impl Row {
         read.ok_or_else(|| Error::value(format!("place {place} holds {value:.80?}")))
     }
 
-    /// The text in a place, where it stands.
+    /// The text in a place, borrowed.
     pub(crate) fn text(&self, place: usize) -> Result<&str> {
         match self.0.get(place) {
             Some(Value::Text(text)) => Ok(text),

@@ -1,5 +1,5 @@
-//! What is looked at before a server starts: a file that is damaged or another program's would
-//! give wrong answers, or none, for as long as nobody reads the log.
+//! Checks before a server starts: a file that is damaged or another program's would give wrong
+//! answers, or none, for as long as nobody reads the log.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

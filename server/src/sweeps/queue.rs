@@ -1,4 +1,4 @@
-//! Whose turn it is.
+//! Queue of sweeps, which take turns by client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

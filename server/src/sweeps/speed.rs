@@ -1,4 +1,4 @@
-//! What a sweep will cost, from a small part of it.
+//! Cost of a sweep, from a small part of it.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! A sweep of the server as data: where it stands, and what is there of its result.
+//! A sweep of the server as data: its state, and what is there of its result.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Who computes the chunks of sweeps: threads of this process, or workers at NATS.
+//! Workers that compute the chunks of sweeps: threads of this process, or machines at NATS.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

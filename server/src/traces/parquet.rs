@@ -35,7 +35,7 @@ pub(super) const BATCH: usize = 8_192;
 /// The trace of a Parquet file.
 ///
 /// # Errors
-/// What is wrong with the file, its columns and their values, up to [`MAX_ERRORS`].
+/// Faults of the file, its columns and their values, up to [`MAX_ERRORS`].
 pub(super) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.

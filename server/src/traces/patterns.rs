@@ -36,7 +36,7 @@ type Found = (&'static str, usize);
 /// The router trace of a Parquet file.
 ///
 /// # Errors
-/// What is wrong with the file, its columns and their values.
+/// Faults of the file, its columns and their values.
 pub(super) fn read(bytes: &Bytes, visited: usize) -> Result<Patterns, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.

@@ -1,4 +1,4 @@
-//! Where a server keeps traces: a file for each, named by its hash.
+//! Store of a server's traces: a file for each, named by its hash.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -113,7 +113,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list(),
             12 => self.structure(),
-            // Maps stand in no header of Parquet.
+            // Maps are in no header of Parquet.
             _ => Err(Malformed),
         }
     }

@@ -1,6 +1,6 @@
 //! A dictionary of whole texts, with places for numbers and for other texts.
 //!
-//! A key is a text as it stands on a page. `#` in it stands for any number, `{}` for any text; in
+//! A key is a text as it is on a page. `#` in it stands for any number, `{}` for any text; in
 //! its translation, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
 //! stands for several texts where it has [`Parts`]. A text is looked up as it is, then by the shape
 //! that it has without its numbers, then by patterns, the most specific first, then sentence by

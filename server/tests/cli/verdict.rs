@@ -1,4 +1,4 @@
-//! What `moescape predict` says of a design that doesn't fit.
+//! Verdict of `moescape predict` on a design that doesn't fit.
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use server::guide::{CHAPTERS, Chapter, Text};
 use crate::links::below;
 use crate::{keep, read, root};
 
-/// Both texts of each chapter that has two, as they stand in the repository today.
+/// Both texts of each chapter that has two, as they are in the repository today.
 fn pairs() -> impl Iterator<Item = (&'static Chapter, Text, [String; 2])> {
     let both = CHAPTERS.iter().filter_map(|chapter| Some((chapter, chapter.chinese?)));
     both.map(|(chapter, text)| (chapter, text, [chapter.english.file, text.file].map(read)))

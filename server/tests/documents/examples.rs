@@ -23,7 +23,7 @@ fn every_example_prints_what_the_guide_shows() {
         let written = rewritten(&text, directory.path(), &mut ran);
         commands += ran.commands;
         if ran.commands > 0 {
-            // Units stand in a column of their own.
+            // Units are in a column of their own.
             ran.output = ran.output.split_whitespace().collect::<Vec<_>>().join(" ");
             for number in bold_numbers(&text) {
                 assert!(

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Tests write one after the other: several parts stand in one file.
+/// Tests write one after the other: several parts are in one file.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// The root of the repository.

@@ -171,7 +171,7 @@ impl Server {
     }
 }
 
-/// Sends a request to a server, or to what stands before it.
+/// Sends a request to a server, or to the proxy before it.
 pub(crate) async fn send(
     address: &str,
     method: &str,

@@ -23,7 +23,7 @@ struct Editor {
     name: String,
     replica: Option<Replica>,
     seed: u64,
-    /// Events that the server told of as done, by the client's names for them.
+    /// Events that the server reported as done, by the client's names for them.
     acknowledged: BTreeMap<String, u64>,
     /// Time when each change was first sent, and the times that acknowledged ones took.
     sent: BTreeMap<String, Instant>,
@@ -246,9 +246,9 @@ impl Servers {
 /// Observations of clients.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Events that they were told of as done; each of them is in the log.
+    /// Events that were reported to them as done; each of them is in the log.
     pub(crate) acknowledged: usize,
-    /// Time that each took from when it was first asked for.
+    /// Time that each took from its first request.
     pub(crate) took: Vec<Duration>,
 }
 

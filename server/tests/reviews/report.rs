@@ -1,4 +1,4 @@
-//! What a session came to, as Markdown and as a page.
+//! Report of a session, as Markdown and as a page.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What an operator of a team's server has: limits, retention, copies, an audit log, groups, and
+//! Tools of the operator of a team's server: limits, retention, copies, an audit log, groups, and
 //! the command that looks into all of it. Every server here is a process of its own.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 

@@ -1,4 +1,4 @@
-//! What `moescape doctor` looks at, one thing after the other.
+//! Checks of `moescape doctor`, one after the other.
 
 use std::fs;
 use std::io::{self, Read};

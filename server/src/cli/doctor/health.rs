@@ -1,4 +1,4 @@
-//! Whether a server answers: one short request, so that an image needs no other program for it.
+//! Check that a server answers: one short request, so that an image needs no other program for it.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};

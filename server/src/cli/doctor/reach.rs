@@ -1,4 +1,4 @@
-//! Whether visitors will reach the server, and find its site there.
+//! Checks that visitors will reach the server, and find its site there.
 
 use std::io;
 use std::net::TcpListener;

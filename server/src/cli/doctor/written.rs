@@ -1,4 +1,4 @@
-//! Whether the server can write where it is to: its data, its copies, what goes, the audit log.
+//! Checks that the server can write where it is to: its data, its copies, what goes, the audit log.
 //! Nothing stays but what was there: a file beside, which is removed again, says it.
 
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What a search found, for people: named designs beside each other, the others below.
+//! Result of a search, for people: named designs beside each other, the others below.
 
 use app::present::range::half;
 use app::present::{format, name};

@@ -1,4 +1,5 @@
-//! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
+//! Activations that each layer saves for its backward, tensor by tensor, and what freeing them
+//! would cost.
 
 use app::draw::text::sentence;
 use app::insight::memory_view::{fate, freed_by};

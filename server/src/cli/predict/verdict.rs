@@ -1,4 +1,4 @@
-//! Why a design doesn't fit, and which change of a single knob helps.
+//! Reasons why a design doesn't fit, and changes of a single knob that help.
 
 use app::present::format;
 use model::MemoryState;

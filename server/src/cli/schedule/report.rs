@@ -1,4 +1,4 @@
-//! What a schedule comes to, as JSON and for people.
+//! Report on a schedule, as JSON and for people.
 
 use app::present::format;
 use model::choice::{Choice, Method};

@@ -1,5 +1,4 @@
-//! What a sweep leaves behind: rows, a result, and while it runs a checkpoint that it can go on
-//! from.
+//! Output of a sweep: rows, a result, and while it runs a checkpoint that it can go on from.
 //!
 //! The checkpoint says how many bytes of the rows belong to it. It replaces the one before in one
 //! step, behind the rows: whatever happens, what it says is there.
@@ -25,7 +24,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Bytes of a checkpoint or result, at most.
 pub(in crate::cli) const MAX_RESULT_LEN: u64 = 1 << 30;
 
-/// A file that was asked for.
+/// A file that was requested.
 pub(super) struct Target {
     path: PathBuf,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! How far a sweep is, on stderr.
+//! Progress of a sweep, on stderr.
 
 use std::ops::Range;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The spec that a sweep is asked for: a file, or one that comes with the program.
+//! The spec of a sweep: a file, or one that comes with the program.
 
 use std::path::Path;
 

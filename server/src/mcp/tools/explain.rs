@@ -13,7 +13,7 @@ use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 use crate::report::{self, Explained};
 
-/// Levels of terms that are answered unless more are asked for, and at most.
+/// Levels of terms in an answer by default, and at most.
 const USUAL_DEPTH: usize = 3;
 const MAX_DEPTH: usize = 12;
 

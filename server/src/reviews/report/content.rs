@@ -1,4 +1,4 @@
-//! What is in a report.
+//! Content of a report.
 
 use std::collections::BTreeMap;
 

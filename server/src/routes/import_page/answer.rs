@@ -1,4 +1,4 @@
-//! What became of a text, as HTML: the design with its numbers, and every list of the import.
+//! Result of an import, as HTML: the design with its numbers, and every list of the import.
 
 use app::insight::numbers::Numbers;
 use app::present::format::{counted, whole};

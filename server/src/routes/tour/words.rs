@@ -1,4 +1,4 @@
-//! Why each step of the tour helps, in the order of the ladder.
+//! Reasons why each step of the tour helps, in the order of the ladder.
 
 /// Paragraphs on one step.
 type Words = &'static [&'static str];
