@@ -22,17 +22,17 @@ pub(crate) struct Place {
 }
 
 impl AddressCounts {
-    /// Nobody, each of whom may have so many places.
+    /// Counts without an entry, of which each address may have `most` places.
     pub(crate) fn new(most: u64) -> Arc<Self> {
         Arc::new(Self { most: AtomicU64::new(most), there: Mutex::default() })
     }
 
-    /// Lets each address have so many from now on.
+    /// Lets each address have `most` places from now on.
     pub(crate) fn allow(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
 
-    /// So many places more for that address, if it may have them.
+    /// Reserves `count` more places for that address, if it may have them.
     pub(crate) fn places(counts: &Arc<Self>, address: &str, count: u64) -> Option<Place> {
         counts.add(address, count).then(|| Place {
             counts: Arc::clone(counts),
@@ -54,7 +54,7 @@ impl AddressCounts {
 }
 
 impl Place {
-    /// So many more, if the address may have them.
+    /// Reserves `count` more places; `false` if the address may not have them.
     pub(crate) fn grow(&mut self, count: u64) -> bool {
         let fits = self.counts.add(&self.address, count);
         if fits {

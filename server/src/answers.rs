@@ -1,4 +1,4 @@
-//! What whoever imports a text adds to it, as command line, API and page spell it.
+//! Answers that whoever imports a text adds to it, as command line, API and page spell them.
 
 use interchange::Answers;
 use model::design::KnobId;

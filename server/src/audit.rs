@@ -1,10 +1,11 @@
-//! Who did what to what is kept, line by line in a file for those who answer for a server.
+//! Audit log, which records who did what to what, line by line in a file for those who answer for a
+//! server.
 //!
 //! The file is opened for each line, so that it can be moved away at any time, as logrotate does:
 //! the next line makes a new one. Lines are only ever added, each by one write, by one thread in
 //! the order in which they happened; each is synced to the disk before the next one. Answers don't
 //! wait for that: after a crash of the machine the last lines may be missing, never half of one in
-//! the middle. What stands for an id opens nothing (`logged::key`).
+//! the middle. The key in place of an id opens nothing (`logged::key`).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,9 +22,9 @@ const MAX_WAITING: usize = 4_096;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Line {
     pub(crate) at: String,
-    /// What was done, such as `session.create`.
+    /// Action, such as `session.create`.
     pub(crate) act: String,
-    /// What stands for the id of what it was done to.
+    /// Log key that stands for the id of the thing it was done to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) of: Option<String>,
     /// The user that a proxy vouches for.
@@ -34,7 +35,7 @@ pub(crate) struct Line {
     pub(crate) owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) address: Option<String>,
-    /// The status of the answer; none for what came over a socket.
+    /// The status of the answer; `None` for what came over a socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
     pub(crate) refused: bool,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use crate::designs::{MAX_NAME_LEN, MAX_NOTE_LEN};
 use crate::report::MAX_DESIGNS;
 
-/// What is read of a key.
+/// Value of a key in a request's body.
 trait Asked: Default {
     /// The value of a key that may be absent.
     ///

@@ -1,5 +1,5 @@
-//! What a server has to share out: so much for all, so much of it for one address, and some work
-//! that is done in turn.
+//! Budgets of a server: a number of units for all, a share of it for one address, and turns for
+//! some work.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 pub(crate) struct Budget {
     all: Arc<Semaphore>,
     each: Arc<AddressCounts>,
-    /// What one address may have.
+    /// Largest number of units that one address may have.
     share: u32,
 }
 
@@ -23,21 +23,21 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 pub(crate) struct Taken {
     all: OwnedSemaphorePermit,
-    /// None for whoever stands for others.
+    /// Place of the address; `None` for whoever acts for others.
     own: Option<Place>,
 }
 
-/// Why there is none left.
+/// Reason why there is none left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Short {
     /// All of it is taken.
     All,
-    /// This address has its share.
+    /// All of this address's share is taken.
     Own,
 }
 
 impl Budget {
-    /// So many units for all, and so many of them for one address.
+    /// Budget of `all` units, of which one address gets at most `share`.
     pub(crate) fn new(all: u32, share: u32) -> Self {
         let share = share.min(all);
         let each = AddressCounts::new(u64::from(share));
@@ -59,7 +59,7 @@ impl Budget {
 }
 
 impl Taken {
-    /// Takes so many units more.
+    /// Takes `units` more.
     pub(crate) fn grow(&mut self, units: u32) -> Result<(), Short> {
         let more = Arc::clone(self.all.semaphore()).try_acquire_many_owned(units);
         let more = more.map_err(|_| Short::All)?;
@@ -96,7 +96,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// So many at once, and so many of each address that have their turn or wait for it.
+    /// Turns of which `at_once` go on together; one address may have `of_each` that go on or wait.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(at_once)),

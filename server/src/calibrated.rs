@@ -38,7 +38,7 @@ pub(crate) fn measured(run: &Measured) -> Vec<String> {
     ]
 }
 
-/// How well so many runs are predicted, in sentences.
+/// Sentences on how well that many runs are predicted.
 pub(crate) fn agreement(runs: usize, agreement: &Agreement) -> String {
     let half = |score: &Score| words::share(score.median);
     let who = match runs {
@@ -59,7 +59,7 @@ pub(crate) fn agreement(runs: usize, agreement: &Agreement) -> String {
 /// of a family makes so much of a difference.
 const TOO_FAR: f64 = 0.4;
 
-/// What is to be known before a profile is used, or why there is none.
+/// Caveat to know before a profile is used, or why there is none.
 pub(crate) fn verdict(found: &Calibration) -> Option<&'static str> {
     if found.agreement.as_ref().is_some_and(|it| it.after.median > TOO_FAR) {
         return Some(

@@ -1,4 +1,4 @@
-//! What a visitor has chosen for all pages: theme, language, unit of memory, single keys. Each is a
+//! Choices of a visitor for all pages: theme, language, unit of memory, single keys. Each is a
 //! cookie, so that links say nothing of it and the server keeps nothing of it.
 
 use std::future::poll_fn;

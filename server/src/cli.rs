@@ -1,4 +1,4 @@
-//! What `moescape` understands. Results go to stdout, messages to stderr.
+//! Command line of `moescape`. Results go to stdout, messages to stderr.
 //!
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
@@ -102,14 +102,14 @@ enum Command {
     Migrate(backup::Migrate),
 }
 
-/// Why a command failed; what there was to say is said by [`main`].
+/// Reason why a command failed; [`main`] says what there was to say.
 #[derive(Debug)]
 enum Failure {
     /// The user can mend it: one line for each thing that is wrong.
     User(Vec<String>),
     /// A check asked for more than was reached: one line for each target that is missed.
     Missed(Vec<String>),
-    /// They can't.
+    /// Fault that the user can't mend.
     Internal(String),
     /// Stdout is gone: whoever read it has seen enough.
     Closed,
@@ -120,7 +120,7 @@ impl Failure {
         Self::User(vec![line.into()])
     }
 
-    /// From an error of writing to stdout.
+    /// Failure to write to stdout.
     fn writing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::Closed;

@@ -1,4 +1,5 @@
-//! Who asks, as far as fairness goes: an address, or a network that one visitor has for themselves.
+//! Client of a request, as far as fairness goes: an address, or a network that one visitor has for
+//! themselves.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr};
@@ -20,18 +21,18 @@ impl<S: Sync> FromRequestParts<S> for Client {
 }
 
 impl Client {
-    /// Whoever started this process, or none that is known.
+    /// Client for whoever started this process, or for one that isn't known.
     pub(crate) fn own() -> Self {
         Self("local".to_owned())
     }
 }
 
-/// Who asks: noted before any route sees the request.
+/// Client of a request: noted before any route sees it.
 pub(crate) fn identify(extensions: &Extensions) -> Client {
     extensions.get::<Client>().cloned().unwrap_or_else(Client::own)
 }
 
-/// What one visitor has: an address of IPv4, the first half of one of IPv6.
+/// Network of one visitor: an address of IPv4, or the first half of one of IPv6.
 pub(crate) fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

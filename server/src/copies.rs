@@ -11,16 +11,16 @@ use crate::backup::{self, BackupError};
 use crate::telemetry::Telemetry;
 use crate::{calendar, files, store};
 
-/// What a copy's directory is called before the moment of its making.
+/// Prefix of a copy's directory name, before the moment of its making.
 const PREFIX: &str = "moescape-";
 
-/// How soon one that failed is tried again, at the latest.
+/// Longest time until a copy that failed is tried again.
 const MAX_RETRY: Duration = Duration::from_mins(10);
 
-/// How long a server that starts waits before its first copy.
+/// Time from the server's start to its first copy.
 const FIRST: Duration = Duration::from_secs(2);
 
-/// Where copies go, how often they are made, and how many stay.
+/// Schedule of copies: where they go, how often they are made, and how many stay.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     pub(crate) to: PathBuf,
@@ -79,7 +79,7 @@ pub(crate) fn start(data: PathBuf, schedule: Schedule, told: Arc<Telemetry>) -> 
     thread.spawn(work).map(drop)
 }
 
-/// Makes a copy, reads it, and lets old ones go; its name, or none where there is nothing to copy.
+/// Makes a copy, reads it, and lets old ones go; its name, or `None` if there is nothing to copy.
 fn make(data: &Path, schedule: &Schedule) -> Result<Option<String>, BackupError> {
     if !store::glance(&data.join(store::FILE))? {
         return Ok(None);
@@ -110,7 +110,7 @@ fn copies(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Seconds of the moment in a copy's name, `moescape-20260131T120000Z`; none for another name.
+/// Seconds of the moment in a copy's name, `moescape-20260131T120000Z`; `None` for another name.
 fn moment(name: &str) -> Option<u64> {
     let text = name.strip_prefix(PREFIX)?;
     let plain = text.len() == 16 && text.is_ascii() && text.ends_with('Z') && &text[8..9] == "T";
@@ -120,7 +120,7 @@ fn moment(name: &str) -> Option<u64> {
     plain.then(|| calendar::seconds((year, month, day), (hour, minute, second)))
 }
 
-/// When the newest finished copy in a directory was made, seconds since 1970.
+/// Time when the newest finished copy in a directory was made, seconds since 1970.
 pub(crate) fn newest(directory: &Path) -> Option<u64> {
     let names = copies(directory);
     let whole = names.iter().rev().find(|name| directory.join(name).join(store::FILE).exists())?;

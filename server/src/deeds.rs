@@ -1,5 +1,5 @@
-//! What a request does with what the server keeps, by its route: who runs a server asks who did
-//! what, who may, and what nobody opens any more.
+//! Deeds: the actions of requests on what the server keeps, by route. Who runs a server asks who
+//! did what, who may, and what nobody opens any more.
 
 use axum::http::Method;
 
@@ -24,7 +24,7 @@ impl Kind {
         }
     }
 
-    /// Of many.
+    /// Plural of the kind.
     pub(crate) const fn plural(self) -> &'static str {
         match self {
             Self::Design => "designs",
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// What is done with it.
+/// Action on a thing that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Create,
@@ -76,15 +76,15 @@ impl Act {
     }
 }
 
-/// What a request is for.
+/// Purpose of a request: the action, and the kind of thing it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deed {
     pub(crate) kind: Kind,
     pub(crate) act: Act,
 }
 
-/// What a request to a route, by its template, does; none where nothing is kept. `query` says
-/// whether the address has one: a session's link is a page with a key.
+/// Deed of a request to a route, by its template; `None` if nothing is kept. `query` says whether
+/// the address has one: a session's link is a page with a key.
 pub(crate) fn deed(method: &Method, template: &str, query: bool) -> Option<Deed> {
     let is = |it: &Method| method == it;
     let (post, delete) = (is(&Method::POST), is(&Method::DELETE));

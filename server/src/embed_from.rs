@@ -10,9 +10,9 @@ pub enum EmbedFrom {
     /// All of them: a panel has no script, no cookie and nothing to press that changes anything.
     #[default]
     Anywhere,
-    /// None but our own pages.
+    /// Our own pages alone.
     Nowhere,
-    /// These.
+    /// Sites that may as well.
     Sites(Vec<PublicUrl>),
 }
 

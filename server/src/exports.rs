@@ -94,12 +94,12 @@ impl Export {
         KINDS.iter().find(|kind| kind.1 == name).map(|kind| kind.0)
     }
 
-    /// What people call it.
+    /// Title for people.
     pub(crate) fn title(self) -> &'static str {
         self.kind().2
     }
 
-    /// Whose words a training run's file has.
+    /// Framework whose words a training run's file has.
     pub(crate) const fn target(self) -> Option<Target> {
         match self {
             Self::Megatron => Some(Target::Megatron),
@@ -119,17 +119,17 @@ impl Export {
         }
     }
 
-    /// Is it a script that starts the processes itself?
+    /// Whether it is a script that starts the processes itself.
     pub(crate) const fn is_script(self) -> bool {
         matches!(self, Self::Megatron | Self::Mindspeed)
     }
 
-    /// What it is, for HTTP.
+    /// Media type, for HTTP.
     pub(crate) fn media_type(self) -> &'static str {
         self.kind().3
     }
 
-    /// Is it a text that can be pasted somewhere?
+    /// Whether it is a text that can be pasted somewhere.
     pub(crate) const fn is_text(self) -> bool {
         !matches!(self, Self::Parquet)
     }
@@ -146,7 +146,7 @@ impl Export {
     }
 }
 
-/// Where a design that is exported now comes from.
+/// Provenance of a design that is exported now.
 pub(crate) fn provenance(design: &Design) -> Provenance {
     Provenance::of_link(&link::encode(design), calendar::today())
 }
@@ -180,7 +180,7 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
     Ok(text.into_bytes())
 }
 
-/// A file in the words of what starts a run elsewhere; none of a file that starts nothing.
+/// A file in the words of what starts a run elsewhere; `None` for a file that starts nothing.
 pub(crate) fn started(
     export: Export,
     launcher: Launcher,

@@ -22,7 +22,7 @@ use crate::{files, not_found, traces};
 /// The type of the answer.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What is answered to whoever may scrape.
+/// Router of `/metrics`, for whoever may scrape.
 pub(crate) fn router(state: AppState) -> Router {
     Router::new().route("/metrics", get(scrape)).with_state(state)
 }
@@ -117,7 +117,7 @@ fn sweeps(page: &mut Page, state: &AppState) {
     page.sample(name, &[], designs);
 }
 
-/// What the server does by itself.
+/// Metrics of the server's upkeep: expiry and copies.
 fn upkeep(page: &mut Page, telemetry: &Telemetry) {
     let (expired, failures) = telemetry.expiries();
     let name = "moescape_expired_total";
@@ -138,7 +138,7 @@ fn upkeep(page: &mut Page, telemetry: &Telemetry) {
     }
 }
 
-/// What the process has in RAM, where Linux says so.
+/// Resident memory of the process, where Linux reports it.
 fn resident_bytes() -> Option<u64> {
     let pages: u64 =
         fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 1 << 16;
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// How a new file is opened, readable by its owner alone.
+/// Options that open a new file, readable by its owner alone.
 pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.write(true);
@@ -63,7 +63,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<(u64, blake3::Hash)> {
     Ok(read)
 }
 
-/// How many bytes a file has and what their hash is.
+/// Number of bytes of a file, and their hash.
 pub(crate) fn hash(path: &Path) -> io::Result<(u64, blake3::Hash)> {
     through(path, |_| Ok(()))
 }

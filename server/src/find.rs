@@ -26,7 +26,7 @@ reports::said! {
     }
 }
 
-/// What a search found, and how long that took.
+/// Result of a search, and the time that it took.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) answer: Answer,
@@ -37,7 +37,7 @@ impl Found {
     /// Searches to the end, or until `hear` ends it: then there is nothing.
     ///
     /// # Errors
-    /// What no layout can mend.
+    /// Rules that no layout can mend.
     pub(crate) fn search(
         query: &Query,
         mut hear: impl FnMut(Progress) -> ControlFlow<()>,
@@ -62,7 +62,7 @@ impl Found {
         FoundAnswer { found, seconds: Real(self.seconds) }
     }
 
-    /// The same as data.
+    /// Result as data.
     pub(crate) fn tree(&self, query: &Query) -> Tree {
         self.answer(query).said()
     }

@@ -1,4 +1,4 @@
-//! Of which groups a proxy that is believed says its user is: who may make what is kept.
+//! Groups of a user, as a trusted proxy names them, and which of them may make what is kept.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
@@ -6,7 +6,7 @@ use crate::deeds::Kind;
 use crate::problem::Problem;
 use crate::proxies::told;
 
-/// Which groups may make what is kept; all where none is named.
+/// Groups that may make what is kept; all if none is named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     /// The header in which a proxy that is believed says of which groups its user is.
@@ -15,14 +15,14 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Those of a request; `cleaned` took the header from whoever isn't believed.
+    /// Groups of a request's user; `cleaned` took the header from whoever isn't believed.
     fn of(&self, headers: &HeaderMap) -> Vec<String> {
         let list = self.header.as_ref().and_then(|name| told(name, headers).ok()?);
         let names = list.unwrap_or_default().split(',').map(str::trim);
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
-    /// May they make something?
+    /// Checks that the user may make something.
     pub(crate) fn check(&self, kind: Kind, headers: &HeaderMap) -> Result<(), Problem> {
         if self.create.is_empty() {
             return Ok(());

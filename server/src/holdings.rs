@@ -1,5 +1,5 @@
-//! What a server keeps, thing by thing, whoever's it is: for those who run it, and for what they
-//! say about how much and how long.
+//! Everything that a server keeps, thing by thing, whoever's it is: for those who run it, and for
+//! their rules on how much and how long.
 //!
 //! Designs, sessions and sweeps are in the store, traces are files beside it. The modules of each
 //! make and change them; here they are listed, counted, exported and deleted.
@@ -59,14 +59,14 @@ fn files(data: &Path) -> Vec<(String, u64, u64)> {
     files.collect()
 }
 
-/// Traces that nobody has opened since, at most so many.
+/// Traces that nobody has opened since, at most `most`.
 pub(crate) fn due_traces(data: &Path, before_secs: u64, most: usize) -> Vec<String> {
     let due = files(data).into_iter().filter(|(_, _, at)| *at < before_secs);
     due.map(|(id, ..)| id).take(most).collect()
 }
 
-/// What a thing is, line by line: the first says what it is, those of a session are its events,
-/// those of a sweep are followed by none. A trace's file is named, not in it.
+/// Lines that export a thing: the first says what it is; for a session its events follow, for a
+/// sweep nothing does. A trace's file is named, not in it.
 pub(crate) fn export(
     data: &Path,
     store: &Lazy,
@@ -115,7 +115,7 @@ pub(crate) fn take(
     delete(data, store, kind, id).map(drop)
 }
 
-/// Takes a trace from one of its owners. None where it isn't theirs.
+/// Takes a trace from one of its owners; `None` if it isn't theirs.
 pub(crate) fn take_trace(
     store: &Lazy,
     hash: &str,

@@ -1,5 +1,5 @@
-//! By which names the server is asked: an unknown one is refused, as a page of another site may
-//! have made its own name lead here (DNS rebinding), and browsers would let it read every answer.
+//! Names of the server: a request by an unknown one is refused, as a page of another site may have
+//! made its own name lead here (DNS rebinding), and browsers would let it read every answer.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -43,12 +43,12 @@ impl FromStr for Host {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts(Vec<Host>);
 
-/// Why a request isn't answered.
+/// Reason why a request isn't answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It names no host, two, or what is none.
+    /// No host is named, or two, or something that is none.
     Malformed(&'static str),
-    /// It names another one.
+    /// Another host is named.
     Unknown(String),
 }
 
@@ -96,7 +96,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Is this a name of the server, or an address that nobody else's name can lead to?
+    /// Whether this is a name of the server, or an address that nobody else's name can lead to.
     fn knows(&self, host: &str, local: Option<IpAddr>) -> bool {
         let address = host.parse().map(|address: IpAddr| address.to_canonical());
         let is_own = match address {

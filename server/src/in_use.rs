@@ -1,4 +1,4 @@
-//! Who uses a data directory: servers share it, and whoever replaces what it holds has it alone.
+//! Users of a data directory: servers share it, and whoever replaces what it holds has it alone.
 //!
 //! The file says nothing; a lock on it does. The system takes a lock back from a program that was
 //! killed.
@@ -18,7 +18,7 @@ pub(crate) struct Hold {
     _lock: File,
 }
 
-/// Why there is none.
+/// Reason why there is none.
 #[derive(Debug)]
 pub(crate) enum HoldError {
     /// Someone has it who doesn't share it, or someone has it at all.

@@ -3,7 +3,7 @@
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// As everything is written.
+    /// English, in which everything is written.
     English,
     /// Simplified Chinese.
     Chinese,
@@ -18,7 +18,7 @@ impl Language {
         }
     }
 
-    /// What documents call it.
+    /// Language tag, as documents have it.
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Self::English => "en",

@@ -1,4 +1,4 @@
-//! What happens to every request and response, whatever the route.
+//! Layers around every route: the handling that all requests and responses share.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -111,7 +111,7 @@ async fn cleaned(State(state): State<AppState>, mut request: Request) -> Request
     request
 }
 
-/// What a log line says of its request.
+/// Span of a request: the fields that its log lines have.
 fn span(request: &Request<Body>) -> tracing::Span {
     let id = request.extensions().get::<RequestId>();
     let id = id.and_then(|id| id.header_value().to_str().ok()).unwrap_or_default();

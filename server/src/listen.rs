@@ -34,15 +34,15 @@ use door::{Guest, Often};
 use patient::{MAX_STALL, Patient};
 use under_way::{Answering, Coming, UnderWay};
 
-/// How long open requests may take once the server was told to end.
+/// Time that open requests may take once the server was told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long a connection stays then on which nothing goes on: what was said last may still be on
-/// its way, but half of a request is nobody's, and who reads slowly doesn't get the rest in time.
+/// Time for which an idle connection stays open then: what was sent last may still be on its way,
+/// but half of a request is nobody's, and who reads slowly doesn't get the rest in time.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How long a client may take to send the headers of a request, or to begin with the next one.
-/// Those who send a letter now and then would hold a connection for ever.
+/// Time in which a client has to send the headers of a request, or to begin with the next one. A
+/// client that sends a byte now and then would hold a connection for ever.
 const HEADERS: Duration = Duration::from_secs(20);
 
 /// Bytes that a connection holds of a request's headers, and of an answer before it waits.
@@ -55,7 +55,7 @@ const MAX_UNSENT_BYTES: u32 = 128 << 10;
 /// Pause after a connection that couldn't be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why the server didn't run.
+/// Reason why the server didn't run.
 #[derive(Debug)]
 pub(crate) enum ListenError {
     /// The address that this flag names can't be listened on.
@@ -301,7 +301,7 @@ impl Stop {
     }
 }
 
-/// What ends the server: Ctrl-C.
+/// Signal that ends the server: Ctrl-C.
 #[cfg(not(unix))]
 struct Stop;
 

@@ -1,5 +1,5 @@
-//! What the log calls things. Whoever has the id of a sweep, a session or a design can open it, and
-//! many can read a log: no id stands in one.
+//! Names of things in the log. Whoever has the id of a sweep, a session or a design can open it,
+//! and many can read a log: no id is in one.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ pub(crate) const REQUEST_ID: &str = "x-request-id";
 /// Characters of such a name, at most.
 const MAX_REQUEST_ID_CHARS: usize = 64;
 
-/// Characters of a part of an address that may stand in the log without being known: ids are
+/// Characters of a part of an address that may be in the log without being known: ids are
 /// longer, and files have a dot.
 const MAX_PLAIN_CHARS: usize = 12;
 
-/// What stands for the id of a sweep: always the same, and nothing that opens it.
+/// Key that stands for the id of a sweep: always the same, and nothing that opens it.
 pub(crate) fn key(id: &str) -> String {
     blake3::hash(id.as_bytes()).to_hex().chars().take(8).collect()
 }
 
-/// What stands for the path of a request: the template of its route where that has an id. The
-/// query isn't in it, as it may be long and private.
+/// Path of a request as the log has it: the template of its route where that has an id. The query
+/// isn't in it, as it may be long and private.
 pub(crate) fn path(request: &Request<Body>) -> Cow<'_, str> {
     let path = request.uri().path();
     match request.extensions().get::<MatchedPath>().map(MatchedPath::as_str) {

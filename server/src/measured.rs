@@ -5,7 +5,7 @@ use model::design::Design;
 use model::link;
 use validation::serving::points;
 
-/// Prompts and answers of loads that are shown are at most so many times as long or as short.
+/// Largest factor by which prompts and answers of loads that are shown are longer or shorter.
 const TIMES: f64 = 1.5;
 
 /// The loads of a design, which the page has when it is written.

@@ -1,15 +1,15 @@
-//! What short names of knobs mean, by what a design is asked about.
+//! Short names of knobs, whose meaning depends on what a design is to do.
 
 use model::design::KnobId;
 use model::knob::KnobError;
 use model::serving;
 
-/// Whose short names are taken.
+/// Set of short names that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// Those of training: `tp` is `parallel.tensor_model_parallel_size`.
+    /// Short names of training: `tp` is `parallel.tensor_model_parallel_size`.
     Training,
-    /// Those of serving: `tp` is `serving.tensor_parallel_size`.
+    /// Short names of serving: `tp` is `serving.tensor_parallel_size`.
     Serving,
 }
 

@@ -1,4 +1,4 @@
-//! What there isn't and what is too long: a page for people, a problem for programs.
+//! Answers for what there isn't and what is too long: a page for people, a problem for programs.
 
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -44,7 +44,7 @@ pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
     Problem::new(StatusCode::NOT_FOUND, detail).into_response()
 }
 
-/// An address with so many bytes or more.
+/// Answer to a request whose address has `limit` bytes or more.
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
     let limit = app::present::format::whole(limit as u64);
     if is_for_people(request) {
@@ -63,7 +63,7 @@ pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Res
     Problem::new(StatusCode::URI_TOO_LONG, detail).into_response()
 }
 
-/// A name of another server; it is plain, so that it can stand in a page.
+/// A name of another server; it is plain, so that it can be in a page.
 pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Response {
     let status = StatusCode::MISDIRECTED_REQUEST;
     if is_for_people(request) {
@@ -82,7 +82,7 @@ pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Re
     unknown_host(host).into_response()
 }
 
-/// The same for programs.
+/// Problem of an unknown host, for programs.
 pub(crate) fn unknown_host(host: &str) -> Problem {
     let detail = format!(
         "this server doesn't have the name {host}; who runs it gives it that name by --host \
@@ -97,7 +97,7 @@ pub(crate) async fn wrong_method(request: Request) -> Response {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
 }
 
-/// Does a browser ask for a page?
+/// Whether a browser asks for a page.
 fn is_for_people(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     !request.uri().path().starts_with("/api/")

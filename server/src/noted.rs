@@ -1,5 +1,5 @@
-//! What is seen of every request for something that is kept: whether its user may make it, that it
-//! was opened, and for the audit log who did what.
+//! Notes on every request for something that is kept: whether its user may make it, that it was
+//! opened, and for the audit log who did what.
 
 use axum::RequestExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
@@ -122,7 +122,7 @@ fn about(state: &AppState, request: &Request) -> Line {
     }
 }
 
-/// What a request names in its path.
+/// Id or hash in the path of a request.
 async fn id(request: &mut Request) -> Option<String> {
     let parameters = request.extract_parts::<RawPathParams>().await.ok()?;
     let mut named = parameters.iter().filter(|(name, _)| ["id", "hash"].contains(name));

@@ -15,11 +15,12 @@ use tower_http::csrf::{CsrfLayer, ProtectionError};
 use crate::problem::Problem;
 use crate::public_url::{self, PublicUrl};
 
-/// By which newer browsers say where a request comes from, of pages over TLS and of this machine.
+/// Header by which newer browsers say where a request comes from, of pages over TLS and of this
+/// machine.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Is an origin one of this server's own: what it was told, or what the request is for, by scheme
-/// and host?
+/// Whether an origin is the server's own: the configured one, or the one that the request is for,
+/// by scheme and host.
 pub(crate) fn is_own(told: Option<&PublicUrl>, headers: &HeaderMap, origin: &HeaderValue) -> bool {
     let reached = public_url::of_request(None, headers);
     let mut own = told.into_iter().chain(&reached);
@@ -42,7 +43,7 @@ pub(crate) async fn same_scheme(
     }
 }
 
-/// What is answered to a request that another site made a browser send.
+/// Answer to a request that another site made a browser send.
 type Refuse = fn(ProtectionError) -> Response;
 
 /// The layer around all routes. Behind a proxy that renames the host, our own pages are known by

@@ -1,5 +1,5 @@
-//! Whose a stored thing is: that of the user for whom a proxy vouches, or of the browser that
-//! stored it, which has a random key as a cookie.
+//! Owner of a stored thing: the user for whom a proxy vouches, or the browser that stored it, which
+//! has a random key as a cookie.
 //!
 //! There are no accounts. The server keeps only the key's hash, so that its file tells nobody how
 //! to act as an owner. Who loses the cookie can still open what they stored, but not change it.
@@ -24,22 +24,22 @@ const KEY_BYTES: usize = 16;
 /// Seconds after which a browser forgets a key that isn't used: 400 days, the most that it keeps.
 const AGE_SECONDS: u32 = 34_560_000;
 
-/// What a key's hash is for, so that no other hash of the same bytes is one.
+/// Context of the hash of a key, so that no other hash of the same bytes is one.
 const CONTEXT: &str = "moescape 2026-11 owner key";
 const CONTEXT_OF_USER: &str = "moescape 2026-11 owner user of a proxy";
 
-/// Who owns what is stored: the user for whom a proxy vouches, else a browser; as a hash, in
+/// Owner of stored things: the user for whom a proxy vouches, else a browser; as a hash, in
 /// hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     name: String,
-    /// Of a user the browser: what it stored before the server knew its users is theirs, too.
+    /// Browser of a user: what it stored before the server knew its users is theirs, too.
     browser: Option<String>,
 }
 
 impl Owner {
-    /// Who asks, where they have stored something before or are known; `user` is the header of the
-    /// proxy.
+    /// Owner behind a request, if they have stored something before or are known; `user` is the
+    /// header of the proxy.
     pub(crate) fn of(user: Option<&HeaderName>, headers: &HeaderMap) -> Option<Self> {
         let browser = key(headers).map(|key| Self::of_key(&key));
         match proxies::user(user, headers) {
@@ -57,7 +57,7 @@ impl Owner {
         Self { name, browser: browser.map(|browser| browser.name) }
     }
 
-    /// As the store has it.
+    /// Name, as the store has it.
     pub(crate) fn as_str(&self) -> &str {
         &self.name
     }
@@ -68,7 +68,7 @@ impl Owner {
     }
 }
 
-/// Who asks, if anyone: a request that stores nothing makes nobody an owner.
+/// Owner behind a request, if any: a request that stores nothing makes nobody an owner.
 pub(crate) struct Visitor(pub(crate) Option<Owner>);
 
 impl<S: Sync> FromRequestParts<S> for Visitor
@@ -87,7 +87,7 @@ where
 #[derive(Clone, Debug)]
 pub(crate) struct Storing {
     pub(crate) owner: Owner,
-    /// Does a proxy vouch for them? A key anybody can make up.
+    /// Whether a proxy vouches for them. A key anybody can make up.
     pub(crate) is_vouched: bool,
     /// The value of the answer's `Set-Cookie`: a new key, or the old one for another while.
     pub(crate) cookie: HeaderValue,
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that believes a proxy, at no address that it was told.
+    /// A server that believes a proxy, without a configured address.
     #[derive(Clone)]
     struct Behind;
 

@@ -63,7 +63,7 @@ reports::said! {
 }
 
 impl Entry {
-    /// What is wrong with a design that stands at this place of the body.
+    /// Entry for an error in a design that is at this place of the body.
     fn from_error(start: &str, error: KnobError) -> Self {
         Self {
             pointer: format!("{start}{}", pointer(&error.knob)),
@@ -80,7 +80,7 @@ impl Problem {
         Self { status, detail: detail.into(), errors: Vec::new(), retry_secs: None }
     }
 
-    /// The same, which may be different after so many seconds.
+    /// Adds the seconds after which the answer may be different.
     pub(crate) fn with_retry(mut self, seconds: u64) -> Self {
         self.retry_secs = Some(seconds);
         self
@@ -93,12 +93,12 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
 
-    /// What it says, for people.
+    /// Detail, for people.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// How bad it is.
+    /// Status code of the answer.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
@@ -119,7 +119,7 @@ impl Problem {
         Self::unreadable_design_at("", errors)
     }
 
-    /// The same, at this place of the body.
+    /// Problem of an unreadable design at this place of the body.
     pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
         let errors = errors.into_iter().map(|error| Entry::from_error(start, error)).collect();
         Self::unreadable("the design can't be read", errors)

@@ -1,4 +1,5 @@
-//! Whom the server believes who asks: proxies on this machine, and those that its operator names.
+//! Proxies that the server trusts to name the client: those on this machine, and those that its
+//! operator names.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -7,14 +8,14 @@ use axum::http::{HeaderMap, HeaderName};
 
 use crate::client::network;
 
-/// Where a proxy puts for whom it asks, and by which scheme they came.
+/// Headers in which a proxy puts for whom it asks, and by which scheme they came.
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 pub(crate) const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
 /// Addresses with the same first bits: `10.1.2.0/24`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// As one of IPv6; one of IPv4 is mapped into it (RFC 4291, 2.5.5.2).
+    /// Address as one of IPv6; one of IPv4 is mapped into it (RFC 4291, 2.5.5.2).
     bits: u128,
     prefix: u32,
 }
@@ -70,8 +71,8 @@ fn bits(address: IpAddr) -> u128 {
 pub(crate) struct Proxies(pub(crate) Vec<Network>);
 
 impl Proxies {
-    /// Is a peer believed whom it asks for? Anybody can send that, so only a proxy on this machine
-    /// is, and one that was named.
+    /// Whether a peer is believed about the client it asks for. Anybody can send that, so only a
+    /// proxy on this machine is, and one that was named.
     pub(crate) fn believe(&self, peer: IpAddr) -> bool {
         peer.to_canonical().is_loopback() || self.name(peer)
     }
@@ -81,8 +82,8 @@ impl Proxies {
     }
 }
 
-/// For whom a proxy that is believed says that it asks: the last one in its list that isn't a named
-/// proxy itself. What stands before is the asker's own text.
+/// Client for whom a trusted proxy says that it asks: the last one in its list that isn't a named
+/// proxy itself. What comes before is the client's own text.
 pub(crate) fn forwarded(headers: &HeaderMap, proxies: &Proxies) -> Option<String> {
     let lists = headers.get_all(FORWARDED_FOR).iter().rev().map(|value| value.to_str());
     let mut first = None;
@@ -118,7 +119,7 @@ pub(crate) fn told<'a>(
     text.map_err(|_| "isn't UTF-8")
 }
 
-/// The user that a proxy in front vouches for, where the server was told to believe one.
+/// The user that a proxy in front vouches for, where the server is set to trust one.
 pub(crate) fn user(header: Option<&HeaderName>, headers: &HeaderMap) -> Option<String> {
     let name = told(header?, headers).ok()??.trim();
     (!name.is_empty()).then(|| name.to_owned())

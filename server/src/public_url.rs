@@ -1,4 +1,4 @@
-//! Where the server is on the web: what a link in a preview or in another page begins with.
+//! Address of the server on the web: the prefix of links in previews and in other pages.
 
 use std::str::FromStr;
 
@@ -15,12 +15,12 @@ const MAX_HOST_LEN: usize = 255;
 pub struct PublicUrl(String);
 
 impl PublicUrl {
-    /// As a browser spells it.
+    /// URL as a browser spells it.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Is it reached over TLS?
+    /// Whether it is reached over TLS.
     pub(crate) fn is_secure(&self) -> bool {
         self.0.starts_with("https:")
     }
@@ -42,7 +42,7 @@ impl FromStr for PublicUrl {
     }
 }
 
-/// The origin that a request reached: the one that the server was told, else the host that the
+/// The origin that a request reached: the configured one, else the host that the
 /// visitor's browser asked for.
 ///
 /// A host is in the answer to whoever named it and nowhere else: pages that hold one are kept by no

@@ -54,7 +54,7 @@ pub(crate) fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
     read.map(Cow::Owned)
 }
 
-/// How many of a list are asked for, up to so many.
+/// Number of entries of a list that are requested: from 1 to `most`, `usual` if absent.
 pub(crate) fn limit(text: Option<Cow<'_, str>>, usual: u32, most: u32) -> Result<u32, Problem> {
     let limit = text.map_or(Some(usual), |text| text.parse().ok());
     limit.filter(|limit| (1..=most).contains(limit)).ok_or_else(|| {

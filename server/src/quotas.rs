@@ -1,4 +1,4 @@
-//! How much one owner may keep, where whoever runs the server says so.
+//! Quotas of one owner on what is kept, where whoever runs the server says so.
 //!
 //! An owner is a user for whom a proxy vouches, or a browser's key. Anybody can make up keys, so
 //! that what comes without one, or with one that keeps nothing yet, counts by address, in memory, a
@@ -15,7 +15,7 @@ use crate::owner::Storing;
 use crate::problem::Problem;
 use crate::store::Store;
 
-/// What one owner may have; none is without a limit.
+/// Limits on what one owner may have; `None` is without a limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) designs: Option<u64>,
@@ -36,7 +36,7 @@ impl Limits {
     }
 }
 
-/// What came without a known key on a day, by address.
+/// Number of things that came without a known key on a day, by address.
 #[derive(Debug, Default)]
 struct Keyless {
     day: u64,
@@ -55,12 +55,13 @@ impl Quotas {
         Self { limits, keyless: Mutex::default() }
     }
 
-    /// Is there a limit at all?
+    /// Whether there is a limit at all.
     pub(crate) fn is_there(&self, kind: Kind) -> bool {
         self.limits.of(kind).or(self.limits.mib).is_some()
     }
 
-    /// May they keep one thing more? It looks into the store: not for threads that answer requests.
+    /// Checks that they may keep one thing more. It looks into the store: not for threads that
+    /// answer requests.
     ///
     /// # Errors
     /// A problem that names the limit and what is used.

@@ -12,7 +12,7 @@ use model::MODEL_VERSION;
 
 use crate::state::AppState;
 
-/// What such a page may load: the site's own files.
+/// Content security policy of such a page: it may load the site's own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
                       img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -20,33 +20,33 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; f
 /// A page to read.
 #[derive(Default)]
 pub(crate) struct Reading<'a> {
-    /// Which of the site's pages it is, where it is one.
+    /// Page of the site that it is, if it is one.
     pub(crate) page: Option<Page>,
     /// The current design, as a query: links of the header take it along.
     pub(crate) design: &'a str,
     /// The title of the document.
     pub(crate) title: &'a str,
-    /// What it is about, for search engines and previews. Empty for a page that is of its visitor
-    /// alone: search engines leave it out then, and nothing on the way keeps it.
+    /// Description for search engines and previews. Empty for a page that is of its visitor alone:
+    /// search engines leave it out then, and nothing on the way keeps it.
     pub(crate) about: &'a str,
     /// A script of its own.
     pub(crate) script: Option<&'a str>,
-    /// More of the document's head.
+    /// Rest of the document's head.
     pub(crate) head: Markup,
     /// The class of `<main>`, which says how it is laid out; a text to read where it is empty.
     pub(crate) class: &'a str,
     /// The language of `<main>`, where it is the same in every language of the site.
     pub(crate) lang: Option<&'a str>,
-    /// What marks `<main>` as a step of the tour.
+    /// Mark of `<main>` as a step of the tour.
     pub(crate) tour: Option<&'a str>,
-    /// What stands beside `<main>`, in front of it.
+    /// Markup beside `<main>`, in front of it.
     pub(crate) beside: Markup,
-    /// What stands in `<main>`.
+    /// Content of `<main>`.
     pub(crate) body: Markup,
 }
 
 impl Reading<'_> {
-    /// The page for a visitor who chose this theme, or none.
+    /// The page for a visitor who chose this theme, if any.
     pub(crate) fn answer(
         &self,
         state: &AppState,

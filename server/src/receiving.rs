@@ -22,12 +22,12 @@ use crate::problem::Problem;
 /// Bytes of a request's body, at most.
 pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
 
-/// What the bodies of all requests under way may hold together, and those of one address, KiB:
-/// eight of the largest, and two.
+/// Memory that the bodies of all requests under way may hold together, and those of one address,
+/// KiB: eight of the largest, and two.
 const MAX_BODIES_KIB: u32 = 512 << 10;
 const MAX_SHARE_KIB: u32 = 128 << 10;
 
-/// How long a body may pause.
+/// Longest pause of a body.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// The room for bodies.
@@ -65,7 +65,7 @@ pub(crate) fn text(body: Result<Bytes, BytesRejection>, what: &str) -> Result<St
     text_within(body, what, BODY_LIMIT_BYTES)
 }
 
-/// The same of a route that takes so many bytes.
+/// Text of a body, for a route that takes at most `most` bytes.
 pub(crate) fn text_within(
     body: Result<Bytes, BytesRejection>,
     what: &str,
@@ -81,7 +81,7 @@ pub(crate) fn text_within(
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))
 }
 
-/// Why a body was broken off.
+/// Reason why a body was broken off.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Silent,
@@ -108,7 +108,7 @@ impl Trouble {
     }
 }
 
-/// What is held of a body.
+/// Account of what a body holds.
 struct Intake(Mutex<Held>);
 
 struct Held {
@@ -122,7 +122,7 @@ impl Intake {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts so many bytes more.
+    /// Counts `bytes` more.
     fn add(&self, bytes: usize) -> Result<(), Trouble> {
         let mut held = self.held();
         let after = held.bytes.saturating_add(bytes as u64);

@@ -1,5 +1,5 @@
-//! What nobody uses any more goes after a while, where whoever runs the server says so: it is
-//! written to an archive first, then deleted, some at a time, by a thread of its own.
+//! Retention: what nobody uses any more goes after a while, where whoever runs the server says so.
+//! It is written to an archive first, then deleted, some at a time, by a thread of its own.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::state::AppState;
 use crate::store::StoreError;
 use crate::{calendar, files, logged, traces};
 
-/// How long a server runs before it looks for the first time, and how often it does then.
+/// Time until a server looks for the first time, and the interval of the looks after that.
 const FIRST: Duration = Duration::from_secs(5);
 const INTERVAL: Duration = Duration::from_hours(1);
 
@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_hours(1);
 const BATCH: usize = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Where what goes is written before: a directory, or `none`.
+/// Archive to which what goes is written before: a directory, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Archive(pub(crate) Option<PathBuf>);
 
@@ -37,12 +37,12 @@ impl FromStr for Archive {
     }
 }
 
-/// How long what is kept.
+/// Retention times by kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Retention {
     /// Days without use, of sweeps, sessions and traces.
     pub(crate) days: Option<u32>,
-    /// Days without being opened, of designs: their short links stand in documents of others.
+    /// Days without being opened, of designs: their short links are in documents of others.
     pub(crate) design_days: Option<u32>,
     pub(crate) archive: Archive,
 }

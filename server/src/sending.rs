@@ -26,14 +26,14 @@ use crate::budget::{Budget, Short, Taken};
 use crate::client::Client;
 use crate::problem::Problem;
 
-/// What all answers that wait may hold together, and those to one address, KiB.
+/// Memory that all answers that wait may hold together, and those to one address, KiB.
 const MAX_WAITING_KIB: u32 = 256 << 10;
 const MAX_SHARE_KIB: u32 = 64 << 10;
 
 /// Answers from this size on are counted: for smaller ones the number of connections is a bound.
 const MIN_COUNTED_BYTES: u64 = 64 << 10;
 
-/// What a thread holds that writes an answer: pieces that wait, its stack, what it decodes or
+/// Memory held by a thread that writes an answer: pieces that wait, its stack, what it decodes or
 /// encodes with.
 const WRITER_KIB: u64 = 1 << 10;
 
@@ -139,7 +139,7 @@ impl HttpBody for Outgoing {
 #[derive(Clone, Copy, Debug)]
 struct AsItIs;
 
-/// Is an answer still to be encoded?
+/// Whether an answer is still to be encoded.
 pub(crate) fn may_be_encoded(
     _: StatusCode,
     _: Version,
@@ -178,7 +178,7 @@ fn as_it_is(body: Body, is_packed: bool) -> Response {
     response
 }
 
-/// A body that `work` writes on a thread of its own, while it is read; it holds so many bytes
+/// A body that `work` writes on a thread of its own, while it is read; it holds `held_bytes`
 /// meanwhile. An error of it shows the reader that the answer isn't whole.
 fn written(
     outbox: &Budget,
@@ -241,7 +241,7 @@ pub(crate) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// What is kept packed (gzip), and how much of it is in memory.
+/// Content that is kept packed (gzip), and how much of it is in memory.
 pub(crate) struct Packed<R> {
     pub(crate) stored: R,
     pub(crate) held_bytes: usize,
@@ -270,7 +270,7 @@ pub(crate) fn packed(
     Ok(as_it_is(body, as_stored))
 }
 
-/// Does a client take gzip?
+/// Whether a client takes gzip.
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let accepts = asked.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     accepts.is_some_and(accepts_gzip)

@@ -28,9 +28,9 @@ pub struct Site {
 pub(crate) struct File {
     /// The bytes as they are: from the start, or once somebody asks for them.
     plain: OnceLock<Bytes>,
-    /// The same, compressed with brotli.
+    /// Bytes, compressed with brotli.
     pub(crate) brotli: Option<Bytes>,
-    /// What they are.
+    /// Media type of the bytes.
     pub(crate) content_type: String,
 }
 
@@ -46,7 +46,7 @@ impl File {
     }
 }
 
-/// Why a site can't be used.
+/// Reason why a site can't be used.
 #[derive(Debug)]
 pub enum SiteError {
     /// A file can't be read.
@@ -73,7 +73,7 @@ impl Site {
         Self::default()
     }
 
-    /// The site in this binary, or none where it was built without.
+    /// The site in this binary; empty if it was built without.
     ///
     /// # Errors
     /// A site whose names don't fit its files.
@@ -145,7 +145,7 @@ impl Site {
         self.files.get(path)
     }
 
-    /// The addresses of the hashed files; none without a site.
+    /// The addresses of the hashed files; `None` without a site.
     pub(crate) fn names(&self) -> Option<&SiteFiles> {
         self.names.as_ref()
     }

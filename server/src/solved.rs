@@ -10,7 +10,8 @@ use model::solve::{Solution, Target, Tried, Wish};
 use model::{MODEL_VERSION, Plan, link};
 use schemars::JsonSchema;
 
-/// What is asked: `micro_batch_size=fits`, `tp=mfu>=0.3`, `num_devices=days_to_train<=90`.
+/// Question: the knob to move and the target, as in `micro_batch_size=fits`, `tp=mfu>=0.3`,
+/// `num_devices=days_to_train<=90`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Question {
     pub(crate) knob: KnobId,
@@ -51,10 +52,10 @@ fn target(text: &str) -> Result<Target, String> {
 }
 
 impl Question {
-    /// What it comes to.
+    /// Solution of the question.
     ///
     /// # Errors
-    /// Where its target is of a run of which too little is said.
+    /// The knobs that the target's metric of a run lacks.
     pub(crate) fn solve(self, plan: &Plan) -> Result<Solution, String> {
         if let Target::Run(target) = self.target {
             let lacking: Vec<String> =

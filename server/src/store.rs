@@ -1,4 +1,4 @@
-//! What the server keeps: one SQLite file in the data directory, or a database of PostgreSQL that
+//! Store of the server: one SQLite file in the data directory, or a database of PostgreSQL that
 //! several servers share, and one thread that uses it.
 //!
 //! With one thread there is one order of writes and nobody waits for a lock. Every piece of work

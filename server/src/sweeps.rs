@@ -45,7 +45,7 @@ pub(crate) struct Lazy {
 }
 
 impl Lazy {
-    /// The same with workers at NATS in place of threads.
+    /// Sweeps of workers at NATS in place of threads.
     pub(crate) const fn over(nats: Address) -> Self {
         Self { engine: Mutex::new(None), nats: Some(nats) }
     }

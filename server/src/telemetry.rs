@@ -1,4 +1,4 @@
-//! What the server counts about itself, for those who run it. Each name and each label is one of
+//! Counters of the server about itself, for those who run it. Each name and each label is one of
 //! few: nothing that a visitor sends becomes one.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use axum::response::Response;
 /// of an answer.
 pub(crate) const BOUNDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0];
 
-/// What stands for the route of a request that has none.
+/// Label for the route of a request that has none.
 const NO_ROUTE: &str = "none";
 
-/// What is counted.
+/// Counters of the server.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     started: Instant,
@@ -27,7 +27,7 @@ pub(crate) struct Telemetry {
     connections: AtomicU64,
     expired: Mutex<BTreeMap<&'static str, u64>>,
     expiry_failures: AtomicU64,
-    /// When the last copy was made, seconds since 1970; 0 before the first one.
+    /// Time when the last copy was made, seconds since 1970; 0 before the first one.
     copied_at_secs: AtomicU64,
     copy_failures: AtomicU64,
 }
@@ -35,9 +35,10 @@ pub(crate) struct Telemetry {
 /// The requests of a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Route {
-    /// By the first digit of their status, from 1 on.
+    /// Number by the first digit of their status, from 1 on.
     pub(crate) classes: [u64; 5],
-    /// By the time to the head of the answer: one bucket for each bound, and one for the rest.
+    /// Number by the time to the head of the answer: one bucket for each bound, and one for the
+    /// rest.
     pub(crate) buckets: [u64; BOUNDS.len() + 1],
     pub(crate) seconds: f64,
 }
@@ -87,7 +88,7 @@ impl Telemetry {
         Connected(Arc::clone(self))
     }
 
-    /// So many things went as nobody used them.
+    /// Counts things that went as nobody used them.
     pub(crate) fn expired(&self, kind: &'static str, count: u64) {
         *held(&self.expired).entry(kind).or_default() += count;
     }
@@ -102,17 +103,17 @@ impl Telemetry {
         self.copied_at_secs.store(now_secs, Ordering::Relaxed);
     }
 
-    /// None was made.
+    /// Counts a copy that failed.
     pub(crate) fn copy_failed(&self) {
         self.copy_failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What went by kind, and how often something couldn't.
+    /// Number of things that went, by kind, and of times that something couldn't.
     pub(crate) fn expiries(&self) -> (BTreeMap<&'static str, u64>, u64) {
         (held(&self.expired).clone(), self.expiry_failures.load(Ordering::Relaxed))
     }
 
-    /// When the last copy was made, 0 before the first one, and how often none was.
+    /// Time when the last copy was made, 0 before the first one, and the number that failed.
     pub(crate) fn copies(&self) -> (u64, u64) {
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
         (load(&self.copied_at_secs), load(&self.copy_failures))
@@ -167,7 +168,7 @@ fn template(extensions: &Extensions) -> Option<MatchedPath> {
     extensions.get::<MatchedPath>().cloned()
 }
 
-/// Why there is no answer of that status.
+/// Reason why there is no answer of that status.
 const fn reason(status: StatusCode) -> Option<&'static str> {
     match status {
         StatusCode::TOO_MANY_REQUESTS => Some("too_many_requests"),

@@ -78,8 +78,8 @@ impl Traces {
     }
 }
 
-/// Where the trace of this hash is below a data directory, if it is there. What is no hash is a
-/// name that no trace has.
+/// Path of the trace of this hash below a data directory, if it is there. What is no hash is a name
+/// that no trace has.
 pub(crate) fn file(data: &Path, hash: &str) -> PathBuf {
     store::path(&data.join(DIRECTORY), hash)
 }
@@ -87,7 +87,7 @@ pub(crate) fn file(data: &Path, hash: &str) -> PathBuf {
 /// The trace of a file: Parquet, JSON or CSV, told apart by how it begins.
 ///
 /// # Errors
-/// What is wrong with the file, up to [`text::MAX_ERRORS`].
+/// Faults of the file, up to [`text::MAX_ERRORS`].
 pub(crate) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) { parquet::read(bytes) } else { text::read(bytes) }
 }
@@ -96,7 +96,7 @@ pub(crate) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
 /// `visited` count.
 ///
 /// # Errors
-/// What is wrong with the file, up to [`text::MAX_ERRORS`].
+/// Faults of the file, up to [`text::MAX_ERRORS`].
 pub(crate) fn read_patterns(bytes: &Bytes, visited: usize) -> Result<Patterns, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) {
         patterns::read(bytes, visited)

@@ -21,7 +21,7 @@ use crate::choices;
 use crate::language::Language;
 use dictionary::Dictionary;
 
-/// What documents in Chinese call their language.
+/// Language tag of documents in Chinese.
 const TAG: &str = Language::Chinese.tag();
 
 /// The Chinese dictionary, read once.
@@ -32,7 +32,7 @@ fn chinese() -> &'static Dictionary {
     CHINESE.get_or_init(read)
 }
 
-/// A text in Chinese, with the white space around it; none where the dictionary doesn't have it.
+/// A text in Chinese, with the white space around it; `None` if the dictionary doesn't have it.
 pub(crate) fn said_in_chinese(text: &str) -> Option<String> {
     chinese().translate_spaced(text)
 }

@@ -17,15 +17,15 @@ use crate::calendar;
 /// The embedded runs' report in every form that is sent.
 #[derive(Debug)]
 pub(crate) struct Validated {
-    /// What `moescape validate --json` prints.
+    /// Output of `moescape validate --json`.
     pub(crate) json: String,
     /// Its rows as a table.
     pub(crate) csv: String,
-    /// The same of runs of serving as `json`.
+    /// JSON of runs of serving, in the form of `json`.
     pub(crate) serving_json: String,
     /// Changes when they do.
     pub(crate) etag: String,
-    /// What the page is rendered from.
+    /// Data that the page is rendered from.
     pub(crate) served: Served,
 }
 
@@ -59,7 +59,7 @@ impl Validated {
     }
 }
 
-/// Where a report that is made now comes from: each of its rows has a design of its own.
+/// Provenance of a report that is made now: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
     Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }
@@ -83,7 +83,7 @@ pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String
     text
 }
 
-/// A row's columns, in the order of its fields; behind them stand the model's version and the day.
+/// A row's columns, in the order of its fields; behind them are the model's version and the day.
 const COLUMNS: &str = "id source_id tier kind model hardware accelerator framework num_devices \
     precision metric measured predicted predicted_range error time_error left_out_error inside_50 \
     inside_90 memory_measured_gib memory_predicted_gib scored assumed refused design source \

@@ -1,6 +1,6 @@
-//! What takes a while is done off the threads that answer requests, and in turn: of each route so
-//! much goes on at once that no kind of work takes all threads, nor one address all turns. Whoever
-//! goes before their turn loses it.
+//! Work that takes a while is done off the threads that answer requests, and in turn: on each route
+//! so much goes on at once that no kind of work takes all threads, nor one address all turns.
+//! Whoever goes before their turn loses it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// Pieces of work of a route that go on at once: as many as there are cores, within these ends.
 const AT_ONCE: (usize, usize) = (4, 16);
 
-/// Those of one address that go on or wait, for each route.
+/// Largest number of requests of one address that go on or wait, for each route.
 const MAX_PER_ADDRESS: u64 = 256;
 
 /// Threads for work: more than all routes take together, so that what has its turn has a thread.
@@ -42,7 +42,7 @@ impl Work {
     }
 }
 
-/// For whom a task works, and in whose turns.
+/// Client for whom a task works, and the turns that it takes.
 #[derive(Clone)]
 struct Asked {
     client: String,
@@ -61,7 +61,7 @@ pub(crate) async fn asked(State(work): State<Arc<Work>>, request: Request, next:
     ASKED.scope(Asked { client, turns }, next.run(request)).await
 }
 
-/// Does what takes a while, such as simulating a large schedule, off the threads that answer
+/// Runs what takes a while, such as simulating a large schedule, off the threads that answer
 /// requests, when it is its route's turn.
 ///
 /// A panic goes on here; there is a problem only for an address that has too much under way, and
@@ -76,7 +76,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     }
 }
 
-/// The same in turns of its own, where little of it may go on at once whatever the route.
+/// Runs work in turns of its own, where little of it may go on at once whatever the route.
 pub(crate) async fn in_turn<T: Send + 'static>(
     turns: &Turns,
     client: &str,

@@ -459,7 +459,7 @@ fn process(data: &TempDir) -> Process {
     Process::start(data.path(), &[], Stdio::null())
 }
 
-/// What it answers, as data.
+/// Answer of the server, as data.
 fn answer(server: &Process, method: &str, path: &str, body: &str) -> Value {
     serde_json::from_str(&server.send(method, path, body).1).unwrap_or(Value::Null)
 }

@@ -44,7 +44,7 @@ pub(crate) fn backup(data: &Path, to: &Path) -> Result<Manifest, BackupError> {
     Ok(manifest)
 }
 
-/// Nobody replaces what is copied meanwhile.
+/// Hold on the data directory, so that nobody replaces what is copied meanwhile.
 fn hold(data: &Path) -> Result<Option<Hold>, BackupError> {
     match in_use::shared(data) {
         Ok(hold) => Ok(Some(hold)),

@@ -30,7 +30,8 @@ pub(super) fn version(connection: &Connection, file: &Path) -> Result<usize, Bac
     }
 }
 
-/// What a file holds, if it is whole to the last page and ours.
+/// Version of the tables and counts of a copy's file, checked to be whole to the last page and
+/// ours.
 pub(super) fn check(file: &Path) -> Result<(usize, Counts), BackupError> {
     let connection = open(file)?;
     let version = version(&connection, file)?;

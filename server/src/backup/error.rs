@@ -7,10 +7,10 @@ use rusqlite::ErrorCode;
 
 use crate::store::Unfit;
 
-/// Why there is no copy. A sentence for who asked for it.
+/// Reason why there is no copy, as a sentence for who requested it.
 #[derive(Debug)]
 pub(crate) enum BackupError {
-    /// They can mend it.
+    /// Fault that the user can mend.
     Asked(String),
     /// The directory that is to be filled holds something, and nobody said that it may be replaced.
     Occupied(String),

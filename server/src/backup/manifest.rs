@@ -15,16 +15,16 @@ pub(super) const FILE: &str = "manifest.json";
 /// The version of its form.
 const FORMAT: u32 = 1;
 
-/// Who makes it.
+/// Name of the program that makes copies.
 const PROGRAM: &str = "moescape";
 
-/// What a copy says of itself.
+/// Manifest of a copy: its format, its origin, its counts and its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     format: u32,
     program: String,
     model_version: String,
-    /// When it was made, as RFC 3339 writes it, in UTC.
+    /// Time when it was made, as RFC 3339 writes it, in UTC.
     pub(crate) made_at: String,
     /// The version of the database's tables.
     tables: usize,
@@ -48,7 +48,7 @@ impl Entry {
     }
 }
 
-/// How many of each thing a copy holds.
+/// Number of things of each kind in a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     sessions: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Those of a database; none of a table that its version doesn't have.
+    /// Counts the rows of a database; 0 for a table that its version doesn't have.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let count = |table: &str| {
             let there = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
@@ -80,7 +80,7 @@ impl Counts {
         })
     }
 
-    /// As a sentence has them.
+    /// Text of the counts, as a sentence has them.
     pub(crate) fn words(&self) -> String {
         use app::present::format::counted;
         app::present::format::list(&[
@@ -97,7 +97,7 @@ impl Counts {
 }
 
 impl Manifest {
-    /// That of a copy which is made now.
+    /// Manifest of a copy that is made now.
     pub(super) fn new(tables: usize, counts: Counts, files: Vec<Entry>) -> Self {
         Self {
             format: FORMAT,
@@ -117,7 +117,7 @@ impl Manifest {
         text
     }
 
-    /// That of the copy in a directory; none beside copies of earlier releases.
+    /// Manifest of the copy in a directory; `None` beside copies of earlier releases.
     pub(super) fn read(directory: &Path) -> Result<Option<Self>, BackupError> {
         let file = directory.join(FILE);
         let text = match fs::read(&file) {
@@ -128,7 +128,7 @@ impl Manifest {
         let wrong = |why: &dyn std::fmt::Display| {
             BackupError::Broken(format!("{} can't be read: {why}", file.display()))
         };
-        /// What every form of it has.
+        /// Keys that every format of the manifest has.
         #[derive(Deserialize)]
         struct Head {
             format: u32,

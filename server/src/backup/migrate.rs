@@ -8,7 +8,7 @@ use super::manifest::Counts;
 use crate::in_use::{self, HoldError};
 use crate::store::{self, Address, Filled, StoreError};
 
-/// What was brought over.
+/// Result of a migration.
 #[derive(Debug)]
 pub(crate) struct Migrated {
     pub(crate) counts: Counts,

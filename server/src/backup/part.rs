@@ -10,11 +10,11 @@ use crate::{files, in_use};
 /// The directory below the one that is filled.
 pub(super) const DIRECTORY: &str = "moescape.part";
 
-/// What a restore of an earlier release left when it was cut off.
+/// File that a restore of an earlier release left when it was cut off.
 const BEFORE: &str = "moescape.sqlite.part";
 
-/// What is put together there. It goes with whoever makes it; what a kill leaves, the next run
-/// removes.
+/// Directory in which a copy is put together. Dropping it removes the directory; what a kill
+/// leaves, the next run removes.
 #[derive(Debug)]
 pub(super) struct Part {
     directory: PathBuf,
@@ -42,7 +42,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Where a file of this name is until it has its place.
+    /// Path of a file of this name until it has its place.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

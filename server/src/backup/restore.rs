@@ -13,11 +13,11 @@ use crate::in_use::{self, HoldError};
 use crate::store::{JOURNAL, LOG, MEMORY};
 use crate::{files, store, traces};
 
-/// What was put back.
+/// Result of a restore.
 #[derive(Debug)]
 pub(crate) struct Restored {
     pub(crate) counts: Counts,
-    /// When the copy was made; copies of earlier releases don't say.
+    /// Time when the copy was made; copies of earlier releases don't say.
     pub(crate) made_at: Option<String>,
 }
 
@@ -90,7 +90,7 @@ fn refuse_itself(from: &Path, data: &Path) -> Result<(), BackupError> {
 /// A copy, as far as it can be seen without reading all of it.
 struct Copy {
     directory: PathBuf,
-    /// None for copies of earlier releases.
+    /// Manifest; `None` for copies of earlier releases.
     manifest: Option<Manifest>,
     /// Files of the copy, with `/` between, and of some what they have to be.
     files: Vec<(String, Option<Entry>)>,
@@ -148,7 +148,7 @@ impl Copy {
     }
 }
 
-/// What a copy without a manifest consists of.
+/// Files of a copy without a manifest: the store's file and the traces.
 fn found(from: &Path) -> Result<Vec<(String, Option<Entry>)>, BackupError> {
     let mut files = vec![(store::FILE.to_owned(), None)];
     let directory = from.join(traces::DIRECTORY);

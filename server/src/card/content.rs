@@ -18,19 +18,19 @@ const SHOWN: [MetricId; 4] = [
     MetricId::memory_peak_bytes,
 ];
 
-/// What a card says.
+/// Texts of a card.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
     /// The design's name.
     pub(crate) title: String,
-    /// How far the design is from it.
+    /// Difference of the design from it.
     pub(crate) changed: String,
     pub(crate) body: Body,
-    /// Which model said so.
+    /// Version of the model that said so.
     pub(crate) version: String,
 }
 
-/// What a card says of a design that runs, or of one that can't.
+/// Main part of a card: the numbers of a design that runs, or why it can't.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Body {
     Numbers(Face),
@@ -42,10 +42,10 @@ pub(crate) enum Body {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Face {
     pub(crate) figures: Vec<Figure>,
-    /// How sure it is that it fits, in a sentence.
+    /// Sentence on how sure it is that the design fits.
     pub(crate) verdict: String,
     pub(crate) state: MemoryState,
-    /// For each stage the parts of its memory in GiB, from the foot up.
+    /// Parts of the memory of each stage in GiB, from the foot up.
     pub(crate) stages: Vec<[f64; StageMemory::LABELS.len()]>,
     pub(crate) limit_gib: f64,
     /// The limit, as the page writes it.

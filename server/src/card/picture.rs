@@ -45,7 +45,7 @@ const PARTS: [RGBColor; 6] = [
 /// Left and right edge of what is drawn.
 const EDGES: (i32, i32) = (64, 1_136);
 
-/// Where the bars stand: left, top, right, bottom.
+/// Edges of the bars: left, top, right, bottom.
 const BARS: [i32; 4] = [724, 220, 1_104, 486];
 
 /// Bars, at most: with more stages neighbours share one, which shows the fullest.
@@ -53,7 +53,7 @@ const MAX_BARS: usize = 64;
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, plotters::coord::Shift>;
 
-/// Why there is no picture; it never depends on the design.
+/// Reason why there is no picture; it never depends on the design.
 #[derive(Debug)]
 pub(crate) struct DrawError(String);
 
@@ -105,7 +105,7 @@ fn pack(pixels: &[u8], from: &Provenance) -> Result<Vec<u8>, DrawError> {
     Ok(file)
 }
 
-/// How a text is set.
+/// Size, weight and color of a text.
 #[derive(Clone, Copy)]
 struct Type {
     size: u32,

@@ -15,7 +15,7 @@ use crate::{calendar, logged};
 /// Digits of an owner's hash that are shown, and the fewest that name one.
 const OWNER_DIGITS: usize = 8;
 
-/// What stands for whoever made something before there were owners.
+/// Owner shown for things that were made before there were owners.
 const NOBODY: &str = "unknown";
 
 /// What to do with what is kept.
@@ -136,7 +136,7 @@ fn owner(text: &str) -> Result<String, String> {
     Err(format!("an owner is at least {OWNER_DIGITS} digits of a hash, or `{NOBODY}`"))
 }
 
-/// What a data directory holds.
+/// Data directory of a server, and the store in it.
 struct Data {
     directory: PathBuf,
     store: Lazy,
@@ -201,7 +201,7 @@ fn broken(error: StoreError) -> Failure {
     Failure::Internal(format!("the store can't be used: {error}"))
 }
 
-/// Does it.
+/// Runs the command.
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Usage(asked) => usage(asked),

@@ -45,11 +45,11 @@ pub(super) struct Arguments {
     health: Option<String>,
 }
 
-/// How it is with one thing.
+/// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fine,
-    /// It works, and may not for long, or not for all.
+    /// Works, and may not for long, or not for all.
     Warning,
     Broken,
 }
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// What was found of one thing, and what to do about it.
+/// Result of a check: what was found, and what to do about it.
 #[derive(Debug)]
 struct Check {
     name: &'static str,

@@ -19,7 +19,7 @@ use super::progress::ProgressLine;
 use super::{Failure, output};
 use crate::find::Found;
 
-/// What FILE may be: more than other commands read.
+/// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \
                                     such as a config.json; `-` reads stdin";
 
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// What is asked, or everything that is wrong with it.
+/// Query of the arguments, or everything that is wrong with them.
 fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     let Start { mut design, mut errors, import } = arguments.source.start()?;
     let cluster =
@@ -121,7 +121,7 @@ fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     }
 }
 
-/// The design on another accelerator, or on so many devices.
+/// The design on another accelerator, or on another number of devices.
 fn with_cluster(design: &Design, knob: KnobId, value: &str) -> Result<Design, KnobError> {
     let mut other = design.clone();
     other.set_text(knob, value)?;
@@ -140,8 +140,8 @@ fn settled(arguments: &Arguments) -> KnobSet {
     KnobSet::of(&all.collect::<Vec<_>>())
 }
 
-/// What there is to say of an imported file: what isn't known of it, and what was assumed of the
-/// model, the machine and the batch.
+/// Remarks on an imported file: what isn't known of it, and what was assumed of the model, the
+/// machine and the batch.
 fn remarks(import: &Import, settled: &KnobSet) -> Vec<String> {
     let matters = |assumed: &&Assumed| {
         let Some(knob) = assumed.knob else { return true };
@@ -157,7 +157,7 @@ fn remarks(import: &Import, settled: &KnobSet) -> Vec<String> {
     lines
 }
 
-/// How far the search is, in a line.
+/// Progress of the search, in a line.
 fn shown(progress: Progress) -> String {
     let at = match progress.phase {
         Phase::Screening => "screening grids",

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is read.
+/// Input: one text, or files.
 enum Source {
     Text(String),
     Files(Bundle),
@@ -134,7 +134,7 @@ fn read(arguments: &Arguments) -> Result<Source, Failure> {
     Bundle::new(files).map(Source::Files).map_err(Failure::user)
 }
 
-/// What is answered on the command line.
+/// Answers given on the command line.
 fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
     let mut answers = Answers { model: arguments.model.clone(), ..Answers::default() };
     let mut wrong: Vec<String> = vec![];
@@ -152,7 +152,7 @@ fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
     if wrong.is_empty() { Ok(answers) } else { Err(Failure::User(wrong)) }
 }
 
-/// What there is to say beside the design, in lines; what is ignored for one reason in one.
+/// Remarks beside the design, in lines; everything that is ignored for one reason is in one.
 fn remarks(import: &Import) -> Vec<String> {
     let mut lines = vec![format!("read as: {}", import.dialect)];
     lines.extend(import.questions.iter().map(question));
@@ -175,7 +175,7 @@ fn remarks(import: &Import) -> Vec<String> {
     lines
 }
 
-/// What the design carries that no knob reads, in a line.
+/// Arguments that the design carries and no knob reads, in a line.
 fn carried(carried: &[String]) -> Option<String> {
     let count = carried.len() as u64;
     (count > 0).then(|| {
@@ -209,7 +209,7 @@ pub(super) fn unknown(unknown: &Unknown) -> String {
     format!("unknown: {}{}{nearest}", place(unknown.line), unknown.key)
 }
 
-/// What the file doesn't say, in a line.
+/// Assumption about what the file doesn't say, in a line.
 pub(super) fn assumed(assumed: &Assumed) -> String {
     format!("assumed: {}", assumed.detail)
 }

@@ -71,7 +71,7 @@ fn address(text: &str) -> Result<MetricAddress, String> {
     MetricAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// How a metric of the plan, or of a part of it, comes about.
+/// Breakdown of a metric of the plan, or of a part of it.
 fn explained(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
     explain_at(plan, address).ok_or_else(|| {
         let stages = estimate(plan).stages.len();

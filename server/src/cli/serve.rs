@@ -261,7 +261,7 @@ fn look_there(state: &AppState) -> Result<(), Failure> {
     }
 }
 
-/// Where it is said what to do.
+/// Hint at the command that says what to do.
 const DOCTOR: &str = "`moescape doctor` with the same settings says what to do";
 
 /// Takes from other users what they may do with what the directory holds.
@@ -299,7 +299,7 @@ pub(super) fn data(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     Ok(strategy.data_dir().join("moescape"))
 }
 
-/// Why nothing is served.
+/// Explanation of why nothing is served.
 pub(super) fn explain(error: &ListenError) -> Failure {
     let (flag, address, error) = match error {
         ListenError::Bind { flag, address, error } => (flag, address, error),

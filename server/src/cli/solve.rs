@@ -13,17 +13,17 @@ use super::output::table_below;
 pub(super) use crate::solved::Question;
 use crate::solved::solved;
 
-/// What a question comes to, as JSON or for people.
+/// Answer to a question, as JSON or for people.
 ///
 /// # Errors
-/// Where its target is of a run of which too little is said.
+/// The knobs that the target's metric of a run lacks.
 pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<String, Failure> {
     let solution = question.solve(plan).map_err(Failure::user)?;
     Ok(if as_json { json::print(&solved(&solution).said()) } else { text(&solution) })
 }
 
-/// The name of what a target looks at, and a number of it in its unit; none of memory, which
-/// stands beside every value.
+/// The name of what a target looks at, and a number of it in its unit; `None` for memory, which is
+/// beside every value.
 fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     match target {
         Target::Run(target) => {
@@ -37,7 +37,7 @@ fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     }
 }
 
-/// What was found, for people.
+/// Solution, for people.
 fn text(solution: &Solution) -> String {
     let count = format::counted(solution.tried.len() as u64, "legal value", "legal values");
     let name = solution.knob.id();

@@ -86,7 +86,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// The places of this part of so many.
+    /// The places of this part of a sweep of `count`.
     fn places(self, count: u64) -> Range<u64> {
         let edge =
             |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;
@@ -150,7 +150,7 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     json::print(&sweep::result(space, progress, closing.as_ref()).said())
 }
 
-/// What a closing has to say.
+/// Lines on what the closing of a sweep found.
 fn closing_lines(closing: &Closing) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {

@@ -1,4 +1,4 @@
-//! What `moescape serve` is told of what is kept, how long and by whom: limits, retention, copies,
+//! Arguments of `moescape serve` on what is kept, how long and by whom: limits, retention, copies,
 //! the audit log and groups.
 
 use std::path::PathBuf;

@@ -123,7 +123,7 @@ fn read(path: &Path) -> Result<Vec<Run>, Failure> {
     })
 }
 
-/// Is there a run of that source?
+/// Checks that there is a run of that source.
 fn check_source<'a>(sources: impl Iterator<Item = &'a str>, source: &str) -> Result<(), Failure> {
     let mut known: Vec<&str> = sources.collect();
     known.sort_unstable();

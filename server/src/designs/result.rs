@@ -1,4 +1,4 @@
-//! What the model said of a design when it was stored, and what it says now.
+//! Results of the model on a design: those of when it was stored, and those of now.
 
 use app::present::format;
 use model::design::Design;
@@ -20,7 +20,7 @@ const HEADLINE: [MetricId; 8] = [
     MetricId::comm_exposed_seconds,
 ];
 
-/// The headline metrics of a design as JSON, whose numbers are read back to the bit; none for one
+/// The headline metrics of a design as JSON, whose numbers are read back to the bit; `None` for one
 /// that breaks rules.
 pub(crate) fn result(design: &Design) -> Option<String> {
     let metrics = estimate(&Plan::new(design).ok()?).metrics;
@@ -34,7 +34,7 @@ pub(crate) fn result(design: &Design) -> Option<String> {
     Some(json::print(&Tree::map(entries)))
 }
 
-/// The metrics of a stored result, by their names; none where it can't be read.
+/// The metrics of a stored result, by their names; `None` if it can't be read.
 pub(super) fn metrics(stored: &str) -> Option<Vec<(String, MetricSaid)>> {
     let Ok(Tree::Map(entries)) = json::parse(stored) else { return None };
     let said = |value: &Tree| match value_of(value) {
@@ -58,19 +58,19 @@ fn value_of(stored: &Tree) -> Option<MetricValue> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     pub(crate) id: MetricId,
-    /// As it was stored; none where it wasn't.
+    /// Stored value; `None` if there was none.
     pub(crate) then: Option<MetricValue>,
-    /// As the model has it now; none for a design that breaks rules now.
+    /// Value of the model now; `None` for a design that breaks rules now.
     pub(crate) now: Option<MetricValue>,
 }
 
 impl Change {
-    /// As it was stored, as text.
+    /// Stored value, as text.
     pub(crate) fn then_text(&self) -> String {
         shown(self.id, self.then)
     }
 
-    /// As it is now, as text.
+    /// Value now, as text.
     pub(crate) fn now_text(&self) -> String {
         shown(self.id, self.now)
     }

@@ -1,14 +1,14 @@
 //! The chapters of the guide, in the order in which they are read.
 
-/// Where the guide is.
+/// Path of the guide.
 pub const PATH: &str = app::site::Page::Guide.path();
 
 /// A file of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Where it is in the repository.
+    /// Path in the repository.
     pub file: &'static str,
-    /// What it says.
+    /// Source of the text.
     pub markdown: &'static str,
 }
 
@@ -17,9 +17,9 @@ pub struct Text {
 pub struct Chapter {
     /// The last part of its address; empty for the first page.
     pub name: &'static str,
-    /// As it is written.
+    /// English text, as it is written.
     pub english: Text,
-    /// The same in Chinese, its generated parts left empty; none for what speaks English alone.
+    /// Chinese text, its generated parts left empty; `None` for what is in English alone.
     pub chinese: Option<Text>,
 }
 

@@ -16,7 +16,7 @@ use crate::translation::said_in_chinese;
 /// Addresses that become a link in `code`, beside those of the site's pages.
 const ADDRESSES: [&str; 3] = ["/r/new", "/api/v1/validation.csv", "/api/v1/openapi.json"];
 
-/// What begins and ends a part that a test writes; the part's name and ` -->` follow.
+/// Marker that begins and ends a part that a test writes; the part's name and ` -->` follow.
 const START: &str = "<!-- generated: ";
 const END: &str = "<!-- end of ";
 
@@ -28,16 +28,16 @@ const ENTRY: HeadingLevel = HeadingLevel::H3;
 pub(crate) struct Heading {
     /// 1 for the title.
     pub(crate) level: u8,
-    /// What stands behind `#`: the same in every language.
+    /// Anchor, as it follows `#`: the same in every language.
     pub(crate) id: String,
-    /// What it says.
+    /// Text of the heading.
     pub(crate) text: String,
 }
 
 /// A chapter as HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rendered {
-    /// What it is written in.
+    /// Language of the text.
     pub(crate) language: Language,
     /// The first heading.
     pub(crate) title: String,
@@ -54,7 +54,7 @@ pub(super) fn english(text: &Text) -> Rendered {
     render(Page::new(text.file, Language::English), text.markdown)
 }
 
-/// Renders a chapter in Chinese, with the anchors that it has in English; none where it has no
+/// Renders a chapter in Chinese, with the anchors that it has in English; `None` if it has no
 /// Chinese text. What is generated comes from the English one.
 pub(super) fn chinese(chapter: &Chapter, english: &Rendered) -> Option<Rendered> {
     let text = chapter.chinese?;
@@ -101,8 +101,8 @@ fn filled<'a>(markdown: &'a str, from: &str) -> Cow<'a, str> {
     Cow::Owned(text)
 }
 
-/// What stands in a generated part, in Chinese: as a whole, or by what it is made of, such as the
-/// name in front of a colon and the items of a list; none where a part of it isn't known.
+/// Chinese for a generated part: as a whole, or by what it is made of, such as the name in front of
+/// a colon and the items of a list; `None` if a part of it isn't known.
 fn said(text: &str) -> Option<String> {
     let words = text.trim();
     if let Some(said) = said_in_chinese(words) {
@@ -128,7 +128,7 @@ fn said(text: &str) -> Option<String> {
     None
 }
 
-/// Is this a name or an id, which is the same in every language?
+/// Whether this is a name or an id, which is the same in every language.
 fn is_name(text: &str) -> bool {
     let is_word = |word: &str| {
         let is_special = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
@@ -137,10 +137,10 @@ fn is_name(text: &str) -> bool {
     !text.split_whitespace().any(is_word)
 }
 
-/// What is known on the way through a file.
+/// State on the way through a file.
 struct Page<'a> {
     language: Language,
-    /// From where its links lead on, and those of its generated parts.
+    /// File that its links are relative to, and that of its generated parts.
     file: &'static str,
     generated_file: &'static str,
     /// The headings of the same text whose anchors it has.
@@ -198,7 +198,7 @@ impl<'a> Page<'a> {
         self.is_entry &= !matches!(event, Event::End(TagEnd::Heading(_)));
     }
 
-    /// Is what comes now to be said in Chinese? Entries are named by their ids.
+    /// Whether what comes now is to be in Chinese. Entries are named by their ids.
     fn is_said(&self) -> bool {
         self.language == Language::Chinese && self.is_generated && !self.is_entry
     }
@@ -209,7 +209,7 @@ impl<'a> Page<'a> {
         self.known.get(self.headings.len()).map_or(own, |known| known.id.clone())
     }
 
-    /// What is written for an event; `rest` are those behind it.
+    /// Event to write for `event`, if any; `rest` are those behind it.
     fn event<'e>(&mut self, event: &Event<'e>, rest: &[Event<'e>]) -> Option<Event<'e>> {
         self.follow(event);
         let html = |text: String| Some(Event::Html(text.into()));
@@ -283,7 +283,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Where a link leads on the site.
+    /// Address on the site that a link leads to.
     fn address(&self, link: &str) -> String {
         let is_whole = ["#", "/?", "mailto:"].iter().any(|start| link.starts_with(start));
         if is_whole || link.contains("://") {

@@ -1,4 +1,4 @@
-//! What the store says of everything that is kept.
+//! Rows of the store on everything that is kept.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -26,12 +26,12 @@ const SWEEP_BYTES: &str = "length(sweep.spec) + coalesce(length(sweep.progress),
 const DESIGN_BYTES: &str = "length(design.link) + coalesce(length(design.result), 0) + \
                             length(design_entry.name) + length(design_entry.note)";
 
-/// Which things were noted today as opened.
+/// Things that were noted today as opened.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedNotes(Mutex<(u64, HashSet<(Kind, String)>)>);
 
 impl OpenedNotes {
-    /// Is it the first time on this day?
+    /// Notes that a thing was opened; `true` if it is the first time on this day.
     pub(crate) fn is_first(&self, kind: Kind, id: &str, now_secs: u64) -> bool {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let day = now_secs / DAY;
@@ -75,13 +75,13 @@ pub(crate) fn own(
     })
 }
 
-/// How the table calls that a user made something of a kind which counts as a browser's: so it was
-/// before users were owners.
+/// Kind in the table for a thing that a user made and that counts as a browser's: so it was before
+/// users were owners.
 fn signed(kind: Kind) -> String {
     format!("user of {}", kind.name())
 }
 
-/// Who made something: browsers, and users for whom a proxy vouched.
+/// Makers of a thing: browsers, and users for whom a proxy vouched.
 pub(crate) fn makers(store: &Store, kind: Kind, id: &str) -> Result<Vec<String>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
@@ -100,14 +100,14 @@ pub(crate) fn forget(transaction: &Transaction<'_>, kind: Kind, id: &str) -> Sql
     Ok(())
 }
 
-/// Who has something once it was taken from one of its owners.
+/// Owners that a thing still has once it was taken from one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     Others,
     Nobody,
 }
 
-/// Takes something from an owner. None where it isn't theirs.
+/// Takes something from an owner; `None` if it isn't theirs.
 pub(super) fn take(
     store: &Store,
     kind: Kind,
@@ -132,14 +132,14 @@ pub(super) fn take(
     })
 }
 
-/// How many things of a kind, and bytes of them.
+/// Number of things of a kind, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) count: u64,
     pub(crate) bytes: u64,
 }
 
-/// What an owner has, by kind.
+/// Usage of an owner, by kind.
 pub(crate) fn used_by(store: &Store, owner: &Owner) -> Result<Vec<(Kind, Sum)>, StoreError> {
     let owner = owner.as_str().to_owned();
     let owned = |kind: Kind, of: &str, bytes: &str| {
@@ -179,7 +179,7 @@ pub(crate) fn used_by(store: &Store, owner: &Owner) -> Result<Vec<(Kind, Sum)>, 
     })
 }
 
-/// Who owns which things of a kind.
+/// Owners of the things of a kind, as pairs of id and owner.
 pub(super) fn owners(store: &Store, kind: Kind) -> Result<Vec<(String, String)>, StoreError> {
     store.call(move |transaction| {
         let select = transaction
@@ -239,7 +239,7 @@ pub(super) fn things(store: &Store, kind: Kind) -> Result<Vec<Thing>, StoreError
     })
 }
 
-/// Things of a kind that nobody has used since, at most so many: sweeps that don't run, sessions
+/// Things of a kind that nobody has used since, at most `most`: sweeps that don't run, sessions
 /// without an event, designs that nobody stored again; and none that was opened.
 pub(crate) fn due(
     store: &Store,
@@ -279,7 +279,7 @@ pub(crate) fn due(
     })
 }
 
-/// What the store has of a thing, line by line; nothing of tokens, and no address.
+/// Lines of the store on a thing; nothing of tokens, and no address.
 pub(super) fn export(store: &Store, kind: Kind, id: &str) -> Result<Vec<Value>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| match kind {

@@ -10,10 +10,10 @@ pub(crate) const DAY: u64 = 86_400;
 pub(crate) struct Thing {
     pub(crate) kind: Kind,
     pub(crate) id: String,
-    /// None of what was made before there were owners.
+    /// Owner; `None` for what was made before there were owners.
     pub(crate) owner: Option<String>,
     pub(crate) bytes: u64,
     pub(crate) created_at_secs: u64,
-    /// When something happened to it, or it was opened, last.
+    /// Time when something happened to it, or it was opened, last.
     pub(crate) used_at_secs: u64,
 }

@@ -1,4 +1,4 @@
-//! Who gets in: so many connections at once, and so many of one address.
+//! Limits on connections: a number for all, and one for each address.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -15,17 +15,16 @@ use crate::problem::Problem;
 use crate::proxies::{self, Proxies};
 use crate::telemetry::{Connected, Telemetry};
 
-/// Connections of a server, at most, unless it was told otherwise.
+/// Connections of a server, at most, by default.
 pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
 
-/// Connections of an address, at most, unless it was told otherwise: a company's network may be
-/// one address to it.
+/// Connections of an address, at most, by default: a company's network may be one address to it.
 const MAX_CONNECTIONS_PER_ADDRESS: u32 = 512;
 
 /// Descriptors that are left for everything else: the store, files that are sent, other servers.
 pub(crate) const RESERVED_DESCRIPTORS: u64 = 48;
 
-/// How many connections there may be.
+/// Largest number of connections, of all and of one address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) connections: u32,
@@ -33,19 +32,20 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// So many connections, and so many of an address that may have so many sockets of sessions:
-    /// browsers have one of those and a few more.
+    /// Limits of so many connections of all and of one address. By default the latter allows for
+    /// twice the `sockets` of sessions that an address may have: browsers have one of those and a
+    /// few more.
     pub(crate) fn new(connections: u32, per_address: Option<u32>, sockets: u32) -> Self {
         let usual = MAX_CONNECTIONS_PER_ADDRESS.max(sockets.saturating_mul(2));
         Self { connections, per_address: per_address.unwrap_or(usual) }
     }
 
-    /// Those that there are descriptors for, after it asked for as many as they take.
+    /// Limits that there are descriptors for, after the process asked for as many as they take.
     pub(crate) fn possible(self) -> Self {
         self.within(descriptors(self.connections))
     }
 
-    /// As many of them as there are descriptors for. No address has more than half of all.
+    /// Limits that fit the number of descriptors. No address has more than half of all.
     fn within(self, descriptors: u64) -> Self {
         let most = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(2);
         let connections = self.connections.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
@@ -154,7 +154,7 @@ pub(super) struct Often {
 }
 
 impl Often {
-    /// How often it happened since it was said, if it is time to say so.
+    /// Number of times that it happened since the last report, if it is time for one.
     pub(super) fn again(&mut self) -> Option<u64> {
         const PAUSE: Duration = Duration::from_secs(1);
         self.count += 1;

@@ -13,18 +13,18 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::under_way::UnderWay;
 
-/// How long the server waits for a client to take [`MIN_TAKEN_BYTES`] of what it is sent, or all
-/// of it.
+/// Time in which a client has to take [`MIN_TAKEN_BYTES`] of what it is sent, or all of it.
 pub(super) const MAX_STALL: Duration = Duration::from_secs(30);
 
-/// What a client takes of a longer answer within [`MAX_STALL`], at least: some 0.5 KiB a second.
+/// Smallest number of bytes of a longer answer that a client takes within [`MAX_STALL`]: some 0.5
+/// KiB a second.
 const MIN_TAKEN_BYTES: usize = 16 << 10;
 
 /// A stream and how long its other end has made us wait.
 #[derive(Debug)]
 pub(super) struct Patient<S, H> {
     stream: S,
-    /// What is held as long as the stream is open.
+    /// Value that is held as long as the stream is open.
     _held: H,
     /// Hears what the other end takes.
     under_way: Arc<UnderWay>,
@@ -36,7 +36,7 @@ pub(super) struct Patient<S, H> {
 #[derive(Debug)]
 struct Stall {
     over: Pin<Box<Sleep>>,
-    /// What was taken since it began.
+    /// Bytes that were taken since it began.
     taken: usize,
     /// Did the last attempt have to wait?
     waits: bool,

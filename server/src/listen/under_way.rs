@@ -1,6 +1,5 @@
-//! What is under way on a connection: requests of which something is still to come, answers that
-//! are made, and bytes that its other end has to take. It says who is waited for when the server
-//! ends.
+//! Work under way on a connection: requests of which something is still to come, answers that are
+//! made, and bytes that its other end has to take. It says who is waited for when the server ends.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,21 +13,21 @@ use hyper::body::{Frame, SizeHint};
 /// slower one wouldn't have the rest in time. The end of an answer is the system's to send.
 const MIN_PACE_BYTES: usize = 128 << 10;
 
-/// What is under way on one connection.
+/// Work under way on one connection.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     /// Requests that are being answered.
     answering: AtomicUsize,
-    /// Of these, those that aren't here whole.
+    /// Requests, among these, that aren't here whole.
     coming: AtomicUsize,
     /// Bytes that were taken since the last look.
     taken: AtomicUsize,
-    /// Does the server wait for its reader?
+    /// Whether the server waits for its reader.
     is_held_up: AtomicBool,
 }
 
 impl UnderWay {
-    /// Notes that the other end took so many bytes.
+    /// Notes that the other end took `bytes`.
     pub(super) fn takes(&self, bytes: usize) {
         self.taken.fetch_add(bytes, Ordering::Relaxed);
         self.is_held_up.store(false, Ordering::Relaxed);
@@ -39,7 +38,7 @@ impl UnderWay {
         self.is_held_up.store(true, Ordering::Relaxed);
     }
 
-    /// Is it worth waiting for, at a look now and then? For an answer that is made, and for one
+    /// Whether it is worth waiting until the next look: for an answer that is made, and for one
     /// that is taken at a pace; a request that isn't whole is nobody's.
     pub(super) fn goes_on(&self) -> bool {
         let taken = self.taken.swap(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What can be read: knobs, presets, metrics, the guide, and the skill.
+//! Resources that can be read: knobs, presets, metrics, the guide, and the skill.
 
 use model::design::KnobId;
 use model::file::json;
@@ -10,7 +10,7 @@ use super::said;
 use crate::guide::{CHAPTERS, Chapter};
 use crate::registry;
 
-/// How to use the tools well, in the form that agents load skills in.
+/// Skill on using the tools well, in the form that agents load skills in.
 pub(crate) const SKILL: &str = include_str!("../../../docs/skill/SKILL.md");
 
 const SCHEME: &str = "moescape://";
@@ -58,7 +58,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     .to_vec()
 }
 
-/// What is at an address; none where nothing is.
+/// Contents of an address; `None` if nothing is there.
 pub(super) fn read(uri: &str) -> Option<ResourceContents> {
     let path = uri.strip_prefix(SCHEME)?;
     let (text, mime) = match path.split_once('/') {

@@ -78,7 +78,7 @@ pub(super) struct Wrong {
 /// Things that are wrong with a call which are listed, at most.
 pub(super) const MAX_ERRORS: usize = 20;
 
-/// Why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
+/// Reasons why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Refusal {
     pub(super) errors: Vec<Wrong>,
@@ -174,7 +174,7 @@ pub(super) fn json(tree: &Tree) -> Value {
     serde_json::to_value(tree).unwrap_or_default()
 }
 
-/// An object whose form stands elsewhere.
+/// An object whose form is elsewhere.
 pub(super) fn map(value: impl Said) -> Map<String, Value> {
     let Value::Object(entries) = json(&value.said()) else { return Map::new() };
     entries
@@ -236,7 +236,7 @@ fn span(ends: &Value) -> Option<Span> {
     Some(Span { low: ends[0].as_f64()?, high: ends[1].as_f64()? })
 }
 
-/// What a range covers, in a sentence.
+/// Sentence on what a range covers.
 fn covers(evidence: Evidence, range: &Value) -> String {
     let count = |key: &str| range[key].as_u64().unwrap_or_default();
     let runs = || {
@@ -261,7 +261,7 @@ fn covers(evidence: Evidence, range: &Value) -> String {
 }
 
 impl Number {
-    /// In a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
+    /// Text in a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
     pub(super) fn line(&self) -> String {
         let within = match (self.range_50, self.range_90) {
             (Some(half), Some(most)) => {

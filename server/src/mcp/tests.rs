@@ -69,7 +69,7 @@ fn number<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["numbers"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap()
 }
 
-/// Does a value have the form that a schema asks for? Types, required fields and references.
+/// Checks that a value has the form of a schema: types, required fields and references.
 fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let found = root.pointer(name.trim_start_matches('#')).ok_or(name)?;
@@ -405,7 +405,7 @@ async fn one_client_with_too_many_searches_is_told_so_and_another_has_its_turn()
     let small = json!({"preset": "qwen3-30b-a3b", "knob": "mbs", "target": "fits"});
     let other = told(asked("192.0.2.2:4000", "solve", small).await).await;
     assert!(other.contains(r#""isError":false"#), "{other}");
-    // Their client goes away, and with it what it asked for.
+    // Their client goes away, and with it its request.
     drop(first);
 }
 

@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 64 << 10;
 /// A message on its way: the end of its subject, and its bytes.
 type Outgoing = (Arc<str>, Vec<u8>);
 
-/// The way to other servers below one subject; none without NATS.
+/// The way to other servers below one subject; it does nothing without NATS.
 #[derive(Debug)]
 pub(crate) struct Broadcast {
     address: Option<Address>,

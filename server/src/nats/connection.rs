@@ -9,7 +9,7 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 /// Time of a connection or an answer of NATS, at most.
 pub(crate) const MAX_ANSWER_TIME: Duration = Duration::from_secs(5);
 
-/// Where NATS is: `nats://HOST:PORT`, with `tls://` in place of `nats://` where it asks for that.
+/// Address of NATS: `nats://HOST:PORT`, with `tls://` in place of `nats://` if it asks for that.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address(ServerAddr);
 
@@ -52,12 +52,12 @@ pub(crate) struct NatsError {
 }
 
 impl NatsError {
-    /// It may be there in a while.
+    /// Error that may go away by itself.
     pub(crate) fn new(detail: impl Into<String>) -> Self {
         Self { detail: detail.into(), is_lasting: false }
     }
 
-    /// It won't be there until somebody changes something.
+    /// Error that lasts until somebody changes something.
     pub(crate) fn lasting(detail: impl Into<String>) -> Self {
         Self { detail: detail.into(), is_lasting: true }
     }

@@ -1,4 +1,4 @@
-//! What is asked of review sessions over HTTP, and what is answered.
+//! Requests and answers of review sessions over HTTP.
 
 use std::collections::BTreeMap;
 

@@ -29,7 +29,7 @@ pub(crate) struct ChangeRequest {
     pub(crate) address: Arc<str>,
     pub(crate) op: String,
     pub(crate) change: Change,
-    /// Where the answer goes.
+    /// Channel for the answer.
     pub(crate) answer: mpsc::UnboundedSender<Answer>,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Answer {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// It happened now; all who are there are told.
+    /// Event that happened now; all who are there get it.
     New(Arc<Event>),
-    /// It had happened before.
+    /// Event that had happened before.
     Known(Arc<Event>),
-    /// It isn't taken.
+    /// Refusal of the change.
     Refused(Refusal),
     /// The link has ended, or the session.
     Ended(Cut),
@@ -59,7 +59,7 @@ pub(crate) enum Outcome {
 pub(super) struct Committed {
     /// The room after it; it goes back to the keeper.
     pub(super) room: Room,
-    /// What happened behind the last published event, in order.
+    /// Events behind the last published one, in order.
     pub(super) events: Vec<Arc<Event>>,
     /// One for each change, in order.
     pub(super) outcomes: Vec<Outcome>,
@@ -71,9 +71,9 @@ pub(super) struct Committed {
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) review: Arc<str>,
-    /// The room after the last published event; none where it has to be loaded.
+    /// The room after the last published event; `None` if it has to be loaded.
     pub(super) room: Option<Room>,
-    /// The last event that was told; none where nobody was there.
+    /// The last event that was published; `None` if nobody was there.
     pub(super) published: Option<Seq>,
     /// Links of those who are there.
     pub(super) links: BTreeSet<String>,

@@ -17,7 +17,7 @@ const MAX_SILENCE: Duration = Duration::from_secs(60);
 /// People through other servers, at most.
 const MAX_PEOPLE: usize = 2_000;
 
-/// Those who are there through other servers.
+/// Participants who are there through other servers.
 #[derive(Debug)]
 pub(super) struct Foreign {
     people: BTreeMap<u64, (Presence, Instant)>,
@@ -35,7 +35,7 @@ impl Foreign {
         self.people.values().map(|(presence, _)| presence)
     }
 
-    /// Takes what another server shows of someone there, to be shown here; none where that may not
+    /// Takes what another server shows of someone there, to be shown here; `None` if that may not
     /// be shown.
     pub(super) fn take(&mut self, connection: u64, text: &str) -> Option<Cast> {
         let tell: Tell = serde_json::from_str(text).ok()?;

@@ -33,7 +33,7 @@ const BEHIND: usize = 1_024;
 /// People in a session, at most, through this server.
 const MAX_PEOPLE: usize = 200;
 
-/// Events that someone who comes back is told one by one; more than that are the whole room.
+/// Events that someone who comes back gets one by one; more than that are the whole room.
 const MAX_MISSED: u64 = 500;
 
 /// Events after which the room is kept again.
@@ -42,7 +42,7 @@ const SAVE_EVERY: u64 = 500;
 /// Interval at which the store is read for what other servers did.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a session stays open that nobody is in.
+/// Time for which a session stays open that nobody is in.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// A task with a session.
@@ -50,7 +50,7 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(super) struct Keeper {
     shared: Arc<Shared>,
     review: Arc<str>,
-    /// None before it is loaded, and after the store failed.
+    /// The room; `None` before it is loaded, and after the store failed.
     room: Option<Room>,
     /// The last event that participants have.
     published: Option<Seq>,
@@ -223,7 +223,7 @@ impl Keeper {
         }
     }
 
-    /// Keeps the room where that hasn't been done for so many events.
+    /// Keeps the room if that hasn't been done for `every` events.
     async fn save(&mut self, every: u64) {
         let Some(room) = &self.room else { return };
         if room.seq <= self.saved + every {
@@ -242,7 +242,7 @@ impl Keeper {
         }
     }
 
-    /// The room as text, with its last event; none while the store can't be used.
+    /// The room as text, with its last event; `None` while the store can't be used.
     async fn current(&mut self) -> Option<(Seq, Utf8Bytes)> {
         if self.room.is_none() {
             self.commit(vec![]).await;
@@ -287,7 +287,7 @@ impl Keeper {
         self.participants.insert(connection, Participant { link: grant.link, presence });
     }
 
-    /// Where someone goes on who has that event.
+    /// Start for someone who has that event.
     async fn start(&self, after: Option<Seq>, last: Option<String>) -> Option<Start> {
         let room = self.room.as_ref()?;
         let whole = || Some(Start::Room { room: Box::new(room.clone()) });

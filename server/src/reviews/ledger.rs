@@ -31,12 +31,12 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Does it open the session at this time?
+    /// Whether it opens the session at this time.
     pub(crate) fn is_open(&self, now: u64) -> bool {
         self.withdrawn_at_millis.is_none() && self.expires_at_millis.is_none_or(|end| now < end)
     }
 
-    /// Has it come to its end by this time, and nobody has noted that yet?
+    /// Whether it has come to its end by this time, and nobody has noted that yet.
     fn has_expired(&self, now: u64) -> bool {
         self.withdrawn_at_millis.is_none() && !self.is_open(now)
     }
@@ -155,7 +155,7 @@ pub(super) fn links(store: &Store, review: &str) -> Result<Vec<Link>, StoreError
     })
 }
 
-/// Adds a link, unless there are so many already; false then.
+/// Adds a link, unless there are `most` already; `false` then.
 pub(super) fn add_link(
     store: &Store,
     review: &str,
@@ -175,7 +175,7 @@ pub(super) fn add_link(
     })
 }
 
-/// Withdraws a link; false when the session has none of that id.
+/// Withdraws a link; `false` if the session has none of that id.
 pub(super) fn withdraw(
     store: &Store,
     review: &str,
@@ -198,7 +198,7 @@ pub(super) fn load(store: &Store, review: &str) -> Result<Room, StoreError> {
     replayed(store, review, i64::MAX)
 }
 
-/// The room of a session after this event; none where it hasn't got so far.
+/// The room of a session after this event; `None` if it hasn't got so far.
 pub(super) fn load_at(store: &Store, review: &str, at: Seq) -> Result<Option<Room>, StoreError> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let room = replayed(store, review, at)?;
@@ -215,8 +215,8 @@ fn replayed(store: &Store, review: &str, to: i64) -> Result<Room, StoreError> {
     Ok(room)
 }
 
-/// What was saved up to that event. Another version of the model may read events otherwise, so
-/// that all are taken anew.
+/// Room as it was saved at that event or before. Another version of the model may read events
+/// otherwise, so that all are taken anew.
 fn snapshot(store: &Store, review: &str, at: i64) -> Result<Option<Room>, StoreError> {
     let review = review.to_owned();
     let text: Option<String> = store.call(move |transaction| {
@@ -268,14 +268,14 @@ pub(super) fn save(store: &Store, review: &str, seq: Seq, json: String) -> Resul
     })
 }
 
-/// What a look into the store shows.
+/// Result of a look into the store.
 #[derive(Debug, Default)]
 pub(super) struct Look {
-    /// What happened after the event that was named, through another server.
+    /// Events after the one that was named, made through another server.
     pub(super) missed: Vec<Event>,
-    /// Events of the names that were asked for.
+    /// Events of the requested names.
     pub(super) known: BTreeMap<String, Event>,
-    /// Links, of those asked for, that open nothing any more.
+    /// Links, of the requested ones, that open nothing any more.
     pub(super) ended: Ended,
 }
 
@@ -283,7 +283,7 @@ pub(super) struct Look {
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) links: BTreeSet<String>,
-    /// Is the session gone with all of its links?
+    /// Whether the session is gone with all of its links.
     pub(super) is_deleted: bool,
 }
 
@@ -358,7 +358,7 @@ pub(super) fn append(
     })
 }
 
-/// So many events after one, in order.
+/// Events after one, in order, `most` at most.
 pub(super) fn events(
     store: &Store,
     review: &str,

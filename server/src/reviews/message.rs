@@ -18,7 +18,7 @@ pub(crate) enum Message {
     Do(Box<ChangeRequest>),
     /// Someone comes.
     Join(Box<Joining>),
-    /// Someone was told too little.
+    /// Someone missed a message.
     Again(oneshot::Sender<Again>),
     /// Someone does something that isn't kept.
     Show(u64, Showing),
@@ -42,7 +42,7 @@ pub(crate) struct Joining {
     pub(crate) answer: oneshot::Sender<Result<Joined, Full>>,
 }
 
-/// So many are in a session that nobody can come in.
+/// Error of a session that is full: nobody can come in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Full;
 
@@ -89,13 +89,13 @@ pub(crate) enum Cast {
     Cut(Cut),
 }
 
-/// What is told, as it is sent.
+/// Text of a message, as it is sent.
 pub(crate) fn text(told: &Tell) -> Utf8Bytes {
     // Neither a map with keys that aren't text nor a number that isn't one is in it.
     serde_json::to_string(told).unwrap_or_default().into()
 }
 
-/// May someone of that role show knobs on their way, and ask everyone to look?
+/// Whether someone of that role may show knobs on their way, and ask everyone to look.
 pub(crate) fn may_lead(role: Role) -> bool {
     role >= Role::Edit
 }

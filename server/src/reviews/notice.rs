@@ -24,22 +24,22 @@ struct Notice {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum NoticeKind {
-    /// There are events up to this one in the store.
+    /// Events up to this one are in the store.
     Seq { seq: u64 },
     /// A link was withdrawn.
     Cut { link: String },
     /// The session was deleted.
     Deleted,
-    /// Who is there?
+    /// Request to announce who is there.
     Who,
     /// Something of a connection there that isn't kept, as it is told to those who are there.
     Tell { connection: u64, text: String },
 }
 
-/// The way to other servers; none without NATS.
+/// The way to other servers; it does nothing without NATS.
 #[derive(Debug)]
 pub(super) struct Notices {
-    /// This server among them.
+    /// Name of this server among them.
     name: String,
     broadcast: Broadcast,
 }

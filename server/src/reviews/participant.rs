@@ -46,10 +46,10 @@ pub(super) fn is_small_setting(setting: &review::Setting) -> bool {
     setting.knob.chars().count() <= MAX_ID_LEN && value.chars().count() <= MAX_VALUE_LEN
 }
 
-/// Who has to leave, and why.
+/// Participants who have to leave, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cut {
-    /// Those who came by this link, which was withdrawn or has expired.
+    /// Participants who came by this link, which was withdrawn or has expired.
     Link(Arc<str>),
     /// All: the session was deleted.
     Session,

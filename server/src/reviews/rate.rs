@@ -1,4 +1,4 @@
-//! How often something may be done: so many at once, and so many a second from then on.
+//! Rate at which something may be done: a number at once, and a number a second from then on.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,7 +39,7 @@ impl Bucket {
         self.since = now;
     }
 
-    /// Has nothing been taken for so long that it is full again?
+    /// Whether nothing has been taken for so long that it is full again.
     fn is_full(&mut self, now: Instant) -> bool {
         self.fill(now);
         self.left >= self.most

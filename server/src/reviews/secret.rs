@@ -10,7 +10,7 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// Digits of base 62 that 128 bits take.
 const LENGTH: usize = 22;
 
-/// What each hash is for, so that none of one kind is one of another.
+/// Contexts of the hashes, so that none of one kind is one of another.
 const OF_LINK: &str = "moescape 2026-11 review link";
 const OF_PERSON: &str = "moescape 2026-11 review person";
 const OF_USER: &str = "moescape 2026-11 review user of a proxy";
@@ -41,12 +41,12 @@ pub(crate) fn random() -> Result<String, NoRandomness> {
     Ok((0..LENGTH).map(digit).collect())
 }
 
-/// Can a text be an id or token at all? What can't isn't looked for.
+/// Whether a text can be an id or token at all. What can't isn't looked for.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.len() == LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// What the store has of a token.
+/// Hash of a token, as the store has it.
 pub(crate) fn hash(token: &str) -> Hash {
     blake3::derive_key(OF_LINK, token.as_bytes())
 }

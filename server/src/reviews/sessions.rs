@@ -27,8 +27,7 @@ use crate::store::{self, Store, StoreError};
 /// Sockets of a server, at most.
 const MAX_SOCKETS: usize = 2_000;
 
-/// Sockets of an address, at most, unless the server was told otherwise: a company's network may
-/// be one address to it.
+/// Sockets of an address, at most, by default: a company's network may be one address to it.
 pub(crate) const SOCKETS_PER_ADDRESS: u32 = 256;
 
 /// Readers of whole sessions at once.
@@ -52,12 +51,12 @@ const MAX_OP_LEN: usize = 64;
 /// Characters of a browser's secret, at most.
 const MAX_KEY_LEN: usize = 128;
 
-/// Why a session can't be used now. What it says is for the server's log.
+/// Reason why a session can't be used now. What it says is for the server's log.
 #[derive(Clone, Debug)]
 pub(crate) enum Trouble {
     /// The store can't be used.
     Store(StoreError),
-    /// There are no secrets to be had.
+    /// Lack of randomness for secrets.
     Secret(NoRandomness),
     /// A thread or task is gone: the server ends.
     Ending,
@@ -100,7 +99,7 @@ pub(crate) struct NewLink {
 pub(crate) struct Reviews {
     shared: Arc<Shared>,
     pub(super) sockets: Arc<Semaphore>,
-    /// Who goes through a whole session's events at once: that takes its time.
+    /// Permits to go through a whole session's events: that takes its time.
     readers: Arc<Semaphore>,
     address_counts: Arc<AddressCounts>,
     /// The number of the last connection; each server begins with another one.
@@ -128,8 +127,8 @@ impl Reviews {
         })
     }
 
-    /// Does something with the store off the threads that answer requests. A server that keeps
-    /// nothing has no session, and makes no file to say so.
+    /// Runs work on the store off the threads that answer requests. A server that keeps nothing has
+    /// no session, and makes no file to say so.
     async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
@@ -139,12 +138,12 @@ impl Reviews {
         done.map_err(|_| Trouble::Ending)?.map_err(Trouble::Store)
     }
 
-    /// May a client begin one more session now?
+    /// Whether a client may begin one more session now.
     pub(crate) fn may_begin(&self, client: &str) -> bool {
         self.beginnings.take(client)
     }
 
-    /// May one more change be asked for by that link now?
+    /// Whether one more change may be requested by that link now.
     pub(crate) fn may_ask(&self, grant: &Grant) -> bool {
         self.changes.take(&format!("{}/{}", grant.review, grant.link))
     }
@@ -168,8 +167,8 @@ impl Reviews {
         Ok(made)
     }
 
-    /// What a token lets its holder do in a session: none for a session that isn't there, a token
-    /// that is wrong, and one that has ended.
+    /// Grant that a token gives its holder in a session: `None` for a session that isn't there, a
+    /// token that is wrong, and one that has ended.
     pub(crate) async fn enter(
         self: &Arc<Self>,
         review: &str,
@@ -194,7 +193,7 @@ impl Reviews {
         self.ask(move |store| ledger::links(store, &review)).await
     }
 
-    /// Makes a link; none where a session has too many.
+    /// Makes a link; `None` if a session has too many.
     pub(crate) async fn add_link(
         self: &Arc<Self>,
         review: &str,
@@ -246,7 +245,7 @@ impl Reviews {
         let _ = self.shared.audit.set(audit);
     }
 
-    /// The room after its last event, or after that one; none where it hasn't got so far.
+    /// The room after its last event, or after that one; `None` if it hasn't got so far.
     pub(crate) async fn room(
         self: &Arc<Self>,
         review: &str,
@@ -265,7 +264,7 @@ impl Reviews {
         self.ask(load).await
     }
 
-    /// So many events behind one.
+    /// Events behind one, `most` at most.
     pub(crate) async fn events(
         self: &Arc<Self>,
         review: &str,
@@ -325,7 +324,7 @@ impl Reviews {
         })
     }
 
-    /// How many sockets one address may have.
+    /// Sets the number of sockets that one address may have.
     pub(crate) fn allow_sockets(&self, most: u32) {
         self.address_counts.allow(most.into());
     }
@@ -418,7 +417,7 @@ pub(crate) fn check_op(op: &str) -> Result<(), Refusal> {
     Err(invalid(format!("`op` has 1 to {MAX_OP_LEN} letters, digits, - and _")))
 }
 
-/// Whoever changes something says who they are.
+/// Checks that whoever changes something says who they are.
 ///
 /// # Errors
 /// Someone without a name.

@@ -12,12 +12,12 @@ use crate::audit::Audit;
 use crate::nats::Address;
 use crate::store::{self, Store, StoreError};
 
-/// What keepers share.
+/// State that keepers share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Arc<store::Lazy>,
     pub(super) notices: Notices,
-    /// Where decisions are told.
+    /// Audit log for decisions.
     pub(super) audit: OnceLock<Arc<Audit>>,
     mailboxes: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
 }

@@ -18,21 +18,21 @@ use super::sessions::{Reviews, check_name, check_op, person};
 use crate::address_counts::Place;
 use crate::calendar::now_millis;
 
-/// How long the first word may take.
+/// Longest time until the first message.
 const HELLO: Duration = Duration::from_secs(10);
 
-/// How long a client may take to read one message: less than the connection itself waits, as the
+/// Time in which a client has to read one message: less than the connection itself waits, as the
 /// system holds little of what isn't taken.
 const SEND: Duration = Duration::from_secs(25);
 
-/// How long the last words may take, and how long those that go on when the server ends.
+/// Time that a closing handshake may take, and the time left for it when the server ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// How often a client is asked whether it is there.
+/// Interval at which a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(20);
 
-/// How long it may be silent.
+/// Longest silence of a client.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Pause between two things of one client that aren't kept: some 15 a second.
@@ -59,7 +59,7 @@ const TRY_LATER: u16 = 1_013;
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub(crate) grant: Grant,
-    /// What opened the session, to see whether it still does.
+    /// Token that opened the session, to see whether it still does.
     pub(crate) token: String,
     /// The user that a proxy vouches for.
     pub(crate) user: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Visitor {
     pub(crate) address: Arc<str>,
 }
 
-/// Why a conversation ends, as it is said.
+/// End of a conversation: the close code that gives the reason, and the last message.
 struct End {
     code: u16,
     /// The last message, if there is one.
@@ -241,7 +241,7 @@ async fn begin(
 
 struct Hello {
     after: Option<Seq>,
-    /// What that event is called.
+    /// Name of that event.
     last: Option<String>,
     name: Option<String>,
     key: String,
@@ -294,7 +294,7 @@ struct Talk {
     person: Person,
     address: Arc<str>,
     connection: u64,
-    /// The last event that the client was told.
+    /// The last event that the client got.
     seq: Seq,
     /// Connections that it was told of since it came.
     known: BTreeSet<u64>,
@@ -302,7 +302,7 @@ struct Talk {
     under_way: usize,
     rate: Bucket,
     faults: u32,
-    /// What its person is at, and the knob in their hand, to be told with the next frame.
+    /// Place that its person is at, and the knob in their hand, to be sent with the next frame.
     here: Option<At>,
     preview: Option<Option<Setting>>,
 }
@@ -450,7 +450,7 @@ impl Talk {
         self.under_way = self.under_way.saturating_sub(1);
         let Answer { op, outcome } = answer;
         let told = match outcome {
-            // All are told of it, this client among them.
+            // All get it, this client among them.
             Outcome::New(_) => return Ok(()),
             Outcome::Known(event) if event.seq > self.seq => return Ok(()),
             Outcome::Known(event) => Tell::Event { event: Box::new(event.as_ref().clone()) },
@@ -461,7 +461,7 @@ impl Talk {
         send_frame(socket, Frame::Text(text(&told))).await
     }
 
-    /// Tells the client what all are told.
+    /// Sends the client what all get.
     async fn cast(
         &mut self,
         socket: &mut WebSocket,

@@ -28,7 +28,7 @@ pub(super) async fn page(State(state): State<AppState>, headers: HeaderMap) -> R
     page.answer(&state, choices::theme(&headers).as_deref(), StatusCode::OK)
 }
 
-/// What rests on a source: names with the addresses where they are described.
+/// Items that rest on a source: names with the addresses where they are described.
 fn rests_on(source: Source) -> Vec<(&'static str, String)> {
     let metrics = MetricId::ALL.iter().filter(|id| id.words().source == source);
     let metrics =

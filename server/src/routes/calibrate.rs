@@ -26,7 +26,7 @@ const MAX_UNPACKED: u64 = 256 << 20;
 /// Settings of one form, at most.
 const MAX_SETTINGS: usize = 200;
 
-/// What was sent.
+/// Form as it was sent.
 #[derive(Debug, Default)]
 pub(super) struct Form {
     /// Names and bytes of files.
@@ -39,11 +39,11 @@ pub(super) struct Form {
     pub(super) accelerator: String,
     /// `KNOB=VALUE`, one a line.
     pub(super) set: String,
-    /// What the profile is called; may be empty.
+    /// Name of the profile; may be empty.
     pub(super) name: String,
 }
 
-/// Why there is no profile: one line for each thing that is wrong.
+/// Reasons why there is no profile: one line for each thing that is wrong.
 pub(super) type Refused = (StatusCode, Vec<String>);
 
 /// The object of `moescape calibrate --json`.
@@ -86,7 +86,7 @@ pub(super) fn found(form: &Form) -> Result<Calibration, Refused> {
     if errors.is_empty() { calibrate(files, &asked).map_err(bad) } else { Err(bad(errors)) }
 }
 
-/// What is asked beside the files.
+/// Settings in the form, beside the files.
 fn asked(form: &Form) -> Result<Asked, Vec<String>> {
     let one = |error: &dyn Display| vec![error.to_string()];
     let base = Some(form.preset.trim()).filter(|preset| !preset.is_empty());
@@ -162,7 +162,7 @@ fn broken(error: MultipartError) -> Refused {
     }
 }
 
-/// What is said of files that are too many bytes.
+/// Error for files that are too many bytes.
 pub(super) fn too_large() -> String {
     format!("all files have at most {} MiB; pack them by gzip", MAX_BYTES >> 20)
 }

@@ -35,7 +35,7 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
     shown(&state, request.headers(), &Form::default(), why.map(Err).as_ref())
 }
 
-/// What becomes of files.
+/// Answers the form: a profile of the files' runs.
 pub(super) async fn calibrate_form(
     State(state): State<AppState>,
     Client(client): Client,

@@ -191,7 +191,7 @@ pub(super) async fn find(
     Ok(found.await?.flatten())
 }
 
-/// Has an owner a design of their own under an id?
+/// Whether an owner has a design of their own under an id.
 pub(super) async fn is_theirs(
     state: &AppState,
     id: &str,

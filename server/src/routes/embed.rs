@@ -1,4 +1,4 @@
-//! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to stand in another page.
+//! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to be shown in another page.
 //!
 //! It has one small script of the site's own, which tells the page around it how high it is, and
 //! nothing else. It reads no cookie, changes nothing and leads nowhere but to the explorer, in a
@@ -49,12 +49,12 @@ pub(crate) const PANELS: [(&str, &str, Panel); 7] = [
     ("timeline", "Pipeline timeline", Panel::Timeline),
 ];
 
-/// What an address asks for.
+/// Request in an address: panel, theme and design.
 #[derive(Debug)]
 struct Asked<'a> {
     panel: Panel,
     theme: Option<&'static str>,
-    /// What is left: the link.
+    /// Rest of the query: the link.
     link: Vec<&'a str>,
 }
 

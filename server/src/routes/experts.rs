@@ -1,7 +1,7 @@
 //! `POST /api/v1/experts`: a router trace of tasks in, what it says of a design's experts out; and
 //! `POST /api/v1/experts/scores`: the scores of such a trace as CSV, as the page reads them.
 //!
-//! The design stands in the address, as in a link. Nothing is kept.
+//! The design is in the address, as in a link. Nothing is kept.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -22,7 +22,7 @@ use crate::state::AppState;
 use crate::work::in_turn;
 use crate::{experts, query, traces};
 
-/// What stands in the address beside the design.
+/// Names of parameters in the address beside the design.
 const NAMES: [&str; 3] = ["share", "generate", "seed"];
 
 /// The object of `moescape experts --json`.
@@ -70,7 +70,7 @@ async fn read_in_turn<T: Send + 'static>(
     in_turn(&state.traces.readers, client, move || read(&body)).await?
 }
 
-/// What an address asks.
+/// Request in an address.
 struct Asked {
     plan: ServingPlan,
     experts: Experts,

@@ -1,7 +1,7 @@
 //! `/export?…`: a design for other programs. The explorer shows the sheet as a dialog; where no
 //! script runs it is a page. `/export/{name}?…` is one file of it.
 //!
-//! Nothing is stored: all that a file is made of stands in the link.
+//! Nothing is stored: all that a file is made of is in the link.
 
 mod sheet;
 
@@ -30,7 +30,7 @@ use crate::work::{in_turn, off_thread};
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;
 
-/// What an address asks for: a design, and beside its knobs what starts the processes
+/// Request in an address: a design, and beside its knobs what starts the processes
 /// (`launcher=slurm`) and whether the file is wanted as it is or with all that there is to say of
 /// it (`report=json`).
 struct Asked {
@@ -102,7 +102,7 @@ pub(super) async fn file(
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(export.media_type())),
         (header::CONTENT_DISPOSITION, name),
-        // The day stands in it.
+        // The day is in it.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     let file = match made {

@@ -57,7 +57,7 @@ fn send(file: &File, brotli: bool, cache: &'static str) -> Response {
     (headers, Extension(Shared), bytes.clone()).into_response()
 }
 
-/// Does the client accept brotli, other than with weight zero?
+/// Whether the client accepts brotli, other than with weight zero.
 fn takes_brotli(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|v| v.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|coding| {

@@ -1,4 +1,4 @@
-//! `POST /api/v1/find`: a design and what is asked of it in, the best layouts out.
+//! `POST /api/v1/find`: a design and a query on it in, the best layouts out.
 //!
 //! A search takes seconds of all cores. Few run at once, one of each client; one whose asker is
 //! gone ends with its next step.
@@ -42,8 +42,8 @@ pub(super) async fn find(
     Ok(json_response(&tree))
 }
 
-/// What a search for a client comes to, in the words of `say`: of what it found, or of the rules
-/// that no layout can mend.
+/// Answer to a client's search, in the words of `say`: of what it found, or of the rules that no
+/// layout can mend.
 pub(super) async fn searched<T: Send + 'static>(
     state: &AppState,
     client: &str,
@@ -60,7 +60,7 @@ pub(super) async fn searched<T: Send + 'static>(
     said.await?.ok_or_else(ended)
 }
 
-/// The answer to a query; none where its asker is gone before it is found.
+/// The answer to a query; `None` if its client is gone before it is found.
 fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violation>> {
     Found::search(query, |_| match gone.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
@@ -68,7 +68,7 @@ fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violati
     })
 }
 
-/// Whoever waits for an answer. The server drops what it does for a client that went away, or that
+/// Client that waits for an answer. The server drops what it does for one that went away, or that
 /// waited too long, and this with it.
 #[derive(Debug, Default)]
 struct Asker {

@@ -58,7 +58,7 @@ fn next(request: &Request) -> String {
     if request.on_server { form::on_server(&request.query) } else { address(&request.query) }
 }
 
-/// What a page is made of.
+/// Inputs of a page.
 struct Page<'a> {
     state: &'a AppState,
     headers: &'a HeaderMap,

@@ -51,7 +51,7 @@ const GROUPS: [(PresetKind, &str, &str); 3] = [
 /// A preset as the gallery shows it.
 struct Card {
     preset: &'static Preset,
-    /// What the search looks at, in lower case.
+    /// Text that the search looks at, in lower case.
     words: String,
     /// The card, but for its opening tag.
     html: Markup,
@@ -166,7 +166,7 @@ fn card(preset: &'static Preset) -> Card {
     Card { preset, words: words.to_lowercase(), html }
 }
 
-/// What a design is and what the model says of it.
+/// Facts on a design: its cluster, and what the model predicts.
 fn facts(design: &Design) -> Vec<(&'static str, String)> {
     let cluster = &design.cluster;
     let devices =
@@ -193,7 +193,7 @@ fn facts(design: &Design) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What a design that serves is, and what the model says of it.
+/// Facts on a design that serves: its cluster, and what the model predicts.
 fn served_facts(design: &Design) -> Vec<(&'static str, String)> {
     let cluster = &design.cluster;
     let devices =
@@ -240,7 +240,7 @@ fn runs(preset: &'static Preset) -> Markup {
     }
 }
 
-/// Is a published run one of this design's model on this design's cluster, with a number?
+/// Whether a published run is one of this design's model on this design's cluster, with a number.
 fn is_of(row: &Row, own: &Design) -> bool {
     let is_compared = row.measured.is_some() && row.predicted.is_some();
     let query = row.design.as_deref().filter(|_| is_compared && row.kind == "train_step");

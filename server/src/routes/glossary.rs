@@ -1,4 +1,4 @@
-//! `GET /glossary.json`: what the words of the trade mean that stand as labels on the pages.
+//! `GET /glossary.json`: the meanings of the trade's words that are labels on the pages.
 //!
 //! Not a part of the API. Metrics and knobs are explained in the registry's words, so that a label
 //! says what the guide says.
@@ -12,7 +12,7 @@ use model::metric::MetricId;
 
 use super::json::json_response;
 
-/// Where an explanation is from.
+/// Origin of an explanation.
 enum About {
     Metric(MetricId),
     Knob(KnobId),

@@ -83,7 +83,7 @@ fn asked(request: &Request) -> Option<Language> {
     Language::of_id(&language?)
 }
 
-/// What stands around a text, in its language.
+/// Words around a text, in its language.
 #[derive(Clone, Copy)]
 struct Words {
     guide: &'static str,
@@ -149,7 +149,7 @@ fn article(text: &Rendered, words: Words) -> Markup {
     }
 }
 
-/// What comes before and after.
+/// Links to the chapters before and after.
 fn neighbours(place: usize, language: Language, words: Words) -> Markup {
     let [label, previous, next] = words.neighbours;
     let near = [

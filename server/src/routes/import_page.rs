@@ -35,7 +35,7 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
     shown(&state, request.headers(), &asked, None)
 }
 
-/// What becomes of a text.
+/// Answers the form: the import of its text or files.
 pub(super) async fn import_form(
     State(state): State<AppState>,
     headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! What an owner keeps: whether there is room for more, and whose it is then.
+//! Checks on what an owner keeps: whether there is room for more, and whose it is then.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -11,7 +11,7 @@ use crate::store::StoreError;
 use crate::work::off_thread;
 use crate::{calendar, holdings};
 
-/// Is there room for one thing more?
+/// Checks that there is room for one thing more.
 pub(super) async fn check(
     state: &AppState,
     kind: Kind,
@@ -43,8 +43,8 @@ pub(super) async fn own(
     noted.await?.map_err(broken)
 }
 
-/// Is something that has an owner theirs who ask? Only where the server knows its users; elsewhere
-/// its id is all that it takes.
+/// Checks that something that has an owner is theirs who ask. Only where the server knows its
+/// users; elsewhere its id is all that it takes.
 pub(super) async fn check_maker(
     state: &AppState,
     kind: Kind,

@@ -80,7 +80,7 @@ fn contents() -> Markup {
     }
 }
 
-/// Where a part goes on.
+/// Links to where a part goes on.
 fn ways(links: &[(&str, &str)]) -> Markup {
     html! {
         ul.learn-ways { @for (address, label) in links { li { a href=(address) { (label) } } } }

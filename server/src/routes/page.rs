@@ -97,7 +97,7 @@ pub(super) async fn compare(State(state): State<AppState>, request: Request) -> 
     render(state, request, Page::Compare, status, || ()).await
 }
 
-/// The same as a table for other programs.
+/// Comparison as a table for other programs.
 pub(super) async fn comparison(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
     let csv = off_thread(move || app::page::compare::csv(&query, &calendar::today())).await?;
@@ -121,7 +121,7 @@ pub(super) async fn render(
     render_link(state, request, query, page, status, more).await
 }
 
-/// The same for a design that isn't the address's own.
+/// Renders the page for a design that isn't the address's own.
 pub(super) async fn render_link(
     state: AppState,
     request: Request,

@@ -98,7 +98,7 @@ fn values(id: KnobId) -> Vec<Tree> {
     values.iter().map(row).collect()
 }
 
-/// What people call a value.
+/// Title of a value, for people.
 fn title(value: &str) -> String {
     let part = AcceleratorId::from_name(value).map(|it| name::part(it).to_owned());
     part.or_else(|| name::value(value)).unwrap_or_else(|| value.to_owned())

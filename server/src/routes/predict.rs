@@ -39,7 +39,7 @@ pub(super) async fn predict(
     Ok(json_response(&answer))
 }
 
-/// What the address asks for beside the numbers.
+/// Whether the address asks for the verdict beside the numbers.
 fn asked(query: &str) -> Result<Asked, Problem> {
     let [verdict] = query::parameters(query, ["verdict"])?;
     match verdict.as_deref() {

@@ -71,7 +71,7 @@ pub(super) async fn page(
 /// Gives the browser the link's token, and leads it to the address without it.
 ///
 /// # Errors
-/// None where the link opens nothing.
+/// `None` if the link opens nothing.
 async fn enter(
     state: &AppState,
     parts: &Parts,

@@ -42,7 +42,7 @@ impl FromRequestParts<AppState> for Holder {
 }
 
 impl Holder {
-    /// Whoever has a link that may do this much.
+    /// Checks that the link may do this much.
     ///
     /// # Errors
     /// A problem for those whose link may not.
@@ -119,7 +119,7 @@ pub(super) fn read<T: for<'a> Deserialize<'a>>(
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
 }
 
-/// The user that a proxy in front vouches for, where the server was told to believe one.
+/// The user that a proxy in front vouches for, where the server is set to trust one.
 pub(super) fn user(state: &AppState, headers: &HeaderMap) -> Option<String> {
     proxies::user(state.user_header.as_ref(), headers)
 }

@@ -11,7 +11,7 @@ use crate::reviews::report::{self, Content};
 use crate::state::AppState;
 use crate::work::off_thread;
 
-/// What the page may load: nothing but the style inside it.
+/// Content security policy of the page: it may load nothing but the style inside it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 

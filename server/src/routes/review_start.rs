@@ -25,7 +25,7 @@ use crate::query;
 use crate::reviews::{self, Grant};
 use crate::state::AppState;
 
-/// What was typed into the form.
+/// Input of the form.
 #[derive(Default)]
 struct Typed {
     name: String,

@@ -43,9 +43,9 @@ pub(super) async fn open(
     sheet(&state, asker, design, None, owner).await
 }
 
-/// Who asks, as far as the sheet looks different.
+/// Visitor of the sheet, as far as it looks different for them.
 struct Asker {
-    /// What every address on the sheet begins with.
+    /// Prefix of every address on the sheet.
     base: String,
     theme: Option<String>,
 }
@@ -58,7 +58,7 @@ impl Asker {
     }
 }
 
-/// Why what was asked for wasn't done, and what was typed.
+/// Reason why a request wasn't done, and what was typed.
 struct Refused {
     problem: Problem,
     typed: Typed,

@@ -26,13 +26,13 @@ use crate::state::AppState;
 use crate::work::off_thread;
 use crate::{calendar, public_url};
 
-/// What can stand behind the `?` of a stored design's address. Whatever else is there is of others,
-/// who add to links that they pass on.
+/// Parameters behind the `?` of a stored design's address. Whatever else is there is of others, who
+/// add to links that they pass on.
 #[derive(Debug, Default)]
 struct Asked {
-    /// Whose name and note to show.
+    /// Tag of the entry whose name and note to show.
     tag: Option<String>,
-    /// Are the stored numbers to be shown beside today's?
+    /// Whether the stored numbers are to be shown beside today's.
     keeps: bool,
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn recompute(
     Ok((StatusCode::SEE_OTHER, headers).into_response())
 }
 
-/// What the page says of a stored design.
+/// Box on the page about a stored design.
 fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> Markup {
     let name = entry.map_or("", |entry| &entry.name);
     let note = entry.map_or("", |entry| &entry.note);
@@ -144,7 +144,7 @@ fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> Markup
     }
 }
 
-/// What has changed since a design was stored, and what to do about it.
+/// Changes since a design was stored, and what to do about them.
 fn since_then(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> Markup {
     let changed: Vec<&Change> = changes.iter().filter(|change| change.shows()).collect();
     let id = &stored.id;

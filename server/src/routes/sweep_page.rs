@@ -41,7 +41,7 @@ const MAX_CELLS: usize = 1_024;
 /// A sweep that was found.
 struct Found {
     data: Data,
-    /// Its space; none where another version of the program wrote the spec.
+    /// Its space; `None` if another version of the program wrote the spec.
     space: Option<Space>,
     /// Its spec.
     spec: Option<Tree>,
@@ -133,7 +133,7 @@ pub(super) async fn results(
     Ok(render(state, request, Page::Results, status, contexts).await)
 }
 
-/// What the page draws, for its module.
+/// Data that the page draws, for its module.
 pub(super) async fn data(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -164,7 +164,7 @@ fn joined(answers: [&Tree; 2]) -> Tree {
     Tree::Map(metrics.flatten().collect())
 }
 
-/// Why cells of two knobs are empty: a line for each, with both bins and the words.
+/// Reasons why cells of two knobs are empty: a line for each, with both bins and the words.
 pub(super) async fn cells(
     State(state): State<AppState>,
     Path(id): Path<String>,

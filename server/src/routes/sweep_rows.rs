@@ -28,10 +28,10 @@ enum Kind {
     Parquet,
 }
 
-/// Which designs.
+/// Designs to send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
-    /// Those that none is better than in every objective.
+    /// Pareto front: designs that none is better than in every objective.
     Front,
     /// The best of each objective.
     Best,
@@ -84,7 +84,7 @@ pub(super) async fn rows(
     Ok((headers, rows?).into_response())
 }
 
-/// Where the rows come from.
+/// Origin of the rows.
 struct Source {
     part: Part,
     /// The binary form of rows.
@@ -162,7 +162,7 @@ fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Problem> {
 }
 
 /// The front or the best as they were simulated at the end, with the part whose designs are timed
-/// so; none where nothing was.
+/// so; `None` if nothing was.
 fn simulated_rows(part: &Part, which: Which) -> Option<(Part, Vec<u8>)> {
     let closing = part.closing.as_ref().filter(|closing| !closing.simulated.is_empty())?;
     let space = part.space.simulated()?;

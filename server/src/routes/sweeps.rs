@@ -39,10 +39,10 @@ const USUAL_LIST: u32 = 50;
 /// Sweeps in a list, at most.
 const MAX_LIST_LEN: u32 = 200;
 
-/// How often a watcher hears of a sweep.
+/// Interval at which a watcher hears of a sweep.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often a silent stream shows that it is alive.
+/// Interval at which a silent stream shows that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Seconds after which a full queue may have room.
@@ -117,7 +117,7 @@ pub(super) async fn cost(
     Ok(json_response(&cost.await?.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}`: where it stands, and what is there of its result.
+/// `GET /api/v1/sweeps/{id}`: its state, and what is there of its result.
 pub(super) async fn status(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -130,7 +130,7 @@ pub(super) async fn status(
     Ok(json_response(&status.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}/events`: where it stands, again and again until it is over.
+/// `GET /api/v1/sweeps/{id}/events`: its state, again and again until it is over.
 pub(super) async fn events(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -264,7 +264,7 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Problem> {
     space.map_err(Problem::unreadable_spec)
 }
 
-/// Does work that takes its time where it keeps no request waiting.
+/// Runs work that takes its time where it keeps no request waiting.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -81,7 +81,7 @@ pub(super) async fn tour(
     .await
 }
 
-/// The number of the step in a query; none where it isn't one.
+/// The number of the step in a query; `None` if it isn't one.
 fn asked(query: &str) -> Option<usize> {
     let Ok([step]) = query::parameters(query, ["step"]) else { return None };
     step.map_or(Some(0), |step| step.parse().ok())
@@ -127,7 +127,7 @@ fn list(steps: &[Step], index: usize) -> Markup {
     }
 }
 
-/// What the step comes to, in a sentence; it is spoken when the step is gone to.
+/// Result of the step, in a sentence; it is spoken when the step is gone to.
 fn headline(steps: &[Step], index: usize) -> String {
     let metrics = &steps[index].predicted.metrics;
     let mfu = format::percent(metrics.mfu, 1);
@@ -184,7 +184,7 @@ fn number(step: &Step, metric: MetricId) -> f64 {
     }
 }
 
-/// Is a change for the better? What is written as no change is neither.
+/// Verdict on a change: better, worse or even. A difference that is written as no change is even.
 fn verdict(metric: MetricId, now: f64, then: f64) -> &'static str {
     let by = format::difference(metric, now, then);
     let is_more = match by.chars().next() {
@@ -199,7 +199,7 @@ fn verdict(metric: MetricId, now: f64, then: f64) -> &'static str {
     }
 }
 
-/// What is published of the step, and how far the model is from it.
+/// Published numbers of the step, and how far the model is from them.
 fn published(steps: &[Step], step: &Step) -> Markup {
     let known = step.rung.map_or("", |rung| rung.known);
     let metrics = [MetricId::mfu, MetricId::tokens_per_second_per_device];
@@ -243,7 +243,7 @@ fn published(steps: &[Step], step: &Step) -> Markup {
     }
 }
 
-/// To the step before, to the next one, and into the explorer.
+/// Links to the step before, to the next one, and into the explorer.
 fn turns(steps: &[Step], index: usize) -> Markup {
     let turn = |at: Option<usize>, rel: &str, text: &str| {
         html! {

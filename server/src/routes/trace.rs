@@ -113,7 +113,7 @@ fn keep(traces: &Traces, body: &Bytes) -> Result<(String, TraceSummary), Problem
     Ok((hash, summary))
 }
 
-/// Why a body didn't come.
+/// Problem of a body that didn't come.
 pub(super) fn unread(rejection: &BytesRejection) -> Problem {
     match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {

@@ -53,7 +53,7 @@ fn send(
     (answer, Extension(Shared), text).into_response()
 }
 
-/// Does the client have this version?
+/// Whether the client has this version.
 fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     let values = headers.get_all(header::IF_NONE_MATCH).iter();
     let mut known = values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));

@@ -30,17 +30,17 @@ impl Claim {
 /// The end of a claimed chunk.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// It is there, with its rows where they were wanted.
+    /// Result, with its rows if they were wanted.
     Done(Box<Progress>, Vec<u8>),
     /// The sweep was stopped before.
     Stopped,
-    /// It can't be had; why.
+    /// Reason why it can't be had.
     Failed(String),
 }
 
 /// The owner of chunks that others evaluate. None of this may take long.
 pub(crate) trait Chunks: Send + Sync + 'static {
-    /// The next chunk; none for now.
+    /// The next chunk; `None` if there is none for now.
     fn claim(&self) -> Option<Claim>;
     /// Whether chunks of this sweep are wanted.
     fn wants(&self, sweep: &str) -> bool;

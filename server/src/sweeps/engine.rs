@@ -28,12 +28,12 @@ const MAX_OF_CLIENT: usize = 8;
 /// Places of a sweep: about a day on two cores.
 pub(crate) const MAX_PLACES: u64 = 10_000_000_000;
 
-/// Why a sweep isn't taken.
+/// Reason why a sweep isn't taken.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There are too many already.
+    /// Too many are there already.
     Full(String),
-    /// It is too large for a server.
+    /// Too large for a server.
     TooLarge(String),
     /// The store can't be used.
     Store(StoreError),
@@ -45,7 +45,7 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// Why there is no engine.
+/// Reason why there is no engine.
 #[derive(Clone, Debug)]
 pub(crate) enum EngineError {
     /// The store can't be used.
@@ -87,9 +87,9 @@ pub(crate) struct Past {
 #[derive(Debug)]
 pub(crate) struct Engine {
     shared: Arc<Shared>,
-    /// There until the engine ends.
+    /// Workers; there until the engine ends.
     workers: Option<Workers>,
-    /// What follows the orders of other servers; there until the engine ends.
+    /// Thread that follows the orders of other servers; there until the engine ends.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -143,14 +143,14 @@ impl Engine {
         (running, waiting, self.shared.designs.load(Ordering::Relaxed))
     }
 
-    /// There is work, or some that isn't wanted any more.
+    /// Wakes the workers: there is work, or some that isn't wanted any more.
     fn wake(&self) {
         if let Some(workers) = &self.workers {
             workers.wake(&self.shared);
         }
     }
 
-    /// Is a sweep small enough?
+    /// Checks that a sweep is small enough.
     pub(crate) fn check_size(space: &Space) -> Result<(), Refusal> {
         if space.places() <= MAX_PLACES {
             return Ok(());
@@ -254,7 +254,7 @@ impl Engine {
         ledger::next_rows(&self.shared.store, id, from)
     }
 
-    /// Are the rows of a sweep kept still?
+    /// Whether the rows of a sweep are kept still.
     pub(crate) fn keeps_rows(&self, id: &str) -> Result<bool, StoreError> {
         ledger::keeps_rows(&self.shared.store, id)
     }
@@ -278,9 +278,9 @@ impl Engine {
         }))
     }
 
-    /// Pauses a sweep or lets it go on, whichever server on this store computes it: the others
-    /// look what the store says. What comes back is where it stands then, or none without a sweep;
-    /// one that is over stays over.
+    /// Pauses a sweep or lets it go on, whichever server on this store computes it: the others look
+    /// what the store says. Returns its state then, or `None` without a sweep; one that is over
+    /// stays over.
     pub(crate) fn set_running(&self, id: &str, running: bool) -> Result<Option<State>, StoreError> {
         let Some(order) = ledger::order(&self.shared.store, id, running)? else { return Ok(None) };
         let Some(job) = self.job(id) else { return Ok(Some(order.state)) };

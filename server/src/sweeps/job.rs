@@ -59,11 +59,11 @@ impl Said for State {
     }
 }
 
-/// What the store says that is to become of a sweep.
+/// Order for a sweep, from the store: the state that it is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) state: State,
-    /// How often it was paused or let go on: the higher number is the later order.
+    /// Number of times that it was paused or let go on: the higher number is the later order.
     pub(super) number: u64,
 }
 
@@ -85,22 +85,22 @@ pub(crate) struct Job {
     pub(super) saving: Mutex<()>,
 }
 
-/// What changes while it runs.
+/// State of a job that changes while it runs.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) state: State,
     /// The last order that it follows.
     pub(super) orders: u64,
-    /// What ended it.
+    /// Error that ended it.
     pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
-    /// What was found out when all of it was done.
+    /// Result of closing it, when all of it was done.
     pub(crate) closing: Option<Arc<Closing>>,
-    /// Is someone finding that out?
+    /// Whether someone is closing it.
     is_closing: bool,
-    /// Which designs are at its places, as far as that is known.
+    /// Rounds: the designs at its places, as far as they are known.
     rounds: Rounds,
-    /// What is kept of the rows of feasible designs.
+    /// Rows of feasible designs that are kept.
     pub(crate) kept: KeptRows,
     /// Ranges of known places that nobody works on.
     open: VecDeque<Range<u64>>,
@@ -111,7 +111,7 @@ pub(crate) struct Inner {
     saved: Instant,
 }
 
-/// What a job is made of.
+/// Parts that a job is made of.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) id: String,
@@ -122,7 +122,7 @@ pub(crate) struct Origin {
     pub(crate) state: State,
     pub(super) orders: u64,
     pub(crate) progress: Progress,
-    /// That of the progress.
+    /// Rounds of the progress.
     pub(crate) rounds: Rounds,
     pub(crate) kept: KeptRows,
 }
@@ -155,7 +155,7 @@ impl Job {
         Self { id, client, created_at_secs, space, spec, chunk, stop, inner, changes, saving }
     }
 
-    /// What changes. A thread that panics holds no lock while it computes.
+    /// State that changes. A thread that panics holds no lock while it computes.
     pub(crate) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,7 +164,7 @@ impl Job {
         &self.stop
     }
 
-    /// Does someone work on it now? None where nobody is to.
+    /// Whether someone works on it now; `None` if nobody is to.
     pub(super) fn is_under_way(&self) -> Option<bool> {
         let inner = self.inner();
         (inner.state == State::Running).then_some(inner.in_flight > 0 || inner.is_closing)
@@ -246,7 +246,7 @@ impl Job {
         due
     }
 
-    /// Is all of it done, and nobody closes it yet? Then the caller does.
+    /// Whether all of it is done, and nobody closes it yet. Then the caller does.
     pub(crate) fn begin_closing(&self) -> bool {
         let mut inner = self.inner();
         let is_complete = inner.progress.places() == self.space.places();
@@ -289,7 +289,7 @@ impl Job {
         }
     }
 
-    /// Is this the result of that chunk?
+    /// Checks that this is the result of that chunk.
     fn fitting(&self, places: &Range<u64>, part: &Progress) -> Result<(), &'static str> {
         let is_it = part.done().eq(std::iter::once(places.clone()));
         if is_it && part.suits(&self.space) { Ok(()) } else { Err("a result is of another sweep") }

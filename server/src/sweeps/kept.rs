@@ -6,19 +6,19 @@ pub(crate) const MAX_ROWS: u64 = 2_000_000;
 /// Designs whose rows all sweeps of a server can keep together.
 pub(crate) const MAX_ROWS_OF_ALL: u64 = 20_000_000;
 
-/// How far a sweep's rows are kept.
+/// State of keeping a sweep's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// Nobody asked for them.
+    /// Not requested.
     No,
-    /// So many are there.
+    /// Number of rows that are there.
     Yes(u64),
-    /// There were more than [`MAX_ROWS`].
+    /// More than [`MAX_ROWS`].
     TooMany,
 }
 
 impl Keeping {
-    /// Designs whose rows are kept in the end, of a sweep of so many places, at most.
+    /// Designs whose rows are kept in the end, at most, of a sweep of `places`.
     pub(super) fn at_most(self, places: u64) -> u64 {
         match self {
             Self::No | Self::TooMany => 0,
@@ -26,7 +26,7 @@ impl Keeping {
         }
     }
 
-    /// How it is stored.
+    /// Code for the store.
     pub(super) const fn code(self) -> Option<i64> {
         match self {
             Self::No => None,
@@ -47,7 +47,7 @@ impl Keeping {
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRows {
     pub(crate) keeping: Keeping,
-    /// Those of chunks that aren't stored yet, by first place.
+    /// Rows of chunks that aren't stored yet, by first place.
     unsaved: Vec<(u64, Vec<u8>)>,
 }
 
@@ -56,7 +56,7 @@ impl KeptRows {
         Self { keeping, unsaved: vec![] }
     }
 
-    /// Are rows wanted?
+    /// Whether rows are wanted.
     pub(super) const fn are_wanted(&self) -> bool {
         matches!(self.keeping, Keeping::Yes(_))
     }
@@ -77,7 +77,7 @@ impl KeptRows {
         }
     }
 
-    /// What is to be stored now.
+    /// Takes the rows that are to be stored now.
     pub(super) fn take(&mut self) -> Vec<(u64, Vec<u8>)> {
         std::mem::take(&mut self.unsaved)
     }

@@ -19,17 +19,17 @@ pub(super) struct Stored {
     pub(super) model_version: String,
     pub(super) chunk: u64,
     pub(super) state: State,
-    /// What is done, JSON.
+    /// Progress, JSON.
     pub(super) progress: Option<String>,
     /// The result of a sweep that is done, JSON.
     pub(super) result: Option<String>,
-    /// How far its rows are kept.
+    /// State of keeping its rows.
     pub(super) keeping: Keeping,
-    /// How often it was paused or let go on.
+    /// Number of times that it was paused or let go on.
     pub(super) orders: u64,
 }
 
-/// What changes of a sweep while it runs.
+/// State of a sweep that changes while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) state: State,
@@ -99,7 +99,7 @@ pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
 }
 
 /// Writes down how far a sweep is, with its rows in one step, and says what is to become of it:
-/// another server may have been asked to pause it. None where it was removed, which stays so.
+/// another server may have been asked to pause it. `None` if it was removed, which stays so.
 pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<Option<Order>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
@@ -143,8 +143,8 @@ fn order_of(transaction: &Transaction<'_>, id: &str) -> sql::Result<Option<Order
     transaction.query_row(select, params![id], order).optional()
 }
 
-/// Orders that a sweep be paused or go on, whichever server computes it. What comes back is the
-/// order that holds: that of a sweep that is over isn't changed. None where there is none.
+/// Orders that a sweep be paused or go on, whichever server computes it. Returns the order that
+/// holds: that of a sweep that is over isn't changed. `None` if there is none.
 pub(super) fn order(store: &Store, id: &str, running: bool) -> Result<Option<Order>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
@@ -158,7 +158,7 @@ pub(super) fn order(store: &Store, id: &str, running: bool) -> Result<Option<Ord
     })
 }
 
-/// What is to become of these sweeps; none of those that were removed.
+/// Orders for these sweeps; `None` for those that were removed.
 pub(super) fn orders(
     store: &Store,
     ids: Vec<String>,
@@ -212,7 +212,7 @@ pub(super) fn next_rows(
     })
 }
 
-/// Are the rows of a sweep kept? Not those of one that was removed: they go some at a time.
+/// Whether the rows of a sweep are kept. Not those of one that was removed: they go some at a time.
 pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
     let id = id.to_owned();
     let kept = store.call(move |transaction| {
@@ -232,7 +232,7 @@ pub(super) fn rows_of_ended(store: &Store) -> Result<u64, StoreError> {
     })
 }
 
-/// What a specification calls its sweep.
+/// Name that a specification gives its sweep.
 fn name(spec: &str) -> String {
     let spec: serde_json::Value = serde_json::from_str(spec).unwrap_or_default();
     spec["name"].as_str().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! Whose turn it is.
+//! Queue of sweeps, which take turns by client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct Queue {
     pub(super) jobs: BTreeMap<String, Arc<Job>>,
     /// Clients in the order of their turns.
     turns: VecDeque<String>,
-    /// For each client its sweeps, oldest first.
+    /// Sweeps of each client, oldest first.
     of_client: BTreeMap<String, VecDeque<String>>,
     /// Sweeps that are over, oldest first.
     over: VecDeque<String>,

@@ -38,7 +38,7 @@ impl Format {
         [Self::Csv, Self::JsonLines, Self::Binary].into_iter().find(|form| form.name() == name)
     }
 
-    /// What a file of this format begins with.
+    /// Header of a file of this format.
     pub(crate) fn header(self, space: &Space) -> Vec<u8> {
         match self {
             Self::Csv => {
@@ -112,7 +112,7 @@ impl Format {
 /// Bytes of a number in the binary form.
 const NUMBER: usize = 8;
 
-/// At most so many next rows of the binary form; none at its end.
+/// Next rows of the binary form, at most `most`; none at its end.
 pub(super) fn next(
     space: &Space,
     rows: &mut impl Read,

@@ -1,4 +1,4 @@
-//! What a sweep will cost, from a small part of it.
+//! Cost of a sweep, from a small part of it.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ const FEW_PLACES: u64 = 20_000;
 /// A sweep of more places is counted in full where that is expected to take less.
 const MAX_SECONDS: f64 = 1.0;
 
-/// The same of a sweep of few places: a slow machine counts them, too.
+/// Longest expected time to count a sweep of few places in full: a slow machine counts them, too.
 const MAX_SECONDS_OF_FEW: f64 = 5.0;
 
 /// Computing time of a chunk: short, so that others get their turn and a stop is quick.
@@ -56,7 +56,7 @@ reports::said! {
     }
 }
 
-/// How fast designs of a sweep are evaluated, and how many are legal, by a part of them.
+/// Speed at which designs of a sweep are evaluated, and how many are legal, by a part of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpeedSample {
     places: u64,
@@ -84,7 +84,7 @@ impl SpeedSample {
         sample
     }
 
-    /// What a few designs tell, and the places that they leave.
+    /// Sample of a few designs, and the places that they leave.
     fn measure_parts(space: &Space) -> (Self, Vec<Range<u64>>) {
         let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
         sweep::prepare(space);
@@ -123,12 +123,12 @@ impl SpeedSample {
         self.seconds += start.elapsed().as_secs_f64();
     }
 
-    /// Of so many places at random. What rules a design out takes next to no time.
+    /// Seconds for that many places at random. What rules a design out takes next to no time.
     fn seconds(&self, places: f64) -> f64 {
         self.seconds / self.places.max(1) as f64 * places
     }
 
-    /// Of so many legal designs.
+    /// Seconds for that many legal designs.
     fn seconds_of_legal(&self, designs: f64) -> f64 {
         self.seconds / self.legal.max(1) as f64 * designs
     }
@@ -143,7 +143,7 @@ impl SpeedSample {
         ((CHUNK_SECONDS / each.max(1e-9)) as u64).clamp(least, most)
     }
 
-    /// What can be said before a sweep starts: counts, and about how long so many threads take.
+    /// Cost before a sweep starts: counts, and about how long that many threads take.
     pub(crate) fn report(&self, space: &Space, threads: usize) -> Cost {
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
         // Behind the first round of a sweep that refines all designs are legal.

@@ -1,4 +1,4 @@
-//! A sweep of the server as data: where it stands, and what is there of its result.
+//! A sweep of the server as data: its state, and what is there of its result.
 
 use std::time::Instant;
 
@@ -169,12 +169,12 @@ impl Started {
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressUpdate {
     pub(crate) revision: u64,
-    /// How far, how many, the best so far.
+    /// Progress: how far, how many, the best so far.
     pub(crate) data: Progress,
 }
 
 impl ProgressUpdate {
-    /// Where a job stands now. What it has found may be large: nothing of that is copied.
+    /// State of a job now. What it has found may be large: nothing of that is copied.
     pub(crate) fn new(job: &Job) -> Self {
         let revision = job.revision();
         let inner = job.inner();
@@ -239,7 +239,7 @@ fn rate(inner: &Inner) -> Option<f64> {
     (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
 }
 
-/// Whose rows of feasible designs are kept, and how many.
+/// Answer on the kept rows of feasible designs, if rows were requested.
 fn rows(keeping: Keeping) -> Option<RowsAnswer> {
     match keeping {
         Keeping::No => None,
@@ -248,7 +248,7 @@ fn rows(keeping: Keeping) -> Option<RowsAnswer> {
     }
 }
 
-/// All that is known of a sweep; none when there is none. Takes its time: not for threads that
+/// All that is known of a sweep; `None` if there is none. Takes its time: not for threads that
 /// answer requests.
 pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<SweepAnswer>, StoreError> {
     if let Some(job) = engine.job(id) {

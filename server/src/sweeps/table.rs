@@ -66,7 +66,7 @@ fn read_group(space: &Space, rows: &mut impl Read) -> io::Result<Vec<Row>> {
     Ok(rows.map(|(index, values)| Row { design: space.design(index), index, values }).collect())
 }
 
-/// What a knob's column holds.
+/// Type of a knob's column.
 #[derive(Clone, Copy)]
 enum Column {
     Whole,

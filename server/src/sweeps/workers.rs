@@ -1,4 +1,4 @@
-//! Who computes the chunks of sweeps: threads of this process, or workers at NATS.
+//! Workers that compute the chunks of sweeps: threads of this process, or machines at NATS.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +19,13 @@ use super::rows::Format;
 use crate::logged;
 use crate::store::Store;
 
-/// How often it is looked what other servers were asked to do with the sweeps at hand.
+/// Interval of looks at what other servers were asked to do with the sweeps at hand.
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After so many looks those that are over are looked for as well.
+/// Number of looks after which sweeps that are over are looked for as well.
 const ALL_AFTER: u64 = 10;
 
-/// What those who compute share with those who ask.
+/// State shared by those who compute and those who ask.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Store,
@@ -47,7 +47,7 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What each thread does until the engine closes.
+    /// Loop of a thread: computes batches until the engine closes.
     fn compute(&self) {
         loop {
             let (job, batch) = {
@@ -141,8 +141,8 @@ impl Shared {
         }
     }
 
-    /// Does what the store says of a sweep, which another server may have been asked for; true
-    /// where that changes anything.
+    /// Follows what the store says of a sweep, which another server may have been asked for; `true`
+    /// if that changes anything.
     pub(super) fn follow(&self, job: &Job, order: Option<Order>) -> bool {
         match order {
             Some(order) => job.follow(order),
@@ -240,7 +240,8 @@ impl Chunks for Shared {
     }
 }
 
-/// Whoever computes chunks. They end when this is dropped, once the queue is closing.
+/// Threads or machines that compute chunks. They end when this is dropped, once the queue is
+/// closing.
 #[derive(Debug)]
 pub(super) enum Workers {
     /// Threads of this process.
@@ -261,7 +262,7 @@ impl Workers {
         Ok(Self::Threads(threads.collect::<std::io::Result<_>>()?))
     }
 
-    /// How many compute.
+    /// Number of threads that compute.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Threads(threads) => threads.len(),
@@ -269,7 +270,7 @@ impl Workers {
         }
     }
 
-    /// There is work, or some that isn't wanted any more.
+    /// Wakes them: there is work, or some that isn't wanted any more.
     pub(super) fn wake(&self, shared: &Shared) {
         match self {
             Self::Threads(_) => shared.work.notify_all(),

@@ -17,7 +17,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::thrift::{self, Found};
 
-/// What a Parquet file begins and ends with.
+/// First and last bytes of a Parquet file.
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
 /// The columns, in the order of [`Row`]'s fields.
@@ -35,7 +35,7 @@ pub(super) const BATCH: usize = 8_192;
 /// The trace of a Parquet file.
 ///
 /// # Errors
-/// What is wrong with the file, its columns and their values, up to [`MAX_ERRORS`].
+/// Faults of the file, its columns and their values, up to [`MAX_ERRORS`].
 pub(super) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.
@@ -87,7 +87,7 @@ struct Column {
     is_unsigned: bool,
 }
 
-/// Where the columns are.
+/// Places of the columns.
 fn columns(file: &SerializedFileReader<Bytes>) -> Result<[Column; 4], String> {
     let schema = file.metadata().file_metadata().schema_descr();
     let mut found = [Column { place: 0, is_unsigned: false }; 4];
@@ -211,7 +211,7 @@ fn rows(
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Gives the rows of a group, behind so many others; returns how many there are, or nothing when
+/// Gives the rows of a group, behind `before` others; returns how many there are, or nothing when
 /// no more are needed.
 fn group_rows(
     group: &dyn RowGroupReader,
@@ -264,7 +264,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a batch behind so many rows; returns its length.
+    /// Reads a batch behind `before` rows; returns its length.
     fn next(
         &mut self,
         most: usize,
@@ -301,7 +301,7 @@ fn bound(name: &str) -> u32 {
     if name == "expert" { (Trace::MAX_EXPERTS - 1) as u32 } else { u32::MAX }
 }
 
-/// Reads up to so many numbers, none of which may be missing.
+/// Reads up to `most` numbers, none of which may be missing.
 fn batch<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     most: usize,

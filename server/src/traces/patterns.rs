@@ -30,13 +30,13 @@ const COLUMNS: [(&[&str], &[Type]); 5] = [
 /// The largest number of a token: above it a number of 64 bits isn't kept exactly.
 const MAX_TOKEN: f64 = 9_007_199_254_740_991.0;
 
-/// Where a column is, with the name that it has there.
+/// Place of a column, with the name that it has there.
 type Found = (&'static str, usize);
 
 /// The router trace of a Parquet file.
 ///
 /// # Errors
-/// What is wrong with the file, its columns and their values.
+/// Faults of the file, its columns and their values.
 pub(super) fn read(bytes: &Bytes, visited: usize) -> Result<Patterns, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.
@@ -98,7 +98,7 @@ fn rows(
     Ok(())
 }
 
-/// Gives the rows of a group, behind so many others; returns how many there are, or nothing when
+/// Gives the rows of a group, behind `before` others; returns how many there are, or nothing when
 /// no more are needed.
 fn group_rows(
     group: &dyn RowGroupReader,
@@ -173,7 +173,7 @@ fn numbers(reader: &mut ColumnReader, most: usize) -> Result<Vec<f64>, String> {
     }
 }
 
-/// Reads up to so many values, none of which may be missing.
+/// Reads up to `most` values, none of which may be missing.
 fn batch<T: DataType>(reader: &mut ColumnReaderImpl<T>, most: usize) -> Result<Vec<T::T>, String> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let outcome = reader.read_records(most, Some(&mut levels), None, &mut values);

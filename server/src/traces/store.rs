@@ -1,4 +1,4 @@
-//! Where a server keeps traces: a file for each, named by its hash.
+//! Store of a server's traces: a file for each, named by its hash.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ use crate::files;
 
 /// Hexadecimal digits of a hash.
 const HASH_DIGITS: usize = 32;
-/// What a stored file's name ends with.
+/// Extension of a stored file's name.
 const EXTENSION: &str = "gz";
 
 /// Traces on disk: packed, compressed, each once.
@@ -24,14 +24,14 @@ pub(crate) struct Store {
     directory: PathBuf,
     /// Bytes that all files may have together.
     most: u64,
-    /// Bytes that they have; none before the first look. Held while a file is written.
+    /// Bytes that they have; `None` before the first look. Held while a file is written.
     used: Mutex<Option<u64>>,
 }
 
-/// Why a trace isn't stored or can't be given.
+/// Reason why a trace isn't stored or can't be given.
 #[derive(Debug)]
 pub(crate) enum StoreError {
-    /// There is no room for so many bytes more.
+    /// No room for that many bytes more.
     Full {
         /// Bytes that all files may have together.
         most: u64,
@@ -132,7 +132,7 @@ pub(super) fn path(directory: &Path, hash: &str) -> PathBuf {
     directory.join(name).with_extension(EXTENSION)
 }
 
-/// Is that the name of a stored file?
+/// Whether that is the name of a stored file.
 pub(crate) fn is_stored(name: &str) -> bool {
     name.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.')).is_some_and(is_hash)
 }
@@ -143,7 +143,7 @@ fn is_hash(hash: &str) -> bool {
     hash.len() == HASH_DIGITS && hash.bytes().all(digit)
 }
 
-/// Does a stored file hold these bytes? It is read in pieces.
+/// Whether a stored file holds these bytes. It is read in pieces.
 fn unpacks_to(stored: File, bytes: &[u8]) -> io::Result<bool> {
     let (mut stored, mut rest) = (GzDecoder::new(stored), bytes);
     let mut piece = vec![0; 64 << 10];

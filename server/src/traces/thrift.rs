@@ -10,12 +10,12 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// What stands at a place of a structure.
+/// Value at a place of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A number.
     Number(i64),
-    /// A list of so many.
+    /// A list of that many items.
     List(u64),
 }
 
@@ -113,7 +113,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list(),
             12 => self.structure(),
-            // Maps stand in no header of Parquet.
+            // Maps are in no header of Parquet.
             _ => Err(Malformed),
         }
     }

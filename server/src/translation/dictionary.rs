@@ -1,6 +1,6 @@
 //! A dictionary of whole texts, with places for numbers and for other texts.
 //!
-//! A key is a text as it stands on a page. `#` in it stands for any number, `{}` for any text; in
+//! A key is a text as it is on a page. `#` in it stands for any number, `{}` for any text; in
 //! its translation, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
 //! stands for several texts where it has [`Parts`]. A text is looked up as it is, then by the shape
 //! that it has without its numbers, then by patterns, the most specific first, then sentence by
@@ -35,7 +35,7 @@ pub(super) struct Dictionary {
 #[derive(Debug)]
 struct Pattern {
     key: String,
-    /// What stands around the places: one more than there are places.
+    /// Texts around the places: one more than there are places.
     literals: Vec<String>,
     translation: String,
 }
@@ -71,7 +71,7 @@ impl Dictionary {
         self.exact.len() + self.shapes.len() + self.patterns.len()
     }
 
-    /// A text in the other language, with the white space around it; none where it isn't known.
+    /// A text in the other language, with the white space around it; `None` if it isn't known.
     pub(super) fn translate_spaced(&self, text: &str) -> Option<String> {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let translated = self.translate(&words)?;
@@ -80,7 +80,7 @@ impl Dictionary {
         Some(format!("{start}{translated}{end}"))
     }
 
-    /// A text in the other language; none where it isn't known.
+    /// A text in the other language; `None` if it isn't known.
     pub(super) fn translate(&self, text: &str) -> Option<String> {
         if text.len() > MAX_KNOWN_BYTES {
             return self.translate_within(text, 0);
@@ -156,7 +156,7 @@ impl Pattern {
         (usize::MAX - length, self.key.clone())
     }
 
-    /// What stands in the places; none where the text doesn't fit. Each takes as little as it can.
+    /// Texts in the places; `None` if the text doesn't fit. Each takes as little as it can.
     fn found<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (first, rest) = self.literals.split_first()?;
         let mut at = text.strip_prefix(first.as_str())?;
@@ -202,7 +202,7 @@ fn shape(text: &str) -> (String, Vec<String>) {
     (shape, numbers)
 }
 
-/// How many bytes at the start are a number without its sign.
+/// Number of bytes at the start that are a number without its sign.
 fn digits_of(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

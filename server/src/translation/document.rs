@@ -14,17 +14,17 @@ use super::dictionary::Dictionary;
 const READ: [&str; 7] =
     ["title", "aria-label", "aria-valuetext", "placeholder", "alt", "label", "data-label"];
 
-/// What is no language. An option without a value has its text for one.
+/// Elements whose text is in no language. An option without a value has its text for one.
 const NO_LANGUAGE: &str = "script, style, code, pre, kbd, textarea, option:not([value])";
 
-/// What is somebody's own, such as a name or a comment.
+/// Elements whose text is somebody's own, such as a name or a comment.
 const OWN: &str = "[translate=no]";
 
-/// What search engines and previews show.
+/// Elements that search engines and previews show.
 const ABOUT: &str =
     "meta[name=description], meta[property=\"og:title\"], meta[property=\"og:description\"]";
 
-/// How many open elements there are whose words are left.
+/// Number of open elements whose words are left.
 type Open = Rc<Cell<u32>>;
 
 /// A page with its words translated by the dictionary, for readers of that language.

@@ -1,4 +1,4 @@
-//! What knobs of a run touch, found by moving them.
+//! Effects of the knobs of a run, found by moving them.
 
 use std::collections::BTreeSet;
 

@@ -59,13 +59,13 @@ fn what_arguments_can_say_is_in_the_guide() {
     keep_part("docs/guide/frameworks.md", "words", &table(&rows));
 }
 
-/// Where a framework's code is: what demands a rule of it alone.
+/// Address of a framework's code: the source of a rule that holds for it alone.
 fn code(framework: Framework) -> &'static str {
     let mut assertions = rules().iter().filter_map(Rule::assertion);
     assertions.find(|it| it.frameworks == [framework]).unwrap().source.url
 }
 
-/// Which values of a knob a framework can be told, for a model with experts on one stage and on
+/// Values of a knob that a framework can be given, for a model with experts on one stage and on
 /// several.
 fn said(framework: Framework, knob: KnobId) -> String {
     let says = |stages: u64, chunks: u64, value: &Value| {

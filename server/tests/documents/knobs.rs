@@ -248,7 +248,7 @@ fn uneven_layouts(design: &Design) -> Vec<String> {
     vec![moved(0, 1), moved(chunks - 1, 0)]
 }
 
-/// Those next to the present one.
+/// Values next to the present one.
 fn nearest(values: Vec<Value>, now: &Value) -> Vec<Value> {
     let place = values.iter().position(|value| value == now).unwrap_or(0);
     let first = place.saturating_sub(TRIES / 2);

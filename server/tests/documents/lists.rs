@@ -78,7 +78,7 @@ const fn better(better: Option<Better>) -> &'static str {
     }
 }
 
-/// What is said of a metric's error, whatever the design.
+/// Text on a metric's error, whatever the design.
 fn error(expected: Expected) -> String {
     match expected {
         Expected::Range(range) if !range.basis.is_of_time => {
@@ -202,7 +202,7 @@ fn one_decimal(number: f64) -> String {
     app::present::format::decimals(number, 1).to_string()
 }
 
-/// What stands in each column of a file of runs.
+/// Content of each column of a file of runs.
 const COLUMNS: &[(&str, &str)] = &[
     ("tier", "`A` metric exact and layout complete, `B` something missing, `C` weak; B if absent"),
     ("id", "needed; unique"),

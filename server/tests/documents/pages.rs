@@ -40,7 +40,7 @@ async fn get(address: &str) -> Page {
     get_with(address, "").await
 }
 
-/// What stands in an attribute, unescaped.
+/// Values of an attribute, unescaped.
 fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = String> + 'a {
     let start = format!(" {name}=\"");
     let parts: Vec<&str> = html.split(start.as_str()).skip(1).collect();

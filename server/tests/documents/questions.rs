@@ -15,7 +15,7 @@ use app::present::format;
 
 use crate::{is_updating, keep, read};
 
-/// What begins a link to a design.
+/// Start of a link to a design.
 const DESIGN: &str = "](/?v=1";
 
 struct Language {
@@ -24,7 +24,7 @@ struct Language {
     verdicts: [&'static str; 3],
     /// Fits, tight, unlikely and does not fit.
     states: [&'static str; 4],
-    /// What a design is that breaks rules.
+    /// Words for a design that breaks rules.
     refused: &'static str,
     /// The sentence with the count of all and of each verdict.
     tally: fn([usize; 4]) -> String,
@@ -61,7 +61,7 @@ struct Thread {
     verdict: Option<usize>,
     outside: Vec<String>,
     links: usize,
-    /// What is said of it, without commas in numbers, and what its links say was found.
+    /// Prose of the thread, without commas in numbers, and what its links say was found.
     text: String,
     found: Vec<String>,
 }
@@ -156,7 +156,7 @@ fn answered(line: &str, language: &Language, thread: &mut Thread) -> String {
     written
 }
 
-/// What a link says; none where its text is free.
+/// Text of a link by its title; `None` if the text is free.
 fn answer(
     design: &Design,
     title: &str,

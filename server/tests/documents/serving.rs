@@ -1,4 +1,4 @@
-//! What knobs of serving touch, found by moving them.
+//! Effects of the knobs of serving, found by moving them.
 
 use std::collections::BTreeSet;
 

@@ -114,7 +114,7 @@ async fn every_download_says_where_it_comes_from() {
     }
 }
 
-/// What clients accept: nothing, one coding, a browser's list.
+/// Encodings that clients accept: nothing, one coding, a browser's list.
 const ENCODINGS: [&str; 7] =
     ["identity", "gzip", "br", "zstd", "deflate", "*", "gzip, deflate, br, zstd"];
 

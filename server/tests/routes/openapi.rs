@@ -148,7 +148,7 @@ impl Live {
         answers
     }
 
-    /// Is this answer one that the operation describes as a success?
+    /// Checks that this answer is one that the operation describes as a success.
     fn is_described(&self, what: &str, operation: &Value, answer: &Answer) {
         let status = answer.status.as_u16().to_string();
         assert!(status.starts_with('2'), "{what}: {status} {}", answer.text());

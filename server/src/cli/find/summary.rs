@@ -1,4 +1,4 @@
-//! What a search found, for people: named designs beside each other, the others below.
+//! Result of a search, for people: named designs beside each other, the others below.
 
 use app::present::range::half;
 use app::present::{format, name};
@@ -44,7 +44,7 @@ pub(super) fn text(query: &Query, found: &Found) -> String {
     parts.join("\n")
 }
 
-/// What was searched, for what, and how much of it was looked at.
+/// Heading: what was searched, for which goal, and how much of it was evaluated.
 fn head(query: &Query, found: &Found) -> String {
     let Found { answer, seconds } = found;
     let what = match query.question {
@@ -132,7 +132,7 @@ fn share(share: f64) -> String {
     format::percent(share, 1).to_string()
 }
 
-/// A named design: why it is here, what binds, and its link.
+/// A named design: why it is here, what is the bottleneck, and its link.
 fn in_words(goal: Goal, one: &Recommendation) -> String {
     let mut text = lines(label(goal), &one.why);
     if one.why.is_empty() {
@@ -190,7 +190,7 @@ fn short_changes(at_hand: &Design, design: &Design) -> String {
     words.join(", ")
 }
 
-/// What comes nearest where no design does.
+/// Nearest miss, if no design fits and reaches the targets.
 fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
     let mut text =
         lines("No layout fits and reaches the targets; the nearest misses", &miss.misses);

@@ -1,4 +1,5 @@
-//! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
+//! Activations that each layer saves for its backward, tensor by tensor, and what freeing them
+//! would cost.
 
 use app::draw::text::sentence;
 use app::insight::memory_view::{fate, freed_by};
@@ -62,7 +63,7 @@ fn prices(what: &str, cost: &str, rows: impl Iterator<Item = Vec<String>>) -> St
     table_below([what, "frees", cost], "lrr", rows)
 }
 
-/// In MiB, so that a column can be compared by eye.
+/// Size in MiB, so that a column can be compared by eye.
 fn size(bytes: Bytes) -> String {
     format!("{} MiB", format::decimals(bytes.get() / 1_048_576.0, 1))
 }

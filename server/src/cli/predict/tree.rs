@@ -19,7 +19,7 @@ pub(super) fn of_metric(address: MetricAddress, root: &Breakdown) -> String {
     text(&format!("{}{part}", metric.label), &format::metric(id, value), id.words(), root)
 }
 
-/// What a metric of serving is, in the same form.
+/// Explanation of a serving metric, in the same form.
 pub(in crate::cli) fn of_serving(id: ServingMetric, root: &Breakdown) -> String {
     text(id.metric().label, &format::served(id, root.value), id.words(), root)
 }

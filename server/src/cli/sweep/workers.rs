@@ -115,7 +115,7 @@ struct Line {
 }
 
 impl Line {
-    /// The next chunk that wasn't handed out; none for now.
+    /// The next chunk that wasn't handed out; `None` if there is none for now.
     fn next(&mut self, size: u64, end: u64) -> Option<Range<u64>> {
         let end = end.min(self.rounds.known()).min(self.next + size);
         let is_near = self.next - self.first_open < AHEAD * size && self.held < MAX_BYTES;

@@ -13,7 +13,7 @@ use crate::mcp::tool::{Answer, Call, Tool};
 use crate::names::Names;
 use crate::report::{self, Explained};
 
-/// Levels of terms that are answered unless more are asked for, and at most.
+/// Levels of terms in an answer by default, and at most.
 const USUAL_DEPTH: usize = 3;
 const MAX_DEPTH: usize = 12;
 
@@ -92,7 +92,7 @@ fn no_part(address: MetricAddress) -> Refusal {
     Refusal::new("no_such_part", "metric", detail)
 }
 
-/// Leaves out what is below so many levels; says whether there was any.
+/// Leaves out what is below `depth` levels; says whether there was any.
 fn cut(term: &mut Explained, depth: usize) -> bool {
     if depth <= 1 {
         let had_some = !term.children.is_empty();

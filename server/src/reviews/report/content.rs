@@ -1,4 +1,4 @@
-//! What is in a report.
+//! Content of a report.
 
 use std::collections::BTreeMap;
 
@@ -37,10 +37,10 @@ const WIDTH: u32 = 680;
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     pub(super) name: String,
-    /// Where the state stands, in a sentence.
+    /// State of the session, in a sentence.
     pub(super) state: String,
     pub(super) sections: Vec<Section>,
-    /// Where designs are opened.
+    /// Origin at which designs are opened.
     pub(super) origin: String,
 }
 
@@ -77,7 +77,7 @@ fn state(room: &Room, events: &[Event]) -> String {
     }
 }
 
-/// Why a decision should be asked for again.
+/// Reason why a decision should be asked for again.
 fn stale(room: &Room, decision: &Decision, events: &[Event]) -> Option<String> {
     match decision.stale(room)? {
         Stale::Model => Some(format!(
@@ -313,7 +313,7 @@ fn threads(room: &Room, working: Option<&Numbers>) -> Section {
     Section { title: "Comments", blocks: blocks.collect() }
 }
 
-/// What a thread is about, in words.
+/// Subject of a thread, in words.
 fn about(room: &Room, anchor: &Anchor) -> String {
     match anchor {
         Anchor::Design => "the design".to_owned(),
@@ -370,7 +370,7 @@ fn in_words(anchor: &Anchor, value: &SaidValue) -> String {
     }
 }
 
-/// How much each person did, and from when to when.
+/// Section on how much each person did, and from when to when.
 fn people(events: &[Event]) -> Section {
     let mut people: BTreeMap<&str, (String, u64, u64, u64)> = BTreeMap::new();
     for event in events {

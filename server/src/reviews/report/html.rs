@@ -5,10 +5,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::content::Content;
 use super::section::{Block, Cell};
 
-/// What the charts look like: the site's own sheet for them.
+/// Style of the charts: the site's own sheet for them.
 const CHARTS: &str = include_str!("../../../../style/charts.css");
 
-/// What the rest looks like, on a screen and on paper.
+/// Style of the rest, on a screen and on paper.
 const STYLE: &str = include_str!("report.css");
 
 /// The report as a page.

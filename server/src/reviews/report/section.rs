@@ -18,7 +18,7 @@ pub(super) enum Block {
     List(Vec<String>),
     /// A table; the first row is its head, the first column names each row.
     Table(Vec<Vec<Cell>>),
-    /// What somebody said, in Markdown.
+    /// Words of a person, in Markdown.
     Said { who: String, text: String },
     /// A chart of our own.
     Chart { svg: String, says: String },

@@ -20,7 +20,7 @@ const FRAMEWORKS: [Export; 5] = [
     Export::Accelerate,
 ];
 
-/// What stands in the dialog or on the page.
+/// Content of the dialog or the page.
 pub(super) fn html(design: &Design, launcher: Launcher) -> Markup {
     let link = link::encode(design);
     let about = "What differs from the preset. Import, the command line and the API read it.";
@@ -59,7 +59,7 @@ pub(super) fn html(design: &Design, launcher: Launcher) -> Markup {
     }
 }
 
-/// What may start the processes of a script; the chosen one is marked.
+/// Launchers that may start the processes of a script; the chosen one is marked.
 fn launchers(chosen: Launcher, link: &str) -> Markup {
     let titled = |launcher| match launcher {
         Launcher::Torchrun => "torchrun on each node",
@@ -89,7 +89,7 @@ fn file(export: Export, launcher: Launcher, design: &Design, link: &str) -> Mark
     words(export, &exports::elsewhere(target, launcher, design), &link)
 }
 
-/// What the file's own words come to, beside the design.
+/// Sentences on how the file's own words read, beside the design.
 fn reading(reading: &Reading) -> Markup {
     html! {
         @if reading.differs() {
@@ -100,7 +100,7 @@ fn reading(reading: &Reading) -> Markup {
     }
 }
 
-/// What to check before the run.
+/// List of what to check before the run.
 fn checks(checks: &[String]) -> Markup {
     html! {
         @if !checks.is_empty() {

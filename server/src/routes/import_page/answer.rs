@@ -1,4 +1,4 @@
-//! What became of a text, as HTML: the design with its numbers, and every list of the import.
+//! Result of an import, as HTML: the design with its numbers, and every list of the import.
 
 use app::insight::numbers::Numbers;
 use app::present::format::{counted, whole};
@@ -28,7 +28,7 @@ pub(super) fn html(import: &Import, answers: &[(String, String)], file: Option<&
     }
 }
 
-/// What a text is called in a sentence.
+/// Name of a text in a sentence.
 fn named(file: Option<&str>) -> &str {
     file.filter(|name| !name.is_empty()).unwrap_or("The text")
 }
@@ -89,7 +89,7 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
     }
 }
 
-/// What a launch script may say of a run and this one doesn't: Find may choose it.
+/// Settings of a run that a launch script may have and this one lacks: Find may choose them.
 fn left_free(import: &Import) -> Vec<&'static str> {
     let run = matches!(import.format, Format::Megatron | Format::Mindspeed);
     let knobs = [
@@ -128,7 +128,7 @@ fn violations(design: &Design, violations: &[Violation]) -> Markup {
     }
 }
 
-/// What comes next.
+/// Links to what comes next.
 fn ways(design: &Design) -> Markup {
     let link = link::encode(design);
     let kinds = [
@@ -179,7 +179,8 @@ fn list(id: &str, title: &str, about: &str, header: &[&str], rows: Vec<Vec<Strin
     }
 }
 
-/// What a question asks for: a word behind the script, a variable of its environment, or a knob.
+/// Input that a question asks for: an argument of the script, a variable of its environment, or a
+/// knob.
 fn asked_for(name: &str) -> Markup {
     let words = |words: String, name: &str| html! { (words) " " code { (name) } };
     match name.split_once(' ') {
@@ -194,7 +195,7 @@ fn asked_for(name: &str) -> Markup {
     }
 }
 
-/// What may answer a question, where that is a list: models by their names, a knob's choices.
+/// Choices that may answer a question, if there is a list: models by their names, a knob's choices.
 fn choices(name: &str) -> Vec<&'static str> {
     if name == "model" {
         return interchange::model_names().collect();
@@ -203,7 +204,8 @@ fn choices(name: &str) -> Vec<&'static str> {
     if let Some(Kind::Choice(names)) = kind { names.to_vec() } else { vec![] }
 }
 
-/// What the text leaves open, as fields of the form below; answers that were given go along.
+/// Questions that the text leaves open, as fields of the form below; answers that were given go
+/// along.
 fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
     let is_asked = |name: &str| import.questions.iter().any(|question| question.name == name);
     let given = answers.iter().filter(|(name, value)| !is_asked(name) && !value.is_empty());

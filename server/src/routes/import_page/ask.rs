@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::routes::preset_options::preset_options;
 
-/// What texts there are, by the names that the API has.
+/// Formats of texts, by the names that the API has.
 const FORMATS: [(&str, &str); 6] = [
     ("auto", "Detect automatically"),
     ("hf", "Hugging Face's config.json"),
@@ -20,11 +20,11 @@ const FORMATS: [(&str, &str); 6] = [
 /// The sent form.
 #[derive(Debug, Default)]
 pub(super) struct Form {
-    /// Who wrote the text, by name.
+    /// Format of the text, by name.
     pub(super) format: String,
-    /// For everything the file doesn't specify, use is this preset's; may be empty.
+    /// Preset for everything that the file doesn't specify, by id; may be empty.
     pub(super) preset: String,
-    /// What was pasted.
+    /// Text that was pasted.
     pub(super) text: String,
     /// Names and bytes of the files that were chosen.
     pub(super) files: Vec<(String, Vec<u8>)>,
@@ -32,13 +32,13 @@ pub(super) struct Form {
     pub(super) answers: Vec<(String, String)>,
 }
 
-/// What was asked for, to be shown in the form again.
+/// Input of the form, to be shown in it again.
 #[derive(Default)]
 pub(super) struct Asked {
     pub(super) format: String,
     pub(super) preset: String,
     pub(super) text: String,
-    /// Why there is no answer.
+    /// Reason why there is no answer.
     pub(super) why: Option<(StatusCode, String)>,
     /// The status of a page with an answer.
     pub(super) status: StatusCode,
@@ -55,7 +55,7 @@ impl Asked {
     }
 }
 
-/// What stands on the page.
+/// Content of the page.
 pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
     html! {
         @if answer.is_none() { h1 { "Import a design" } }

@@ -23,7 +23,7 @@ const MAX_CODE_LEN: usize = 600;
 /// Empty squares around a code, as its standard asks.
 const MARGIN: i32 = 4;
 
-/// What was typed into a form that was refused.
+/// Input of a form that was refused.
 pub(super) struct Typed {
     pub(super) name: String,
     pub(super) note: String,
@@ -36,19 +36,19 @@ pub(super) struct Sheet<'a> {
     pub(super) link: &'a str,
     /// The id that it has, stored or not.
     pub(super) short: &'a str,
-    /// What every address begins with.
+    /// Prefix of every address.
     pub(super) base: &'a str,
-    /// What the visitor says of it, if they have stored it.
+    /// Entry of the visitor for it, if they have stored it.
     pub(super) entry: Option<&'a Entry>,
     /// The visitor's short links.
     pub(super) listed: &'a [(StoredDesign, Entry)],
-    /// Why the last wish was refused.
+    /// Reason why the last request was refused.
     pub(super) why: Option<&'a str>,
     pub(super) typed: Option<&'a Typed>,
 }
 
 impl Sheet<'_> {
-    /// What stands in the dialog or on the page.
+    /// Content of the dialog or the page.
     pub(super) fn html(&self) -> Markup {
         html! {
             h1 #sheet-title tabindex="-1" { "Share this design" }

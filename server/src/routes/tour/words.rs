@@ -1,4 +1,4 @@
-//! Why each step of the tour helps, in the order of the ladder.
+//! Reasons why each step of the tour helps, in the order of the ladder.
 
 /// Paragraphs on one step.
 type Words = &'static [&'static str];
@@ -93,7 +93,7 @@ static CHANGES: [Words; 11] = [
     ],
 ];
 
-/// The paragraphs on a step; none where there is no such step.
+/// The paragraphs on a step; empty if there is no such step.
 pub(super) fn why(index: usize) -> Words {
     match index.checked_sub(1) {
         None => BASELINE,

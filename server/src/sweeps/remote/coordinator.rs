@@ -124,11 +124,11 @@ struct ChunkBoard {
     /// Raised for each sweep when its chunks were taken back.
     runs: HashMap<String, u64>,
     puzzle: Puzzle,
-    /// How many chunks may be under way.
+    /// Largest number of chunks under way.
     window: usize,
     /// Sweeps with chunks that NATS hasn't and no result of, and since when.
     missing: BTreeMap<String, Instant>,
-    /// When there were workers, or nothing to do.
+    /// Time when there were workers, or nothing to do.
     heard: Instant,
     complained: bool,
 }
@@ -136,7 +136,7 @@ struct ChunkBoard {
 /// A chunk under way.
 struct Sent {
     claim: Claim,
-    /// Has NATS got it?
+    /// Whether NATS has got it.
     kept: bool,
 }
 
@@ -250,7 +250,8 @@ impl ChunkBoard {
         }
     }
 
-    /// What may help when chunks can't be published: NATS may be away, or there anew and empty.
+    /// Tries to mend things when chunks can't be published: NATS may be away, or there anew and
+    /// empty.
     async fn mend(&mut self) {
         tokio::time::sleep(PAUSE).await;
         let _ = self.link.work().await;
@@ -421,7 +422,7 @@ fn payload(task: &Task) -> Bytes {
     Bytes::from(serde_json::to_vec(task).unwrap_or_default())
 }
 
-/// Is a task small enough for a message of so many bytes? Its spec is JSON in JSON, whose
+/// Whether a task is small enough for a message of `most` bytes. Its spec is JSON in JSON, whose
 /// quotation marks and line breaks take two bytes each.
 fn fits(task: &Task, most: usize) -> bool {
     payload(task).len() + HEADER_BYTES <= most

@@ -65,7 +65,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Is JetStream there? Read word by word: the client knows only the answers of newer servers.
+    /// Checks that JetStream is there. Read word by word: the client knows only the answers of
+    /// newer servers.
     async fn look_for_streams(&self, address: &Address) -> Result<(), NatsError> {
         let answer = self.context.request::<_, _, serde_json::Value>("INFO", &()).await;
         let why = match answer {
@@ -113,7 +114,7 @@ impl Link {
         Ok(self.context.get_or_create_stream(config).await?)
     }
 
-    /// Who takes chunks for workers of this version of the model: all of them are one consumer.
+    /// Consumer of the chunks for workers of this version of the model: all of them share it.
     pub(super) async fn chunks(
         &self,
         version: &str,
@@ -123,7 +124,7 @@ impl Link {
         self.consumer(self.work().await?, &name, format!("moescape.work.{token}.*")).await
     }
 
-    /// Who takes the results of a coordinator.
+    /// Consumer of the results for a coordinator.
     pub(super) async fn answers(
         &self,
         coordinator: &str,

@@ -33,7 +33,7 @@ const MAX_PIECES: usize = 65_536;
 pub(super) struct Task {
     /// The version of the model that must evaluate it.
     pub(super) model_version: String,
-    /// Who hands it out.
+    /// Coordinator that hands it out.
     pub(super) coordinator: String,
     /// The sweep's name among those of all coordinators.
     pub(super) sweep: String,
@@ -59,7 +59,7 @@ impl Task {
         self.rows.as_deref().and_then(Format::from_name)
     }
 
-    /// Where the result goes.
+    /// Subject of the result.
     pub(super) fn answer_subject(&self) -> String {
         format!("moescape.result.{}.{}.{}", self.coordinator, self.sweep, self.start)
     }
@@ -83,13 +83,13 @@ impl Stop {
     /// Its subject.
     pub(super) const SUBJECT: &'static str = "moescape.stop";
 
-    /// Is this one of its chunks?
+    /// Whether this is one of its chunks.
     pub(super) fn means(&self, task: &Task) -> bool {
         self.coordinator == task.coordinator && self.sweep == task.sweep && task.run <= self.run
     }
 }
 
-/// What became of a chunk.
+/// Result of a chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Answer {
     pub(super) head: Head,
@@ -104,14 +104,14 @@ pub(super) struct Head {
     pub(super) sweep: String,
     pub(super) start: u64,
     pub(super) end: u64,
-    /// What was found; none when the worker failed.
+    /// Progress in the chunk; `None` if the worker failed.
     pub(super) part: Option<Progress>,
-    /// Why the worker failed.
+    /// Reason why the worker failed.
     pub(super) failure: Option<String>,
 }
 
 impl Answer {
-    /// Cuts it into pieces of at most so many bytes.
+    /// Cuts it into pieces of at most `most` bytes.
     pub(super) fn pieces(&self, most: usize) -> Vec<(HeaderMap, Vec<u8>)> {
         let head = serde_json::to_vec(&self.head).unwrap_or_default();
         let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());

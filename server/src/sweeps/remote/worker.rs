@@ -42,7 +42,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LAST_WAIT: Duration = Duration::from_secs(15);
 
-/// How often it is looked whether to end.
+/// Interval of checks whether to end.
 const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Works for the sweeps at NATS until told to end; `ready` is called when it begins. NATS is waited
@@ -86,7 +86,7 @@ pub(crate) fn work_for(
     })
 }
 
-/// The connection to NATS, looked for again and again; none when told to end before.
+/// The connection to NATS, looked for again and again; `None` if it has to end before.
 async fn opened(address: &Address, stop: &AtomicBool) -> Result<Option<Link>, NatsError> {
     let mut pause = FIRST_WAIT;
     loop {
@@ -353,7 +353,7 @@ impl Worker {
     }
 }
 
-/// How many workers took a chunk, this one included.
+/// Number of workers that took a chunk, this one included.
 fn tries(message: &Message) -> i64 {
     let header = message.headers.as_ref().and_then(|headers| headers.get(LOST));
     let lost = header.and_then(|lost| lost.as_str().parse::<i64>().ok()).unwrap_or(0);

@@ -10,7 +10,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-/// What stands in a column.
+/// Values of a column.
 enum Values {
     Wide(Vec<i64>),
     Narrow(Vec<i32>),
@@ -238,7 +238,7 @@ impl Writer {
     }
 }
 
-/// A file that is only a footer: of a schema, and of one group with so many rows.
+/// A file that is only a footer: of a schema, and of one group with `rows` rows.
 fn announced(schema: &[(&str, Option<i64>)], rows: i64, offset: i64, size: i64) -> Bytes {
     let mut writer = Writer::default();
     writer.structure(|w| {

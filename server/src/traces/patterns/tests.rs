@@ -9,7 +9,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-/// What stands in a column.
+/// Values of a column.
 enum Values {
     Words(Vec<&'static str>),
     Narrow(Vec<i32>),
