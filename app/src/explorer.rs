@@ -13,14 +13,14 @@ pub mod stored;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use model::choice::{Balance, Software};
+use model::catalogue::preset::Preset;
+use model::design::link;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::knob::{Kind, KnobError, Value};
-use model::link;
+use model::ground::choice::{Balance, Software};
+use model::ground::knob::{Kind, KnobError, Value};
 use model::metric::MetricId;
-use model::preset::Preset;
 use model::routing::Effect;
-use model::violation::{Nearest, Violation};
 use model::{Estimator, Plan, legal_values};
 
 use crate::explorer::history::{History, Step};

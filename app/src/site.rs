@@ -4,7 +4,7 @@ pub mod chosen;
 pub(crate) mod parameters;
 
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 /// A module of the site, which takes pages over in the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,9 +33,9 @@ mod labels;
 
 use std::sync::Arc;
 
-use model::pair::PairTimeline;
 use model::schedule::{Task, Timeline};
-use model::timeline::{PlanTimeline, TaskDetail};
+use model::training::pair::PairTimeline;
+use model::training::timeline::{PlanTimeline, TaskDetail};
 
 pub use drawing::drawing;
 pub use figure::{Subject, TimelineFigure, frame, take_over, timeline};

@@ -5,10 +5,10 @@ use app::page::find::answer::{html, refused};
 use app::page::find::request::Request;
 use app::present::html::escaped;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
 use model::metric::MetricId;
-use model::{Plan, estimate, link};
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
+use model::training::estimate::Metrics;
+use model::{Plan, design::link, estimate};
 
 const AT_HAND: &str = "preset=pangu-ultra-moe-6k@2";
 

@@ -4,16 +4,16 @@ use app::charts;
 use app::insight::memory_view::{
     Module, Price, composition, freed_by, is_on, pareto, prices, toggled,
 };
-use model::choice::RecomputeModule;
+use model::answer::ledger::{Fate, Tensor};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::ledger::{Fate, Tensor};
-use model::preset::Preset;
-use model::units::Bytes;
+use model::ground::choice::RecomputeModule;
+use model::ground::units::Bytes;
 use model::{Content, Plan, estimate};
 use roxmltree::Document;
 
 fn design(query: &str) -> Design {
-    model::link::decode(query).expect("a link that decodes")
+    model::design::link::decode(query).expect("a link that decodes")
 }
 
 fn plan(design: &Design) -> Plan {

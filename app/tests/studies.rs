@@ -4,8 +4,8 @@ use app::insight::numbers::Numbers;
 use app::insight::recorded;
 use app::study::options::Options;
 use app::study::{Study, Width, answer};
-use model::preset::Preset;
-use model::{Plan, link};
+use model::catalogue::preset::Preset;
+use model::{Plan, design::link};
 use roxmltree::Document;
 
 const SKEWED: &str = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";

@@ -6,8 +6,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
 use model::serving::front::Front;
 use model::serving::{ServingPlan, infer};

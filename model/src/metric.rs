@@ -2,6 +2,7 @@
 
 mod address;
 mod table;
+pub(crate) mod breakdown;
 
 pub use address::{MetricAddress, MetricPart};
 pub(crate) use table::metrics;

@@ -28,6 +28,7 @@ pub(crate) mod random;
 #[cfg(feature = "text")]
 pub mod text;
 mod trace;
+pub mod pattern;
 
 pub use effect::{Effect, StepLoads};
 pub use generator::{Generator, Size};

@@ -5,7 +5,7 @@
 //! [`Timeline`]: when each task starts and ends, how long stages work, what they hold.
 //! [`Schedule::closed_form_seconds`] is the published formula for equal stages.
 
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 mod fault;
 mod form;
@@ -24,6 +24,8 @@ mod zero_bubble;
 mod closed_form;
 mod simulation;
 mod timeline;
+#[cfg(feature = "text")]
+pub mod trace;
 
 pub(crate) use closed_form::{Formula, StageTimes};
 pub use fault::Fault;

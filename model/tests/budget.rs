@@ -1,13 +1,13 @@
 //! Budgets: closed forms against a played run, laws, and what is published.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::budget::{
+use model::design::{Design, KnobId};
+use model::run::budget::{
     Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, judge, outcomes,
     published_failures, surface,
 };
-use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::solve::{Target, Wish};
+use model::search::solve::{Target, Wish};
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, solve};
 use proptest::prelude::*;
 

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::Axis;
+use model::answer::roofline::{Direction, Unit, roofline};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::roofline::{Direction, Unit, roofline};
+use model::ground::axis::Axis;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 
 fn design(preset: &str, settings: &[(&str, &str)]) -> Design {

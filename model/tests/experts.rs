@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::knob::Value;
 use model::serving::experts::{Experts, published, touched_experts};
 use model::serving::fits::fits;
 use model::serving::runs::beside;
@@ -143,7 +143,7 @@ fn broken_rules_of_kept_experts_come_with_the_nearest_legal_values() {
         of("pangu-pro-moe-72b", &[("experts_kept", "60"), ("accelerator", "h200-sxm-141gb")]);
     let broken = rules::violations(&moge);
     let groups = broken.iter().find(|it| it.rule == "kept_experts_fill_balanced_groups").unwrap();
-    let is_even = |it: &model::violation::Nearest| {
+    let is_even = |it: &model::design::violation::Nearest| {
         it.knob == KnobId::experts_kept
             && matches!(it.value, Value::Integer(kept) if kept.is_multiple_of(8))
     };

@@ -2,15 +2,15 @@
 //! whatever the question and on however many threads.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::calibration::PAIR_SPREAD;
+use model::catalogue::calibration::PAIR_SPREAD;
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId, KnobSet};
-use model::find::{
+use model::metric::MetricId;
+use model::rules::vocabulary::Vocabulary;
+use model::search::find::{
     Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, Recommendation,
     STRATEGY, Search, Target, advice, find, spare,
 };
-use model::framework::Vocabulary;
-use model::metric::MetricId;
-use model::preset::Preset;
 use model::{Estimator, Plan, estimate};
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Saved tensors, what frees them, and the set of recomputation and swapping that fits.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::choice::{Choice, RecomputeModule, SwapModule};
+use model::answer::ledger::{Fate, Tensor};
 use model::design::{Design, KnobId, PerStage};
-use model::ledger::{Fate, Tensor};
+use model::ground::choice::{Choice, RecomputeModule, SwapModule};
 use model::{Plan, estimate, ledger, make_it_fit};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";

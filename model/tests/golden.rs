@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use model::catalogue::preset::Preset;
 use model::metric::{MetricId, MetricValue};
-use model::preset::Preset;
 use model::{MODEL_VERSION, Plan, estimate};
 
 fn current() -> String {

@@ -1,10 +1,10 @@
 //! Key and value heads that are fewer than the ranks among which attention is shared out.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::{Axis, Collective};
+use model::answer::ledger::Tensor;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::ledger::Tensor;
+use model::ground::axis::{Axis, Collective};
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, ledger};
 
 fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {

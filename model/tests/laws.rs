@@ -1,12 +1,12 @@
 //! What must hold for every design, tried on random ones.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::answer::explain::{Breakdown, How};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::explain::{Breakdown, How};
-use model::knob::{Kind, Value};
+use model::ground::knob::{Kind, Value};
 use model::metric::{MetricId, MetricValue};
-use model::preset::Preset;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, explain, legal_values};
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ fn legal_design() -> impl Strategy<Value = Design> {
 
 /// Do forwards run beside backwards, so that list scheduling orders their operators?
 fn runs_pairs(design: &Design) -> bool {
-    use model::choice::Method;
+    use model::ground::choice::Method;
     let schedule = &design.schedule;
     schedule.overlap_moe_expert_parallel_comm
         || matches!(
@@ -142,7 +142,7 @@ proptest! {
         prop_assert!(metrics.mfu > 0.0 && metrics.hfu > 0.0);
         let convention = design.training.attention_flops;
         // Of Mamba-2's scan the convention counts 7 D n, whatever its kernels run.
-        let counts_what_runs = convention == model::choice::AttentionFlops::Causal
+        let counts_what_runs = convention == model::ground::choice::AttentionFlops::Causal
             && design.training.moe_expert_capacity_factor.is_none()
             && design.transformer.hybrid_layer_pattern.is_none();
         prop_assert!(!counts_what_runs || metrics.hfu >= metrics.mfu * (1.0 - 1e-9));
@@ -157,7 +157,7 @@ proptest! {
         let sum: f64 = estimate.step.parts().map(|(_, time)| time.get()).sum();
         prop_assert_eq!(sum.to_bits(), estimate.metrics.step_time.get().to_bits());
         for (part, time) in estimate.step.parts() {
-            let may_be_negative = part == model::estimate::StepPart::Kernels;
+            let may_be_negative = part == model::training::estimate::StepPart::Kernels;
             prop_assert!(may_be_negative || time.get() >= -1e-9, "{:?} {:?}", part, time);
         }
     }
@@ -176,8 +176,8 @@ proptest! {
         depth in any::<prop::sample::Index>(),
     ) {
         let mut design = with(&design, "data_parallel_sharding_strategy", strategy);
-        design.schedule.method = model::choice::Method::Interleaved;
-        design.schedule.timing = model::choice::Timing::Simulated;
+        design.schedule.method = model::ground::choice::Method::Interleaved;
+        design.schedule.timing = model::ground::choice::Timing::Simulated;
         // Chunks with MTP each have tables of their own, which are counted once for a stage.
         design.transformer.mtp_num_layers = 0;
         let vpp = KnobId::find("vpp").unwrap();
@@ -222,7 +222,7 @@ proptest! {
         }
         if let Ok(plan) = Plan::new(&whole) {
             let estimate = estimate(&plan);
-            let both_ways = whole.schedule.method == model::choice::Method::DualPipe;
+            let both_ways = whole.schedule.method == model::ground::choice::Method::DualPipe;
             let directions = if both_ways { 2 } else { 1 };
             let held = estimate.stages.iter().map(|stage| stage.params).sum::<u128>() / directions;
             let all = plan.params_total() + plan.params_mtp();

@@ -1,8 +1,8 @@
 //! What a pipeline layout may say, and the layouts that balance stages.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
 use model::{Plan, Proposal, StageLoad, estimate};
 use model::{layout_loads, layout_overflow, layout_proposal, layout_proposals, legal_values};
 use proptest::prelude::*;

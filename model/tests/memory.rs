@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
+use model::training::estimate::Estimate;
 use model::{MemoryState, Plan, estimate, verdict};
 
 /// A node of B200 with 4,096 tokens in a sequence.

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use model::design::{Design, KnobId};
-use model::knob::Kind;
+use model::ground::knob::Kind;
 use model::metric::{MetricId, MetricValue};
 use model::rules::rules;
 use model::{Estimator, Plan, estimate};

@@ -2,8 +2,8 @@
 #![cfg(feature = "text")]
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::pattern::text::{read, write};
-use model::pattern::{
+use model::routing::pattern::text::{read, write};
+use model::routing::pattern::{
     Collector, Coverage, Generator, Goal, Keep, Loading, Patterns, Set, Store, Switches, coverage,
     depth, overlap, together,
 };

@@ -72,11 +72,11 @@ mod schedules;
 #[path = "peers/simumax.rs"]
 mod simumax;
 
-use model::axis::{Axis, Collective};
-use model::choice::RecomputeGranularity;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
+use model::ground::axis::{Axis, Collective};
+use model::ground::choice::RecomputeGranularity;
 use model::metric::MetricId;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, explain};
 use serde_json::Value;
 

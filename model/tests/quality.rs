@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::Plan;
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, Memory, Parallel, Schedule};
-use model::file::{Tree, json};
-use model::quality::{
+use model::run::quality::{
     Comparison, Flag, Refusal, Shape, batch_advice, compare, effective_tokens, laws, leverage,
 };
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Presets of serving: each opens, serves, and gives what its source published as far as said.
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
-use model::link;
-use model::preset::{Preset, PresetKind};
+use model::design::link;
 use model::serving::{ServingMetric as Metric, ServingPlan, infer};
 
 fn plan(preset: &Preset) -> ServingPlan {

@@ -1,11 +1,11 @@
 //! What must hold for every design that serves, and what is published.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::choice::Choice;
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::knob::{Kind, Section, Value};
+use model::ground::choice::Choice;
+use model::ground::knob::{Kind, Section, Value};
 use model::legal_values;
-use model::preset::Preset;
 use model::serving::front::Front;
 use model::serving::{
     Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_rate, rules,
@@ -362,21 +362,25 @@ fn any_design() -> impl Strategy<Value = Design> {
         (powers(5), powers(4), powers(2), powers(7)),
         (powers(6), any::<bool>(), 0_u64..4),
         (1_u64..40_000, 1_u64..8_000, proptest::option::of(1_u64..4_000)),
-        (0..model::choice::WeightDtype::ALL.len(), 0..model::choice::Engine::ALL.len()),
-        0..model::accelerator::AcceleratorId::ALL.len(),
+        (
+            0..model::ground::choice::WeightDtype::ALL.len(),
+            0..model::ground::choice::Engine::ALL.len(),
+        ),
+        0..model::catalogue::accelerator::AcceleratorId::ALL.len(),
     )
         .prop_map(
             |(preset, (tp, dp, pp, ep), (replicas, overlap, drafts), load, kinds, part)| {
                 let mut design = presets()[preset].design();
                 let (input, output, concurrency) = load;
-                design.cluster.accelerator = model::accelerator::AcceleratorId::ALL[part];
+                design.cluster.accelerator =
+                    model::catalogue::accelerator::AcceleratorId::ALL[part];
                 design.cluster.num_devices = tp * dp * pp * replicas.min(4);
                 let serving = &mut design.serving;
                 (serving.tensor_parallel_size, serving.data_parallel_size) = (tp, dp);
                 serving.pipeline_parallel_size = pp;
                 serving.moe_expert_parallel_size = ep.min(tp * dp);
-                serving.weight_dtype = model::choice::WeightDtype::ALL[kinds.0];
-                serving.engine = model::choice::Engine::ALL[kinds.1];
+                serving.weight_dtype = model::ground::choice::WeightDtype::ALL[kinds.0];
+                serving.engine = model::ground::choice::Engine::ALL[kinds.1];
                 serving.two_batch_overlap = overlap;
                 serving.num_speculative_tokens = drafts;
                 (serving.input_length, serving.output_length) = (input, output);

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use model::calibration::ASCEND;
-use model::choice::{Choice, Framework, Software};
+use model::catalogue::calibration::ASCEND;
+use model::catalogue::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
+use model::design::software;
 use model::design::{Design, KnobId};
-use model::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
-use model::software;
+use model::ground::choice::{Choice, Framework, Software};
 use model::{Plan, estimate};
 
 /// The entries of a state in the order of its fields, as `[least, value, most]`.
@@ -157,7 +157,7 @@ fn data_imbalance_lengthens_attention_alone() {
     assert!(less - step(&no_attention) < uneven - even);
 }
 
-fn metrics(preset: &str) -> model::estimate::Metrics {
+fn metrics(preset: &str) -> model::training::estimate::Metrics {
     estimate(&Plan::new(&Design::from_preset(preset).unwrap()).unwrap()).metrics
 }
 

@@ -1,10 +1,10 @@
 //! Adapters of low rank and frozen parts, against hand calculations and published conventions.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use model::axis::Axis;
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
+use model::ground::axis::Axis;
 use model::metric::MetricId;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate, explain};
 
 fn design(preset: &str, settings: &[(&str, &str)]) -> Design {

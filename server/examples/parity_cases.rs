@@ -13,10 +13,10 @@ use std::process::ExitCode;
 
 use app::insight::parity::estimate_numbers;
 use app::page::find::run::Finder;
+use model::catalogue::preset::Preset;
+use model::design::file::{Extent, json};
 use model::design::{Design, KnobId};
-use model::file::{Extent, json};
-use model::preset::Preset;
-use model::{Plan, legal_values, link};
+use model::{Plan, design::link, legal_values};
 
 const DESIGNS: usize = 200;
 const MAX_WALKS: u64 = 20_000;

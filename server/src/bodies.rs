@@ -1,7 +1,7 @@
 //! Bodies of requests: types whose fields are the keys that are read, and their schemas.
 
-use model::file::Tree;
-use model::find::{Goal, Question};
+use model::design::file::Tree;
+use model::search::find::{Goal, Question};
 use reports::typed::{DesignFile, May};
 use schemars::JsonSchema;
 

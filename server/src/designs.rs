@@ -19,7 +19,7 @@ pub(crate) use result::{Change, changes, result};
 pub(crate) use stored::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, StoredDesign, StoringOutcome, Words};
 
 use model::design::Design;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
 use crate::calendar;
 use crate::owner::Owner;

@@ -11,9 +11,9 @@ use app::present::name;
 use app::present::provenance::Provenance;
 use interchange::{Launcher, Target, export_for};
 use model::design::Design;
-use model::file::{self, Extent, json};
+use model::design::file::{self, Extent, json};
 use model::serving::ServingPlan;
-use model::{MODEL_VERSION, Plan, link};
+use model::{MODEL_VERSION, Plan, design::link};
 
 use crate::{calendar, designs, report};
 

@@ -8,9 +8,9 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use model::file::Tree;
-use model::find::{Answer, Phase, Progress, Query, Search};
-use model::violation::Violation;
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::search::find::{Answer, Phase, Progress, Query, Search};
 use reports::Cores;
 use reports::typed::{Flat, Real, Said};
 
@@ -71,7 +71,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::find::{OneThread, find};
+    use model::search::find::{OneThread, find};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use app::page::serving::measured::{Measured, Point};
 use model::design::Design;
-use model::link;
+use model::design::link;
 use validation::serving::points;
 
 /// Largest factor by which prompts and answers of loads that are shown are longer or shorter.

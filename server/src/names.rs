@@ -1,7 +1,7 @@
 //! Short names of knobs, whose meaning depends on what a design is to do.
 
 use model::design::KnobId;
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use model::serving;
 
 /// Set of short names that is taken.

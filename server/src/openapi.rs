@@ -8,10 +8,10 @@ mod schemas;
 
 use std::sync::OnceLock;
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::file::{PROVENANCE, Tree, json};
-use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
-use model::preset::Preset;
+use model::design::file::{PROVENANCE, Tree, json};
+use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
 
 use crate::receiving::BODY_LIMIT_BYTES;
 use crate::report::MAX_DESIGNS;
@@ -60,7 +60,7 @@ fn below<'a>(tree: &'a mut Tree, path: &[&str]) -> Option<&'a mut Vec<(String, T
 /// A design file.
 fn design() -> Tree {
     let mut properties = vec![
-        ("schema".to_owned(), Tree::map([("const", Tree::Unsigned(model::file::SCHEMA))])),
+        ("schema".to_owned(), Tree::map([("const", Tree::Unsigned(model::design::file::SCHEMA))])),
         ("preset".to_owned(), Tree::map([("$ref", "#/components/schemas/PresetId".into())])),
     ];
     let passed_over = Tree::map([("description", "Where it comes from; passed over.".into())]);

@@ -5,10 +5,10 @@ use std::fmt;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
-use model::file::json;
-use model::knob::KnobError;
+use model::design::file::json;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
 use model::routing::text::TextError;
-use model::violation::Violation;
 use reports::typed::Said;
 
 /// An answer that says what went wrong.

@@ -11,7 +11,7 @@ use std::{fmt, fs, io};
 
 use app::document::{ModuleFiles, SiteFiles};
 use axum::body::Bytes;
-use model::file::json;
+use model::design::file::json;
 
 /// The file that names the hashed ones.
 const NAMES: &str = "site.json";

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use model::budget::BudgetMetric;
 use model::design::KnobId;
-use model::find;
 use model::metric::MetricId;
-use model::solve::{Solution, Target, Tried, Wish};
-use model::{MODEL_VERSION, Plan, link};
+use model::run::budget::BudgetMetric;
+use model::search::find;
+use model::search::solve::{Solution, Target, Tried, Wish};
+use model::{MODEL_VERSION, Plan, design::link};
 use schemars::JsonSchema;
 
 /// Question: the knob to move and the target, as in `micro_batch_size=fits`, `tp=mfu>=0.3`,

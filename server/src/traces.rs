@@ -10,7 +10,7 @@ pub(crate) use store::{Store, StoreError, is_stored};
 use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
-use model::pattern::{self, Patterns};
+use model::routing::pattern::{self, Patterns};
 use model::routing::text::{self, TextError};
 use model::routing::{Trace, measure};
 use reports::typed::Real;

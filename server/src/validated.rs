@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use app::page::trust::Served;
 use app::page::trust::still::Still;
 use app::present::provenance::{self, Provenance};
-use model::file::Tree;
+use model::design::file::Tree;
 use serde_json::Value;
 use validation::report::serving::ServingValidation;
 use validation::report::{Row, Validation};

@@ -1,8 +1,8 @@
 //! The bubble over the number of micro-batches: by the published formula and with real stages.
 
 use model::design::KnobId;
-use model::estimate::Estimate;
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate as predict};
 use plotters_backend::text_anchor::HPos;
 

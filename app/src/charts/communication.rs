@@ -1,8 +1,8 @@
 //! What a device sends in a step: a bar for each axis, collective and link, its exposed share
 //! hatched.
 
-use model::axis::{Axis as ParallelAxis, Collective, LinkLevel};
-use model::estimate::{Communication, Estimate};
+use model::ground::axis::{Axis as ParallelAxis, Collective, LinkLevel};
+use model::training::estimate::{Communication, Estimate};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};

@@ -4,7 +4,7 @@ mod axes;
 mod memory;
 mod step;
 
-use model::estimate::Estimate;
+use model::training::estimate::Estimate;
 
 use crate::draw::canvas::{Fill, Mark};
 use crate::draw::ink::Ink;

@@ -6,7 +6,7 @@
 //! line says it over both.
 
 use model::Plan;
-use model::estimate::{Estimate, StepPart};
+use model::training::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};
@@ -211,9 +211,9 @@ fn label(columns: &[Column], note: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::KnobId;
     use model::estimate;
-    use model::preset::Preset;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::estimate::{Estimate, StageEstimate, StageMemory};
+use model::training::estimate::{Estimate, StageEstimate, StageMemory};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};

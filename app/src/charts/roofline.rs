@@ -1,8 +1,8 @@
 //! Operators and exchanges under their roofs: operations a second over operations a byte, both
 //! axes logarithmic.
 
-use model::axis::LinkLevel;
-use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
+use model::answer::roofline::{ExchangePoint, Operator, Roofline, Unit};
+use model::ground::axis::LinkLevel;
 
 use super::compared::Compared;
 use crate::draw::axis::{Axis, Tick};

@@ -1,7 +1,7 @@
 //! Where a step's time goes: a waterfall from the ideal to the whole step.
 
-use model::estimate::{Estimate, StepPart};
-use model::units::Seconds;
+use model::ground::units::Seconds;
+use model::training::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};

@@ -1,6 +1,6 @@
 //! What fills the fullest stage: a treemap, its areas in proportion to bytes.
 
-use model::ledger::{SavedTensor, Tensor};
+use model::answer::ledger::{SavedTensor, Tensor};
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 

@@ -7,7 +7,7 @@ use leptos::either::EitherOf11;
 use leptos::either::{Either, EitherOf4};
 #[cfg(feature = "ssr")]
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 
 #[cfg(feature = "ssr")]
 use super::RawQuery;

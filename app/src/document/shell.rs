@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
-use model::{MODEL_VERSION, Plan, estimate, link};
+use model::{MODEL_VERSION, Plan, design::link, estimate};
 
 use super::body::App;
 use crate::document::{self, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::knob::Value;
 
 use super::Explorer;
 use crate::explorer::history::History;
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_drag_that_is_given_up_leaves_nothing() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         let owner = Owner::new();
         owner.with(|| {
             let explorer = Explorer::new(design);

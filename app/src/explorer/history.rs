@@ -190,7 +190,7 @@ fn in_words(label: &str, from: &Design, to: &Design) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     use super::*;
 
@@ -205,7 +205,7 @@ mod tests {
 
     impl Fixture {
         fn new() -> Self {
-            let design = Design::from_preset(model::preset::Preset::DEFAULT_ID);
+            let design = Design::from_preset(model::catalogue::preset::Preset::DEFAULT_ID);
             Self { design: design.expect("the default preset"), history: History::default() }
         }
 

@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
-use model::{Plan, estimate, legal_values, link};
+use model::{Plan, design::link, estimate, legal_values};
 
 use crate::present::name;
 

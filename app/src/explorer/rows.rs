@@ -4,9 +4,9 @@
 //! and for everything that follows them: that takes longer than the estimate.
 
 use leptos::prelude::*;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::Value;
-use model::violation::Violation;
+use model::ground::knob::Value;
 
 /// Signals that the row of a knob follows.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! How balanced the pipeline's stages are, and the layout that would balance them better.
 
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, Metrics};
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::training::estimate::{Estimate, Metrics};
 use model::{Plan, Proposal, estimate, layout_overflow, layout_proposals};
 
 use crate::insight::memory_state;
@@ -117,12 +117,12 @@ impl Balance {
 
 #[cfg(test)]
 mod tests {
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
 
     use super::*;
 
     fn balance_of(query: &str) -> Option<Balance> {
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let plan = Plan::new(&design).expect("a legal design");
         balance(&plan, &estimate(&plan))
     }

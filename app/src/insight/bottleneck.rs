@@ -1,9 +1,9 @@
 //! What bounds a design, in plain words: the largest losses of a step and the fullest stage.
 
 use model::Plan;
-use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
-use model::sorting::sort_short;
-use model::units::{Bytes, Seconds};
+use model::ground::sorting::sort_short;
+use model::ground::units::{Bytes, Seconds};
+use model::training::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
 
 use crate::insight::memory_view::moment;
 use crate::insight::utilisation::Utilisation;
@@ -133,9 +133,9 @@ const fn name(part: StepPart) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::Design;
     use model::estimate;
-    use model::preset::Preset;
 
     use super::*;
 

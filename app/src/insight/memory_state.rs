@@ -1,9 +1,9 @@
 //! Words on how sure it is that a design fits: the same texts, classes and bounds wherever memory
 //! is judged.
 
-use model::estimate::{Estimate, Metrics};
-use model::units::Bytes;
-use model::verdict::{Place, Tightest, tightest};
+use model::ground::units::Bytes;
+use model::search::verdict::{Place, Tightest, tightest};
+use model::training::estimate::{Estimate, Metrics};
 use model::{MemoryState, Plan};
 
 use crate::insight::numbers::Numbers;

@@ -1,11 +1,11 @@
 //! What fills the fullest stage, tensor by tensor, and what freeing each module brings and costs.
 
-use model::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
+use model::answer::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
 use model::design::Design;
-use model::estimate::{Estimate, Metrics, StageEstimate};
-use model::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
+use model::ground::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
+use model::ground::units::Bytes;
 use model::schedule::Task;
-use model::units::Bytes;
+use model::training::estimate::{Estimate, Metrics, StageEstimate};
 use model::{Content, Filling, Plan, contents, estimate, ledger};
 
 use crate::insight::bottleneck::fullest_stage;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use model::estimate::Metrics;
 use model::metric::{Better, MetricId, MetricValue};
+use model::training::estimate::Metrics;
 
 use crate::present::format;
 

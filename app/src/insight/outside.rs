@@ -1,11 +1,11 @@
 //! What makes a step faster outside of the strategy: newer software, kernels that are off, a
 //! narrower number format. A search of layouts leaves all of them as they are.
 
-use model::choice::{Choice, Precision, Software};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::find::STRATEGY;
-use model::knob::Value;
+use model::ground::choice::{Choice, Precision, Software};
+use model::ground::knob::Value;
+use model::search::find::STRATEGY;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 
 use crate::insight::numbers::Numbers;
@@ -96,8 +96,8 @@ fn fused(design: &Design) -> Vec<(KnobId, Value)> {
     if design.kernel.launch_blocking {
         changes.push((KnobId::launch_blocking, Value::Flag(false)));
     }
-    let graphs = model::choice::CudaGraph::TransformerEngine;
-    if design.kernel.cuda_graph_impl == model::choice::CudaGraph::None {
+    let graphs = model::ground::choice::CudaGraph::TransformerEngine;
+    if design.kernel.cuda_graph_impl == model::ground::choice::CudaGraph::None {
         changes.push((KnobId::cuda_graph_impl, Value::Text(graphs.name().into())));
     }
     changes

@@ -1,9 +1,9 @@
 //! Every number of an estimate in a fixed order, so that the browser's bits can be compared with
 //! the server's.
 
-use model::estimate::Estimate;
-use model::link;
+use model::design::link;
 use model::metric::MetricId;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate};
 
 use crate::present::format::number;

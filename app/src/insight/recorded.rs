@@ -2,8 +2,8 @@
 //! holds what it does to a design.
 
 use model::Plan;
-use model::choice::Balance;
 use model::design::Design;
+use model::ground::choice::Balance;
 use model::routing::{Effect, StepLoads};
 
 /// State of the trace that a visitor opened.
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn only_a_design_whose_trace_alone_is_missing_lacks_it() {
-        let lacking = |query| lacking(&model::link::decode(query).expect("a link that decodes"));
+        let lacking =
+            |query| lacking(&model::design::link::decode(query).expect("a link that decodes"));
         assert_eq!(lacking(""), None);
         let hash = "0123456789abcdef".repeat(4);
         let traced = format!("routing.balance=trace&routing.trace={hash}");

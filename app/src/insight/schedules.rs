@@ -1,11 +1,11 @@
 //! One design under every schedule: what each would cost, or why it can't run.
 
-use model::choice::{Choice, Method};
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::framework::Vocabulary;
-use model::knob::Value;
-use model::violation::{Nearest, Violation};
+use model::ground::choice::{Choice, Method};
+use model::ground::knob::Value;
+use model::rules::vocabulary::Vocabulary;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 
 /// Switches that some schedules have no use for: they are turned off where a rule says so.
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn design(query: &str) -> Design {
-        model::link::decode(query).expect("a link that decodes")
+        model::design::link::decode(query).expect("a link that decodes")
     }
 
     fn row_of(comparison: &Comparison, method: Method) -> &Row {

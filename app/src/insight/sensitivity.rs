@@ -2,8 +2,8 @@
 //! that is estimated.
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, Role, Section, Value};
+use model::ground::knob::{Kind, Role, Section, Value};
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values, steps};
 
 use crate::present::choices::choices;
@@ -161,7 +161,7 @@ pub(crate) fn rounded(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::knob::Grain;
+    use model::ground::knob::Grain;
 
     use super::*;
     use crate::insight::numbers::Numbers;

@@ -3,10 +3,10 @@
 pub mod space;
 pub mod toml_text;
 
-use model::choice::{Choice, RecomputeGranularity};
+use model::design::file::{self, Extent, Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree, json};
-use model::knob::Value;
+use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::knob::Value;
 
 use crate::insight::spec::space::entries;
 use crate::present::name;

@@ -1,12 +1,12 @@
 //! The same design on other accelerators, and whether the best strategy is the same there.
 
-use model::accelerator::AcceleratorId;
-use model::choice::{Balance, Choice, Software};
+use model::catalogue::accelerator::AcceleratorId;
+use model::design::violation::Nearest;
 use model::design::{Design, KnobId, KnobSet};
-use model::estimate::{Estimate, Metrics};
-use model::knob::{Role, Value};
-use model::violation::Nearest;
-use model::{Estimator, Plan, estimate, solve};
+use model::ground::choice::{Balance, Choice, Software};
+use model::ground::knob::{Role, Value};
+use model::training::estimate::{Estimate, Metrics};
+use model::{Estimator, Plan, estimate};
 
 use crate::insight::sensitivity::next_values;
 use crate::present::choices::choices;
@@ -148,7 +148,7 @@ fn equal_peak(own: &Design, moved: &Design) -> Option<u64> {
     let wanted = own.cluster.num_devices as f64 * model::peak_flops(own)?.get()
         / model::peak_flops(moved)?.get();
     let off = |count: u64| (count as f64 / wanted).ln().abs();
-    let counts = solve::values(moved, KnobId::num_devices);
+    let counts = model::search::solve::values(moved, KnobId::num_devices);
     let counts = counts
         .into_iter()
         .filter_map(|value| if let Value::Integer(count) = value { Some(count) } else { None });

@@ -5,9 +5,9 @@
 //! same. Both are shown, so that no share of a peak is above what its kernels can reach.
 
 use model::Plan;
-use model::choice::Precision;
-use model::estimate::Metrics;
-use model::units::FlopsPerSecond;
+use model::ground::choice::Precision;
+use model::ground::units::FlopsPerSecond;
+use model::training::estimate::Metrics;
 
 use crate::present::format;
 
@@ -110,7 +110,7 @@ mod tests {
 
     fn of(preset: &str, knobs: &str) -> (Utilisation, f64) {
         let query = format!("v=1&preset={preset}{knobs}");
-        let design: Design = model::link::decode(&query).expect("a design");
+        let design: Design = model::design::link::decode(&query).expect("a design");
         let plan = Plan::new(&design).expect("a legal design");
         let metrics = estimate(&plan).metrics;
         (Utilisation::of(&plan, &metrics), metrics.mfu)

@@ -14,10 +14,10 @@ mod page;
 mod quality;
 mod state;
 
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
+use model::design::link;
+use model::ground::knob::KnobError;
 
 use crate::site::Page;
 use crate::site::parameters::{put, unescape};

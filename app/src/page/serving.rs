@@ -13,9 +13,9 @@ pub mod measured;
 mod page;
 mod state;
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
-use model::link;
-use model::preset::{Preset, PresetKind};
+use model::design::link;
 
 use crate::site::Page;
 
@@ -37,7 +37,7 @@ const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_
 ///
 /// # Errors
 /// What is wrong with the query.
-pub fn design(raw: &str) -> Result<Design, Vec<model::knob::KnobError>> {
+pub fn design(raw: &str) -> Result<Design, Vec<model::ground::knob::KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
     let said = said.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");

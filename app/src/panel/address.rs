@@ -11,7 +11,7 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
-use model::link;
+use model::design::link;
 use web_sys::js_sys::Math;
 use web_sys::{History, ScrollRestoration};
 

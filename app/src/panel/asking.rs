@@ -6,9 +6,9 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use maud::html;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::knob::{Kind, KnobError, Value};
-use model::violation::{Nearest, Violation};
+use model::ground::knob::{Kind, KnobError, Value};
 
 use crate::browser::takes_over;
 use crate::present::name;

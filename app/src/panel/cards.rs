@@ -3,12 +3,12 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::MemoryState;
-use model::choice::{AttentionFlops, Timing};
-use model::estimate::Metrics;
-use model::link;
-use model::margin::likely_peaks;
+use model::design::link;
+use model::ground::choice::{AttentionFlops, Timing};
+use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricValue};
-use model::units::Bytes;
+use model::training::estimate::Metrics;
+use model::training::memory_headroom::likely_peaks;
 
 use crate::explorer::{Explorer, Topic};
 use crate::insight::better::is_better;

@@ -4,11 +4,11 @@
 pub mod options;
 
 use leptos::prelude::*;
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::preset::PresetKind;
 use model::design::Design;
-use model::link;
-use model::preset::PresetKind;
+use model::design::link;
+use model::ground::choice::Choice;
 
 use crate::explorer::Explorer;
 use crate::present::amount;

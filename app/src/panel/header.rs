@@ -3,7 +3,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::{MemoryState, link};
+use model::{MemoryState, design::link};
 
 use super::steps;
 use crate::explorer::{Explorer, Shown};

@@ -1,8 +1,8 @@
 //! The headline: what the design is and what comes of it, in words.
 
 use leptos::prelude::*;
-use model::choice::Choice;
 use model::design::Design;
+use model::ground::choice::Choice;
 use model::metric::MetricId;
 
 use crate::explorer::Explorer;

@@ -3,8 +3,8 @@
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::knob::{Kind, KnobError, Section, Value};
-use model::violation::Nearest;
+use model::design::violation::Nearest;
+use model::ground::knob::{Kind, KnobError, Section, Value};
 
 use super::knob_note;
 use super::studies;

@@ -1,9 +1,9 @@
 //! What a knob's value comes to, in a line below it.
 
 use model::Plan;
-use model::choice::Choice;
 use model::design::KnobId;
-use model::units::Bytes;
+use model::ground::choice::Choice;
+use model::ground::units::Bytes;
 
 use crate::present::format;
 
@@ -87,8 +87,8 @@ pub fn unset(id: KnobId, plan: &Plan) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::Design;
-    use model::preset::Preset;
 
     use super::*;
 

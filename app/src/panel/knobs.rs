@@ -8,7 +8,7 @@ use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::knob::Section;
+use model::ground::knob::Section;
 
 use super::knob::knob;
 use super::presets::presets;

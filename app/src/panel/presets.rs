@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use maud::html;
-use model::preset::{Preset, PresetKind};
+use model::catalogue::preset::{Preset, PresetKind};
 
 use crate::explorer::Explorer;
 use crate::present::format;

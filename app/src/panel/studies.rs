@@ -6,7 +6,7 @@ use leptos::ev::{Event, MouseEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use model::link;
+use model::design::link;
 use web_sys::js_sys::Reflect;
 use web_sys::{Element, HtmlSelectElement};
 

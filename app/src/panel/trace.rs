@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use model::choice::Balance;
+use model::ground::choice::Balance;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Reflect, Uint8Array};
 use web_sys::{File, RequestInit, Response};
@@ -130,7 +130,7 @@ pub fn hear(explorer: Explorer, done: Done) {
         }
         Done::Read(Err(errors)) => drop(explorer.recorded.try_set(Recorded::Refused(errors))),
         Done::Effect(query, Some(numbers)) => {
-            if let Ok(design) = model::link::decode(&query) {
+            if let Ok(design) = model::design::link::decode(&query) {
                 explorer.take_loads(&design, &numbers);
             }
         }
@@ -156,7 +156,7 @@ fn fetch_when_missing(explorer: Explorer) {
         match explorer.recorded.get() {
             Recorded::AtHand(hash) if named.as_ref().is_none_or(|named| *named == hash) => {
                 if let Some(client) = StudyClient::current() {
-                    client.send(Errand::Effect(model::link::encode(&design)));
+                    client.send(Errand::Effect(model::design::link::encode(&design)));
                 }
             }
             Recorded::None => {

@@ -7,7 +7,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use maud::html;
-use model::link;
+use model::design::link;
 use web_sys::{HtmlElement, HtmlInputElement};
 
 use crate::browser::download::closest;

@@ -2,7 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::violation::{Nearest, Violation};
+use model::design::violation::{Nearest, Violation};
 
 use crate::explorer::{Explorer, Shown};
 use crate::insight::bottleneck::{Bottleneck, bottleneck};

@@ -2,7 +2,7 @@
 
 use maud::html;
 use model::design::KnobId;
-use model::knob::{Kind, MAX_NAME};
+use model::ground::knob::{Kind, MAX_NAME};
 
 use crate::present::format;
 use crate::present::html::source;

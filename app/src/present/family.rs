@@ -61,8 +61,8 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use model::accelerator::AcceleratorId;
-    use model::choice::Choice;
+    use model::catalogue::accelerator::AcceleratorId;
+    use model::ground::choice::Choice;
 
     use super::*;
 

@@ -7,13 +7,13 @@ mod unit;
 use std::fmt;
 
 use model::Breakdown;
+use model::answer::measure::Measure;
 use model::design::KnobId;
-use model::knob::Value;
-use model::measure::Measure;
+use model::ground::knob::Value;
+use model::ground::sorting::sort_short;
+use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId, MetricValue};
 use model::serving::ServingMetric;
-use model::sorting::sort_short;
-use model::units::{Bytes, Seconds};
 
 pub use unit::{MemoryUnit, PerUnit};
 

@@ -3,10 +3,10 @@
 //! A preset that nothing was changed of has its own title. Any other design is named by what it is:
 //! the model, the cluster, how it is cut. The preset is then only what it is based on.
 
-use model::accelerator::AcceleratorId;
-use model::choice::{Choice, Method};
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::choice::{Choice, Method};
+use model::ground::knob::Value;
 
 use crate::present::format::{self, short_label};
 
@@ -250,9 +250,9 @@ pub fn line(design: &Design) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::knob::Kind;
-    use model::link;
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
+    use model::design::link;
+    use model::ground::knob::Kind;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use maud::html;
 use model::MODEL_VERSION;
-use model::file::{PROVENANCE, Tree};
+use model::design::file::{PROVENANCE, Tree};
 use reports::typed::Said;
 
 /// Provenance of an export.
@@ -142,7 +142,7 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::file::json;
+    use model::design::file::json;
 
     use super::*;
 

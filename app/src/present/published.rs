@@ -1,7 +1,7 @@
 //! Figures that a preset's own source reports, to be read beside ours.
 
-use model::estimate::Metrics;
 use model::metric::{MetricId, MetricValue};
+use model::training::estimate::Metrics;
 
 use crate::present::format::{self, Quantity};
 
@@ -57,7 +57,7 @@ impl Published {
 
 #[cfg(test)]
 mod tests {
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
 
     use super::*;
 

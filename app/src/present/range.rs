@@ -1,11 +1,11 @@
 //! Expected error of a number, as the text beside it.
 
-use model::anchor::{self, Nearest};
-use model::calibration::ModelKind;
+use model::catalogue::calibration::ModelKind;
 use model::design::Design;
-use model::estimate::Metrics;
 use model::metric::{Basis, MetricId, MetricValue};
-use model::range::MIN_SOURCES;
+use model::training::anchor::{self, Nearest};
+use model::training::estimate::Metrics;
+use model::training::range::MIN_SOURCES;
 use model::{Plan, Range};
 
 use crate::present::{format, name};
@@ -182,7 +182,7 @@ pub fn nearest(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::calibration::{MEMORY_SPREAD, Spread};
+    use model::catalogue::calibration::{MEMORY_SPREAD, Spread};
 
     use super::*;
 
@@ -198,8 +198,8 @@ mod tests {
     };
 
     fn metrics() -> Metrics {
-        let plan =
-            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
+        let plan = Plan::new(&model::design::link::decode("").expect("the default"))
+            .expect("a legal preset");
         Metrics { mfu: 0.3, ..model::estimate(&plan).metrics }
     }
 
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn every_metric_says_something() {
-        let plan =
-            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
+        let plan = Plan::new(&model::design::link::decode("").expect("the default"))
+            .expect("a legal preset");
         let metrics = metrics();
         for metric in MetricId::ALL {
             let expected = expected(&plan, *metric);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_published_run_is_nearest_to_its_preset_and_stays_when_a_knob_moves() {
         for query in ["", "preset=pangu-ultra-moe-6k@2&num_devices=4096&gbs=4096"] {
-            let design = model::link::decode(query).expect("a link");
+            let design = model::design::link::decode(query).expect("a link");
             let found = nearest(&Plan::new(&design).expect("legal")).expect("a measured run");
             assert!(found.starts_with("Pangu Ultra MoE"), "{found}");
         }

@@ -1,7 +1,7 @@
 //! Numbers of a run's budget in their units.
 
-use model::budget::BudgetMetric;
-use model::units::Bytes;
+use model::ground::units::Bytes;
+use model::run::budget::BudgetMetric;
 
 use crate::present::format;
 

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use model::design::{Design, KnobId};
-use model::find::{self as search, Loss};
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::search::find::{self as search, Loss};
+use model::search::verdict::{Change, Place, Verdict};
 use model::verdict;
-use model::verdict::{Change, Place, Verdict};
 
 use crate::charts;
 use crate::insight::memory_view::moment;
@@ -239,7 +239,7 @@ fn excess(verdict: &Verdict) -> String {
     text
 }
 
-fn effect(mfu: f64, verdict: &Verdict, peak: model::units::Bytes) -> String {
+fn effect(mfu: f64, verdict: &Verdict, peak: model::ground::units::Bytes) -> String {
     let points = format::signed((mfu - verdict.mfu) * 100.0, 1);
     format!("MFU {points} pt, {}", format::memory(peak))
 }
@@ -255,7 +255,7 @@ fn changing(design: &Design, verdict: &Verdict, change: &Change) -> Markup {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::{Plan, link};
+    use model::{Plan, design::link};
 
     use super::*;
 
@@ -279,7 +279,7 @@ mod tests {
         for design in all {
             let metrics = model::estimate(&Plan::new(&design).expect("legal")).metrics;
             assert!(metrics.fits);
-            let speed = |it: &model::estimate::Metrics| it.tokens_per_second;
+            let speed = |it: &model::training::estimate::Metrics| it.tokens_per_second;
             assert!(speed(&metrics) > speed(&numbers.estimate.metrics));
         }
     }

@@ -4,11 +4,11 @@ use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use model::choice::Balance;
-use model::loads::{Cadence, Replay, Report, cadences};
+use model::answer::loads::{Cadence, Replay, Report, cadences};
+use model::ground::choice::Balance;
 use model::routing::packed::{self, PackedFault};
 use model::routing::{Effect, text};
-use model::{Plan, link};
+use model::{Plan, design::link};
 
 use super::options::Options;
 use super::pins::{self, Pin};

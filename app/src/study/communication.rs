@@ -1,8 +1,8 @@
 //! What a device sends, and how much of it compute hides.
 
 use maud::{Markup, html};
-use model::axis::Axis;
-use model::estimate::{Estimate, PhaseOverlap};
+use model::ground::axis::Axis;
+use model::training::estimate::{Estimate, PhaseOverlap};
 
 use super::Width;
 use super::figure::Figure;

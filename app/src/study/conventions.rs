@@ -1,8 +1,8 @@
 //! What other papers would call the MFU of this run: one step time, counted in several ways.
 
 use maud::{Markup, html};
-use model::choice::AttentionFlops;
-use model::convention::Convention;
+use model::ground::choice::AttentionFlops;
+use model::training::convention::Convention;
 use model::{Plan, conventions};
 
 use crate::insight::numbers::Numbers;
@@ -50,7 +50,7 @@ impl Own {
 
 /// The ways, the design's own first.
 #[must_use]
-pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
+pub fn rows(plan: &Plan, estimate: &model::training::estimate::Estimate) -> Vec<Row> {
     let all = conventions(plan, estimate);
     let own = |(index, way): (usize, &Convention)| match index {
         0 => Some(Own::Itself),

@@ -6,12 +6,12 @@ mod maps;
 use std::fmt::Write as _;
 
 use maud::{Markup, Render, html};
-use model::choice::{Balance, Planner, PlannerTrigger};
+use model::answer::loads::{Cadence, Report};
 use model::design::{Design, KnobId};
-use model::estimate::StepPart;
-use model::knob::Value;
-use model::loads::{Cadence, Report};
+use model::ground::choice::{Balance, Planner, PlannerTrigger};
+use model::ground::knob::Value;
 use model::routing::capacity;
+use model::training::estimate::StepPart;
 
 use super::Width;
 use super::figure::Figure;
@@ -364,7 +364,7 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use model::loads::Replay;
+    use model::answer::loads::Replay;
     use model::routing::Trace;
 
     use super::*;
@@ -378,7 +378,7 @@ mod tests {
         let trace = Trace::new([steps, 2, 256], tokens.collect()).expect("a trace");
         let query = "?routing.balance=trace&routing.planner=sliding_window\
                      &routing.planner_interval=10&routing.planner_trigger=on_increase";
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let mut replay = Replay::new(std::sync::Arc::new(trace));
         let plan = replay.plan(&design).expect("a legal design");
         let report = replay.report(&plan).expect("uneven loads");

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, Value};
-use model::violation::Violation;
+use model::ground::knob::{Kind, Value};
+use model::training::estimate::Metrics;
 use model::{MemoryState, Plan, estimate, legal_values};
 
 use super::options::{self, Options, select};
@@ -393,13 +393,13 @@ mod tests {
     use super::*;
 
     fn html_of(options: &str) -> String {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         html(&Numbers::of(&design).expect("a legal design"), Options(options), &[]).into_string()
     }
 
     #[test]
     fn every_cell_has_the_number_of_its_design_or_the_letter_of_a_rule() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         let plan = Plan::new(&design).expect("a legal design");
         let map = Map::new(&plan, Options("metric=step_time_seconds"));
         let (mut runs, mut refused) = (0, 0);
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn the_values_of_every_knob_hold_its_present_one_once() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         for knob in knobs() {
             let values = values(&design, knob);
             let is_name = matches!(knob.knob().kind, Kind::Choice(_));

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::choice::Timing;
 use model::design::Design;
+use model::ground::choice::Timing;
 
 use super::Width;
 use super::figure::Figure;

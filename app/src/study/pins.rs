@@ -2,7 +2,7 @@
 //! each is a point of a map.
 
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 use crate::charts::{Beside, Compared};
 use crate::insight::numbers::Numbers;

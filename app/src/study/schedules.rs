@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::choice::{Choice, Framework};
-use model::estimate::Metrics;
-use model::framework::title;
+use model::ground::choice::{Choice, Framework};
+use model::rules::vocabulary::title;
+use model::training::estimate::Metrics;
 
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
@@ -199,12 +199,12 @@ fn more_rules(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::choice::Method;
+    use model::ground::choice::Method;
 
     use super::*;
 
     fn table_of(query: &str) -> String {
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let framework = design.kernel.framework;
         table_html(&compare(&model::Plan::new(&design).expect("a legal design")), framework)
             .into_string()

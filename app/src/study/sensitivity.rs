@@ -85,7 +85,7 @@ fn without_effect(rows: &[Row<'_>]) -> Markup {
 /// The ends of a knob's bar: steps of a number to the left and the right of it, else the worst and
 /// the best.
 fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     let size = |value: &Value| match value {
         Value::Integer(number) => Some(*number as f64),

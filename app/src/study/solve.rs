@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 use model::design::KnobId;
-use model::knob::Kind;
+use model::ground::knob::Kind;
 use model::metric::MetricId;
-use model::solve::{Solution, Target, Tried, Wish};
+use model::search::solve::{Solution, Target, Tried, Wish};
 
 use super::options::{Options, select};
 use crate::insight::memory_state;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
-use model::estimate::Estimate;
-use model::framework::{self, Vocabulary};
+use model::catalogue::accelerator::AcceleratorId;
+use model::design::violation::Nearest;
+use model::ground::choice::Choice;
 use model::metric::MetricId;
-use model::violation::Nearest;
+use model::rules::vocabulary::{self, Vocabulary};
+use model::training::estimate::Estimate;
 use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
@@ -106,7 +106,7 @@ fn row_head(row: &Row) -> Markup {
     let off: Vec<String> = off.collect();
     let (framework, method) = (row.design.kernel.framework, row.design.schedule.method);
     let is_told = Vocabulary::of(&row.design).has_method(&row.design, method);
-    let missing = format!("{} not in {}", method.name(), framework::title(framework));
+    let missing = format!("{} not in {}", method.name(), vocabulary::title(framework));
     html! {
         th scope="row" role="rowheader" {
             @match row.outcome {

@@ -1,6 +1,6 @@
 //! The timeline as files: a trace for Perfetto, pictures as SVG.
 
-use model::trace::{Event, Trace};
+use model::schedule::trace::{Event, Trace};
 
 use super::board::Board;
 use super::operators::{Operators, pass_words};

@@ -1,8 +1,8 @@
 //! Parts of the figure as HTML text: the legend, details of a task, tables.
 
 use maud::{Markup, PreEscaped, html};
+use model::ground::units::Seconds;
 use model::schedule::{TaskKind, Timeline};
-use model::units::Seconds;
 
 use super::Scene;
 use super::lanes::Spot;

@@ -1,6 +1,6 @@
 //! The operators of a pair as lanes, one for each resource, and in words.
 
-use model::pair::{PairOperator, PairTimeline, Pass, Resource};
+use model::training::pair::{PairOperator, PairTimeline, Pass, Resource};
 
 use super::lanes::{Lanes, Spot};
 use super::look::{Kind, Look, Looks};

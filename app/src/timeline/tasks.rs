@@ -1,8 +1,8 @@
 //! The tasks of a schedule as lanes, one for each stage, and in words.
 
+use model::ground::units::Seconds;
+use model::schedule::trace;
 use model::schedule::{Task, TaskKind, Timeline};
-use model::trace;
-use model::units::Seconds;
 
 use super::Scene;
 use super::lanes::{Lanes, Spot};

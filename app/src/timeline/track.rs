@@ -1,6 +1,6 @@
 //! What a stage holds over time, drawn under the lanes.
 
-use model::units::Bytes;
+use model::ground::units::Bytes;
 
 use super::window::Window;
 use crate::draw::palette::Hue;

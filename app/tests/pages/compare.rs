@@ -6,7 +6,7 @@ use app::site::Page;
 use app::site::chosen::Chosen;
 use model::design::KnobId;
 use model::metric::MetricId;
-use model::{Plan, estimate, link};
+use model::{Plan, design::link, estimate};
 
 use super::document;
 

@@ -5,9 +5,9 @@ use app::insight::parity;
 use app::present::{format, range};
 use app::site::Page;
 use leptos::prelude::*;
+use model::catalogue::preset::Preset;
 use model::metric::MetricId;
-use model::preset::Preset;
-use model::{Plan, estimate, link};
+use model::{Plan, design::link, estimate};
 
 use super::{check_ids, text};
 

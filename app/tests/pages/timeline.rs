@@ -2,8 +2,8 @@
 
 use app::present::format;
 use app::site::Page;
-use model::units::Seconds;
-use model::{Plan, link};
+use model::ground::units::Seconds;
+use model::{Plan, design::link};
 
 use super::document;
 
@@ -17,7 +17,7 @@ fn figure(query: &str) -> String {
 #[track_caller]
 fn check_numbers(query: &str) {
     let plan = Plan::new(&link::decode(query).unwrap()).unwrap();
-    let timeline = model::timeline::timeline(&plan).unwrap().timeline;
+    let timeline = model::training::timeline::timeline(&plan).unwrap().timeline;
     let figure = figure(query);
     for expected in [
         format::duration(Seconds::new(timeline.seconds)).to_string(),

@@ -2,7 +2,7 @@
 //! written, an export writes them again.
 
 use model::design::ExtraArgument;
-use model::knob::MAX_ARGUMENTS;
+use model::ground::knob::MAX_ARGUMENTS;
 
 use crate::draft::{Carried, Draft};
 use crate::flags::{self, Arity};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::preset::Preset;
 
 use crate::Format;
 use crate::draft::{COMMENT, Draft};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use model::catalogue::preset::Preset;
+use model::design::violation::Violation;
 use model::design::{Design, ExtraArgument, KnobId, Transformer};
-use model::knob::KnobError;
-use model::preset::Preset;
-use model::violation::Violation;
+use model::ground::knob::KnobError;
 
 use crate::Format;
 use crate::card::Card;

@@ -16,8 +16,8 @@ pub(crate) mod reading;
 mod checks;
 
 use model::MODEL_VERSION;
+use model::design::link;
 use model::design::{Design, ExtraArgument, KnobId};
-use model::link;
 use model::serving::ServingPlan;
 
 use crate::draft::Draft;

@@ -20,11 +20,11 @@ mod window;
 
 use std::collections::HashSet;
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId::{q_lora_rank, qk_head_dim, v_head_dim};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::knob::Section;
-use model::preset::{Preset, PresetKind};
+use model::ground::knob::Section;
 
 use crate::draft::{Draft, MAX_KEYS};
 use crate::spelling::nearest;
@@ -499,7 +499,7 @@ impl Config<'_> {
         {
             return self.set(knob, &flag.to_string(), key);
         }
-        let neutral = model::knob::Value::Flag(usual) == self.draft.design.get(knob);
+        let neutral = model::ground::knob::Value::Flag(usual) == self.draft.design.get(knob);
         if !neutral {
             let detail = if because.is_empty() || self.get(because).is_none() {
                 AS_MODELS_ARE.to_owned()

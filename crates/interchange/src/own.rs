@@ -1,9 +1,9 @@
-//! Our own design files, JSON and TOML. They are read strictly, by [`model::file`]: what isn't
-//! known is an error, with the nearest that is.
+//! Our own design files, JSON and TOML. They are read strictly, by [`model::design::file`]: what
+//! isn't known is an error, with the nearest that is.
 
 use model::design::KnobId;
-use model::file::{self, PROVENANCE, Tree, json};
-use model::knob::{KnobError, Section};
+use model::design::file::{self, PROVENANCE, Tree, json};
+use model::ground::knob::{KnobError, Section};
 
 use crate::draft::Draft;
 

@@ -4,9 +4,9 @@
 use interchange::{
     Answers, Bundle, Format, Import, Provenance, command, export_command, import, import_with,
 };
-use model::choice::{Choice as _, Engine};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
+use model::ground::choice::{Choice as _, Engine};
 use model::serving::ServingPlan;
 use proptest::prelude::*;
 

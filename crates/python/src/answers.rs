@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interchange::{Answers, Format};
 use model::design::KnobId;
-use model::file::Tree;
-use model::find::{Phase, Query, Search};
+use model::design::file::Tree;
+use model::design::violation::Violation;
 use model::metric::{MetricAddress, MetricPart};
+use model::search::find::{Phase, Query, Search};
 use model::serving::{ServingMetric, ServingPlan};
-use model::violation::Violation;
 use model::{Estimator, estimate, explain_at};
 use pyo3::prelude::*;
 use reports::found::{Terms, tree};

@@ -7,8 +7,8 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use model::design::KnobId;
-use model::knob::{Kind, Value};
-use model::{MODEL_VERSION, link};
+use model::ground::knob::{Kind, Value};
+use model::{MODEL_VERSION, design::link};
 use sweep::{Outcome, Space};
 
 /// Selection of the designs that have a row.

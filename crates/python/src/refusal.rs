@@ -1,8 +1,8 @@
 //! What is wrong, as the package's exceptions: everything at once, with limits and nearest values.
 
-use model::file::Tree;
-use model::knob::KnobError;
-use model::violation::Violation;
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
 use pyo3::prelude::*;
 use reports::report::violation;
 

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
-use model::file::Tree;
+use model::design::file::Tree;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyString};
@@ -133,7 +133,7 @@ pub(crate) fn swept(
 }
 
 /// The spec of what stands for it in Python.
-fn read(spec: &Bound<'_, PyAny>) -> PyResult<Result<Spec, Vec<model::knob::KnobError>>> {
+fn read(spec: &Bound<'_, PyAny>) -> PyResult<Result<Spec, Vec<model::ground::knob::KnobError>>> {
     let Ok(text) = spec.cast::<PyString>() else {
         return Ok(Spec::from_tree(&from_python(spec)?));
     };

@@ -3,15 +3,15 @@
 //! The keys are public names and units stand in them. What isn't known is null, never a guess. An
 //! illegal design gives the same object with every metric null and its violations listed.
 
-use model::budget::{
+use model::design::Design;
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::run::budget::{
     Assessment, Budget, BudgetMetric, Costed, Judged, Outcomes, budget_range, published_failures,
     published_storage, published_tokens,
 };
-use model::design::Design;
-use model::file::Tree;
-use model::quality::{CAVEAT, Comparison};
-use model::violation::Violation;
-use model::{MODEL_VERSION, link};
+use model::run::quality::{CAVEAT, Comparison};
+use model::{MODEL_VERSION, design::link};
 
 use crate::report::{BrokenRule, Published, broken, published as source};
 use crate::typed::{DesignFile, May, Named, Said, answers};
@@ -283,7 +283,7 @@ fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
     let days = |seconds: f64| seconds / 86_400.0;
     let deadline = own.plan.design().run.deadline_days;
     SpreadOfRuns {
-        runs: model::budget::RUNS,
+        runs: model::run::budget::RUNS,
         days_10: days(outcomes.early),
         days_50: days(outcomes.median),
         days_90: days(outcomes.late),
@@ -303,7 +303,7 @@ fn surface(assessment: &Assessment) -> GoodputSurface {
     }
 }
 
-fn gain(gain: &model::budget::Gain) -> Gain {
+fn gain(gain: &model::run::budget::Gain) -> Gain {
     Gain {
         name: gain.name,
         title: gain.title,
@@ -362,7 +362,7 @@ fn quality(assessment: &Assessment) -> Option<Quality> {
     })
 }
 
-fn over(spread: &model::quality::Spread) -> Spread {
+fn over(spread: &model::run::quality::Spread) -> Spread {
     Spread { median: spread.median, min: spread.min, max: spread.max }
 }
 

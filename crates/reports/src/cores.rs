@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use model::Estimator;
-use model::find::Pool;
+use model::search::find::Pool;
 
 /// Runs of items that each thread takes, about: few enough that neighbours, which have most in
 /// common, stay with one estimator, and enough that no thread waits long for the last.
@@ -76,7 +76,7 @@ impl Pool for Cores {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::find::OneThread;
+    use model::search::find::OneThread;
 
     use super::*;
 

@@ -5,11 +5,11 @@
 
 mod terms;
 
+use model::design::file::Tree;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::file::Tree;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, Target};
-use model::{MODEL_VERSION, Plan, link};
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, Target};
+use model::training::estimate::Metrics;
+use model::{MODEL_VERSION, Plan, design::link};
 
 use crate::predicted::{self, Range};
 use crate::typed::{KnobValue, MetricSaid, Named, Said, answers};
@@ -203,8 +203,8 @@ fn knobs(at_hand: &Design, design: &Design) -> Named<KnobValue> {
 mod tests {
     use model::design::KnobSet;
     use model::estimate;
-    use model::find::{Question, RuledOut};
     use model::metric::MetricId;
+    use model::search::find::{Question, RuledOut};
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use interchange::{Answers, Bundle, Format, Import, import_with};
 use model::MODEL_VERSION;
+use model::design::file::Tree;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::Tree;
-use model::link;
 
 use crate::report::{BrokenRule, broken};
 use crate::typed::{DesignFile, Said, answers};

@@ -4,13 +4,13 @@
 //! same object with every metric null and its violations listed.
 
 use model::MODEL_VERSION;
+use model::design::file::Tree;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::file::Tree;
-use model::knob::Section;
+use model::ground::knob::Section;
 use model::serving::{
     Inference, Part, ServingMemory, ServingMetric, ServingPlan, infer, serving_range,
 };
-use model::violation::Violation;
 
 use crate::experts::{self, OfExperts};
 use crate::laid_out::{Layout, layout};

@@ -1,7 +1,7 @@
 //! Answers as data: what commands, the API and packages say of a design, under public names.
 //!
-//! Every answer is a [`model::file::Tree`], the same for the same question whoever asks: the
-//! command line, the API, the page or a script. What an answer is made of stands in its types
+//! Every answer is a [`model::design::file::Tree`], the same for the same question whoever asks:
+//! the command line, the API, the page or a script. What an answer is made of stands in its types
 //! ([`typed`]), and the API's description follows from them. An illegal design gives the same
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.

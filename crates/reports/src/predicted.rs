@@ -1,8 +1,8 @@
 //! Metrics and their ranges as data, with the keys that every answer for programs has.
 
 use model::Plan;
-use model::estimate::Metrics;
 use model::metric::{MetricId, MetricValue};
+use model::training::estimate::Metrics;
 
 use crate::typed::{MetricSaid, Named, Real, answers};
 

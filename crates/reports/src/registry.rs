@@ -1,11 +1,11 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
+use model::answer::measure::Measure;
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::{Kind, Knob};
-use model::measure::Measure;
+use model::design::file::Tree;
+use model::ground::knob::{Kind, Knob};
 use model::metric::{Better, Metric, Words};
-use model::preset::{Preset, PresetKind};
 
 use crate::report::{Published, published};
 use crate::typed::{Number, Said, answers};

@@ -3,20 +3,20 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use model::anchor;
-use model::choice::Choice;
-use model::convention::Convention;
+use model::design::file::Tree;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::estimate::{
-    Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
-};
-use model::file::Tree;
-use model::find::{Pool, remedies};
+use model::ground::choice::Choice;
 use model::metric::MetricId;
 use model::routing::Trace;
 use model::schedule::Task;
-use model::verdict::Change;
-use model::violation::Violation;
+use model::search::find::{Pool, remedies};
+use model::search::verdict::Change;
+use model::training::anchor;
+use model::training::convention::Convention;
+use model::training::estimate::{
+    Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
+};
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
 use crate::cores::Cores;
@@ -386,7 +386,7 @@ fn verdict(plan: &Plan, estimate: &Estimate) -> MemoryVerdict {
     }
 }
 
-fn remedy(design: &Design, change: &model::find::Change) -> Remedy {
+fn remedy(design: &Design, change: &model::search::find::Change) -> Remedy {
     let knobs = change.knobs(design).into_iter();
     Remedy {
         knobs: Named(
@@ -495,12 +495,12 @@ pub fn explained(node: &Breakdown) -> Explained {
 
 /// Where something is published; the address is null for a derivation of our own.
 #[must_use]
-pub fn source(source: model::source::Source) -> Tree {
+pub fn source(source: model::ground::source::Source) -> Tree {
     published(source).said()
 }
 
 /// Place of publication, as [`source()`] writes it, by its parts.
-pub(crate) fn published(source: model::source::Source) -> Published {
+pub(crate) fn published(source: model::ground::source::Source) -> Published {
     Published { title: source.title, url: Some(source.url).filter(|url| !url.is_empty()) }
 }
 

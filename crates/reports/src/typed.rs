@@ -7,8 +7,8 @@
 
 use std::marker::PhantomData;
 
+use model::design::file::{self, Extent, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree};
 
 /// Value that writes itself as data.
 pub trait Said {
@@ -284,11 +284,11 @@ macro_rules! said {
         $vis struct $name { $($(#[$of_field])* $vis $field: $type,)+ }
 
         impl $crate::typed::Said for $name {
-            fn said(self) -> model::file::Tree {
+            fn said(self) -> model::design::file::Tree {
                 use $crate::typed::{Said, key};
                 let mut entries = Vec::new();
                 $(Said::put(self.$field, key(stringify!($field)), &mut entries);)+
-                model::file::Tree::Map(entries)
+                model::design::file::Tree::Map(entries)
             }
         }
     )+};

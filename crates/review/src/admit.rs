@@ -1,7 +1,7 @@
 //! Which changes are taken.
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
 use model::metric::{MetricAddress, MetricPart};
 
 use crate::anchor::Anchor;

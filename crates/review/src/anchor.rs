@@ -3,9 +3,9 @@
 use std::fmt;
 
 use model::design::KnobId;
+use model::ground::text::closest;
 use model::metric::MetricAddress;
 use model::serving::ServingMetric;
-use model::text::closest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::person::Seq;
@@ -91,7 +91,7 @@ impl Anchor {
     }
 }
 
-fn within(kind: &str, error: model::knob::KnobError) -> AnchorError {
+fn within(kind: &str, error: model::ground::knob::KnobError) -> AnchorError {
     let nearest = error.nearest.iter().map(|nearest| format!("{kind}:{nearest}")).collect();
     AnchorError { detail: error.detail, nearest }
 }

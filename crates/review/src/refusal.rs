@@ -40,8 +40,8 @@ impl Refusal {
     }
 }
 
-impl From<model::knob::KnobError> for Refusal {
-    fn from(error: model::knob::KnobError) -> Self {
+impl From<model::ground::knob::KnobError> for Refusal {
+    fn from(error: model::ground::knob::KnobError) -> Self {
         Self { cause: Cause::Invalid, detail: error.detail, nearest: error.nearest }
     }
 }

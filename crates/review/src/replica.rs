@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};

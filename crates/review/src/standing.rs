@@ -1,9 +1,9 @@
 //! How what was said and decided stands to the design of now.
 
 use model::design::Design;
-use model::estimate::Estimate;
 use model::metric::MetricValue;
 use model::serving::{ServingPlan, infer};
+use model::training::estimate::Estimate;
 use model::{MODEL_VERSION, Plan, estimate};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ impl Thread {
         let Some(said) = &self.said else { return false };
         match &self.anchor {
             Anchor::Candidate(_) | Anchor::Proposal(_) | Anchor::SweepRow { .. } => false,
-            Anchor::Design => said.link != model::link::encode(&numbers.design),
+            Anchor::Design => said.link != model::design::link::encode(&numbers.design),
             Anchor::Metric(_) | Anchor::Served(_) | Anchor::Knob(_) | Anchor::Stage(_) => {
                 said.value != numbers.value(&self.anchor)
             }

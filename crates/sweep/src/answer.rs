@@ -1,6 +1,6 @@
 //! What a sweep's result is made of.
 
-use model::file::Tree;
+use model::design::file::Tree;
 use reports::found::RuledOutBy;
 use reports::typed::{Flat, KnobValue, May, Named, Real, Said, answers};
 

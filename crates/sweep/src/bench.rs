@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use model::Plan;
-use model::budget::Budget;
-use model::find::Guide;
+use model::run::budget::Budget;
+use model::search::find::Guide;
 
 /// Shared state of a space's evaluations, made on first use.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::choice::Timing;
+use model::ground::choice::Timing;
 use model::{Estimator, is_near_limit};
 use serde::{Deserialize, Serialize};
 

@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 
-use model::budget::{Budget, Contest, plain};
-use model::choice::Timing;
+use model::answer::measure::{Measure, Regime};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Guide, Pool, Query};
-use model::measure::{Measure, Regime};
+use model::ground::choice::Timing;
 use model::metric::{MetricId, MetricValue};
+use model::run::budget::{Budget, Contest, plain};
+use model::search::find::{Guide, Pool, Query};
 use model::serving::{Inference, ServingPlan, infer, overheads};
+use model::training::estimate::Metrics;
 use model::{Estimator, Plan};
 
 use crate::bench::Made;

@@ -1,12 +1,12 @@
 //! The result of a sweep as data: for people and programs, and for other parts to be added to it.
 
-use model::choice::{Choice, Timing};
+use model::answer::measure::Measure;
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::find::STRATEGY;
-use model::measure::Measure;
-use model::quality::CAVEAT;
-use model::{MODEL_VERSION, link};
+use model::ground::choice::{Choice, Timing};
+use model::run::quality::CAVEAT;
+use model::search::find::STRATEGY;
+use model::{MODEL_VERSION, design::link};
 use reports::found::RuledOutBy;
 use reports::typed::{Flat, KnobValue, May, Named, Real};
 use serde::{Deserialize, Serialize};

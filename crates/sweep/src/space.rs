@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::choice::{Balance, Timing};
+use model::answer::measure::Regime;
 use model::design::{Design, KnobId, KnobSet, LayerFreq};
-use model::find::STRATEGY;
-use model::knob::{KnobError, Value};
-use model::measure::Regime;
+use model::ground::choice::{Balance, Timing};
+use model::ground::knob::{KnobError, Value};
 use model::rules::{Rule, rules};
-use model::{link, serving};
+use model::search::find::STRATEGY;
+use model::{design::link, serving};
 
 use crate::bench::Bench;
 use crate::digest::mix;

@@ -12,7 +12,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use model::link;
+use model::design::link;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;

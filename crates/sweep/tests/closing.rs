@@ -4,8 +4,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::choice::Timing;
-use model::measure::Measure;
+use model::answer::measure::Measure;
+use model::ground::choice::Timing;
 use model::metric::MetricValue;
 use model::{Plan, estimate};
 use reports::typed::Said;
@@ -57,7 +57,7 @@ fn a_design_that_fits_only_by_its_closed_form_is_in_no_list() {
     assert_eq!(one.standing, Standing::Breaks("constraint: fits".to_owned()));
     assert!(!closing.front(&space).contains(&one) && !closing.best(&space, 0).contains(&one));
     let tree = result(&space, &progress, Some(&closing)).said();
-    let text = model::file::json::print(&tree);
+    let text = model::design::file::json::print(&tree);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rejected = json["simulated"]["rejected"].as_array().unwrap();
     let told = rejected.iter().find(|row| row["index"] == DESIGN).unwrap();
@@ -114,12 +114,12 @@ fn fixed_knobs_that_rule_out_everything_are_named_with_what_they_would_let_throu
     assert!(closing.freed.windows(2).all(|pair| pair[0].feasible >= pair[1].feasible));
     // What was counted is what a sweep with these knobs varied finds.
     if first.tried == first.designs {
-        let mut text = model::file::json::print(space.spec().source());
+        let mut text = model::design::file::json::print(space.spec().source());
         for id in &first.knobs {
             let knob = model::design::KnobId::find(id).unwrap();
             let values = sweep::usual_values(&space, knob);
-            let values = model::file::Tree::List(values.iter().map(Into::into).collect());
-            let values = model::file::json::print(&values);
+            let values = model::design::file::Tree::List(values.iter().map(Into::into).collect());
+            let values = model::design::file::json::print(&values);
             text = text.replacen("\"space\": {", &format!("\"space\": {{\"{id}\": {values},"), 1);
         }
         let freed = Space::new(Spec::from_json(&text).unwrap()).unwrap();

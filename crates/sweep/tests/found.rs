@@ -3,14 +3,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::budget::{Contest, plain};
+use model::answer::measure::Measure;
 use model::design::{Design, KnobId};
-use model::find::{MIN_SPARE, STRATEGY, spare};
-use model::knob::KnobError;
-use model::measure::Measure;
+use model::ground::knob::KnobError;
 use model::metric::MetricValue;
-use model::quality::CAVEAT;
-use model::{Plan, estimate, link};
+use model::run::budget::{Contest, plain};
+use model::run::quality::CAVEAT;
+use model::search::find::{MIN_SPARE, STRATEGY, spare};
+use model::{Plan, design::link, estimate};
 use sweep::{Progress, Space, Spec, Summary, evaluate, published};
 
 fn space(text: &str) -> Space {

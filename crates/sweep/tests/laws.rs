@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use fixture::space;
 use model::Plan;
-use model::measure::Measure;
+use model::answer::measure::Measure;
 use model::metric::MetricValue;
 use proptest::prelude::*;
 use reports::typed::Said;
@@ -70,7 +70,7 @@ proptest! {
             let mut progress = Progress::new(&space);
             let summary = evaluate(&space, places.clone(), &stop).unwrap();
             progress.add(&space, places, summary).unwrap();
-            let text = model::file::json::print(&result(&space, &progress, None).said());
+            let text = model::design::file::json::print(&result(&space, &progress, None).said());
             part(&text).unwrap().progress
         };
         let (mut one, mut other) = (of(0..cut), of(cut..space.places()));

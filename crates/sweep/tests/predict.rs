@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use model::measure::Measure;
+use model::answer::measure::Measure;
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
 use sweep::{Outcome, Space, Spec, outcomes, published};

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use model::answer::measure::{Measure, Regime};
 use model::design::KnobId;
-use model::knob::Value;
-use model::measure::{Measure, Regime};
+use model::ground::knob::Value;
 use model::serving::{ServingMetric, ServingPlan, infer};
 use sweep::{Space, Spec, Summary, evaluate, published};
 

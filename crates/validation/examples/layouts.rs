@@ -10,10 +10,10 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::find::{MIN_SPARE, OneThread, Query, STRATEGY, find, spare};
-use model::preset::Preset;
-use model::{Plan, estimate, link};
+use model::search::find::{MIN_SPARE, OneThread, Query, STRATEGY, find, spare};
+use model::{Plan, design::link, estimate};
 use validation::runs;
 use validation::validate;
 

@@ -1,10 +1,10 @@
-//! The table of measured runs in which a design finds its nearest: `model::anchor`.
+//! The table of measured runs in which a design finds its nearest: `model::training::anchor`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use model::choice::Choice;
-use model::{Plan, anchor, estimate, link};
+use model::ground::choice::Choice;
+use model::{Plan, design::link, estimate, training::anchor};
 
 use crate::calibrate::Case;
 use crate::left_out::LeftOut;

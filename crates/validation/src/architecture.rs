@@ -9,7 +9,7 @@ mod name;
 mod words;
 
 use model::design::{Design, KnobId, Transformer};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 
 use crate::refusal::Refusal;
 use crate::runs::Run;

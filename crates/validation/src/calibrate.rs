@@ -1,23 +1,23 @@
 //! Fits the model's constants to published runs, and measures how far they then are off on runs
 //! that were kept out.
 //!
-//! The constants are those of [`model::calibration`]. What kernels reach in microbenchmarks comes
-//! first and from measured kernels alone ([`kernels`]). Runs then say how much slower they are
-//! inside a step, one rate for each family, and what each framework's host costs. That fit
-//! minimises the sum over runs of a loss that grows like the square of a small error and like a
-//! large error itself, so that a few runs that the model can't describe don't bend it; a source
-//! with n runs counts like n^0.9 runs. It moves one constant at a time, up or down, with steps that
-//! shrink: no randomness, the same runs give the same constants.
+//! The constants are those of [`model::catalogue::calibration`]. What kernels reach in
+//! microbenchmarks comes first and from measured kernels alone ([`kernels`]). Runs then say how
+//! much slower they are inside a step, one rate for each family, and what each framework's host
+//! costs. That fit minimises the sum over runs of a loss that grows like the square of a small
+//! error and like a large error itself, so that a few runs that the model can't describe don't bend
+//! it; a source with n runs counts like n^0.9 runs. It moves one constant at a time, up or down,
+//! with steps that shrink: no randomness, the same runs give the same constants.
 
 pub mod kernels;
 
 use std::collections::BTreeSet;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::calibration::{
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::calibration::{
     AMPERE, BLACKWELL, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED, ModelKind,
 };
-use model::choice::{Choice, Framework, Timing};
+use model::ground::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
 
 use crate::runs::Run;

@@ -4,9 +4,9 @@
 //! no convention; TFLOPS, MFU and HFU count FLOPs as the row's `flops_def` says.
 
 use model::Plan;
-use model::choice::AttentionFlops;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
+use model::ground::choice::AttentionFlops;
+use model::training::estimate::Estimate;
 
 use crate::draft::Draft;
 use crate::phrase::{self, Claim};

@@ -14,10 +14,10 @@ mod schedule;
 mod sharding;
 
 use model::Plan;
+use model::design::violation::Violation;
 use model::design::{
     Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training,
 };
-use model::violation::Violation;
 
 pub(crate) use batch::precision;
 pub(crate) use contradiction::among as contradicted;

@@ -2,9 +2,9 @@
 
 mod network;
 
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::KnobId;
+use model::ground::choice::Choice;
 
 use crate::phrase::{Phrases, phrases};
 use crate::refusal::Refusal;

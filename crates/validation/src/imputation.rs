@@ -3,7 +3,7 @@
 //! A row of the table is never about one run or model; it looks at what runs themselves say, or
 //! their source says of all of them ([`Facts`]). Its answer goes into the run's `assumed`.
 
-use model::choice::Software;
+use model::ground::choice::Software;
 
 use crate::phrase;
 use crate::runs::{Run, is_ascend};

@@ -1,8 +1,8 @@
 //! Measured times of single kernels beside what the model predicts for them in a microbenchmark.
 //!
 //! The tables are in `crates/validation/kernels`, with where they come from. Shapes are cut in two
-//! halves by a hash of their sizes: one to fit the levels of `model::calibration` on, one to hold
-//! them to.
+//! halves by a hash of their sizes: one to fit the levels of `model::catalogue::calibration` on,
+//! one to hold them to.
 
 mod attention;
 mod cast;
@@ -16,9 +16,9 @@ mod table;
 use std::collections::BTreeMap;
 
 use model::MODEL_VERSION;
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::burst::Burst;
-use model::choice::{Choice, Precision};
+use model::answer::microbench::Burst;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::ground::choice::{Choice, Precision};
 
 use crate::report::Target;
 use crate::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
@@ -103,7 +103,7 @@ pub(crate) fn is_held_out(shape: &str) -> bool {
     shape.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32 & 1 == 1
 }
 
-/// The kernels that `model::calibration` has levels of.
+/// The kernels that `model::catalogue::calibration` has levels of.
 pub(crate) fn cases() -> Vec<Case> {
     [
         gemm::cases(),

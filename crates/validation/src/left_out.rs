@@ -3,8 +3,8 @@
 //!
 //! `cargo xtask calibrate` writes them, since a fit for each source takes minutes.
 
-use model::calibration::ModelKind;
-use model::choice::Choice;
+use model::catalogue::calibration::ModelKind;
+use model::ground::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Case;

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::MemoryQuantile;
-use model::link;
+use model::catalogue::calibration::MemoryQuantile;
+use model::design::link;
 
 use crate::imputation::{self, Item};
 use crate::report::Row;
 use crate::statistics::weighted_percentile;
 
-/// The shares of [`model::calibration::MEMORY_QUANTILES`].
+/// The shares of [`model::catalogue::calibration::MEMORY_QUANTILES`].
 const SHARES: [f64; 7] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95];
 
 /// A published peak beside its prediction.

@@ -1,11 +1,11 @@
 //! Where the next source's runs are to be expected, from the errors of sources that were left out
-//! of the fit: the spreads of [`model::calibration`].
+//! of the fit: the spreads of [`model::catalogue::calibration`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind, Spread};
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind, Spread};
 
-use model::range::MIN_SOURCES;
+use model::training::range::MIN_SOURCES;
 
 use crate::left_out::LeftOut;
 use crate::statistics::weighted_percentile;

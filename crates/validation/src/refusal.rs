@@ -1,6 +1,6 @@
 //! Reasons for not expressing a run.
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 
 /// A reason, in general and in particular.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@ mod targets;
 
 use std::collections::BTreeMap;
 
-use model::calibration::ModelKind;
-use model::choice::Choice;
+use model::catalogue::calibration::ModelKind;
 use model::design::KnobId;
-use model::{MODEL_VERSION, Plan, estimate, link};
+use model::ground::choice::Choice;
+use model::{MODEL_VERSION, Plan, design::link, estimate};
 
 use crate::expression::Expressed;
 use crate::refusal::Refusal;

@@ -8,10 +8,10 @@ mod score;
 
 use std::sync::LazyLock;
 
-use model::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::knob::Value;
-use model::preset::Preset;
+use model::ground::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
+use model::ground::knob::Value;
 use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
 use serde::Deserialize;
 

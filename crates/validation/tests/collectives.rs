@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::axis::Collective;
-use model::choice::Choice;
-use model::fabric::{HYBRID_EP, TokenKernel};
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{HYBRID_EP, TokenKernel};
+use model::ground::axis::Collective;
+use model::ground::choice::Choice;
 use validation::kernels::collective::{self, COUNTED_BYTES, Call};
 use validation::kernels::deepep::{self, Exchange, Kernel};
 
@@ -132,8 +132,8 @@ fn deepep_on_h800_is_within_a_fifth_of_what_its_authors_publish() {
         };
         // Rows that the figures count: one for each rank or for each node that is visited.
         let visited = match domains {
-            1 => model::fabric::parts_visited(8.0, 8.0),
-            _ => model::fabric::parts_visited(domains as f64, 8.0).min(4.0),
+            1 => model::catalogue::fabric::parts_visited(8.0, 8.0),
+            _ => model::catalogue::fabric::parts_visited(domains as f64, 8.0).min(4.0),
         };
         let element = if kernel == Kernel::Dispatch { 1.03125 } else { 2.0 };
         let micros = 4_096.0 * 7_168.0 * element * visited / (gb_per_sec * 1e3);

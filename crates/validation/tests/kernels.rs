@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use model::accelerator::AcceleratorId;
+use model::catalogue::accelerator::AcceleratorId;
 use validation::calibrate::{self, Constants};
 use validation::kernels;
 use validation::report::kernels::{KernelGroup, KernelValidation};

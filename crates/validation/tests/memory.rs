@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use model::calibration::MEMORY_QUANTILES;
-use model::estimate::Metrics;
-use model::{MemoryState, Plan, estimate, link};
+use model::catalogue::calibration::MEMORY_QUANTILES;
+use model::training::estimate::Metrics;
+use model::{MemoryState, Plan, design::link, estimate};
 use validation::report::Row;
 use validation::{peaks, runs, validate};
 

@@ -12,7 +12,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::named::is_unseen;
-use crate::knob::{Knob, KnobError, MAX_ARGUMENTS};
+use crate::ground::knob::{Knob, KnobError, MAX_ARGUMENTS};
 
 /// An argument that is handed to the framework as it was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,10 +117,10 @@ mod tests {
 
     use super::ExtraArgument;
     use crate::design::{Design, KnobId};
-    use crate::knob::{MAX_ARGUMENTS, Value};
-    use crate::{file, link};
+    use crate::ground::knob::{MAX_ARGUMENTS, Value};
+    use crate::{design::file, design::link};
 
-    fn with(text: &str) -> Result<Design, crate::knob::KnobError> {
+    fn with(text: &str) -> Result<Design, crate::ground::knob::KnobError> {
         let mut design = Design::from_preset("llama-3-8b").unwrap();
         design.set_text(KnobId::extra_arguments, text).map(|()| design)
     }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::setting::Setting;
-use crate::knob::Value;
+use crate::ground::knob::Value;
 
 /// A sub-layer: one that mixes tokens, or an MLP, with a norm in front and a residual behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

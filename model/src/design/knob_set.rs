@@ -1,7 +1,7 @@
 //! Sets of knobs: which ones differ, which ones something reads.
 
 use super::table::{Design, KNOBS, KnobId};
-use crate::knob::{Reach, Role};
+use crate::ground::knob::{Reach, Role};
 
 const WORDS: usize = KnobId::ALL.len().div_ceil(64);
 

@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-use crate::knob::{Knob, KnobError, MAX_NAME};
-use crate::text::{begins_as_name, distance, shorten};
+use crate::ground::knob::{Knob, KnobError, MAX_NAME};
+use crate::ground::text::{begins_as_name, distance, shorten};
 
 /// One of the names that a knob takes.
 pub(super) fn known_name(
@@ -53,10 +53,10 @@ mod tests {
     use alloc::string::ToString;
 
     use crate::design::{Design, KnobId};
-    use crate::knob::{MAX_NAME, Value};
-    use crate::{file, link};
+    use crate::ground::knob::{MAX_NAME, Value};
+    use crate::{design::file, design::link};
 
-    fn named(name: &str) -> Result<Design, crate::knob::KnobError> {
+    fn named(name: &str) -> Result<Design, crate::ground::knob::KnobError> {
         let mut design = Design::from_preset("llama-3-8b").unwrap();
         design.set_text(KnobId::profile, name).map(|()| design)
     }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::text::{closest, shorten};
+use crate::ground::text::{closest, shorten};
 
 /// A size that layers may have of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

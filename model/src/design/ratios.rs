@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::python_list::read_list;
 use super::setting::Setting;
-use crate::knob::Value;
+use crate::ground::knob::Value;
 
 /// Tokens that one key of compressed attention stands for: 0 (a window alone), 4 or 128.
 ///

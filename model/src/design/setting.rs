@@ -14,9 +14,9 @@ use super::named::{known_name, named};
 use super::overrides::LayerOverrides;
 use super::python_list::read_list;
 use super::ratios::CompressRatios;
-use crate::choice::{Choice, Set};
-use crate::knob::{Kind, Knob, KnobError, LayerText, Value};
-use crate::text::shorten;
+use crate::ground::choice::{Choice, Set};
+use crate::ground::knob::{Kind, Knob, KnobError, LayerText, Value};
+use crate::ground::text::shorten;
 
 /// A Rust type that a knob can have.
 pub(super) trait Setting: Sized {

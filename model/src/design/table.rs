@@ -14,14 +14,14 @@ use super::setting::{self, Field, LayerFreq, Layout, PerStage, Positions};
 use super::{
     kernel_rows as kernel, run_rows as run_of, serving_rows as rows, training_rows as training,
 };
-use crate::accelerator::AcceleratorId;
-use crate::choice::*;
-use crate::knob::Kind::*;
-use crate::knob::{Knob, KnobError, LayerText, Reach, Row, Section, Value, Words};
-use crate::preset::Preset;
-use crate::source::*;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::preset::Preset;
+use crate::ground::choice::*;
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::{Knob, KnobError, LayerText, Reach, Row, Section, Value, Words};
+use crate::ground::source::*;
 
-const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+const fn knob(label: &'static str, kind: crate::ground::knob::Kind, meaning: &'static str) -> Row {
     Row::new(label, kind, meaning)
 }
 

@@ -4,9 +4,9 @@ use alloc::string::String;
 use core::fmt;
 
 use super::table::MetricId;
-use crate::axis::{Axis, LinkLevel};
-use crate::knob::KnobError;
-use crate::text::{closest, shorten};
+use crate::ground::axis::{Axis, LinkLevel};
+use crate::ground::knob::KnobError;
+use crate::ground::text::{closest, shorten};
 
 /// A metric with the part of the design that it describes: `mfu`, `memory_peak_bytes@stage=3`,
 /// `comm_volume_bytes@axis=ep,link=inter_node`.

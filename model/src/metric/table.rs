@@ -1,6 +1,8 @@
 //! The registry of metrics, in the order in which tables show them.
 
-use crate::source::{DERIVED, KORTHIKANTI_2022, MEGATRON, NARAYANAN_2021, PANGU_ULTRA_MOE, Source};
+use crate::ground::source::{
+    DERIVED, KORTHIKANTI_2022, MEGATRON, NARAYANAN_2021, PANGU_ULTRA_MOE, Source,
+};
 
 /// Which way of a metric is better, all else equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

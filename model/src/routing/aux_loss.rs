@@ -1,6 +1,6 @@
 //! Over which tokens an auxiliary loss balances, and what that costs.
 
-use crate::choice::AuxLoss;
+use crate::ground::choice::AuxLoss;
 
 /// The groups of ranks that tokens are spread over.
 #[derive(Clone, Copy, Debug, PartialEq)]

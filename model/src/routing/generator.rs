@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::placement::in_order;
 use super::random::{normal, stream, substream};
 use super::trace::{Trace, TraceFault};
-use crate::choice::TRAINED_SKEW;
+use crate::ground::choice::TRAINED_SKEW;
 
 /// Dimensions of a generated trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::effect::{Effect, StepLoads};
 use super::generator::{Generator, Size};
 use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger, unplanned};
 use super::trace::{Trace, sum};
-use crate::choice::{self, Balance, PlannerTrigger};
 use crate::design::Design;
+use crate::ground::choice::{self, Balance, PlannerTrigger};
 
 /// Points of an interval that are sampled, at most.
 const POINTS: usize = 5;

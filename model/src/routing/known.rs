@@ -13,8 +13,8 @@ use super::inputs::{Inputs, Loads};
 use super::planner::{Outcome, Predictor};
 use super::presets;
 use super::trace::Trace;
-use crate::choice::Balance;
 use crate::design::Design;
+use crate::ground::choice::Balance;
 
 /// Effects that are kept, at most, as long as the program runs; of more, each is worked out where
 /// it is used.

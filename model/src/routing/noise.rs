@@ -2,8 +2,8 @@
 
 use super::aux_loss::{Ranks, scope};
 use super::random::quantile;
-use crate::choice::Balance;
 use crate::design::Design;
+use crate::ground::choice::Balance;
 
 /// Relative variance of an expert's load among T tokens, times T: c, in tokens.
 ///

@@ -8,7 +8,7 @@ use core::cmp::Ordering;
 
 use super::measure;
 use super::trace::sum;
-use crate::sorting::sort_numbers;
+use crate::ground::sorting::sort_numbers;
 
 /// A slot that holds no expert.
 const FREE: u32 = u32::MAX;

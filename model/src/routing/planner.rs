@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::measure::{coefficient_of_variation, imbalance};
 use super::placement::Placement;
 use super::trace::Trace;
-use crate::sorting::sort_numbers;
+use crate::ground::sorting::sort_numbers;
 
 /// Predictor of the loads of the next steps.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 
 use super::effect::{Effect, StepLoads};
 use super::inputs::Inputs;
-use crate::choice::{Balance, Planner, PlannerTrigger};
+use crate::ground::choice::{Balance, Planner, PlannerTrigger};
 
 /// The effect of these inputs, where a preset has them.
 pub(super) fn effect(inputs: &Inputs) -> Option<Effect> {
@@ -69,7 +69,7 @@ const fn of_steps(steps: StepLoads, moved: f64) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preset::Preset;
+    use crate::catalogue::preset::Preset;
 
     #[test]
     fn every_preset_with_generated_loads_has_the_effect_that_is_worked_out() {

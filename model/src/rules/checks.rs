@@ -6,8 +6,8 @@ use super::framework::{self, Assertion, CAUTIONS};
 use super::rule::Rule;
 use super::table::{self, SOURCES};
 use crate::design::{Design, KnobId, KnobSet};
-use crate::knob::Section;
-use crate::source::Source;
+use crate::ground::knob::Section;
+use crate::ground::source::Source;
 
 /// Number of rules.
 const COUNT: usize = {

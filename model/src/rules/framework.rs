@@ -12,11 +12,11 @@ mod others;
 mod released;
 
 use super::rule::Rule;
-use crate::choice::{
+use crate::design::Design;
+use crate::ground::choice::{
     Choice, Framework, Method, RecomputeGranularity, RecomputeModule, ShardingStrategy, SwapModule,
 };
-use crate::design::Design;
-use crate::source::Source;
+use crate::ground::source::Source;
 
 /// The tables, one for each framework that has rules of its own.
 pub(super) const TABLES: [&[Rule]; 3] = [megatron::RULES, mindspeed::RULES, others::RULES];

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::design::Design;
-use crate::layout;
+use crate::layer::layout;
 
 /// Error in a layout's letters.
 pub(super) fn layout_problem(d: &Design) -> Option<String> {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::checks::keeps_rules_of;
 use crate::design::{Design, KnobId};
-use crate::knob::{Grain, Kind, Value};
+use crate::ground::knob::{Grain, Kind, Value};
 
 /// Number of values that are tried on each side. Beyond it's no step any more.
 const REACH: u64 = 64;
@@ -55,7 +55,7 @@ mod tests {
     use alloc::vec;
 
     use super::*;
-    use crate::link;
+    use crate::design::link;
 
     fn of(query: &str, id: KnobId) -> Vec<u64> {
         let design = link::decode(query).expect("a link that decodes");
@@ -76,7 +76,9 @@ mod tests {
 
     #[test]
     fn every_step_of_every_preset_is_legal_and_of_its_grain() {
-        for preset in crate::preset::Preset::all().filter(|preset| preset.refused.is_none()) {
+        for preset in
+            crate::catalogue::preset::Preset::all().filter(|preset| preset.refused.is_none())
+        {
             let design = preset.design();
             for id in KnobId::ALL {
                 let Value::Integer(now) = design.get(*id) else { continue };

@@ -2,7 +2,7 @@
 
 use super::order::Schedule;
 use super::times::{ChunkTimes, StageSeconds};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// One stage's times for one micro-batch, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// DualPipe: micro-batches 0 to m / 2 run down the stages, the others up, each through its own
 /// copy of the model (chunk 0 and chunk 1 of a stage). DualPipeV is one half of it: the two chunks

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::form::{Form, Placement};
-use crate::choice::{Choice, Method};
+use crate::ground::choice::{Choice, Method};
 
 /// A rule that the sizes of a schedule break.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What each method's schedule is made of: the one place that tells methods apart by their sizes
 //! and by where their chunks lie.
 
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// Placement of a model's chunks on the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choice::Choice;
+    use crate::ground::choice::Choice;
 
     #[test]
     fn every_chunk_is_on_the_stage_of_its_place() {

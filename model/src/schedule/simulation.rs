@@ -9,7 +9,7 @@ use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
 use super::timeline::Timeline;
 use super::times::Times;
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 impl Schedule {
     /// When each task runs: a stage works on its list in order; a task starts as soon as the stage

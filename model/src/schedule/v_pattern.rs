@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// V-half holds about half of 1F1B's micro-batches, V-min about a third, evenly on all stages.
 ///

@@ -1,9 +1,9 @@
 //! What engines take beside the kernels of a step. The values are in [`mod@super::overheads`].
 
 use super::overheads::TABLE;
-use crate::accelerator::AcceleratorId;
-use crate::calibration::ASCEND;
-use crate::choice::Engine;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::calibration::ASCEND;
+use crate::ground::choice::Engine;
 
 /// Overheads of an engine beside kernels, on one family of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,9 +11,9 @@ use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::resident::Resident;
 pub use super::resident::touched_experts;
-use crate::architecture::Architecture;
 use crate::design::Design;
-use crate::source::{PREMOE, Source};
+use crate::ground::source::{PREMOE, Source};
+use crate::layer::architecture::Architecture;
 
 /// The experts of a plan: how many there are, what they weigh and where they live.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::inference::{Inference, Part, accepted_tokens};
 use super::metric::ServingMetric;
 use super::plan::ServingPlan;
-use crate::breakdown::{Breakdown, How};
-use crate::source::{AICONFIGURATOR, DERIVED, VLLM};
+use crate::ground::source::{AICONFIGURATOR, DERIVED, VLLM};
+use crate::metric::breakdown::{Breakdown, How};
 
 /// A metric of an inference, opened down to its terms.
 #[must_use]

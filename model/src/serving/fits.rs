@@ -9,9 +9,9 @@ use super::need::least_memory;
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::rules;
-use crate::accelerator::AcceleratorId;
-use crate::choice::{Choice as _, WeightDtype};
+use crate::catalogue::accelerator::AcceleratorId;
 use crate::design::Design;
+use crate::ground::choice::{Choice as _, WeightDtype};
 
 /// A machine that people have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

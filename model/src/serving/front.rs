@@ -9,8 +9,8 @@ use super::inference::{Limits, Quick, prefill_rate, prefill_seconds, quick};
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::rules::first_broken;
-use crate::choice::Disaggregation;
 use crate::design::{Design, KnobId};
+use crate::ground::choice::Disaggregation;
 
 /// Most requests that a layout is tried with, on all devices.
 const MAX_REQUESTS: u64 = 16_384;

@@ -6,9 +6,9 @@
 use super::instance::Instance;
 use super::resident::touched_experts;
 use crate::design::Design;
-use crate::topology::devices_per_node;
+use crate::device::topology::devices_per_node;
 
-pub use crate::processors::{
+pub use crate::catalogue::processors::{
     HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
     XEON_6454S, usual,
 };

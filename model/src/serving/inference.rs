@@ -15,7 +15,7 @@ use super::pass::{Batch, Pass, Runner};
 use super::plan::ServingPlan;
 use super::resident::Resident;
 use super::speculation::accepted;
-use crate::choice::Choice;
+use crate::ground::choice::Choice;
 use crate::routing::Effect;
 
 /// A part of a step, in seconds.

@@ -2,9 +2,9 @@
 
 use super::engine::RESERVE_GIB;
 use super::instance::Instance;
-use crate::architecture::Architecture;
 use crate::design::Design;
-use crate::units::Bytes;
+use crate::ground::units::Bytes;
+use crate::layer::architecture::Architecture;
 
 /// Bytes of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ impl ServingMemory {
     /// attention group.
     pub(super) fn new(design: &Design, architecture: &Architecture, instance: &Instance) -> Self {
         let (serving, on) = (&design.serving, &instance.deployment);
-        let ideal = serving.engine == crate::choice::Engine::Ideal;
+        let ideal = serving.engine == crate::ground::choice::Engine::Ideal;
         let usable = design.cluster.hbm_usable_gib.unwrap_or(on.accelerator.hbm_usable_gib);
         let limit = Bytes::gib(usable).get() * serving.gpu_memory_utilization;
         let weights = instance.weight_bytes(design, architecture);

@@ -1,7 +1,7 @@
 //! The metrics of serving, in the order in which tables show them.
 
+use crate::ground::source::{AICONFIGURATOR, DERIVED, VLLM};
 use crate::metric::{Basis, Better, Metric, Words, metrics};
-use crate::source::{AICONFIGURATOR, DERIVED, VLLM};
 
 const NEITHER: Option<Better> = None;
 const HIGHER: Option<Better> = Some(Better::Higher);

@@ -8,19 +8,19 @@ use super::host::HostExperts;
 use super::instance::Instance;
 use super::resident::Resident;
 use super::routed::routed;
-use crate::architecture::Architecture;
-use crate::calibration::MEGATRON;
-use crate::choice::GraphMode;
+use crate::catalogue::calibration::MEGATRON;
 use crate::design::Design;
-use crate::device::Cost;
-use crate::elementwise::norm;
-use crate::hop::Exchanges;
-use crate::layer::{Loss, Work};
-use crate::mixer::Mix;
-use crate::mlp::Transform;
-use crate::operator::Place;
-use crate::rows::{Past, Routed, Rows};
-use crate::tally::Untallied;
+use crate::device::exchange::Exchanges;
+use crate::device::kernel::Cost;
+use crate::device::operator::Place;
+use crate::device::rows::{Past, Routed, Rows};
+use crate::ground::choice::GraphMode;
+use crate::ground::tally::Untallied;
+use crate::layer::architecture::Architecture;
+use crate::layer::elementwise::norm;
+use crate::layer::mixer::Mix;
+use crate::layer::mlp::Transform;
+use crate::layer::transformer_layer::{Loss, Work};
 
 /// Work of a pass, in each attention group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -307,7 +307,7 @@ fn split_seconds(exchanges: &Exchanges) -> [f64; 2] {
     let mut seconds = [0.0; 2];
     for exchange in exchanges.iter() {
         let [(_, forward), _] = exchange.calls.passes;
-        let is_expert = exchange.axis == crate::axis::Axis::Ep;
+        let is_expert = exchange.axis == crate::ground::axis::Axis::Ep;
         seconds[usize::from(is_expert)] += forward * exchange.seconds;
     }
     seconds

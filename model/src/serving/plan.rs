@@ -5,10 +5,10 @@ use super::host::{LAYER_SECONDS, OnHost};
 use super::instance::Instance;
 use super::ranks::{Layout, pools};
 use super::resident::kept_alone;
-use crate::accelerator::Accelerator;
-use crate::architecture::Architecture;
-use crate::choice::Disaggregation;
+use crate::catalogue::accelerator::Accelerator;
 use crate::design::Design;
+use crate::ground::choice::Disaggregation;
+use crate::layer::architecture::Architecture;
 use crate::metric::MetricId;
 
 /// A design whose serving breaks no rule, with every size resolved.

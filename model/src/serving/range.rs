@@ -4,9 +4,9 @@
 use super::metric::ServingMetric;
 use super::overheads::{FIRST_SPREAD, SPREADS};
 use super::plan::ServingPlan;
-use crate::calibration::{ModelKind, Spread};
+use crate::catalogue::calibration::{ModelKind, Spread};
 use crate::metric::Basis;
-use crate::range::Range;
+use crate::training::range::Range;
 
 /// The range of a metric of serving; `None` if it is a count, or nothing published tells.
 ///

@@ -1,8 +1,8 @@
 //! The layout of an instance.
 
-use crate::choice::{Disaggregation, RankOrder};
 use crate::design::Design;
-use crate::ranks::Ranks;
+use crate::ground::choice::{Disaggregation, RankOrder};
+use crate::layer::ranks::Ranks;
 
 /// Layout of an instance: its degrees of parallelism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

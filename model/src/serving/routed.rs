@@ -4,10 +4,10 @@
 //! experts are spread over.
 
 use super::resident::Resident;
-use crate::deployment::Deployment;
-use crate::mlp::Moe;
+use crate::device::rows::Routed;
+use crate::layer::deployment::Deployment;
+use crate::layer::mlp::Moe;
 use crate::routing::random::quantile;
-use crate::rows::Routed;
 
 /// The mean of the largest of this many standard normals, by Blom.
 fn largest(of: f64) -> f64 {

@@ -8,15 +8,15 @@ use super::engine;
 use super::need::{host_memory, least_memory};
 use super::plan::ServingPlan;
 use super::ranks::{Layout, pools};
-use crate::accelerator::AcceleratorId;
-use crate::choice::{Choice, Disaggregation, WeightDtype};
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::design::violation::Violation;
 use crate::design::{Design, KnobId, KnobSet};
-use crate::rules::rule::{Checks, Rule, Words, indivisible, rules, say};
-use crate::rules::{nearest, shared_rules};
-use crate::source::{
+use crate::ground::choice::{Choice, Disaggregation, WeightDtype};
+use crate::ground::source::{
     KTRANSFORMERS, MEGATRON, NVIDIA, PANGU_PRO_MOE, PREMOE, Source, TENSORRT_LLM, VLLM,
 };
-use crate::violation::Violation;
+use crate::rules::rule::{Checks, Rule, Words, indivisible, rules, say};
+use crate::rules::{nearest, shared_rules};
 
 /// The rules of serving, each with who demands it: those of model and machine come first.
 pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {

@@ -10,7 +10,7 @@ use super::host::{
 };
 use super::inference::{decode_step, prefill_seconds};
 use super::plan::ServingPlan;
-use crate::accelerator::{Accelerator, AcceleratorId};
+use crate::catalogue::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
 
 /// A card of a workstation, which no design can name: its memory bandwidth in GB/s and peaks in

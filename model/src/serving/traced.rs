@@ -9,7 +9,7 @@ use super::experts::Experts;
 use super::infer;
 use super::metric::ServingMetric;
 use super::plan::ServingPlan;
-use crate::pattern::{
+use crate::routing::pattern::{
     Coverage, Depth, Goal, Keep, Loading, Pair, Patterns, Set, Store, Switches, coverage, depth,
     overlap, together,
 };

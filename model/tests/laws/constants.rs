@@ -1,8 +1,10 @@
 //! What no fitted constant may claim.
 
-use model::accelerator::AcceleratorId;
-use model::calibration::{FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS};
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::calibration::{
+    FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS,
+};
+use model::ground::choice::Choice;
 
 /// Levels of microbenchmarks are above it: no shape reaches an endless product's.
 #[test]

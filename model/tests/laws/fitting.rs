@@ -2,9 +2,9 @@
 //! and never at odds with whether its predicted peak is within the limit.
 
 use model::MemoryState;
-use model::choice::{Method, Timing};
-use model::margin::likely_peaks;
-use model::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY};
+use model::catalogue::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY};
+use model::ground::choice::{Method, Timing};
+use model::training::memory_headroom::likely_peaks;
 
 use super::*;
 

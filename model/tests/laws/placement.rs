@@ -1,9 +1,9 @@
 //! Where ranks are and what they hold: the order of ranks moves no exchange that it doesn't
 //! concern, a direction moves its own parameters, and what comes back takes room.
 
-use model::accelerator::AcceleratorId;
-use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::choice::Choice;
 
 use super::*;
 
@@ -154,7 +154,7 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
             ("data_parallel_sharding_strategy", strategy),
         ];
         let estimate = of("llama-3-8b", &settings);
-        let far = |row: &&model::estimate::Communication| {
+        let far = |row: &&model::training::estimate::Communication| {
             row.axis == Axis::Dp && row.link == LinkLevel::InterNode
         };
         let row = estimate.communication.iter().find(far).unwrap();
@@ -179,7 +179,7 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
 fn call_in_a_node(preset: &str, axis: Axis, settings: &[(&str, &str)]) -> [f64; 2] {
     let single = [("tp", "1"), ("sequence_parallel", "false"), ("pp", "1"), ("gbs", "64")];
     let estimate = of(preset, &[&single, settings].concat());
-    let near = |row: &&model::estimate::Communication| {
+    let near = |row: &&model::training::estimate::Communication| {
         row.axis == axis && row.link == LinkLevel::IntraNode
     };
     let row = estimate.communication.iter().find(near).unwrap();

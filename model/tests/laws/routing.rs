@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use model::choice::Balance;
+use model::answer::loads::{Replay, Report, cadences};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::estimate::{Estimate, StepPart};
-use model::loads::{Replay, Report, cadences};
-use model::preset::Preset;
+use model::ground::choice::Balance;
 use model::routing::{Effect, Generator, Size, Trace};
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 

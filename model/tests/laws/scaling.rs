@@ -1,10 +1,10 @@
 //! What more, fewer or differently cut pieces can't do: more experts are never faster, fewer rows
 //! never more efficient, slices of experts never better than whole ones.
 
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::estimate::StepPart;
-use model::preset::Preset;
-use model::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+use model::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+use model::training::estimate::StepPart;
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn the_parts_of_a_step_are_what_its_stages_do(design in legal_design()) {
         let estimate = estimate(&plan(&design));
-        let mean = |of: &dyn Fn(&model::estimate::StageEstimate) -> f64| {
+        let mean = |of: &dyn Fn(&model::training::estimate::StageEstimate) -> f64| {
             estimate.stages.iter().map(of).sum::<f64>() / estimate.stages.len() as f64
         };
         let part = |part: StepPart| estimate.step.part(part).get();
@@ -75,7 +75,7 @@ proptest! {
         if let Ok(more) = Plan::new(&more) {
             let before = step(&design);
             let after = estimate(&more).metrics.step_time.get();
-            let closed = design.schedule.timing == model::choice::Timing::ClosedForm;
+            let closed = design.schedule.timing == model::ground::choice::Timing::ClosedForm;
             let least = if closed { 0.93 } else { 0.97 };
             prop_assert!(after >= before * least, "{before} {after}");
         }

@@ -1,7 +1,7 @@
 //! SimuMax: parameters, FLOPs, saved tensors, states and gradients, exact where it prints integers.
 
-use model::axis::{Axis, Collective};
-use model::estimate::Estimate;
+use model::ground::axis::{Axis, Collective};
+use model::training::estimate::Estimate;
 
 use super::{Case, GIB, Kind, call_bytes, cases, close, rounds_to, same, step_bytes};
 

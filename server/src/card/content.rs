@@ -6,8 +6,8 @@ use app::panel::cards::headlines;
 use app::present::format;
 use app::present::name;
 use model::design::Design;
-use model::estimate::StageMemory;
 use model::metric::MetricId;
+use model::training::estimate::StageMemory;
 use model::{MODEL_VERSION, MemoryState, Plan};
 
 /// The metrics on a card, in their order.
@@ -106,7 +106,7 @@ fn face(numbers: &Numbers) -> Face {
 
 #[cfg(test)]
 mod tests {
-    use model::link;
+    use model::design::link;
 
     use super::*;
 

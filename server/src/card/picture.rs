@@ -291,7 +291,7 @@ impl Brush<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use model::link;
+    use model::design::link;
 
     use super::*;
 
@@ -342,7 +342,7 @@ mod tests {
     fn every_letter_of_a_card_is_in_the_fonts() {
         use plotters::style::FontStyle::{Bold, Normal};
         prepare();
-        let presets = model::preset::Preset::all().map(|preset| preset.title.to_owned());
+        let presets = model::catalogue::preset::Preset::all().map(|preset| preset.title.to_owned());
         let texts = presets.chain(["0123456789.,%·×−…MGTKB/s tokens".to_owned()]);
         for text in texts {
             for style in [Normal, Bold] {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use app::page::budget as page;
 use app::present::{format, run};
-use model::budget::{Assessment, BudgetMetric, budget_range};
 use model::design::Design;
-use model::file::json;
-use model::quality::CAVEAT;
-use model::{MODEL_VERSION, link};
+use model::design::file::json;
+use model::run::budget::{Assessment, BudgetMetric, budget_range};
+use model::run::quality::CAVEAT;
+use model::{MODEL_VERSION, design::link};
 
 use super::input::Source;
 use super::output::{self, table};
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design()?;
     let baseline = arguments.baseline.as_deref().map(baseline).transpose()?;
-    let refuse = |broken: Vec<model::violation::Violation>| {
+    let refuse = |broken: Vec<model::design::violation::Violation>| {
         Failure::User(broken.iter().map(output::broken_rule).collect())
     };
     let assessment = Assessment::new(&design, baseline.as_ref());
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The baseline of a preset's id, a link or a file.
 fn baseline(text: &str) -> Result<Design, Failure> {
-    let failed = |errors: Vec<model::knob::KnobError>| {
+    let failed = |errors: Vec<model::ground::knob::KnobError>| {
         Failure::User(errors.iter().map(|error| format!("baseline: {error}")).collect())
     };
     if text.contains('=') {
@@ -134,7 +134,7 @@ fn numbers(assessment: &Assessment) -> String {
 
 fn gains(assessment: &Assessment) -> Option<String> {
     let gains = &assessment.own.budget.gains;
-    let row = |gain: &model::budget::Gain| {
+    let row = |gain: &model::run::budget::Gain| {
         vec![
             gain.title.to_owned(),
             format!("{} days less", format::significant(gain.days, 3)),

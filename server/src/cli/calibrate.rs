@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use app::page::trust::words;
 use app::present::format;
 use model::design::{Design, KnobId};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use validation::own::read::{Content, read};
 use validation::own::report::{Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};

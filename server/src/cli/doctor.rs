@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 
 use super::settings::{self, Fault};
 use super::{Command, Failure, output, serve};

@@ -6,8 +6,8 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
-use model::file::json;
-use model::pattern::{Generator, Goal, Patterns};
+use model::design::file::json;
+use model::routing::pattern::{Generator, Goal, Patterns};
 use model::serving::experts::Experts;
 use model::serving::traced::Traced;
 use model::serving::{ServingPlan, infer};

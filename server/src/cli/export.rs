@@ -1,7 +1,7 @@
 //! `moescape export`: a design as a file, a launch script, or its numbers as a table.
 
 use interchange::Launcher;
-use model::file::{Extent, json};
+use model::design::file::{Extent, json};
 use reports::exported;
 
 use super::input::Source;

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 
 use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
+use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
-use model::file::json;
-use model::find::{Phase, Progress, Query, STRATEGY};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
+use model::search::find::{Phase, Progress, Query, STRATEGY};
 use reports::found::Terms;
 
 use super::import::{assumed, question, unknown};
@@ -179,7 +179,7 @@ mod tests {
         let mut design = Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
         design.set_text(KnobId::hbm_usable_gib, "60").unwrap();
         let other = with_cluster(&design, KnobId::accelerator, "h100-sxm-80gb").unwrap();
-        assert_eq!(other.get(KnobId::hbm_usable_gib), model::knob::Value::None);
+        assert_eq!(other.get(KnobId::hbm_usable_gib), model::ground::knob::Value::None);
         let same = with_cluster(&design, KnobId::accelerator, "ascend-910b3").unwrap();
         assert_eq!(same, design);
         let fewer = with_cluster(&other, KnobId::num_devices, "256").unwrap();

@@ -6,8 +6,8 @@ use interchange::{
     Answers, Assumed, Bundle, Format, Import, Question, Unknown, import_with, is_archive, unpacked,
 };
 use model::design::Design;
-use model::file::{Extent, json};
-use model::knob::KnobError;
+use model::design::file::{Extent, json};
+use model::ground::knob::KnobError;
 
 use super::{Failure, folder, input, output};
 use crate::{exports, imported};

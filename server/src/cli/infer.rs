@@ -3,14 +3,14 @@
 mod layouts;
 
 use app::present::format;
-use model::file::json;
-use model::knob::Section;
+use model::design::file::json;
+use model::ground::knob::Section;
+use model::ground::units::Bytes;
 use model::metric::Basis;
 use model::serving::{
     Inference, Layout, Part, ServingMetric, ServingPlan, explain, infer, serving_range,
 };
-use model::units::Bytes;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
 use super::Failure;
 use super::input::Source;

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use interchange::{Format, Import, import};
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree, json};
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::{self, Tree, json};
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
+use model::ground::knob::KnobError;
 
 use super::Failure;
 use crate::names::Names;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use app::present::format;
-use model::violation::Violation;
+use model::design::violation::Violation;
 
 use super::Failure;
 

@@ -8,7 +8,7 @@ mod verdict;
 
 use std::path::PathBuf;
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use model::metric::{MetricAddress, MetricPart};
 use model::routing::Trace;
 use model::{Breakdown, Plan, estimate, explain_at};
@@ -102,7 +102,7 @@ fn summary(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> String {
     parts.extend(Some(loads::text(plan, trace)).filter(|text| !text.is_empty()));
     if !estimate.metrics.fits {
         let verdict = model::verdict(plan, &estimate);
-        let remedies = model::find::remedies(plan, &verdict);
+        let remedies = model::search::find::remedies(plan, &verdict);
         parts.push(verdict::text(&verdict, plan.design(), &remedies));
     }
     if with_ledger {

@@ -2,10 +2,10 @@
 
 use app::insight::memory_state;
 use app::present::{format, run};
-use model::file::json;
+use model::design::file::json;
 use model::metric::MetricValue;
-use model::solve::{Solution, Target, Tried};
-use model::{Plan, link};
+use model::search::solve::{Solution, Target, Tried};
+use model::{Plan, design::link};
 use reports::typed::Said;
 
 use super::Failure;

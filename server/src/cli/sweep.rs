@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use app::present::format;
-use model::file::json;
-use model::quality::CAVEAT;
+use model::design::file::json;
+use model::run::quality::CAVEAT;
 use reports::typed::Said;
 use sweep::{Closing, Progress, Rounds, Space};
 

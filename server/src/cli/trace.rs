@@ -6,11 +6,11 @@ use std::path::Path;
 
 use axum::body::Bytes;
 use model::Plan;
-use model::choice::Balance;
 use model::design::Design;
+use model::design::violation::Violation;
+use model::ground::choice::Balance;
 use model::routing::Trace;
 use model::routing::text::{MAX_BYTES, TextError};
-use model::violation::Violation;
 
 use super::Failure;
 use crate::traces;

@@ -2,7 +2,7 @@
 
 use app::present::format;
 use model::design::Design;
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
 use reports::typed::MetricSaid;
@@ -98,7 +98,7 @@ pub(crate) fn changes(stored: Option<&str>, design: &Design) -> Vec<Change> {
 
 #[cfg(test)]
 mod tests {
-    use model::link;
+    use model::design::link;
 
     use super::*;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use app::insight::numbers::Numbers;
 use app::present::provenance::{self, Provenance};
-use model::estimate::{Communication, StageEstimate, StageMemory};
 use model::metric::{MetricId, MetricValue};
+use model::training::estimate::{Communication, StageEstimate, StageMemory};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn numbers() -> Numbers {
-        Numbers::of(&model::link::decode("preset=deepseek-v3-2k-h800").unwrap()).unwrap()
+        Numbers::of(&model::design::link::decode("preset=deepseek-v3-2k-h800").unwrap()).unwrap()
     }
 
     #[test]

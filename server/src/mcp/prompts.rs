@@ -2,7 +2,7 @@
 //!
 //! Each says which tools answer it, by the tools' own names, and how to answer honestly.
 
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 use rmcp::ErrorData;
 use rmcp::model::{
     CompletionInfo, JsonObject, Prompt as Described, PromptArgument, PromptMessage, Role,

@@ -1,8 +1,8 @@
 //! Resources that can be read: knobs, presets, metrics, the guide, and the skill.
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::file::json;
-use model::preset::Preset;
+use model::design::file::json;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ fn preset(id: &str) -> Option<String> {
     )
     .ok()?;
     if let Ok(design) = model::design::Design::from_preset(id) {
-        let file = model::file::write(&design, model::file::Extent::Full);
+        let file = model::design::file::write(&design, model::design::file::Extent::Full);
         row["design"] = said::json(&file);
     }
     serde_json::to_string_pretty(&row).ok()

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use app::present::format;
-use model::file::Tree;
-use model::knob::KnobError;
-use model::measure::Measure;
+use model::answer::measure::Measure;
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
 use model::metric::Basis;
-use model::violation::Violation;
 use reports::report::BrokenRule;
 use reports::typed::{KnobValue, Named, Said};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

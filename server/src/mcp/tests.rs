@@ -175,7 +175,7 @@ async fn a_prediction_is_that_of_the_command_line_with_its_range_and_evidence() 
     assert_eq!(number(&answer, "fits")["verdict"], true);
     let link = answer["link"].as_str().unwrap();
     let query = link.strip_prefix("https://moe.example/?").unwrap();
-    assert_eq!(model::link::decode(query), Ok(design));
+    assert_eq!(model::design::link::decode(query), Ok(design));
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The schemas of what is asked and answered, from the types that are read and written.
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use reports::budgeted::Budgeted;
 use reports::experts::ExpertsSaid;
 use reports::imported::Imported;

@@ -7,10 +7,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
 use model::MODEL_VERSION;
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
+use model::ground::source::{self, Source};
 use model::metric::MetricId;
-use model::preset::Preset;
-use model::source::{self, Source};
 
 use crate::choices;
 use crate::reading::Reading;

@@ -9,9 +9,9 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use model::design::Design;
-use model::file::{self, Tree, json};
-use model::knob::KnobError;
-use model::text::closest;
+use model::design::file::{self, Tree, json};
+use model::ground::knob::KnobError;
+use model::ground::text::closest;
 
 use super::json::json_response;
 use crate::bodies::BudgetPair;

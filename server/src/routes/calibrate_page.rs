@@ -13,8 +13,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::choice::Choice;
 use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};
 

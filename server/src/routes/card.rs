@@ -6,7 +6,7 @@
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
 use super::designs;
 use crate::card::{self, Card};

@@ -6,8 +6,8 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::design::Design;
-use model::file::{self, Tree, json};
-use model::link;
+use model::design::file::{self, Tree, json};
+use model::design::link;
 use reports::typed::Said;
 
 use super::json::json_response;

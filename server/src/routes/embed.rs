@@ -17,7 +17,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::design::Design;
-use model::{MODEL_VERSION, Plan, link};
+use model::{MODEL_VERSION, Plan, design::link};
 
 use super::designs;
 use crate::problem::Problem;

@@ -8,9 +8,9 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::file::Tree;
-use model::link;
-use model::pattern::{self, Generator, Goal, Patterns};
+use model::design::file::Tree;
+use model::design::link;
+use model::routing::pattern::{self, Generator, Goal, Patterns};
 use model::serving::ServingPlan;
 use model::serving::experts::Experts;
 

@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Launcher;
 use model::design::Design;
-use model::file::Extent;
-use model::link;
+use model::design::file::Extent;
+use model::design::link;
 use reports::exported;
 
 use super::json::json_response;

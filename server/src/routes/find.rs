@@ -12,11 +12,11 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use model::file::{self, Tree, json};
-use model::find::Query;
-use model::knob::KnobError;
-use model::text::closest;
-use model::violation::Violation;
+use model::design::file::{self, Tree, json};
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
+use model::ground::text::closest;
+use model::search::find::Query;
 use reports::found::Terms;
 
 use super::json::json_response;
@@ -109,7 +109,7 @@ fn query(text: &str) -> Result<Query, Problem> {
         }
     };
     // Terms are checked all the same where the design can't be read.
-    let stand_in = || model::link::salvage("").0;
+    let stand_in = || model::design::link::salvage("").0;
     let query = terms.query(design.unwrap_or_else(stand_in));
     let query = query.map_err(|of_terms| errors.extend(of_terms));
     match query {

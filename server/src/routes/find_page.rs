@@ -12,8 +12,8 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
-use model::knob::KnobError;
-use model::link;
+use model::design::link;
+use model::ground::knob::KnobError;
 
 use super::find::searched;
 use crate::choices;

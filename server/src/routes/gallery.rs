@@ -12,10 +12,10 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
-use model::link;
+use model::design::link;
 use model::metric::MetricId;
-use model::preset::{Preset, PresetKind};
 use model::serving::{ServingMetric, ServingPlan, infer};
 use validation::report::Row;
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use axum::response::Response;
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 use model::metric::MetricId;
 
 use super::json::json_response;

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
 use model::design::Design;
-use model::file::{self, json};
+use model::design::file::{self, json};
 
 use super::json::json_response;
 use crate::problem::Problem;

@@ -2,7 +2,7 @@
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 
 /// An answer in JSON.
 pub(super) fn json_response(tree: &Tree) -> Response {

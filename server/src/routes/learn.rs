@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::validation;
 use crate::choices;

@@ -4,7 +4,7 @@
 use axum::extract::RawQuery;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use model::link;
+use model::design::link;
 
 use crate::measured;
 use crate::problem::Problem;

@@ -13,7 +13,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 use super::validation;
 use crate::problem::Problem;

@@ -9,13 +9,13 @@ use std::sync::OnceLock;
 use app::present::name;
 use app::study::Study;
 use axum::response::Response;
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Kind;
+use model::design::file::Tree;
+use model::ground::choice::Choice;
+use model::ground::knob::Kind;
 use model::metric::MetricId;
-use model::preset::Preset;
 
 use super::json::json_response;
 use crate::guide::{self, CHAPTERS};

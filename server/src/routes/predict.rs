@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use model::Estimator;
 use model::design::Design;
-use model::file::{self, Tree, json};
+use model::design::file::{self, Tree, json};
 
 use super::json::json_response;
 use crate::bodies::Batch;

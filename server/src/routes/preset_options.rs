@@ -2,7 +2,7 @@
 
 use app::present::html::option;
 use maud::{Markup, html};
-use model::preset::{Preset, PresetKind};
+use model::catalogue::preset::{Preset, PresetKind};
 
 /// Presets by what they are.
 const KINDS: [(PresetKind, &str); 2] = [

@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
-use model::link;
+use model::design::link;
 use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 
 use super::kept;

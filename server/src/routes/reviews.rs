@@ -38,7 +38,7 @@ pub(super) async fn begin(
     })?;
     let Begin { name, link, person, key } = read(Ok(body), MAX_BODY_BYTES)?;
     let name = clean_name(&name).map_err(refused)?;
-    let design = model::link::of_address(&link).map_err(Problem::unreadable_design)?;
+    let design = model::design::link::of_address(&link).map_err(Problem::unreadable_design)?;
     if !state.reviews.may_begin(&client) {
         let detail = "that are more sessions than can be begun at once; try again later";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10));
@@ -52,7 +52,7 @@ pub(super) async fn begin(
     let user = user(&state, &headers);
     let by = reviews::person(&id, user.as_deref(), &key, person.as_deref());
     let by = by.and_then(|by| reviews::check_name(&by).map(|()| by)).map_err(refused)?;
-    let link = model::link::encode(&design);
+    let link = model::design::link::encode(&design);
     let links = state.reviews.create(name, link, by, id.clone()).await.map_err(broken)?;
     kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let path = format!("/r/{id}");

@@ -4,7 +4,7 @@
 use app::page::schedule::{of_design, query};
 use axum::extract::Request;
 use axum::response::Redirect;
-use model::link;
+use model::design::link;
 
 use crate::problem::Problem;
 use crate::work::off_thread;

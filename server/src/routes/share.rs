@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::design::Design;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
 use super::{designs, kept};
 use crate::client::Client;

@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use maud::{Markup, html};
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
 use super::kept;
 use super::{designs, page};

@@ -16,10 +16,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use leptos::prelude::provide_context;
 use model::Estimator;
-use model::choice::Timing;
+use model::design::file::{Tree, json};
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::link;
+use model::ground::choice::Timing;
 use reports::typed::Said;
 use sweep::{Space, Spec};
 

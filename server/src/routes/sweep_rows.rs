@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::file::json;
+use model::design::file::json;
 use reports::typed::Said;
 use sweep::{Part, Progress, Row, Space};
 

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
-use model::file::json;
+use model::design::file::json;
 use reports::typed::Said;
 use sweep::{Space, Spec};
 use tokio::sync::watch;

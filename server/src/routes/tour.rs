@@ -11,10 +11,10 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
-use model::ladder::{PAPER, TO_PAPER};
+use model::catalogue::preset::Preset;
+use model::design::ladder::{PAPER, TO_PAPER};
 use model::metric::{Better, MetricId, MetricValue};
-use model::preset::Preset;
-use model::{MemoryState, link};
+use model::{MemoryState, design::link};
 
 use crate::choices;
 use crate::problem::Problem;

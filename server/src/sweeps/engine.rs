@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use sweep::{Progress, Rounds, Space, Spec};
 
 use super::job::{Job, Origin, State};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use reports::typed::Said;
 use sweep::{Batch, Closing, Progress, Rounds, Space};
 use tokio::sync::watch;

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 
 use app::present::provenance::{Provenance, quoted};
 use model::design::Design;
-use model::file::{PROVENANCE, Tree};
-use model::quality::CAVEAT;
+use model::design::file::{PROVENANCE, Tree};
+use model::run::quality::CAVEAT;
 use reports::typed::Said;
 use sweep::{Outcome, Space};
 

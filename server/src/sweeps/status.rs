@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::file::Tree;
+use model::design::file::Tree;
 use reports::provenance::Provenance;
 use reports::typed::{KnobValue, May, Named, Real, Said, Written};
 use schemars::JsonSchema;

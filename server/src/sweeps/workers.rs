@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use model::file::json;
+use model::design::file::json;
 use reports::typed::Said;
 use sweep::Progress;
 

@@ -7,8 +7,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use axum::body::Bytes;
-use model::pattern::Patterns;
-use model::pattern::text::{Row, from_rows};
+use model::routing::pattern::Patterns;
+use model::routing::pattern::text::{Row, from_rows};
 use model::routing::text::TextError;
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};

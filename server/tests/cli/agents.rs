@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use model::estimate::Metrics;
+use model::training::estimate::Metrics;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
@@ -96,7 +96,7 @@ fn holds(answer: &Value, id: &str, measured: f64, of: fn(&Metrics) -> f64) {
     let (low, high) = (value("/range_90/low"), value("/range_90/high"));
     assert!(low <= measured && measured <= high, "{measured} of {id} isn't in {low} to {high}");
     let query = answer["link"].as_str().unwrap().split_once('?').unwrap().1;
-    let design = model::link::decode(query).unwrap();
+    let design = model::design::link::decode(query).unwrap();
     let metrics = model::estimate(&model::Plan::new(&design).unwrap()).metrics;
     assert_eq!(value("/value").to_bits(), of(&metrics).to_bits(), "{id}");
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::budget::{Assessment, BudgetMetric, Costed};
 use model::design::{Design, KnobId};
-use model::knob::{Kind, Value};
+use model::ground::knob::{Kind, Value};
+use model::run::budget::{Assessment, BudgetMetric, Costed};
 
 /// A run of which everything is known.
 const START: &[(&str, &str)] = &[

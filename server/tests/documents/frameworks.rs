@@ -1,9 +1,9 @@
 //! The chapter on frameworks: what each refuses, with the assertion, and what its arguments say.
 
-use model::choice::{Choice, Framework};
 use model::design::{Design, KnobId};
-use model::framework::{TOLD, Vocabulary, title};
-use model::knob::{Kind, Value};
+use model::ground::choice::{Choice, Framework};
+use model::ground::knob::{Kind, Value};
+use model::rules::vocabulary::{TOLD, Vocabulary, title};
 use model::rules::{Rule, caution_rules, rules};
 
 use crate::{keep_part, row, table};
@@ -73,10 +73,11 @@ fn said(framework: Framework, knob: KnobId) -> String {
         design.kernel.framework = framework;
         design.parallel.pipeline_model_parallel_size = stages;
         design.parallel.virtual_pipeline_model_parallel_size = chunks;
-        design.memory.recompute_granularity = model::choice::RecomputeGranularity::Selective;
+        design.memory.recompute_granularity =
+            model::ground::choice::RecomputeGranularity::Selective;
         if matches!(knob, KnobId::recompute_num_layers) {
-            design.memory.recompute_granularity = model::choice::RecomputeGranularity::Full;
-            design.memory.recompute_method = model::choice::RecomputeMethod::Block;
+            design.memory.recompute_granularity = model::ground::choice::RecomputeGranularity::Full;
+            design.memory.recompute_method = model::ground::choice::RecomputeMethod::Block;
         }
         design.set(knob, value).unwrap();
         Vocabulary::of(&design).says(&design, knob)

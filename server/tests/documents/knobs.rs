@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
+use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
 use model::metric::MetricId;
 use model::rules::rules;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 use server::registry::Takes;
 

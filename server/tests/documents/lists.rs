@@ -2,14 +2,14 @@
 
 use app::present::range::{Expected, expected, family};
 use model::Plan;
-use model::accelerator::AcceleratorId;
-use model::budget::BudgetMetric;
-use model::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, KnobId};
+use model::ground::choice::Choice;
 use model::metric::{Better, Metric, MetricId, Words};
-use model::preset::{Preset, PresetKind};
-use model::quality::QualityMetric;
+use model::run::budget::BudgetMetric;
+use model::run::quality::QualityMetric;
 use model::serving::ServingMetric;
 use serde_json::Value;
 

@@ -89,7 +89,7 @@ fn row<const N: usize>(cells: [impl Into<String>; N]) -> Vec<String> {
 }
 
 /// A source as Markdown.
-fn source(source: model::source::Source) -> String {
+fn source(source: model::ground::source::Source) -> String {
     if source.url.is_empty() {
         return source.title.to_owned();
     }

@@ -4,11 +4,11 @@
 //! A link's title says which metric its text is of, and what was found: `step_time_seconds=20.147`
 //! or `fits=oom`. The text is written by `UPDATE_DOCS=1`, in both languages.
 
+use model::catalogue::memory_state::MemoryState;
 use model::design::Design;
-use model::estimate::Estimate;
-use model::link;
-use model::memory_state::MemoryState;
+use model::design::link;
 use model::metric::{MetricId, MetricValue};
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, range};
 
 use app::present::format;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
-use model::knob::{Kind, Value};
+use model::ground::knob::{Kind, Value};
 use model::legal_values;
 use model::serving::{ServingMetric, ServingPlan, infer};
 

@@ -1,8 +1,8 @@
 //! `POST /api/v1/budget`, and the table and the brief of a link.
 
 use axum::http::StatusCode;
-use model::budget::BudgetMetric;
-use model::quality::CAVEAT;
+use model::run::budget::BudgetMetric;
+use model::run::quality::CAVEAT;
 use serde_json::{Value, json};
 
 use crate::TestApp;

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use model::design::Design;
-use model::file::{Extent, json};
+use model::design::file::{Extent, json};
 use model::metric::MetricId;
 use model::{Plan, estimate};
 use serde_json::Value;

@@ -1,11 +1,11 @@
 //! `GET /api/v1/presets`, `/api/v1/knobs`, `/api/v1/metrics`.
 
 use axum::http::StatusCode;
-use model::budget::BudgetMetric;
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::metric::MetricId;
-use model::preset::Preset;
-use model::quality::QualityMetric;
+use model::run::budget::BudgetMetric;
+use model::run::quality::QualityMetric;
 use model::serving::ServingMetric;
 use serde_json::Value;
 

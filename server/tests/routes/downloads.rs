@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use flate2::read::GzDecoder;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 

@@ -2,10 +2,10 @@
 //! what the palette finds by name.
 
 use axum::http::StatusCode;
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::ladder;
-use model::link;
-use model::preset::Preset;
+use model::design::ladder;
+use model::design::link;
 
 use crate::TestApp;
 
@@ -177,7 +177,7 @@ async fn the_page_on_the_numbers_leads_to_every_source_and_to_what_rests_on_it()
     let answer = app.get("/about").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.text().contains(&format!("<dd>{}</dd>", model::MODEL_VERSION)));
-    for source in model::source::ALL.iter().filter(|source| !source.url.is_empty()) {
+    for source in model::ground::source::ALL.iter().filter(|source| !source.url.is_empty()) {
         let link = format!("<a href=\"{}\">{}</a>", source.url, source.title);
         assert_eq!(answer.text().matches(&link).count(), 1, "{}", source.title);
     }
@@ -201,7 +201,7 @@ async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_
         assert_eq!(text.matches(part).count(), 1, "{part}");
     }
     assert!(text.contains("The model predicts ") && text.contains("Half of "), "{text}");
-    for method in <model::choice::Method as model::choice::Choice>::ALL {
+    for method in <model::ground::choice::Method as model::ground::choice::Choice>::ALL {
         let name = app::page::schedule::methods::about(*method).name;
         assert!(text.contains(&format!(">{name}</a>")), "{name}");
     }

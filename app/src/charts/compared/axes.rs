@@ -1,7 +1,7 @@
 //! Bubble, and communication per parallel axis, of several designs: bars below one another.
 
-use model::axis::Axis as ParallelAxis;
-use model::estimate::StepPart;
+use model::ground::axis::Axis as ParallelAxis;
+use model::training::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};

@@ -1,6 +1,6 @@
 //! Where the time of several designs' steps goes: a stacked bar for each.
 
-use model::estimate::StepPart;
+use model::training::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::Compared;

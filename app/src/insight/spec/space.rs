@@ -1,8 +1,8 @@
 //! How knobs vary in a spec: each with the form that its values have.
 
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Section;
+use model::design::file::Tree;
+use model::ground::knob::Section;
 
 use crate::insight::spec::{self, set};
 use crate::present::choices::choices;
@@ -58,7 +58,7 @@ impl Form {
     /// Whether a knob can vary in this form.
     #[must_use]
     pub fn suits(self, knob: KnobId) -> bool {
-        use model::knob::Kind;
+        use model::ground::knob::Kind;
         let (whole, real) = match knob.knob().kind {
             Kind::Integer(..) | Kind::OptionalInteger(..) | Kind::PerStage(_) => (true, true),
             Kind::Real(..) | Kind::OptionalReal(..) => (false, true),
@@ -188,7 +188,7 @@ pub fn put(spec: &mut Tree, entry: &Entry, tree: Option<Tree>) {
 /// Lets another knob vary, beginning with its value in the design.
 pub fn add(spec: &mut Tree, knob: KnobId, now: Tree) {
     let row = knob.knob();
-    let value = if row.kind == model::knob::Kind::Flag {
+    let value = if row.kind == model::ground::knob::Kind::Flag {
         Tree::List(vec![Tree::Flag(false), Tree::Flag(true)])
     } else {
         Tree::List(vec![now])

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Section;
+use model::design::file::Tree;
+use model::ground::knob::Section;
 
 /// A line is broken when it gets longer than this.
 const WIDTH: usize = 90;

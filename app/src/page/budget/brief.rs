@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use maud::html;
-use model::budget::{BudgetMetric, budget_range};
-use model::knob::KnobError;
-use model::quality::CAVEAT;
+use model::ground::knob::KnobError;
+use model::run::budget::{BudgetMetric, budget_range};
+use model::run::quality::CAVEAT;
 
 use super::state::Shown;
 use super::{Asked, CSV_PATH, MARKDOWN_PATH, asked, labels, quality};
@@ -63,7 +63,7 @@ fn title(asked: &Asked) -> String {
 /// The run of a raw query string, or what is wrong with it.
 fn read(raw: &str) -> Result<Shown, Vec<KnobError>> {
     Shown::new(&asked(raw)?).map_err(|violations| {
-        let error = |broken: model::violation::Violation| KnobError {
+        let error = |broken: model::design::violation::Violation| KnobError {
             rule: broken.rule,
             knob: broken.knobs.first().map(|knob| knob.id()).unwrap_or_default(),
             detail: broken.message,

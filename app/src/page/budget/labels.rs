@@ -1,9 +1,9 @@
 //! What the page says of a budget, as HTML text.
 
 use maud::{Markup, html};
-use model::budget::{BudgetMetric, budget_range, published_tokens};
+use model::design::violation::{Nearest, Violation};
 use model::metric::Basis;
-use model::violation::{Nearest, Violation};
+use model::run::budget::{BudgetMetric, budget_range, published_tokens};
 
 use super::Asked;
 use super::state::Shown;

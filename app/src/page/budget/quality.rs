@@ -1,9 +1,9 @@
 //! What laws say of a design beside its baseline, as HTML text.
 
 use maud::{Markup, html};
-use model::budget::Judged;
-use model::link;
-use model::quality::{CAVEAT, Comparison, Spread};
+use model::design::link;
+use model::run::budget::Judged;
+use model::run::quality::{CAVEAT, Comparison, Spread};
 
 use super::Asked;
 use super::state::Shown;

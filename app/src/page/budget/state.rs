@@ -1,10 +1,10 @@
 //! The page's state and everything derived from it; no view code.
 
 use model::Plan;
-use model::budget::Assessment;
 use model::design::KnobId;
-use model::knob::Value;
-use model::violation::Violation;
+use model::design::violation::Violation;
+use model::ground::knob::Value;
+use model::run::budget::Assessment;
 
 use super::Asked;
 use crate::panel::asking::{Asking, Outcome, Typed};

@@ -1,12 +1,12 @@
 //! The designs with their numbers, and how each differs from the baseline.
 
 use model::Plan;
+use model::design::link;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::{KnobError, Section};
-use model::link;
+use model::ground::knob::{KnobError, Section};
 use model::metric::{MetricId, MetricValue};
-use model::range::{are_alike, probability_of_order};
-use model::violation::Violation;
+use model::training::range::{are_alike, probability_of_order};
 
 pub use crate::insight::better::Hindrance;
 use crate::insight::better::is_better;

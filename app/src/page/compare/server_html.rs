@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use model::catalogue::preset::PresetKind;
 use model::design::Design;
-use model::knob::KnobError;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
 use model::metric::{Better, MetricId};
-use model::preset::PresetKind;
-use model::violation::Violation;
 
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, serving, start, table};

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::design::{Design, KnobId};
-use model::knob::{Section, Value};
+use model::ground::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
 
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};

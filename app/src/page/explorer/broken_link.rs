@@ -1,10 +1,10 @@
 //! The page of a link that doesn't decode: what is wrong, and links that open.
 
 use leptos::prelude::*;
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
+use model::design::link;
+use model::ground::knob::KnobError;
 
 use crate::panel::header;
 use crate::present::format::counted;
@@ -71,7 +71,7 @@ fn openable_rest(raw: &str) -> Option<Design> {
 #[cfg(test)]
 mod tests {
     use model::design::KnobId;
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     use super::*;
 

@@ -1,12 +1,12 @@
 //! What a search has found, as HTML: the same text in the browser and on the server.
 
 use maud::{Markup, html};
-use model::budget::RunTarget;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
 use model::metric::MetricId;
-use model::violation::{Nearest, Violation};
+use model::run::budget::RunTarget;
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
+use model::training::estimate::Metrics;
 use reports::found::label;
 
 use super::cards::{AtHand, card, others};
@@ -67,7 +67,7 @@ fn found(query: &Query, answer: &Answer, is_done: bool) -> Markup {
 }
 
 fn choice(design: &Design, name: &str) -> Choice {
-    Choice { link: model::link::encode(design), name: name.to_owned() }
+    Choice { link: model::design::link::encode(design), name: name.to_owned() }
 }
 
 /// Text of the size that was requested, with what it is a size of.

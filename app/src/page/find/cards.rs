@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 use model::Plan;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Query, Recommendation, spare};
-use model::link;
 use model::metric::MetricId;
+use model::search::find::{Query, Recommendation, spare};
+use model::training::estimate::Metrics;
 use reports::found;
 
 use crate::insight::memory_state;

@@ -3,11 +3,11 @@
 
 use leptos::prelude::*;
 use maud::{Markup, PreEscaped, html};
-use model::budget::{BudgetMetric, RunTarget};
 use model::design::KnobId;
-use model::find::{Goal, Query, Question, STRATEGY, Target};
-use model::knob::{KnobError, Section};
+use model::ground::knob::{KnobError, Section};
 use model::metric::MetricId;
+use model::run::budget::{BudgetMetric, RunTarget};
+use model::search::find::{Goal, Query, Question, STRATEGY, Target};
 
 use super::answer::target_text;
 use super::request::{ON_SERVER, Request, address, encode};

@@ -5,10 +5,10 @@
 //! `find.devices`; an address with them is a step on the way to one without.
 
 use crate::site::Page;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::find::{Goal, Query, Question, Target};
-use model::knob::KnobError;
-use model::link;
+use model::ground::knob::KnobError;
+use model::search::find::{Goal, Query, Question, Target};
 use reports::found::Terms;
 
 use crate::insight::transfer::{Keep, moved};
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(wrong.len(), 1);
     }
 
-    use model::choice::Choice;
+    use model::ground::choice::Choice;
     use model::metric::MetricId;
 
     use super::*;

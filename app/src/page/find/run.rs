@@ -1,8 +1,8 @@
 //! A search under way, as the page follows it: what it is at, and what it has found.
 
-use model::file::{Tree, json};
-use model::find::{OneThread, Phase, Pool, Progress, Query, Search};
-use model::violation::Violation;
+use model::design::file::{Tree, json};
+use model::design::violation::Violation;
+use model::search::find::{OneThread, Phase, Pool, Progress, Query, Search};
 use reports::found;
 
 use super::answer;

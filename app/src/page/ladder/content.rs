@@ -1,9 +1,9 @@
 //! Content of the page, as HTML that only the server writes.
 
 use maud::{Markup, PreEscaped, html};
-use model::ladder::{NOT_MODELLED, PAPER, START};
+use model::catalogue::preset::Preset;
+use model::design::ladder::{NOT_MODELLED, PAPER, START};
 use model::metric::{MetricId, MetricValue};
-use model::preset::Preset;
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;

@@ -1,9 +1,9 @@
 //! The ladder's predictions, and those of the layouts that its baseline may have had.
 
 use model::design::Design;
-use model::estimate::Metrics;
-use model::ladder::{self, RUNGS, Rung, baseline};
+use model::design::ladder::{self, RUNGS, Rung, baseline};
 use model::metric::MetricId;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate};
 
 use crate::present::published::published;

@@ -3,7 +3,7 @@
 //! doesn't estimate.
 
 use leptos::wasm_bindgen::JsValue;
-use model::measure::Measure;
+use model::answer::measure::Measure;
 use web_sys::js_sys::{JSON, Reflect};
 
 use crate::site::chosen::{Chosen, letter};

@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use model::MemoryState;
+use model::answer::measure::{Measure, Regime};
 use model::design::KnobId;
-use model::measure::{Measure, Regime};
 use model::metric::MetricId;
 
 pub use reader::read;

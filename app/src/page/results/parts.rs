@@ -7,7 +7,7 @@ mod table;
 
 use maud::{Markup, html};
 use model::design::KnobId;
-use model::quality::CAVEAT;
+use model::run::quality::CAVEAT;
 
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reasons};

@@ -1,10 +1,10 @@
 //! The axes of columns: their units, and what is written beside them.
 
-use model::budget::BudgetMetric;
-use model::measure::Measure;
+use model::answer::measure::Measure;
+use model::ground::units::Bytes;
 use model::metric::MetricId;
+use model::run::budget::BudgetMetric;
 use model::serving::ServingMetric;
-use model::units::Bytes;
 
 use super::data::{Data, Dim};
 use crate::draw::scale::Scale;

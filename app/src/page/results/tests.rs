@@ -1,7 +1,7 @@
 //! What the views of a sweep make of its result: columns, scales, selections.
 
-use model::file::json;
-use model::measure::Measure;
+use model::answer::measure::Measure;
+use model::design::file::json;
 use model::metric::MetricId;
 
 use super::data::{self, Data, Dim, Standing};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use model::answer::measure::Measure;
 use model::design::KnobId;
-use model::measure::Measure;
 
 use super::data::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pace, Pair, Rows, SimulatedCounts,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::link;
+use model::design::link;
 use model::metric::MetricValue;
 use model::{MemoryState, Plan, estimate};
 

@@ -1,8 +1,8 @@
 //! A session in words: what was done, to what, by whom and when.
 
 use model::design::KnobId;
+use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricPart, MetricValue};
-use model::units::Bytes;
 use review::{Anchor, Change, Edited, Outcome, Person, Role, Room, SaidValue, Setting};
 
 use crate::present::format;

@@ -1,7 +1,7 @@
 //! Suggestions: changes of knobs that wait for somebody's yes.
 
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
 
 use super::compose::{Composer, button, byline, composer};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::Design;
-use model::link;
+use model::design::link;
 use review::wire::{At, Cursor, Presence};
 use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 

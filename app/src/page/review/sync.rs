@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
 

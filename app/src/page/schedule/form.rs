@@ -4,7 +4,7 @@ use crate::site::Page;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::input::{Field, Kind};
 use super::state::State;

@@ -1,6 +1,6 @@
 //! What a visitor asks for: a schedule's method, sizes and task times.
 
-use model::choice::Method;
+use model::ground::choice::Method;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Times};
 
 use super::methods;

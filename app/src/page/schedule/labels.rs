@@ -1,7 +1,7 @@
 //! Parts of the page as HTML text, the same on the server and in the browser.
 
 use maud::{Markup, html};
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::input::{Field, Input};
 use super::methods::{self, about};

@@ -1,6 +1,6 @@
 //! What is known of each method: its name, its chunks, its published formula and its source.
 
-use model::choice::Method;
+use model::ground::choice::Method;
 
 use crate::present::name;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{Fault, Schedule, Timeline};
 
 use super::input::{Field, Input};

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use maud::html;
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::input::Input;
 use super::labels::seconds;

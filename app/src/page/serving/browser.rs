@@ -5,8 +5,8 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use model::design::link;
 use model::design::{Design, Serving};
-use model::link;
 
 use super::front::BEST;
 use super::measured::Measured;

@@ -10,13 +10,13 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use maud::{Markup, html};
-use model::file::{Tree, json};
-use model::pattern::{Generator, Goal, Patterns, text};
+use model::design::file::{Tree, json};
+use model::ground::units::Bytes;
+use model::routing::pattern::{Generator, Goal, Patterns, text};
 use model::serving::ServingPlan;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
 use model::serving::traced::Traced;
-use model::units::Bytes;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 

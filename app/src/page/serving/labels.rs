@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use model::design::Design;
+use model::design::violation::Violation;
+use model::ground::units::Bytes;
 use model::metric::Basis;
 use model::serving::{Part, ServingMetric, explain, serving_range};
-use model::units::Bytes;
-use model::violation::Violation;
 
 use super::address;
 use super::state::Ran;
@@ -259,7 +259,7 @@ pub(super) fn problems(violations: &[Violation], design: &Design) -> String {
     asking::problems(violations, |nearest| address(&mended(design, nearest)))
 }
 
-fn mended(design: &Design, nearest: &model::violation::Nearest) -> Design {
+fn mended(design: &Design, nearest: &model::design::violation::Nearest) -> Design {
     let mut mended = design.clone();
     // A way out is a legal value of its knob.
     let _ = mended.set(nearest.knob, &nearest.value);

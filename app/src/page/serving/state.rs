@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::knob::Value;
 use model::serving::front::{Front, LAYOUT};
 use model::serving::{Inference, ServingMetric, ServingPlan, infer};
-use model::violation::Violation;
 
 use super::measured::Measured;
 use crate::browser::{Later, takes_over};

@@ -11,7 +11,7 @@ use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use maud::html;
 use model::design::KnobId;
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Function;
 use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaElement};

@@ -4,11 +4,11 @@
 use std::fmt::Display;
 
 use maud::{Markup, html};
+use model::answer::measure::{Measure, Regime};
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Tree};
-use model::knob::{Kind, Section};
-use model::measure::{Measure, Regime};
-use model::preset::Preset;
+use model::ground::knob::{Kind, Section};
 
 use crate::insight::spec::space::{Entry, Form, entries};
 use crate::insight::spec::{at, shown, texts};

@@ -5,8 +5,8 @@ mod serving;
 mod sweeps;
 
 use maud::{Markup, html};
+use model::catalogue::preset::Preset;
 use model::metric::MetricValue;
-use model::preset::Preset;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};

@@ -1,7 +1,7 @@
 //! The table of runs as HTML text, with the links that order it and turn its pages.
 
 use maud::{Markup, html};
-use model::units::Bytes;
+use model::ground::units::Bytes;
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};

@@ -1,9 +1,9 @@
 //! Runs and scores as text.
 
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::choice::Choice;
 use model::metric::{MetricId, MetricValue};
-use model::range::MIN_SOURCES;
+use model::training::range::MIN_SOURCES;
 use validation::report::{LeftOutScore, Row, Score, Summary, Target};
 
 use crate::present::format;

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use model::units::Bytes;
+use model::ground::units::Bytes;
 
 /// Unit of sizes of memory: 1 GiB is 2^30 bytes, 1 GB is 10^9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! own, to the ladder.
 
 use maud::{Markup, html};
-use model::choice::Framework;
-use model::estimate::StepPart;
+use model::ground::choice::Framework;
 use model::metric::MetricId;
+use model::training::estimate::StepPart;
 
 use crate::insight::numbers::Numbers;
 use crate::insight::outside::Outside;
@@ -34,7 +34,7 @@ fn is_measured(numbers: &Numbers, part: StepPart) -> bool {
 pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup {
     let movers = || all.iter().filter(|it| it.moves(part, &numbers.estimate));
     let kernels = &numbers.plan.design().cluster.accelerator.row().kernels;
-    let has_states = kernels.family == model::calibration::ASCEND.family;
+    let has_states = kernels.family == model::catalogue::calibration::ASCEND.family;
     html! {
         p { "Outside the strategy" }
         ul {

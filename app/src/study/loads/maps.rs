@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::loads::Report;
+use model::answer::loads::Report;
 use model::routing::measure;
 
 use super::super::Width;
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_file_of_a_map_has_every_cell() {
         let query = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let plan = model::Plan::new(&design).expect("a legal design");
         let report = Report::of(&plan, None).expect("uneven loads");
         let ids: Vec<&str> = all(&report).map(|map| map.id).collect();

@@ -1,7 +1,7 @@
 //! The command that starts an engine with a design's layout, which [`super::read`] reads back.
 
-use model::choice::{Choice, Engine, GraphMode, KvDtype, WeightDtype};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Engine, GraphMode, KvDtype, WeightDtype};
 use model::serving::ServingPlan;
 
 use crate::comment;

@@ -1,8 +1,8 @@
 //! What to check before a run: what a file leaves to whoever starts it, and what tells in its first
 //! steps that it is the run that was meant.
 
-use model::choice::{CudaGraph, Optimizer, Precision, ShardingStrategy};
 use model::design::Design;
+use model::ground::choice::{CudaGraph, Optimizer, Precision, ShardingStrategy};
 use model::rules::cautions;
 
 use super::reading::{self, Reading};

@@ -1,11 +1,11 @@
 //! A design in the words of a framework, by its [dialect](crate::dialects): each argument of
 //! Megatron's goes where the dialect's first row for it says.
 
-use model::choice::{
+use model::design::Design;
+use model::ground::choice::{
     Choice as _, ContextParallelAlgo, Method, Optimizer, Precision, RecomputeGranularity,
     ShardingStrategy, SwapModule,
 };
-use model::design::Design;
 
 use super::groups::{self, Word};
 use super::print::{self, Entry};

@@ -5,12 +5,12 @@ mod mixers;
 
 use core::fmt::Display;
 
-use model::choice::{
+use model::design::{Design, ExtraArgument, KnobId, LayerFreq};
+use model::ground::choice::{
     AuxLoss, Choice, ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Method, Optimizer,
     Precision, RankOrder, ShardingStrategy, SoftmaxType,
 };
-use model::design::{Design, ExtraArgument, KnobId, LayerFreq};
-use model::knob::Kind;
+use model::ground::knob::Kind;
 
 use super::layout;
 use crate::{carried, flags};
@@ -494,7 +494,7 @@ fn kernels(mindspeed: bool, d: &Design) -> Group {
         }
         group.on("use-fused-rmsnorm", k.fused_rms_norm);
         group.on("gemm-gradient-accumulation-fusion", k.gmm_add);
-        if d.routing.planner == model::choice::Planner::Ema {
+        if d.routing.planner == model::ground::choice::Planner::Ema {
             group.on("enable-expert-placement", true);
             group.value("expert-placement-freq", d.routing.planner_interval);
             group.on("enable-fine-grained-expert-placement", true);

@@ -1,7 +1,7 @@
 //! Why a framework has no word for a knob.
 
 use model::design::KnobId;
-use model::knob::Section;
+use model::ground::knob::Section;
 
 use super::Target;
 

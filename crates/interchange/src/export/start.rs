@@ -5,8 +5,8 @@
 //! `megatron/core/tokenizers`; Ascend/MindSpeed-LLM `examples/mcore/*/pretrain_*.sh` and
 //! `docs/zh/pytorch/features/mcore/environment_variable.md`.
 
-use model::choice::{CudaGraph, ShardingStrategy, SwapModule};
 use model::design::Design;
+use model::ground::choice::{CudaGraph, ShardingStrategy, SwapModule};
 
 use super::Launcher;
 use super::groups::{self, Group, Word};

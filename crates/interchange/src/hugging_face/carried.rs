@@ -5,7 +5,7 @@
 //! `megatron/core/transformer/transformer_config.py`.
 
 use model::design::ExtraArgument;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 use crate::draft::Carried;

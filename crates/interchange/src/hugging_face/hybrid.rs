@@ -1,7 +1,7 @@
 //! Sub-layers one by one: Nemotron-H and its like, and layers of Mamba-2 or attention with an MLP.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 

@@ -1,7 +1,7 @@
 //! Attention over keys that an indexer chooses.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 use crate::launch::pattern;

@@ -1,6 +1,6 @@
 //! Keys by the names under which they are read, and sizes that follow from others.
 
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::keys;
 use crate::draft::MAX_KEYS;

@@ -1,7 +1,7 @@
 //! Gates, biases, norms, positions, and whether the embeddings are one table.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{AS_MODELS_ARE, Config, family};
 

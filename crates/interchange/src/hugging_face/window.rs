@@ -1,7 +1,7 @@
 //! Which layers look back over a window, and have sizes of their own for it.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{AS_MODELS_ARE, Config, family};
 use crate::launch::rows;

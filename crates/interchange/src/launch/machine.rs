@@ -1,7 +1,7 @@
 //! The cluster, and how experts lie on it.
 
-use model::choice::{Choice, Software};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Software};
 
 use super::parts::Parts;
 use crate::Format;

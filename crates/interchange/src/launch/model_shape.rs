@@ -1,7 +1,7 @@
 //! The shape of the model, but for how many layers it has.
 
-use model::choice::PositionEmbedding;
 use model::design::KnobId;
+use model::ground::choice::PositionEmbedding;
 
 use super::parts::{Parts, cut, dashed};
 use crate::Format;

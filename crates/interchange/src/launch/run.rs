@@ -1,7 +1,9 @@
 //! Parallelism, schedule, precision, memory and batch.
 
-use model::choice::{ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy};
 use model::design::KnobId;
+use model::ground::choice::{
+    ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy,
+};
 
 use super::parts::Parts;
 use crate::draft::Draft;

@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::preset::Preset;
 
 use super::{Known, listed};
 

@@ -1,11 +1,11 @@
 //! What is asked of a search beside its design, in the words of a command, a body or an address.
 
-use model::budget::BudgetMetric;
 use model::design::{Design, KnobId, KnobSet};
-use model::find::{Goal, Query, Question, Target};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
+use model::ground::text::{closest, shorten};
 use model::metric::MetricId;
-use model::text::{closest, shorten};
+use model::run::budget::BudgetMetric;
+use model::search::find::{Goal, Query, Question, Target};
 
 /// Targets of a query, at most.
 const MAX_TARGETS: usize = 32;
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn design() -> Design {
-        model::link::decode("").expect("the default")
+        model::design::link::decode("").expect("the default")
     }
 
     fn texts(texts: &[&str]) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! What a sweep holds its designs against, and whether it finds their strategies.
 
 use model::Plan;
+use model::answer::measure::Measure;
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId, KnobSet};
-use model::file::{self, Tree};
-use model::find::STRATEGY;
-use model::knob::KnobError;
-use model::measure::Measure;
-use model::preset::Preset;
+use model::ground::knob::KnobError;
+use model::search::find::STRATEGY;
 
 use super::error::{below, error, kind, shortened};
 use super::keys::SpecKeys;

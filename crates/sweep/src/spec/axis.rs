@@ -1,8 +1,8 @@
 //! How a knob varies: a list of values, a range, powers of two, divisors, or a tie.
 
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Tree};
-use model::knob::{Kind, KnobError, Value};
+use model::ground::knob::{Kind, KnobError, Value};
 
 use super::error::{error, kind, shortened};
 use super::sweep::{Axis, Spec, Tie, TieRule};

@@ -1,8 +1,8 @@
 //! Constraints and objectives, as people write them.
 
+use model::answer::measure::{Measure, Regime};
 use model::design::{Design, KnobId};
-use model::knob::{KnobError, Value};
-use model::measure::{Measure, Regime};
+use model::ground::knob::{KnobError, Value};
 use model::metric::MetricId;
 
 use super::error::{error, shortened};

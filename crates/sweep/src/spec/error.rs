@@ -1,7 +1,7 @@
 //! Errors of a spec, and the words for them.
 
-use model::file::Tree;
-use model::knob::KnobError;
+use model::design::file::Tree;
+use model::ground::knob::KnobError;
 
 /// An error at a place of the file.
 pub(super) fn error(rule: &'static str, place: &str, detail: impl Into<String>) -> KnobError {

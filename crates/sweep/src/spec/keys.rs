@@ -1,6 +1,6 @@
 //! The keys of a spec: what is read of each, and what the API's description says of it.
 
-use model::file::Tree;
+use model::design::file::Tree;
 
 /// Longest name.
 pub(super) const MAX_NAME_LEN: usize = 200;

@@ -1,9 +1,9 @@
 //! Reads a spec strictly and to its end: everything that is wrong is reported at once.
 
+use model::answer::measure::{Measure, Regime};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::knob::{KnobError, Section, Value};
-use model::measure::{Measure, Regime};
+use model::ground::knob::{KnobError, Section, Value};
 use model::metric::MetricId;
 use model::serving::ServingMetric;
 

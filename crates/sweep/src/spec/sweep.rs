@@ -1,10 +1,10 @@
 //! The parts of a sweep's spec.
 
-use model::choice::{Choice, Timing};
+use model::answer::measure::{Measure, Regime};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, KnobSet};
-use model::file::{Tree, json};
-use model::knob::Value;
-use model::measure::{Measure, Regime};
+use model::ground::choice::{Choice, Timing};
+use model::ground::knob::Value;
 
 use crate::digest::digest;
 

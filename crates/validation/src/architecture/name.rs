@@ -1,6 +1,6 @@
 //! A model's name, without the words beside it.
 
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 
 use super::known;
 use crate::phrase::{Phrases, phrases};
@@ -128,7 +128,7 @@ pub(super) enum Found {
 
 fn preset(spelling: &str) -> Option<&'static Preset> {
     Preset::all().find(|preset| {
-        preset.kind == model::preset::PresetKind::Model && key(preset.id) == *spelling
+        preset.kind == model::catalogue::preset::PresetKind::Model && key(preset.id) == *spelling
     })
 }
 

@@ -5,9 +5,9 @@
 //! family's constants are shared by its parts, levels are a part's own. The loss is the mean of
 //! |ln(predicted / measured)|, each part and precision counting alike.
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
-use model::choice::Precision;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
+use model::ground::choice::Precision;
 
 use crate::kernels::{self, Case, LARGE_US};
 use crate::statistics;

@@ -1,8 +1,8 @@
 //! Rows whose own numbers can't all be so.
 
-use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::{AttentionFlops, Method, Precision};
-use model::estimate::{Communication, Estimate};
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::choice::{AttentionFlops, Method, Precision};
+use model::training::estimate::{Communication, Estimate};
 use model::{Plan, estimate};
 
 use crate::convention::{self, Comparison};

@@ -1,7 +1,7 @@
 //! What a published peak of memory is a reading of.
 
 use model::Plan;
-use model::calibration::FRAGMENTATION;
+use model::catalogue::calibration::FRAGMENTATION;
 use model::design::KnobId;
 
 use super::plan;

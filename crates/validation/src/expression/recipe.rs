@@ -1,9 +1,9 @@
 //! A run that a published recipe among the presets describes in full, or of which it gives one
 //! plausible layout.
 
-use model::choice::Software;
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, KnobId};
-use model::preset::{Preset, PresetKind};
+use model::ground::choice::Software;
 use model::{Plan, estimate};
 
 use crate::draft::Draft;

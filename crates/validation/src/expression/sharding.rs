@@ -177,7 +177,7 @@ fn mesh(text: &str) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use model::choice::ShardingStrategy;
+    use model::ground::choice::ShardingStrategy;
 
     use super::*;
     use crate::runs::Run;

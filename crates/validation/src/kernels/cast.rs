@@ -1,7 +1,7 @@
 //! 16-bit elements made 8-bit ones with a scale that is given.
 
-use model::burst::Burst;
-use model::choice::Precision;
+use model::answer::microbench::Burst;
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};

@@ -6,10 +6,10 @@ mod descent;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::axis::Collective;
-use model::choice::Choice;
-use model::fabric::{CollectiveCost, SwitchReduction};
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{CollectiveCost, SwitchReduction};
+use model::ground::axis::Collective;
+use model::ground::choice::Choice;
 
 pub(crate) use descent::{descend, off};
 

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::choice::Choice;
-use model::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
-use model::units::BytesPerSecond;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
+use model::ground::choice::Choice;
+use model::ground::units::BytesPerSecond;
 
 use super::collective::{descend, off};
 use super::is_held_out;
@@ -141,7 +141,7 @@ impl Exchange {
             return 0.0;
         }
         let rate = row.inter_node_gb_per_sec * row.inter_node_fraction * 1e3;
-        let latency = model::fabric::tree_latency(self.domains).get() * 1e6;
+        let latency = model::catalogue::fabric::tree_latency(self.domains).get() * 1e6;
         start_micros + latency + rows.bytes_between() / rate
     }
 

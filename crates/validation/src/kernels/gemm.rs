@@ -1,9 +1,9 @@
 //! Matrix products.
 
-use model::accelerator::AcceleratorId;
-use model::burst::Burst;
-use model::calibration::BLACKWELL;
-use model::choice::Precision;
+use model::answer::microbench::Burst;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::calibration::BLACKWELL;
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};

@@ -2,10 +2,10 @@
 
 use core::ops::Deref;
 
-use model::choice::Timing;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::{Plan, estimate, link};
+use model::ground::choice::Timing;
+use model::training::estimate::Estimate;
+use model::{Plan, design::link, estimate};
 
 use super::constant::{CONSTANTS, COUNT};
 use crate::convention::{self, Comparison};

@@ -1,10 +1,10 @@
 //! The constants that runs of one's own may move, and how far they may be off before any run.
 
-use model::choice::Software;
+use model::answer::in_effect::RatesInEffect;
+use model::catalogue::rates::{Rate, Rates};
 use model::design::{Kernel, KnobId};
-use model::in_effect::RatesInEffect;
-use model::knob::Kind;
-use model::rates::{Rate, Rates};
+use model::ground::choice::Software;
+use model::ground::knob::Kind;
 
 /// Number of constants.
 pub(crate) const COUNT: usize = 8;

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use model::calibration::{PAIR_SPREAD, SPREADS};
+use model::catalogue::calibration::{PAIR_SPREAD, SPREADS};
 use model::design::KnobId;
 
 use super::case::{Case, Values};

@@ -1,8 +1,8 @@
 //! What one's own runs say, for people and programs.
 
-use model::choice::Choice;
 use model::design::{Design, KnobId};
-use model::{MODEL_VERSION, Plan, link};
+use model::ground::choice::Choice;
+use model::{MODEL_VERSION, Plan, design::link};
 use serde::Serialize;
 
 use super::case::{Case, MAX_RUNS, Refused, Values, cases};
@@ -258,7 +258,7 @@ fn profiled(
              cluster.accelerator=ID, or a preset with the cluster"
         )]);
     }
-    let one = |error: model::knob::KnobError| vec![error.to_string()];
+    let one = |error: model::ground::knob::KnobError| vec![error.to_string()];
     let mut design = match &asked.base {
         Some(base) => base.clone(),
         None => Design::from_preset(STAND_IN).map_err(one)?,

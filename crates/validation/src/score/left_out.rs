@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind};
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind};
 use model::metric::MetricId;
-use model::range::MIN_SOURCES;
+use model::training::range::MIN_SOURCES;
 use model::{Plan, range};
 
 use super::Scored;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use model::calibration::{ModelKind, Spread};
-use model::choice::{Choice, Engine};
+use model::catalogue::calibration::{ModelKind, Spread};
+use model::ground::choice::{Choice, Engine};
 use model::serving::Overheads;
 
 use crate::ranges::{self, Sourced};

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use model::accelerator::AcceleratorId;
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 use super::{Measured, ServingRow, ServingRun, express};
 

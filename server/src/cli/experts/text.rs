@@ -2,13 +2,13 @@
 
 use app::page::serving::pattern_rows;
 use app::present::format;
-use model::pattern::Patterns;
+use model::ground::units::Bytes;
+use model::routing::pattern::Patterns;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
 use model::serving::runs::{Beside, Phase, beside};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
-use model::units::Bytes;
 
 use crate::cli::output::{table, table_below};
 

@@ -3,10 +3,10 @@
 use app::present::range::half;
 use app::present::{format, name};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::metric::{MetricId, MetricValue};
-use model::{MODEL_VERSION, Plan, link};
+use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
+use model::training::estimate::Metrics;
+use model::{MODEL_VERSION, Plan, design::link};
 use reports::found::{differences, label};
 
 use crate::cli::output::table;

@@ -3,7 +3,7 @@
 use app::page::serving::pools;
 use app::present::format;
 use model::design::Design;
-use model::link;
+use model::design::link;
 use model::serving::front::{Front, Served};
 
 use super::super::output::{table, table_below};

@@ -4,10 +4,10 @@
 use app::draw::text::sentence;
 use app::insight::memory_view::{fate, freed_by};
 use app::present::format;
-use model::choice::{Choice, RecomputeGranularity};
-use model::file::Tree;
-use model::ledger::LayerLedger;
-use model::units::Bytes;
+use model::answer::ledger::LayerLedger;
+use model::design::file::Tree;
+use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::units::Bytes;
 use model::{Plan, ledger};
 
 use crate::cli::output::table_below;

@@ -2,7 +2,7 @@
 
 use app::present::format;
 use model::Plan;
-use model::choice::Balance;
+use model::ground::choice::Balance;
 use model::routing::{Effect, Trace};
 
 use crate::cli::output::table_below;

@@ -6,11 +6,11 @@ use app::present::format;
 use app::present::name;
 use app::present::range::{Expected, basis, expected, nearest, of_profile};
 use app::study::conventions;
-use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StageMemory};
+use model::ground::choice::{Choice, Timing};
 use model::metric::MetricId;
-use model::{MODEL_VERSION, Plan, estimate, link, software};
+use model::training::estimate::{Estimate, StageMemory};
+use model::{MODEL_VERSION, Plan, design::link, design::software, estimate};
 
 use crate::cli::output::{table, table_below};
 

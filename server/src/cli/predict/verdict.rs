@@ -3,11 +3,11 @@
 use app::present::format;
 use model::MemoryState;
 use model::design::Design;
-use model::estimate::Metrics;
-use model::find::Change as Remedy;
+use model::ground::units::Bytes;
 use model::schedule::{Task, TaskKind};
-use model::units::Bytes;
-use model::verdict::{Change, Place, Verdict};
+use model::search::find::Change as Remedy;
+use model::search::verdict::{Change, Place, Verdict};
+use model::training::estimate::Metrics;
 
 use crate::cli::output::table_below;
 

@@ -3,12 +3,12 @@
 use app::present::format;
 use app::present::name;
 use model::Plan;
-use model::choice::Planner;
-use model::estimate::StepPart;
-use model::file::Tree;
-use model::loads::{Cadence, Report, cadences};
+use model::answer::loads::{Cadence, Report, cadences};
+use model::design::file::Tree;
+use model::ground::choice::Planner;
 use model::routing::{Trace, capacity};
-use model::{estimate, estimate::Estimate};
+use model::training::estimate::StepPart;
+use model::{estimate, training::estimate::Estimate};
 
 use crate::cli::output::table_below;
 use crate::cli::predict::loads;

@@ -1,7 +1,7 @@
 //! The arguments as a schedule and its times, or everything that is wrong with them.
 
 use app::present::format;
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
 
 /// Which schedule, and what its tasks take.

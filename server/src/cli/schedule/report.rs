@@ -1,8 +1,8 @@
 //! Report on a schedule, as JSON and for people.
 
 use app::present::format;
-use model::choice::{Choice, Method};
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{TaskKind, Timeline, Times};
 
 use super::input::Input;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use reports::typed::Said;
 use sweep::{Progress, Rounds, Space};
 

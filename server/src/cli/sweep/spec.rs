@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use sweep::{Space, Spec};
 
 use super::text::read_text;

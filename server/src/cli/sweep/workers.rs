@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::file::json;
+use model::design::file::json;
 use sweep::{Progress, Rounds, Space};
 
 use super::output::Output;

@@ -2,7 +2,7 @@
 
 use app::page::budget as page;
 use app::site::Page;
-use model::link;
+use model::design::link;
 use reports::budgeted::{self, Gain, PublishedInputs, Quality, SpreadOfRuns};
 use reports::report::BrokenRule;
 use schemars::JsonSchema;

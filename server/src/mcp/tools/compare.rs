@@ -4,7 +4,7 @@ use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindranc
 use app::present::format;
 use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 
 use app::site::Page;
 use model::serving::{ServingPlan, infer};
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 use reports::experts::{OfExperts, of_experts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

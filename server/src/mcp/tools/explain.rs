@@ -3,7 +3,7 @@
 use app::present::format;
 use model::metric::{MetricAddress, MetricPart};
 use model::serving::{ServingMetric, ServingPlan, explain as explain_serving, infer};
-use model::{MODEL_VERSION, Plan, explain_at, link};
+use model::{MODEL_VERSION, Plan, design::link, explain_at};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! `solve`: the value of one knob that reaches a target.
 
-use model::{Plan, link};
+use model::{Plan, design::link};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

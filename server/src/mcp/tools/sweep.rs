@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use reports::found::RuledOutBy;
 use reports::typed::{KnobValue, Named, Real};
 use schemars::JsonSchema;

@@ -6,10 +6,10 @@ use app::insight::numbers::Numbers;
 use app::present::format;
 use app::present::name;
 use app::present::range;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
+use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricValue};
-use model::units::Bytes;
 use model::{MODEL_VERSION, Plan};
 use review::{
     Anchor, Change, Decision, Event, Person, Proposal, ProposalState, Room, SaidValue, Setting,

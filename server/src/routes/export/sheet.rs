@@ -4,7 +4,7 @@ use app::present::format::counted;
 use interchange::{Export as Made, Launcher, Reading, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
-use model::{Plan, link};
+use model::{Plan, design::link};
 
 use crate::exports::{self, Export};
 

@@ -5,11 +5,11 @@ use app::present::format::{counted, whole};
 use app::present::html::table;
 use interchange::{Format, Import};
 use maud::{Markup, PreEscaped, html};
+use model::catalogue::preset::{Preset, PresetKind};
+use model::design::link;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::knob::Kind;
-use model::link;
-use model::preset::{Preset, PresetKind};
-use model::violation::{Nearest, Violation};
+use model::ground::knob::Kind;
 
 use crate::routes::embed::headline;
 

@@ -6,8 +6,8 @@ use app::present::format;
 use app::present::name;
 use maud::{Markup, html};
 use model::design::Design;
-use model::file::{self, Extent, json};
-use model::link as links;
+use model::design::file::{self, Extent, json};
+use model::design::link as links;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::calendar;

@@ -103,7 +103,7 @@ pub(super) fn why(index: usize) -> Words {
 
 #[cfg(test)]
 mod tests {
-    use model::ladder::RUNGS;
+    use model::design::ladder::RUNGS;
 
     use super::*;
 

@@ -57,7 +57,7 @@ fn columns(experts: Vec<i64>) -> Vec<Values> {
 #[test]
 fn a_file_says_the_same_as_text() {
     let text = "task,layer,expert,tcess\nmath,3,0,0.5\nmath,3,2,1.5\ncode,3,1,2\n";
-    let expected = model::pattern::text::read(text.as_bytes(), 1).unwrap();
+    let expected = model::routing::pattern::text::read(text.as_bytes(), 1).unwrap();
     assert_eq!(read(&file(SCHEMA, &columns(vec![0, 2, 1])), 1).unwrap(), expected);
     let wide = SCHEMA.replace("float logit", "double tcess");
     let mut all = columns(vec![0, 2, 1]);
@@ -72,7 +72,7 @@ fn logits_of_tokens_are_read_as_from_text() {
     all.insert(3, Values::Wide(vec![7, 7, 0]));
     let text = "task,token,layer,expert,logit\nmath,7,3,0,0.5\nmath,7,3,2,1.5\ncode,0,3,1,2\n";
     for visited in [1, 2] {
-        let expected = model::pattern::text::read(text.as_bytes(), visited).unwrap();
+        let expected = model::routing::pattern::text::read(text.as_bytes(), visited).unwrap();
         assert_eq!(read(&file(&schema, &all), visited).unwrap(), expected);
     }
 }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use model::answer::measure::Measure;
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Value;
-use model::measure::Measure;
+use model::design::file::Tree;
+use model::ground::knob::Value;
 
 use super::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pair, SimulatedCounts, Standing,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::quality::CAVEAT;
+use model::run::quality::CAVEAT;
 
 use super::button;
 use crate::page::results::data::{Data, Dim, Standing};

@@ -1,10 +1,10 @@
 //! What a router trace of tasks says of the experts that are kept, as charts and tables.
 
 use maud::{Markup, PreEscaped, html};
-use model::file::Tree;
-use model::pattern::{Depth, Patterns, Set};
+use model::design::file::Tree;
+use model::ground::units::{Bytes, Seconds};
+use model::routing::pattern::{Depth, Patterns, Set};
 use model::serving::traced::{Task, Traced};
-use model::units::{Bytes, Seconds};
 
 use crate::charts::{HeatMap, Line, Lines, for_any_page, heat_map, lines};
 use crate::present::format;

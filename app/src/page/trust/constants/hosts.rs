@@ -1,7 +1,7 @@
 //! What a framework costs.
 
 use maud::{Markup, html};
-use model::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
+use model::catalogue::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use validation::report::Row;
 
 use super::number;

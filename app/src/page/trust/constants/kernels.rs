@@ -1,8 +1,8 @@
 //! What kernels reach, by family of accelerators, and the clocks that parts sustain.
 
 use maud::{Markup, html};
-use model::accelerator::Accelerator;
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
+use model::catalogue::accelerator::Accelerator;
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use validation::report::Row;
 
 use super::origin::{self, Origin};

@@ -1,9 +1,9 @@
 //! Origin of a constant's value, as far as a reader has to know.
 
 use maud::{Markup, html};
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::choice::Choice;
-use model::link;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::design::link;
+use model::ground::choice::Choice;
 use validation::report::Row;
 
 use crate::page::trust::sheet::Cell;

@@ -1,10 +1,10 @@
 //! Arguments about memory.
 
-use model::choice::{
+use model::design::{Design, PerStage};
+use model::ground::choice::{
     Choice, CrossEntropyFusion, Method, Optimizer, RecomputeGranularity, RecomputeMethod,
     RecomputeModule, ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
 };
-use model::design::{Design, PerStage};
 
 use super::{Group, Word};
 

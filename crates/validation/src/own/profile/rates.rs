@@ -4,9 +4,9 @@
 //! measured ones: losses by tile, wave and depth stay the model's. Without shapes it is what the
 //! design's own work of a class takes in a step over what was measured.
 
-use model::burst::{Burst, CausalAttention};
+use model::answer::microbench::{Burst, CausalAttention};
+use model::answer::roofline::{Direction, Operator, Unit};
 use model::design::Design;
-use model::roofline::{Direction, Operator, Unit};
 use model::{Plan, estimate, roofline};
 
 use super::{Class, Profile, Shape, Sum};
@@ -196,7 +196,8 @@ struct Work {
 impl Work {
     /// The steps of a profile are those that it marks, or as many as backward attentions make up.
     fn of(profile: &Profile, design: &Design) -> Result<Self, String> {
-        if design.memory.recompute_granularity != model::choice::RecomputeGranularity::None {
+        if design.memory.recompute_granularity != model::ground::choice::RecomputeGranularity::None
+        {
             return Err("the design recomputes, and without shapes what is done again can't be \
                         told apart: record shapes"
                 .to_owned());
