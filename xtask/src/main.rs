@@ -5,21 +5,21 @@
 //! (`workspace`) and how other programs are run (`command`, `tool`, `python`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
+mod command;
+mod python;
+mod workspace;
+mod calibrate;
+mod steps;
+mod tool;
+mod site;
 mod bench;
 mod build;
-mod calibrate;
-mod command;
 mod dist;
-mod python;
 mod serve;
-mod site;
 mod soak;
-mod steps;
 mod test;
-mod tool;
 mod wheel;
 mod witness;
-mod workspace;
 
 use std::process::ExitCode;
 
