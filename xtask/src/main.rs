@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Task::Site(arguments) => build::site(&workspace, &arguments),
         Task::Dist(arguments) => dist::run(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),
-        Task::Layers => test::layers::check(&workspace),
+        Task::Layers => test::structure(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
         Task::Witness(arguments) => witness::run(&workspace, &arguments),
