@@ -3,12 +3,12 @@
 
 use app::page::find::answer::{html, refused};
 use app::page::find::request::Request;
-use app::present::html::escaped;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
 use model::metric::MetricId;
 use model::{Plan, estimate, link};
+use present::html::escaped;
 
 const AT_HAND: &str = "preset=pangu-ultra-moe-6k@2";
 
@@ -86,14 +86,14 @@ fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
         for metric in
             [MetricId::tokens_per_second_per_device, MetricId::mfu, MetricId::step_time_seconds]
         {
-            let value = app::present::format::metric(metric, found.metrics.get(metric)).to_string();
+            let value = present::format::metric(metric, found.metrics.get(metric)).to_string();
             assert!(card.contains(&value), "{value}: {card}");
             let plan = Plan::new(&found.design).expect("a legal design");
-            let half = app::present::range::half(&plan, metric, &found.metrics).expect("a range");
+            let half = present::words::range::half(&plan, metric, &found.metrics).expect("a range");
             assert!(card.contains(&half), "{half}: {card}");
         }
         assert!(card.contains(&found.why[0]) && card.contains(&found.binds), "{card}");
-        let free = app::present::format::percent(found.margin, 1).to_string();
+        let free = present::format::percent(found.margin, 1).to_string();
         assert!(card.contains(&free), "{free}: {card}");
     }
 }

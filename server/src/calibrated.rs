@@ -2,9 +2,9 @@
 //! answers.
 
 use app::page::trust::words;
-use app::present::format;
-use app::present::provenance::Provenance;
 use model::metric::{MetricId, MetricValue};
+use present::format;
+use present::words::provenance::Provenance;
 use validation::own::Calibration;
 use validation::own::report::{Agreement, Measured};
 use validation::report::Score;

@@ -5,15 +5,15 @@
 
 mod table;
 
-use app::insight::numbers::Numbers;
 use app::panel::timeline;
-use app::present::name;
-use app::present::provenance::Provenance;
 use interchange::{Launcher, Target, export_for};
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::serving::ServingPlan;
 use model::{MODEL_VERSION, Plan, link};
+use present::insight::numbers::Numbers;
+use present::words::name;
+use present::words::provenance::Provenance;
 
 use crate::{calendar, designs, report};
 

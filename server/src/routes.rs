@@ -47,10 +47,10 @@ mod tour;
 mod trace;
 mod validation;
 
-use app::site::{Page, Place};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery};
 use axum::routing::{delete, get, post};
+use present::site::{Page, Place};
 
 use crate::state::AppState;
 use crate::{card as cards, layers, mcp, not_found};
@@ -99,7 +99,7 @@ pub fn router(state: AppState) -> Router {
         .route(app::page::budget::CSV_PATH, get(budget::table))
         .route(app::page::budget::MARKDOWN_PATH, get(budget::brief))
         .route(Page::Schedule.path(), get(page::schedule))
-        .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
+        .route(present::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))
         .route(Page::Compare.path(), get(page::compare))
         .route(app::page::compare::CSV_PATH, get(page::comparison))

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use app::page::trust::Served;
 use app::page::trust::still::Still;
-use app::present::provenance::{self, Provenance};
 use model::file::Tree;
+use present::words::provenance::{self, Provenance};
 use serde_json::Value;
 use validation::report::serving::ServingValidation;
 use validation::report::{Row, Validation};
@@ -61,7 +61,7 @@ impl Validated {
 
 /// Where a report that is made now comes from: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
-    Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
+    Provenance { design: present::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }
 
 /// A report as it is sent.

@@ -18,9 +18,8 @@ use model::design::Design;
 use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
-
-use crate::site::Page;
-use crate::site::parameters::{put, unescape};
+use present::site::Page;
+use present::site::parameters::{put, unescape};
 
 pub use brief::{csv, markdown};
 pub use page::page;

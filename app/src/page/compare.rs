@@ -14,14 +14,14 @@ mod server_html;
 mod table;
 
 use leptos::prelude::*;
+use present::site::Page;
+use present::site::chosen::{Choice, Chosen};
 
 pub use csv::csv;
 pub use start::EXAMPLES;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
-use crate::site::chosen::{Choice, Chosen};
 
 /// Where all its numbers are, as CSV.
 pub const CSV_PATH: &str = "/compare.csv";

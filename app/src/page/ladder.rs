@@ -7,10 +7,10 @@ mod content;
 pub mod numbers;
 
 use leptos::prelude::*;
+use present::site::Page;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// Its first words and its chart, for a page that says it in short.
 #[must_use]

@@ -24,14 +24,14 @@ pub mod wire;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use present::site::Page;
 
 pub use data::Data;
 pub use heat::Grid;
 pub use view::View;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// What the server knows when it renders the page; none where there is no such sweep.
 #[derive(Clone, Debug)]

@@ -16,8 +16,7 @@ mod state;
 use model::design::Design;
 use model::link;
 use model::preset::{Preset, PresetKind};
-
-use crate::site::Page;
+use present::site::Page;
 
 /// Where measured loads of a design's model and accelerator are.
 pub const MEASURED_PATH: &str = "/serving/measured";

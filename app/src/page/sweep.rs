@@ -11,10 +11,10 @@ mod server_html;
 mod tests;
 
 use leptos::prelude::*;
+use present::site::Page;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// What the server knows when it renders the page.
 #[derive(Clone, Debug, Default)]

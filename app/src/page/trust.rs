@@ -21,10 +21,10 @@ pub mod words;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use present::site::Page;
 use validation::report::Row;
 
 use crate::panel::header;
-use crate::site::Page;
 use filter::Filter;
 use runs::Runs;
 

@@ -9,10 +9,10 @@ use maud::html;
 use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
 use model::violation::{Nearest, Violation};
+use present::site::Page;
+use present::words::name;
 
 use crate::browser::takes_over;
-use crate::present::name;
-use crate::site::Page;
 
 /// What was typed and isn't a value, by knob.
 #[derive(Clone, Copy)]

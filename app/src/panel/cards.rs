@@ -9,15 +9,15 @@ use model::link;
 use model::margin::likely_peaks;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
+use present::format::{self, Quantity, number};
+use present::insight::better::is_better;
+use present::insight::memory_state;
+use present::insight::numbers::Numbers;
+use present::site::Page;
+use present::words::published::published;
+use present::words::range::{Expected, expected};
 
 use crate::explorer::{Explorer, Topic};
-use crate::insight::better::is_better;
-use crate::insight::memory_state;
-use crate::insight::numbers::Numbers;
-use crate::present::format::{self, Quantity, number};
-use crate::present::published::published;
-use crate::present::range::{Expected, expected};
-use crate::site::Page;
 
 /// A headline card.
 struct Card {

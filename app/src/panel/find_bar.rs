@@ -9,12 +9,12 @@ use model::choice::Choice;
 use model::design::Design;
 use model::link;
 use model::preset::PresetKind;
+use present::format::amount;
+use present::site::Page;
+use present::words::name;
 
+use crate::browser::on_server;
 use crate::explorer::Explorer;
-use crate::present::amount;
-use crate::present::html::on_server;
-use crate::present::name;
-use crate::site::Page;
 use options::{accelerators, models};
 
 /// The design that the line begins with.

@@ -4,13 +4,14 @@ use leptos::prelude::*;
 use model::choice::Choice;
 use model::design::Design;
 use model::metric::MetricId;
+use present::format;
+use present::insight::bottleneck::largest_loss;
+use present::insight::numbers::Numbers;
+use present::site::Page;
+use present::words::name;
+use present::words::range::half;
 
 use crate::explorer::Explorer;
-use crate::insight::bottleneck::largest_loss;
-use crate::insight::numbers::Numbers;
-use crate::present::range::half;
-use crate::present::{format, name};
-use crate::site::Page;
 
 /// What Moescape is, the design's name, what it is made of, and what comes of it.
 pub fn headline(explorer: Explorer) -> impl IntoView {

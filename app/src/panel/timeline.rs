@@ -14,13 +14,13 @@ use model::choice::Balance;
 use model::design::KnobId;
 use model::knob::Value;
 use model::link;
+use present::format;
+use present::insight::numbers::Numbers;
+use present::insight::recorded;
+use present::site::SCHEDULE_OF_DESIGN_PATH;
+use present::words::provenance::Provenance;
 
 use crate::explorer::{Explorer, Shown};
-use crate::insight::numbers::Numbers;
-use crate::insight::recorded;
-use crate::present::format;
-use crate::present::provenance::Provenance;
-use crate::site::SCHEDULE_OF_DESIGN_PATH;
 use crate::timeline::{self, PLAN, Scene, Subject, chrome_trace, drawing};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use present::draw::surface::Surface;
+
 use super::gesture::Turn;
 use super::keys::Command;
 use super::lanes::{Lanes, Spot, block_at};
 use super::paint::{Layout, Picture};
 use super::track::Track;
 use super::window::Window;
-use crate::draw::surface::Surface;
 
 /// One press of a key or button zooms and moves by this much.
 const ZOOM: f64 = 0.6;

@@ -1,15 +1,15 @@
 //! The timeline as files: a trace for Perfetto, pictures as SVG.
 
 use model::trace::{Event, Trace};
+use present::draw::palette::Palette;
+use present::draw::svg::SvgPicture;
+use present::words::provenance::Provenance;
 
 use super::board::Board;
 use super::operators::{Operators, pass_words};
 use super::window::Window;
 use super::{Scene, tasks};
 use crate::browser::download::{download, here};
-use crate::draw::palette::Palette;
-use crate::draw::svg::SvgPicture;
-use crate::present::provenance::Provenance;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MAX_DETAILED: usize = 100_000;
@@ -94,8 +94,8 @@ mod tests {
     use super::super::lanes::tests::Sample;
     use super::super::track::{Held, Track};
     use super::*;
-    use crate::draw::palette::Hue;
-    use crate::draw::palette::tests::palette;
+    use present::draw::palette::Hue;
+    use present::draw::palette::tests::palette;
 
     fn from() -> Provenance {
         Provenance { design: "/?v=1&pp=2".into(), date: "2026-01-31".into() }

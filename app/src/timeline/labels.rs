@@ -3,13 +3,13 @@
 use maud::{Markup, PreEscaped, html};
 use model::schedule::{TaskKind, Timeline};
 use model::units::Seconds;
+use present::format;
+use present::html::table;
 
 use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
 use super::tasks::{moment, name, seconds, task_at, waited};
-use crate::present::format;
-use crate::present::html::table;
 
 /// With more blocks than this on a lane some may be too short to be told apart.
 const MANY: usize = 150;

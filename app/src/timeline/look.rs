@@ -5,9 +5,8 @@
 //! the letters on it.
 
 use model::schedule::{Task, TaskKind};
-
-use crate::draw::palette::{Hatch, Hue, Tile};
-use crate::present::choices::choices;
+use present::choices::choices;
+use present::draw::palette::{Hatch, Hue, Tile};
 
 choices! {
     /// What a block is.
@@ -118,7 +117,7 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::palette::tests::{contrast, palette};
+    use present::draw::palette::tests::{contrast, palette};
 
     #[test]
     fn every_block_stands_out_from_the_surface_and_carries_its_letters_in_both_themes() {

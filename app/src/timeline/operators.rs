@@ -1,11 +1,11 @@
 //! The operators of a pair as lanes, one for each resource, and in words.
 
 use model::pair::{PairOperator, PairTimeline, Pass, Resource};
+use present::format;
 
 use super::lanes::{Lanes, Spot};
 use super::look::{Kind, Look, Looks};
 use super::tasks::seconds;
-use crate::present::format;
 
 /// A pass in a few words.
 pub(super) const fn pass_words(pass: Pass) -> &'static str {

@@ -3,11 +3,11 @@
 use model::schedule::{Task, TaskKind, Timeline};
 use model::trace;
 use model::units::Seconds;
+use present::{format, html};
 
 use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
-use crate::present::{format, html};
 
 /// A scene's stages as lanes.
 pub(super) struct Stages(pub(super) Scene);

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::html;
 use web_sys::js_sys::Array;
 use web_sys::{
     Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, MutationRecord,
@@ -30,7 +31,6 @@ use super::tasks::{self, Stages};
 use super::watch::Watch;
 use super::{Held, Scene, Track, files, labels};
 use crate::browser::canvas::paper_palette;
-use crate::present::html;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
 const QUICK: f64 = 5.0;

@@ -1,13 +1,14 @@
 //! The page as the server sends it: right before anything runs in the browser.
 
 use app::document::{ModuleFiles, SiteFiles, ThemeCookie, shell};
-use app::insight::parity;
-use app::present::{format, range};
-use app::site::Page;
 use leptos::prelude::*;
 use model::metric::MetricId;
 use model::preset::Preset;
 use model::{Plan, estimate, link};
+use present::format;
+use present::insight::parity;
+use present::site::Page;
+use present::words::range;
 
 use super::{check_ids, text};
 

@@ -4,9 +4,9 @@ use app::page::schedule::input::{Field, Input};
 use app::page::schedule::of_design;
 use app::page::schedule::query::{address, decode, encode, salvage};
 use app::page::schedule::run::{MAX_TASKS, compare, first_good, run};
-use app::site::Page;
 use model::choice::{Choice, Method};
 use model::{Plan, estimate, link};
+use present::site::Page;
 
 use super::{check_ids, document, text};
 

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use app::page::trust::words;
-use app::present::format;
 use model::design::{Design, KnobId};
 use model::knob::KnobError;
+use present::format;
 use validation::own::read::{Content, read};
 use validation::own::report::{Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};

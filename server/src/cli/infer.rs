@@ -2,7 +2,6 @@
 
 mod layouts;
 
-use app::present::format;
 use model::file::json;
 use model::knob::Section;
 use model::metric::Basis;
@@ -11,6 +10,7 @@ use model::serving::{
 };
 use model::units::Bytes;
 use model::{MODEL_VERSION, link};
+use present::format;
 
 use super::Failure;
 use super::input::Source;

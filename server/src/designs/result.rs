@@ -1,10 +1,10 @@
 //! What the model said of a design when it was stored, and what it says now.
 
-use app::present::format;
 use model::design::Design;
 use model::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
+use present::format;
 use reports::typed::MetricSaid;
 
 /// The metrics that are kept with a design: those of the page's cards, and what memory is held

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use app::present::format;
 use model::file::Tree;
 use model::knob::KnobError;
 use model::measure::Measure;
 use model::metric::Basis;
 use model::violation::Violation;
+use present::format;
 use reports::report::BrokenRule;
 use reports::typed::{KnobValue, Named, Said};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

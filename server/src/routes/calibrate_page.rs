@@ -5,9 +5,6 @@
 //! leads on to.
 
 use app::page::trust::words;
-use app::present::format::{counted, percent, significant, unbroken};
-use app::present::html::{option, table};
-use app::site::Page;
 use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -15,6 +12,9 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
+use present::format::{counted, percent, significant, unbroken};
+use present::html::{option, table};
+use present::site::Page;
 use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};
 

@@ -7,13 +7,13 @@
 use app::page::find::answer;
 use app::page::find::form::{self, Shown};
 use app::page::find::request::{Request, address};
-use app::site;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
 use model::knob::KnobError;
 use model::link;
+use present::site;
 
 use super::find::searched;
 use crate::choices;

@@ -3,13 +3,13 @@
 
 use app::page::schedule::methods::{About, about};
 use app::page::{ladder, schedule};
-use app::present::format::unbroken;
-use app::site::Page;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::choice::{Choice, Method};
+use present::format::unbroken;
+use present::site::Page;
 
 use super::validation;
 use crate::choices;

@@ -6,7 +6,6 @@
 //! decode still gets the app's page, which names its errors, with status 400.
 
 use app::document::{Preview, ThemeCookie};
-use app::site::{Page, Place};
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -14,6 +13,7 @@ use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::link;
+use present::site::{Page, Place};
 
 use super::validation;
 use crate::problem::Problem;

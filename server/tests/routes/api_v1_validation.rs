@@ -1,7 +1,7 @@
 //! `GET /api/v1/validation`, `/api/v1/validation.csv`, `/trust`.
 
-use app::present::format::unbroken;
 use axum::http::StatusCode;
+use present::format::unbroken;
 use serde_json::Value;
 
 use crate::TestApp;

@@ -14,7 +14,7 @@ pub fn hydrate() {
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {
-    app::insight::parity::estimate_numbers(query)
+    present::insight::parity::estimate_numbers(query)
 }
 
 /// What the explorer knows of the design in a link, for scripts beside it: the legal values of a

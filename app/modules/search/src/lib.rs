@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Writes sizes of memory in the unit of that id from now on.
 #[wasm_bindgen]
 pub fn choose_memory_unit(id: &str) {
-    app::present::format::MemoryUnit::of_id(id).choose();
+    present::format::MemoryUnit::of_id(id).choose();
 }
 
 /// A search for layouts, which the worker takes a step further again and again.

@@ -6,11 +6,11 @@ use maud::html;
 use model::budget::{BudgetMetric, budget_range};
 use model::knob::KnobError;
 use model::quality::CAVEAT;
+use present::format;
+use present::words::provenance::{self, Provenance};
 
 use super::state::Shown;
 use super::{Asked, CSV_PATH, MARKDOWN_PATH, asked, labels, quality};
-use crate::present::format;
-use crate::present::provenance::{self, Provenance};
 
 /// What the brief says first.
 const LINES: [BudgetMetric; 8] = [

@@ -3,12 +3,12 @@
 use maud::{PreEscaped, html};
 use model::budget::{Surface, published_failures};
 use model::design::Run;
+use present::charts::{Line, Lines, for_any_page, lines};
+use present::format;
+use present::html::table_head;
 
 use super::Asked;
 use super::state::Shown;
-use crate::charts::{Line, Lines, for_any_page, lines};
-use crate::present::format;
-use crate::present::html::table_head;
 
 /// Chart, table, and published figures to take over.
 pub(super) fn surface(of: &Shown) -> String {

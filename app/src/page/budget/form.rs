@@ -5,11 +5,11 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::link;
 use model::preset::Preset;
+use present::site::Page;
 
 use super::state::State;
 use super::{BASELINE, with_preset};
 use crate::panel::asking::field;
-use crate::site::Page;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];
 const RUN: &[KnobId] = &[

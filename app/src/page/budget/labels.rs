@@ -4,13 +4,13 @@ use maud::{Markup, html};
 use model::budget::{BudgetMetric, budget_range, published_tokens};
 use model::metric::Basis;
 use model::violation::{Nearest, Violation};
+use present::format;
+use present::format::run::{rounded, shown};
+use present::html::table_head;
 
 use super::Asked;
 use super::state::Shown;
 use crate::panel::asking;
-use crate::present::format;
-use crate::present::html::table_head;
-use crate::present::run::{rounded, shown};
 
 /// What a metric says of what is shown; a dash where it isn't known.
 pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
@@ -39,7 +39,7 @@ pub(super) fn subject(of: &Shown) -> String {
         p {
             (format::token_rate(own.metrics.tokens_per_second)) ", MFU "
             (format::percent(own.metrics.mfu, 1)) ". "
-            a href=(crate::present::html::design_address(design)) { "Open it in the explorer" }
+            a href=(present::html::design_address(design)) { "Open it in the explorer" }
             " · "
             a href="#brief" { "Brief" }
         }

@@ -2,13 +2,13 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use present::site::Page;
 
 use super::state::{Shown, State};
 use super::{Asked, asked, brief, browser, charts, form, labels, quality};
+use crate::browser::on_server;
 use crate::panel::asking::{broken_link, section};
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {

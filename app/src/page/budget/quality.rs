@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use model::budget::Judged;
 use model::link;
 use model::quality::{CAVEAT, Comparison, Spread};
+use present::format;
+use present::html::table_head;
+use present::words::name;
 
 use super::Asked;
 use super::state::Shown;
-use crate::present::format;
-use crate::present::html::table_head;
-use crate::present::name;
 
 /// The comparison, or how to begin one; the caveat stands beside every value.
 pub(super) fn html(of: &Shown) -> String {

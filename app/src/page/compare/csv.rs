@@ -4,11 +4,11 @@ use model::MODEL_VERSION;
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
 use model::serving::ServingMetric;
+use present::site::chosen::Chosen;
+use present::words::provenance;
 
 use super::numbers::{Column, columns, delta};
 use super::serving::{Served, served};
-use crate::present::provenance;
-use crate::site::chosen::Chosen;
 
 /// Every knob and metric of the designs in a raw query string, with the differences of metrics
 /// from the baseline. Where it comes from stands in rows, as designs are columns here.

@@ -1,10 +1,10 @@
 //! The charts of all designs together.
 
 use maud::{Markup, html};
+use present::charts::{self, Compared};
+use present::study::figure::Figure;
 
 use super::numbers::Column;
-use crate::charts::{self, Compared};
-use crate::study::figure::Figure;
 
 /// Draws a chart of the designs for a width.
 type Draw = fn(&[Compared<'_>], u32) -> String;

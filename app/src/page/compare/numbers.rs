@@ -7,15 +7,14 @@ use model::link;
 use model::metric::{MetricId, MetricValue};
 use model::range::{are_alike, probability_of_order};
 use model::violation::Violation;
+use present::format::{self, number};
+use present::insight::better::is_better;
+use present::insight::numbers::Numbers;
+use present::site::chosen::{Chosen, letter};
+use present::words::name;
+use present::words::range::{Expected, expected};
 
-pub use crate::insight::better::Hindrance;
-use crate::insight::better::is_better;
-use crate::insight::numbers::Numbers;
-use crate::present::format;
-use crate::present::format::number;
-use crate::present::name;
-use crate::present::range::{Expected, expected};
-use crate::site::chosen::{Chosen, letter};
+pub use present::insight::better::Hindrance;
 
 /// What came of a design's link.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,15 +8,14 @@ use model::knob::KnobError;
 use model::metric::{Better, MetricId};
 use model::preset::PresetKind;
 use model::violation::Violation;
+use present::draw::text::sentence;
+use present::format;
+use present::insight::{memory_state, recorded};
+use present::site::Page;
+use present::site::chosen::Chosen;
 
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, serving, start, table};
-use crate::draw::text::sentence;
-use crate::insight::memory_state;
-use crate::insight::recorded;
-use crate::present::format;
-use crate::site::Page;
-use crate::site::chosen::Chosen;
 
 /// The whole content.
 pub(super) fn html(raw: &str) -> String {

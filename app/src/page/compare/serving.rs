@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use model::design::{Design, Serving};
 use model::serving::{Inference, ServingMetric, ServingPlan, infer, serving_range};
+use present::format;
 
 use super::numbers::Column;
-use crate::present::format;
 
 /// What stands where there is no number.
 const NOTHING: &str = "—";
@@ -88,7 +88,7 @@ fn cell(id: ServingMetric, one: &Served, base: Option<&Served>) -> Markup {
 mod tests {
     use super::super::numbers::columns;
     use super::*;
-    use crate::site::chosen::Chosen;
+    use present::site::chosen::Chosen;
 
     #[test]
     fn designs_that_say_nothing_of_serving_have_no_rows_of_it() {

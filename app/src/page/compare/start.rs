@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 use model::link;
 use model::preset::{Preset, PresetKind};
-
-use crate::site::chosen::{Chosen, MAX_DESIGNS, key, letter};
+use present::site::chosen::{Chosen, MAX_DESIGNS, key, letter};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
 pub const EXAMPLES: &[(&str, &[&str])] = &[

@@ -4,14 +4,15 @@ use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
+use present::format;
+use present::site::chosen::Chosen;
+use present::words::knob_note::unset;
+use present::words::name;
+use present::words::range::expected;
 
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
 use super::server_html::{letter_mark, own};
 use super::serving::{self, served};
-use crate::panel::knob_note::unset;
-use crate::present::range::expected;
-use crate::present::{format, name};
-use crate::site::chosen::Chosen;
 
 /// What stands where there is nothing to say.
 const NOTHING: &str = "–";

@@ -5,11 +5,11 @@ use model::design::Design;
 use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
+use present::format::counted;
+use present::site::Page;
+use present::words::name;
 
 use crate::panel::header;
-use crate::present::format::counted;
-use crate::present::name;
-use crate::site::Page;
 
 /// Says what is wrong with a link.
 pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {

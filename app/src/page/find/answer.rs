@@ -7,17 +7,16 @@ use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
 use model::metric::MetricId;
 use model::violation::{Nearest, Violation};
+use present::format::{self, counted, percent, run, short_label, whole};
+use present::html::design_address;
+use present::insight::memory_state;
+use present::site::Page;
+use present::site::chosen::{Choice, Chosen, MAX_DESIGNS};
+use present::words::name::{self, spelled};
 use reports::found::label;
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
-use crate::insight::memory_state;
-use crate::present::format::{self, counted, percent, short_label, whole};
-use crate::present::html::design_address;
-use crate::present::name::{self, spelled};
-use crate::present::run;
-use crate::site::Page;
-use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 
 /// What is found of a question so far, or at its end.
 #[must_use]

@@ -7,14 +7,13 @@ use model::estimate::Metrics;
 use model::find::{Query, Recommendation, spare};
 use model::link;
 use model::metric::MetricId;
+use present::format::{self, counted, percent, short_label, whole};
+use present::html::{design_address, table_head};
+use present::insight::memory_state;
+use present::site::chosen::{Choice, Chosen};
+use present::words::name::{self, spelled};
+use present::words::range;
 use reports::found;
-
-use crate::insight::memory_state;
-use crate::present::format::{self, counted, percent, short_label, whole};
-use crate::present::html::{design_address, table_head};
-use crate::present::name::spelled;
-use crate::present::{name, range};
-use crate::site::chosen::{Choice, Chosen};
 
 /// So many differences are in view; more are folded away.
 const MAX_OPEN_DIFFERENCES: usize = 3;

@@ -8,14 +8,14 @@ use model::design::KnobId;
 use model::find::{Goal, Query, Question, STRATEGY, Target};
 use model::knob::{KnobError, Section};
 use model::metric::MetricId;
+use present::format::{self, short_label, whole};
+use present::html::option;
+use present::site::Page;
+use present::words::name::spelled;
 
 use super::answer::target_text;
 use super::request::{ON_SERVER, Request, address, encode};
 use crate::panel::find_bar::{Start, fields};
-use crate::present::format::{self, short_label, whole};
-use crate::present::html::option;
-use crate::present::name::spelled;
-use crate::site::Page;
 
 /// Groups of the knobs that a search frees and that can be kept.
 const GROUPS: [&str; 4] = ["Degrees", "Schedule and overlaps", "Memory", "Layers"];

@@ -4,16 +4,15 @@
 //! own, each only where it differs from the usual. The page's forms send fields that change the
 //! design, such as `find.devices`; an address with them is a step on the way to one without.
 
-use crate::site::Page;
 use model::design::{Design, KnobId};
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
 use model::link;
+use present::format::amount::amount;
+use present::insight::transfer::{Keep, moved};
+use present::site::Page;
+use present::site::parameters::{put, unescape};
 use reports::found::Terms;
-
-use crate::insight::transfer::{Keep, moved};
-use crate::present::amount::amount;
-use crate::site::parameters::{put, unescape};
 
 /// How the parameters begin that say what is asked.
 const PREFIX: &str = "find.";

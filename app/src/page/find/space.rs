@@ -7,8 +7,7 @@ use model::find::{Query, Target};
 use model::knob::Value;
 use model::metric::MetricId;
 use model::units::Bytes;
-
-use crate::insight::spec;
+use present::insight::spec;
 
 /// Designs of the sweep, as far as nobody asks for more.
 const DESIGNS: u64 = 3_000;

@@ -4,14 +4,14 @@ use maud::{Markup, PreEscaped, html};
 use model::ladder::{NOT_MODELLED, PAPER, START};
 use model::metric::{MetricId, MetricValue};
 use model::preset::Preset;
+use present::charts;
+use present::format::{self, PerUnit};
+use present::html::{design_address, save_buttons};
+use present::insight::memory_state;
+use present::site::Page;
+use present::words::range::{Expected, expected};
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
-use crate::charts;
-use crate::insight::memory_state;
-use crate::present::format::{self, PerUnit};
-use crate::present::html::{design_address, save_buttons};
-use crate::present::range::{Expected, expected};
-use crate::site::Page;
 
 /// The metrics that are published of the runs.
 const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];

@@ -5,8 +5,7 @@ use model::estimate::Metrics;
 use model::ladder::{self, RUNGS, Rung, baseline};
 use model::metric::MetricId;
 use model::{Plan, estimate};
-
-use crate::present::published::published;
+use present::words::published::published;
 
 /// A design with its prediction.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,8 @@
 
 use leptos::wasm_bindgen::JsValue;
 use model::measure::Measure;
+use present::site::chosen::{Chosen, letter};
 use web_sys::js_sys::{JSON, Reflect};
-
-use crate::site::chosen::{Chosen, letter};
 
 /// What the design is called that the sweep varies.
 const BASE: &str = "You are here";

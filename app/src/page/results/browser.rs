@@ -1,6 +1,5 @@
 //! What only a browser does on this page: it gets the data, hears of progress, and listens.
 
-use crate::site::Page;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::site::Page;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Function, JSON, Reflect, Uint8Array};
 use web_sys::{

@@ -2,7 +2,6 @@
 
 mod reader;
 
-use crate::site::Page;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -10,12 +9,13 @@ use model::MemoryState;
 use model::design::KnobId;
 use model::measure::{Measure, Regime};
 use model::metric::MetricId;
+use present::format::{self, run};
+use present::insight::memory_state;
+use present::site::Page;
 
 pub use reader::read;
 
 use super::view::{End, Range};
-use crate::insight::memory_state;
-use crate::present::{format, run};
 use reader::by_value;
 
 /// A sweep as its page shows it.

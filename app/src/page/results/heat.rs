@@ -1,10 +1,11 @@
 //! The heatmap of two knobs: the best of the first objective in each cell.
 
+use present::draw::palette::{Hue, Tile};
+use present::draw::surface::{Area, Paint, Side, Surface, Words};
+use present::draw::text::{TEXT_SIZE, text_width};
+
 use super::data::{Cell, Data, Dim};
 use super::scatter::MARK;
-use crate::draw::palette::{Hue, Tile};
-use crate::draw::surface::{Area, Paint, Side, Surface, Words};
-use crate::draw::text::{TEXT_SIZE, text_width};
 
 /// A pair of knobs as a grid, with the knob across first.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
 use maud::html;
+use present::draw::palette::Hue;
+use present::draw::surface::{Side, Surface as _, Words};
+use present::draw::svg::SvgPicture;
+use present::site::Page;
 use web_sys::{EventSource, HtmlCanvasElement};
 
 use super::beside::Beside;
@@ -19,10 +23,6 @@ use crate::browser::canvas::{Canvas, paper_palette, size};
 use crate::browser::dom;
 use crate::browser::download::here;
 use crate::browser::replace_address;
-use crate::draw::palette::Hue;
-use crate::draw::surface::{Side, Surface as _, Words};
-use crate::draw::svg::SvgPicture;
-use crate::site::Page;
 
 /// What a pointer is dragging.
 #[derive(Clone, Copy, Debug)]
@@ -537,11 +537,7 @@ impl Live {
                 "{across}, {up}: best {} {} of {}.",
                 data.label(dim),
                 data.spelled(dim, cell.best.0),
-                crate::present::format::counted(
-                    cell.feasible,
-                    "feasible design",
-                    "feasible designs"
-                ),
+                present::format::counted(cell.feasible, "feasible design", "feasible designs"),
             ),
             None => {
                 let so_far = if data.is_over() { "" } else { " so far" };

@@ -3,6 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use present::draw::palette::Hue;
+use present::draw::scale::Scale;
+use present::draw::surface::{Area, Paint, Side, Stroke, Surface, Words};
+
 use super::data::{Data, Dim};
 use super::heat::shortened;
 use super::scale;
@@ -10,9 +14,6 @@ use super::scatter::{FRONT, MARK};
 use super::select::Selection;
 use super::view::{Cut, View};
 use crate::browser::canvas::Layer;
-use crate::draw::palette::Hue;
-use crate::draw::scale::Scale;
-use crate::draw::surface::{Area, Paint, Side, Stroke, Surface, Words};
 
 /// Up to so many designs every one has its line; more are drawn as density.
 const MAX_LINES: usize = 1_500;

@@ -8,6 +8,8 @@ mod table;
 use maud::{Markup, html};
 use model::design::KnobId;
 use model::quality::CAVEAT;
+use present::format;
+use present::site::Page;
 
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reasons};
@@ -16,8 +18,6 @@ pub use table::{csv, pins, table};
 use super::data::{Data, Dim, Freed, Objective, Standing};
 use super::select::Selection;
 use super::view::{End, MAX_PINS, Range, View};
-use crate::present::format;
-use crate::site::Page;
 
 /// A button that does something.
 fn button(id: &str, act: &str, with: &str, class: &str, text: &str) -> Markup {

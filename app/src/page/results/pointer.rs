@@ -368,7 +368,7 @@ fn pin_first(page: &mut Live, data: &super::Data) {
 
 /// Says what came of pinning several designs at once.
 fn tell_pinned(page: &mut Live, said: &str) {
-    crate::browser::dom::write_part("pinned-said", &crate::present::html::escaped(said));
+    crate::browser::dom::write_part("pinned-said", &present::html::escaped(said));
     page.say(said);
 }
 

@@ -5,10 +5,10 @@ use model::measure::Measure;
 use model::metric::MetricId;
 use model::serving::ServingMetric;
 use model::units::Bytes;
+use present::draw::scale::Scale;
+use present::format;
 
 use super::data::{Data, Dim};
-use crate::draw::scale::Scale;
-use crate::present::format;
 
 /// The unit that an axis is in: how much one of it is, and its name.
 #[must_use]

@@ -1,5 +1,9 @@
 //! The scatter of two metrics, with the front drawn over the rest.
 
+use present::draw::palette::Hue;
+use present::draw::scale::Scale;
+use present::draw::surface::{Area, Face, Side, Stroke, Surface, Words};
+
 use super::beside::Beside;
 use super::data::{Data, Dim};
 use super::heat::shortened;
@@ -7,9 +11,6 @@ use super::scale;
 use super::select::{Selection, quantiles};
 use super::view::View;
 use crate::browser::canvas::Layer;
-use crate::draw::palette::Hue;
-use crate::draw::scale::Scale;
-use crate::draw::surface::{Area, Face, Side, Stroke, Surface, Words};
 
 /// The colours of designs and of those on the front.
 pub(super) const MARK: Hue = Hue::Blue;

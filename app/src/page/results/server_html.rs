@@ -1,12 +1,12 @@
 //! What never changes on the page: its frame, which only the server writes.
 
 use maud::{Markup, PreEscaped, html};
+use present::site::Page;
 
 use super::data::Data;
 use super::parts;
 use super::select::select;
 use super::view::View;
-use crate::site::Page;
 
 /// The main part of the page.
 pub(super) fn main(data: &Data, view: &View) -> String {

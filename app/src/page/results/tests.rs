@@ -3,14 +3,14 @@
 use model::file::json;
 use model::measure::Measure;
 use model::metric::MetricId;
+use present::draw::palette::tests::palette;
+use present::draw::svg::SvgPicture;
 
 use super::data::{self, Data, Dim, Standing};
 use super::scale::{scale, ticks};
 use super::select::{first_of_front, rows, select, some_rows};
 use super::view::{End, Range};
 use super::{Grid, View, heat, parallel, parts, scatter, wire};
-use crate::draw::palette::tests::palette;
-use crate::draw::svg::SvgPicture;
 
 /// Three designs of two knobs, of which one is on the front.
 const RESULT: &str = r#"{

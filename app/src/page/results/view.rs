@@ -1,11 +1,12 @@
 //! How a visitor looks at a sweep: axes, ranges, what is kept out, order, pins. All of it stands
 //! in the address, so that a link shows the same.
 
+use present::site::parameters::{self, unescape};
+
 use super::data::{Data, Dim};
-use crate::site::parameters::{self, unescape};
 
 /// Most pins.
-pub const MAX_PINS: usize = crate::site::chosen::MAX_DESIGNS;
+pub const MAX_PINS: usize = present::site::chosen::MAX_DESIGNS;
 
 /// Most steps of keeping and excluding that an address holds.
 const MAX_CUTS: usize = 8;

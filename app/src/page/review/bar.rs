@@ -6,8 +6,8 @@ use review::{Replica, Role};
 
 use super::session::{Line, Session};
 use super::{decisions, labels, name, presence, socket, sync};
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 

@@ -209,7 +209,7 @@ fn welcome_room(session: Session, room: review::Room) {
         session.update(|replica| replica.restart(room));
         return;
     }
-    let lost = crate::present::format::counted(seen - room.seq, "event", "events");
+    let lost = present::format::counted(seen - room.seq, "event", "events");
     session.update(|replica| replica.begin_anew(room));
     session.past.set(None);
     session.say(format!(

@@ -8,10 +8,10 @@ use model::design::KnobId;
 use model::link;
 use model::metric::MetricValue;
 use model::{MemoryState, Plan, estimate};
+use present::format;
+use present::insight::memory_state;
 
 use super::labels::HEADLINE;
-use crate::insight::memory_state;
-use crate::present::format;
 use crate::widget::part::{IntoPart, Part};
 
 /// Links whose numbers are kept, at most.

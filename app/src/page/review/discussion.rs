@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::{MetricAddress, MetricId, MetricPart};
 use model::serving::ServingMetric;
+use present::format;
 use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
 use super::compose::{Composer, button, byline, composer};
@@ -11,7 +12,6 @@ use super::prose::prose;
 use super::session::{NEW_COMMENT_ID, Session};
 use super::{labels, mentions, places};
 use crate::explorer::Topic;
-use crate::present::format;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Threads that are drawn at once: a session may hold thousands.

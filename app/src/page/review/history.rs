@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use present::format;
 use review::{Event, Room};
 use serde::Deserialize;
 
 use super::compose::button;
 use super::session::Session;
 use super::{browser, labels, sync};
-use crate::present::format;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
 /// Events that are asked for at once.

@@ -3,9 +3,8 @@
 use model::design::KnobId;
 use model::metric::{MetricId, MetricPart, MetricValue};
 use model::units::Bytes;
+use present::format;
 use review::{Anchor, Change, Edited, Outcome, Person, Role, Room, SaidValue, Setting};
-
-use crate::present::format;
 
 /// Colours of people; a style sheet has a class for each.
 const COLOURS: usize = 8;

@@ -1,9 +1,9 @@
 //! What is wrong with a link, and what of it opens.
 
 use maud::html;
+use present::site::Page;
 
 use super::query::{LinkError, address, encode, salvage};
-use crate::site::Page;
 
 /// The page's main part as HTML text.
 pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {

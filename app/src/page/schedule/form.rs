@@ -1,10 +1,10 @@
 //! The numbers that one types in. Without a script it is a plain form.
 
-use crate::site::Page;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use model::choice::{Choice, Method};
+use present::site::Page;
 
 use super::input::{Field, Kind};
 use super::state::State;

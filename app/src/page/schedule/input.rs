@@ -2,9 +2,9 @@
 
 use model::choice::Method;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Times};
+use present::choices::choices;
 
 use super::methods;
-use crate::present::choices::choices;
 
 /// Seconds that a task may take.
 const SECONDS: (f64, f64) = (1e-9, 1e9);

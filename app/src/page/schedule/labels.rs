@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 use model::choice::{Choice, Method};
+use present::draw::text::sentence;
+use present::format;
+use present::html::{cell_bar, named_table};
 
 use super::input::{Field, Input};
 use super::methods::{self, about};
 use super::query::address;
 use super::run::{Ran, Refusal, Row};
-use crate::draw::text::sentence;
-use crate::present::format;
-use crate::present::html::{cell_bar, named_table};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "Device time with no task resident, over all device time between the first \

@@ -1,8 +1,7 @@
 //! What is known of each method: its name, its chunks, its published formula and its source.
 
 use model::choice::Method;
-
-use crate::present::name;
+use present::words::name;
 
 /// A method as people read of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use model::design::Design;
 use model::schedule::{ChunkTimes, TaskKind, Timeline};
 use model::timeline::timeline;
 use model::{Plan, estimate};
+use present::insight::schedules::under;
 
 use super::input::Input;
 use super::methods;
-use crate::insight::schedules::under;
 
 /// A pipeline with more tasks is taken with the estimate's mean times instead of its own tasks'.
 const MAX_TASKS: u64 = 300_000;

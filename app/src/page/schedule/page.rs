@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use present::format;
+use present::site::Page;
 
 use super::input::Input;
 use super::state::State;
 use super::{broken, browser, form, labels, query, server_html};
+use crate::browser::on_server;
 use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
-use crate::present::format;
-use crate::present::html::on_server;
-use crate::site::Page;
 use crate::timeline::{Scene, TimelineFigure, timeline};
 
 /// The page that a raw query string asks for, or what is wrong with the query.

@@ -1,8 +1,8 @@
 //! An [`Input`] as a query string: readable, only what differs from the known example.
 
-use crate::site::Page;
 use model::choice::{Choice, Method};
 use model::link;
+use present::site::Page;
 
 use super::input::{Field, Input, cut};
 use super::methods;

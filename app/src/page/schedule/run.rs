@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use model::choice::{Choice, Method};
 use model::schedule::{Fault, Schedule, Timeline};
+use present::format;
 
 use super::input::{Field, Input};
-use crate::present::format;
 
 /// A schedule with more tasks than this isn't simulated here: the page follows while one types.
 pub const MAX_TASKS: u64 = 100_000;

@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use maud::html;
 use model::choice::{Choice, Method};
+use present::format;
 
 use super::input::Input;
 use super::labels::seconds;
 use super::methods::about;
 use super::query::address;
 use super::run::run;
-use crate::present::format;
 
 /// Methods of the example with their chunks; none is the usual number.
 const EXAMPLE: [(Method, Option<u64>); 9] = [

@@ -17,6 +17,8 @@ use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
 use model::serving::traced::Traced;
 use model::units::Bytes;
+use present::format;
+use present::html::table_head;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
 
@@ -25,8 +27,6 @@ pub use traced::pattern_rows;
 use super::SCORES_PATH;
 use super::state::{Ran, State};
 use crate::browser::{download, posted};
-use crate::present::format;
-use crate::present::html::table_head;
 
 /// Bytes of a trace that the browser reads.
 const MAX_BYTES: f64 = 64e6;

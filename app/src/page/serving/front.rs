@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use maud::{PreEscaped, html};
 use model::design::Design;
 use model::serving::front::{Front, Instances, Served};
+use present::charts::{Line, Lines, for_any_page, lines};
+use present::format;
+use present::html::table_head;
+use present::site::Page;
 
 use super::address;
 use super::labels::layout;
 use super::measured::Measured;
-use crate::charts::{Line, Lines, for_any_page, lines};
-use crate::present::format;
-use crate::present::html::table_head;
-use crate::site::Page;
 
 /// Layouts of the front that the table shows, at most.
 const ROWS: usize = 24;

@@ -6,13 +6,13 @@ use model::metric::Basis;
 use model::serving::{Part, ServingMetric, explain, serving_range};
 use model::units::Bytes;
 use model::violation::Violation;
+use present::format;
+use present::html::{source, table_head};
+use present::words::terms::terms;
 
 use super::address;
 use super::state::Ran;
 use crate::panel::asking;
-use crate::present::format;
-use crate::present::html::{source, table_head};
-use crate::present::terms::terms;
 
 /// A value in its unit.
 fn shown(metric: ServingMetric, value: f64) -> String {

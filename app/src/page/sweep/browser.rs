@@ -12,6 +12,10 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use maud::html;
 use model::design::KnobId;
 use model::file::{Tree, json};
+use present::format;
+use present::insight::spec::space::{self, Form};
+use present::insight::spec::{self, number, set, shown, texts, values};
+use present::site::Page;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Function;
 use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaElement};
@@ -20,10 +24,6 @@ use super::form::{self, Problem};
 use super::server_html;
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
-use crate::insight::spec::space::{self, Form};
-use crate::insight::spec::{self, number, set, shown, texts, values};
-use crate::present::format;
-use crate::site::Page;
 
 /// The server is asked when form and text have been still for this long.
 const REST: Duration = Duration::from_millis(350);

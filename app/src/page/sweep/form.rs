@@ -9,11 +9,10 @@ use model::file::{self, Tree};
 use model::knob::{Kind, Section};
 use model::measure::{Measure, Regime};
 use model::preset::Preset;
-
-use crate::insight::spec::space::{Entry, Form, entries};
-use crate::insight::spec::{at, shown, texts};
-use crate::present::format::counted;
-use crate::present::html::option;
+use present::format::counted;
+use present::html::option;
+use present::insight::spec::space::{Entry, Form, entries};
+use present::insight::spec::{at, shown, texts};
 
 /// Something that is wrong, at a place of the spec such as `/space/parallel/tp`.
 #[derive(Clone, Debug, PartialEq, Eq)]

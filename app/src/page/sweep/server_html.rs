@@ -1,10 +1,10 @@
 //! The page's frame, which only the server writes.
 
 use maud::{PreEscaped, html};
+use present::insight::spec;
+use present::site::Page;
 
 use super::{Served, form};
-use crate::insight::spec;
-use crate::site::Page;
 
 /// What is known before a sweep starts: designs of the space, to be looked at, legal, that keep all
 /// constraints, and how long it takes; and how that is known.

@@ -4,11 +4,11 @@ use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Value;
 use model::link;
+use present::insight::spec::space::{self, Form};
+use present::insight::spec::{around, parse, print, set, shown, values, vary};
 
 use super::form;
 use super::server_html;
-use crate::insight::spec::space::{self, Form};
-use crate::insight::spec::{around, parse, print, set, shown, values, vary};
 
 /// Every form of a knob, as people write it.
 const ALL_FORMS: &str = r#"

@@ -7,11 +7,11 @@ mod origin;
 use maud::{Markup, html};
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
+use present::format;
 use validation::report::Row;
 
 use super::sheet::{Cell, folded, table};
 use super::words::NOTHING;
-use crate::present::format;
 
 /// All of them: what kernels reach, what a framework costs, what the hardware has. The runs say
 /// which constants have runs that depend on them.

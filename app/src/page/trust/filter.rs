@@ -2,11 +2,10 @@
 
 use std::cmp::Ordering;
 
+use present::choices::choices;
+use present::site::Page;
+use present::site::parameters::{self, unescape};
 use validation::report::Row;
-
-use crate::present::choices::choices;
-use crate::site::Page;
-use crate::site::parameters::{self, unescape};
 
 /// Runs on a page of the table.
 pub const PAGE_SIZE: usize = 25;

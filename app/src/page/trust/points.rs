@@ -5,6 +5,9 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use maud::html;
+use present::charts::{self, Point, Scatter};
+use present::format;
+use present::words::family::Family;
 use validation::report::Row;
 
 use super::browser;
@@ -12,9 +15,6 @@ use super::filter::{Filter, Sort};
 use super::runs::Runs;
 use super::score::score;
 use super::words::{self, NOTHING};
-use crate::charts::{self, Point, Scatter};
-use crate::present::family::Family;
-use crate::present::format;
 use crate::widget::figure::{Draw, Figure, figure};
 
 /// The chart with a slider that goes through its points.

@@ -2,15 +2,15 @@
 
 use leptos::prelude::*;
 use maud::html;
+use present::format;
+use present::html::option;
+use present::site::Page;
 use validation::report::Row;
 
 use super::filter::{Facet, Filter, Show};
 use super::score::score;
 use super::words;
 use super::{Rows, table};
-use crate::present::format;
-use crate::present::html::option;
-use crate::site::Page;
 
 /// What of the page can change.
 #[derive(Clone, Copy)]

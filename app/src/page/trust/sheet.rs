@@ -1,8 +1,7 @@
 //! Cards and tables as HTML text.
 
 use maud::{Markup, PreEscaped, html};
-
-use crate::present::html::named_table;
+use present::html::named_table;
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default)]

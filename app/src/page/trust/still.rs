@@ -7,6 +7,11 @@ mod sweeps;
 use maud::{Markup, html};
 use model::metric::MetricValue;
 use model::preset::Preset;
+use present::draw::text::sentence;
+use present::format;
+use present::insight::numbers::Numbers;
+use present::words::published::published;
+use present::words::range::expected;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
@@ -16,11 +21,6 @@ use super::filter::{Facet, Filter};
 use super::sheet::{self, Cell, card, table};
 use super::words;
 use super::{CSV_PATH, JSON_PATH};
-use crate::draw::text::sentence;
-use crate::insight::numbers::Numbers;
-use crate::present::format;
-use crate::present::published::published;
-use crate::present::range::expected;
 
 /// The parts of the page that no filter changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 use model::units::Bytes;
+use present::format;
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};
 use super::words::{self, NOTHING};
-use crate::present::format;
 
 /// The columns: what orders by them, or the heading of one that doesn't order.
 const COLUMNS: [(Sort, &str); 7] = [

@@ -4,9 +4,8 @@ use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::metric::{MetricId, MetricValue};
 use model::range::MIN_SOURCES;
+use present::format;
 use validation::report::{LeftOutScore, Row, Score, Summary, Target};
-
-use crate::present::format;
 
 /// What stands where there is no number.
 pub const NOTHING: &str = "–";

@@ -4,9 +4,8 @@ use maud::html;
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::preset::{Preset, PresetKind};
-
-use crate::present::html::option;
-use crate::present::name;
+use present::html::option;
+use present::words::name;
 
 /// The presets of a kind that can be searched.
 #[must_use]

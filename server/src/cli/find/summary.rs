@@ -1,12 +1,13 @@
 //! What a search found, for people: named designs beside each other, the others below.
 
-use app::present::range::half;
-use app::present::{format, name};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::metric::{MetricId, MetricValue};
 use model::{MODEL_VERSION, Plan, link};
+use present::format;
+use present::words::name;
+use present::words::range::half;
 use reports::found::{differences, label};
 
 use crate::cli::output::table;

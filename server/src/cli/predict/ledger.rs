@@ -1,13 +1,13 @@
 //! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
 
-use app::draw::text::sentence;
-use app::insight::memory_view::{fate, freed_by};
-use app::present::format;
 use model::choice::{Choice, RecomputeGranularity};
 use model::file::Tree;
 use model::ledger::LayerLedger;
 use model::units::Bytes;
 use model::{Plan, ledger};
+use present::draw::text::sentence;
+use present::format;
+use present::insight::memory_view::{fate, freed_by};
 
 use crate::cli::output::table_below;
 

@@ -1,9 +1,9 @@
 //! Where uneven expert loads come from, what they cost and what a planner makes of them.
 
-use app::present::format;
 use model::Plan;
 use model::choice::Balance;
 use model::routing::{Effect, Trace};
+use present::format;
 
 use crate::cli::output::table_below;
 

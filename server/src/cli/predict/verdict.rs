@@ -1,6 +1,5 @@
 //! Why a design doesn't fit, and which change of a single knob helps.
 
-use app::present::format;
 use model::MemoryState;
 use model::design::Design;
 use model::estimate::Metrics;
@@ -8,6 +7,7 @@ use model::find::Change as Remedy;
 use model::schedule::{Task, TaskKind};
 use model::units::Bytes;
 use model::verdict::{Change, Place, Verdict};
+use present::format;
 
 use crate::cli::output::table_below;
 

@@ -1,7 +1,5 @@
 //! The loads of a design as tables and as JSON.
 
-use app::present::format;
-use app::present::name;
 use model::Plan;
 use model::choice::Planner;
 use model::estimate::StepPart;
@@ -9,6 +7,8 @@ use model::file::Tree;
 use model::loads::{Cadence, Report, cadences};
 use model::routing::{Trace, capacity};
 use model::{estimate, estimate::Estimate};
+use present::format;
+use present::words::name;
 
 use crate::cli::output::table_below;
 use crate::cli::predict::loads;

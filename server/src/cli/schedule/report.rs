@@ -1,9 +1,9 @@
 //! What a schedule comes to, as JSON and for people.
 
-use app::present::format;
 use model::choice::{Choice, Method};
 use model::file::{Tree, json};
 use model::schedule::{TaskKind, Timeline, Times};
+use present::format;
 
 use super::input::Input;
 use super::picture;

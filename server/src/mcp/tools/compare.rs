@@ -1,10 +1,10 @@
 //! `compare`: two to four designs beside each other, each difference with how sure it is.
 
 use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
-use app::present::format;
-use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
+use present::format;
+use present::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
 use schemars::JsonSchema;
@@ -154,8 +154,8 @@ impl Tool for Compare {
 
 fn difference(
     id: MetricId,
-    own: &app::insight::numbers::Numbers,
-    base: &app::insight::numbers::Numbers,
+    own: &present::insight::numbers::Numbers,
+    base: &present::insight::numbers::Numbers,
 ) -> Difference {
     let found = delta(id, own, base);
     let (verdict, sure) = match found.verdict {

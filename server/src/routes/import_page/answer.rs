@@ -1,8 +1,5 @@
 //! What became of a text, as HTML: the design with its numbers, and every list of the import.
 
-use app::insight::numbers::Numbers;
-use app::present::format::{counted, whole};
-use app::present::html::table;
 use interchange::{Format, Import};
 use maud::{Markup, PreEscaped, html};
 use model::design::{Design, KnobId};
@@ -10,6 +7,9 @@ use model::knob::Kind;
 use model::link;
 use model::preset::{Preset, PresetKind};
 use model::violation::{Nearest, Violation};
+use present::format::{counted, whole};
+use present::html::table;
+use present::insight::numbers::Numbers;
 
 use crate::routes::embed::headline;
 
@@ -298,8 +298,8 @@ fn ignored(import: &Import) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use app::present::html::escaped;
     use interchange::import;
+    use present::html::escaped;
 
     use super::*;
 

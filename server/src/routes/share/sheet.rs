@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use app::present::format;
-use app::present::name;
 use maud::{Markup, html};
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::link as links;
+use present::format;
+use present::words::name;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::calendar;

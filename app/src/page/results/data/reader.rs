@@ -7,11 +7,11 @@ use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Value;
 use model::measure::Measure;
+use present::format;
 
 use super::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pair, SimulatedCounts, Standing,
 };
-use crate::present::format;
 
 /// Reads a result as the API has it; what it lacks is left empty.
 #[must_use]

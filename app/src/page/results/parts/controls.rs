@@ -1,12 +1,12 @@
 //! Controls of the pictures: which columns, which scale, which ranges.
 
 use maud::{Markup, html};
+use present::html::{option, table_head};
 
 use super::table::table_dims;
 use crate::page::results::data::{Data, Dim};
 use crate::page::results::scale;
 use crate::page::results::view::View;
-use crate::present::html::{option, table_head};
 
 /// A choice of columns.
 fn select_box(id: &str, label: &str, data: &Data, dims: &[Dim], now: Dim) -> Markup {

@@ -1,12 +1,12 @@
 //! What the whole sweep says: what ruled out the rest, which knobs matter, the best of two knobs.
 
 use maud::{Markup, html};
+use present::format;
+use present::html::table_head;
 
 use crate::page::results::data::{Axis, Data, Dim};
 use crate::page::results::heat::Grid;
 use crate::page::results::view::View;
-use crate::present::format;
-use crate::present::html::table_head;
 
 /// What ruled out the rest.
 #[must_use]

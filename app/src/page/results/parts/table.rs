@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use model::quality::CAVEAT;
+use present::format;
+use present::words::provenance::quoted;
 
 use super::button;
 use crate::page::results::data::{Data, Dim, Standing};
 use crate::page::results::select::{self, Selection};
 use crate::page::results::view::{MAX_PINS, View};
-use crate::present::format;
-use crate::present::provenance::quoted;
 
 /// Rows of a page of the table.
 const PAGE_ROWS: usize = 25;

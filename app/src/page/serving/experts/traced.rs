@@ -5,10 +5,9 @@ use model::file::Tree;
 use model::pattern::{Depth, Patterns, Set};
 use model::serving::traced::{Task, Traced};
 use model::units::{Bytes, Seconds};
-
-use crate::charts::{HeatMap, Line, Lines, for_any_page, heat_map, lines};
-use crate::present::format;
-use crate::present::html::table_head;
+use present::charts::{HeatMap, Line, Lines, for_any_page, heat_map, lines};
+use present::format;
+use present::html::table_head;
 
 /// Tasks that the chart shows, at most.
 const LINES: usize = 5;

@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 use model::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
+use present::format;
 use validation::report::Row;
 
 use super::number;
 use super::origin::{self, Origin};
 use crate::page::trust::sheet::{Cell, table};
-use crate::present::format;
 
 /// Frameworks: what people read, the public id, the constants.
 const FRAMEWORKS: [(&str, &str, &Host); 4] = [

@@ -3,12 +3,12 @@
 use maud::{Markup, html};
 use model::accelerator::Accelerator;
 use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
+use present::format;
 use validation::report::Row;
 
 use super::origin::{self, Origin};
 use crate::page::trust::sheet::{Cell, table};
 use crate::page::trust::words::NOTHING;
-use crate::present::format;
 
 /// Families of accelerators.
 const FAMILIES: [&Kernels; 4] = [&ASCEND, &AMPERE, &HOPPER, &BLACKWELL];

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
 use model::link;
+use present::format;
 use validation::report::Row;
 
 use crate::page::trust::sheet::Cell;
-use crate::present::format;
 
 /// Constants are written with three places, so that is how exactly one stands at a limit.
 const HALF_A_PLACE: f64 = 0.0005;

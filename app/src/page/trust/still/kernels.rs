@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
+use present::charts::family_class;
+use present::format;
+use present::words::family::Family;
 use validation::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 
-use crate::charts::family_class;
 use crate::page::trust::sheet::{Cell, card, table};
 use crate::page::trust::words;
-use crate::present::family::Family;
-use crate::present::format;
 
 /// What a kind of kernels is called, the formula of its time and its constants.
 struct Kind {

@@ -1,6 +1,10 @@
 //! Runs of serving beside their predictions.
 
 use maud::{Markup, html};
+use present::draw::text::sentence;
+use present::format;
+use present::site::Page;
+use present::words::name::value;
 use validation::report::serving::{ServingRowReport, ServingValidation};
 use validation::report::{Group, Score};
 
@@ -8,10 +12,6 @@ use super::super::SERVING_JSON_PATH;
 use super::super::sheet::{Cell, card, table};
 use super::super::words;
 use super::{TARGET_COLUMNS, target_row};
-use crate::draw::text::sentence;
-use crate::present::format;
-use crate::present::name::value;
-use crate::site::Page;
 
 /// The seeds: Pangu Pro MoE and the dense models that it was compared with.
 const SEEDS: &str = "pangu_pro";

@@ -1,11 +1,11 @@
 //! Published sweeps: does the model order their runs as they were measured?
 
 use maud::{Markup, html};
+use present::format;
 use validation::report::{Row, Sweep, Validation};
 
 use crate::page::trust::sheet::{Cell, folded, table};
 use crate::page::trust::words::{self, NOTHING};
-use crate::present::format;
 
 /// The card with all sweeps, the worst first; empty of none.
 pub(super) fn html(report: &Validation) -> Markup {
