@@ -23,3 +23,5 @@ pub mod draw;
 pub mod charts;
 
 pub mod study;
+
+pub mod timeline;

@@ -6,7 +6,6 @@
 //! address. It is the one route that other sites may frame; `--embed-from` says which.
 
 use app::panel::cards::headlines;
-use app::panel::timeline;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -18,6 +17,7 @@ use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::study::options::Options;
 use present::study::{Study, Width, answer};
+use present::timeline::of_plan;
 use present::words::name;
 
 use super::designs;
@@ -173,7 +173,7 @@ fn panel(numbers: &Numbers, which: Panel) -> Markup {
         Panel::Study(study) => {
             PreEscaped(answer::html(study, numbers, Width::Any, Options::default(), &[]))
         }
-        Panel::Timeline => timeline::still(numbers, TIMELINE_WIDTH)
+        Panel::Timeline => of_plan::still(numbers, TIMELINE_WIDTH)
             .map_or_else(|why| html! { p.card { (why) } }, PreEscaped),
     }
 }

@@ -6,6 +6,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use present::format;
 use present::site::Page;
+use present::timeline::Scene;
 
 use super::input::Input;
 use super::state::State;
@@ -13,7 +14,7 @@ use super::{broken, browser, form, labels, query, server_html};
 use crate::browser::on_server;
 use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
-use crate::timeline::{Scene, TimelineFigure, timeline};
+use crate::timeline::{TimelineFigure, timeline};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {

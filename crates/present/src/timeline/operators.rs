@@ -1,11 +1,11 @@
 //! The operators of a pair as lanes, one for each resource, and in words.
 
 use model::pair::{PairOperator, PairTimeline, Pass, Resource};
-use present::format;
 
 use super::lanes::{Lanes, Spot};
 use super::look::{Kind, Look, Looks};
 use super::tasks::seconds;
+use crate::format;
 
 /// A pass in a few words.
 pub(super) const fn pass_words(pass: Pass) -> &'static str {
@@ -47,7 +47,7 @@ struct Lane {
 }
 
 /// A pair's operators as lanes.
-pub(super) struct Operators {
+pub struct Operators {
     lanes: Vec<Lane>,
     total: f64,
 }
@@ -55,7 +55,7 @@ pub(super) struct Operators {
 impl Operators {
     /// One lane for each resource, or more where its operators overlap, as copies to the host and
     /// from it do.
-    pub(super) fn new(pair: Option<PairTimeline>) -> Self {
+    pub fn new(pair: Option<PairTimeline>) -> Self {
         let mut operators = pair.map(|pair| pair.operators).unwrap_or_default();
         operators.retain(|operator| operator.end > operator.start);
         // They come in almost this order, and a general sort would be a large part of the module.
@@ -87,7 +87,7 @@ impl Operators {
     }
 
     /// The operator at a spot.
-    pub(super) fn at(&self, spot: Spot) -> Option<&PairOperator> {
+    pub fn at(&self, spot: Spot) -> Option<&PairOperator> {
         self.lanes.get(spot.lane)?.operators.get(spot.index)
     }
 
@@ -97,7 +97,7 @@ impl Operators {
     }
 
     /// Each operator's numbers, the header first.
-    pub(super) fn table(&self) -> Vec<Vec<String>> {
+    pub fn table(&self) -> Vec<Vec<String>> {
         let header = ["Resource", "Operator", "Pass", "Start", "Duration"];
         let rows = self.lanes.iter().flat_map(|lane| &lane.operators).map(|operator| {
             vec![
@@ -112,7 +112,7 @@ impl Operators {
     }
 
     /// How much of the pair each resource is busy, in a sentence.
-    pub(super) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let busy = |resource: Resource| -> f64 {
             let lanes = self.lanes.iter().filter(|lane| lane.resource == resource);
             lanes.flat_map(|lane| &lane.operators).map(|one| one.end - one.start).sum()
@@ -145,7 +145,7 @@ impl Lane {
 }
 
 /// An operator in words: `Dispatch, forward, on links between nodes: 1.25 ms from 300 µs on`.
-pub(super) fn words(operator: &PairOperator) -> String {
+pub fn words(operator: &PairOperator) -> String {
     format!(
         "{}, {}, {}: {} from {} on",
         operator.name,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use maud::{PreEscaped, html};
-use present::draw::palette::Palette;
-use present::draw::svg::SvgPicture;
 
 use super::Scene;
 use super::board::Board;
 use super::labels;
 use super::tasks::Stages;
 use super::window::Window;
+use crate::draw::palette::Palette;
+use crate::draw::svg::SvgPicture;
 
 /// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
 /// summary, in the colours of the page's theme.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use present::draw::surface::Surface;
+use crate::draw::surface::Surface;
 
 use super::gesture::Turn;
 use super::keys::Command;
@@ -19,7 +19,7 @@ const NEAR: f64 = 4.0;
 
 /// What was done, for those who follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub enum Done {
     /// Nothing, or nothing that anyone follows.
     Nothing,
     /// Another block or lane was selected, or none.
@@ -32,14 +32,14 @@ pub(super) enum Done {
 
 /// What a picture shows and where one is in it.
 #[derive(Default)]
-pub(super) struct Board {
+pub struct Board {
     lanes: Option<Arc<dyn Lanes + Send + Sync>>,
     track: Option<(Track, String)>,
     /// Is there room for a track?
     has_track: bool,
     window: Option<Window>,
     /// Width and height, in pixels of the page.
-    pub(super) size: (f64, f64),
+    pub size: (f64, f64),
     lane: usize,
     selected: Option<Spot>,
     hovered: Option<Spot>,
@@ -49,12 +49,12 @@ pub(super) struct Board {
 
 impl Board {
     /// A board with or without room for a track below its lanes.
-    pub(super) fn new(has_track: bool) -> Self {
+    pub fn new(has_track: bool) -> Self {
         Self { has_track, ..Self::default() }
     }
 
     /// Shows other lanes, at the same place as far as there is one.
-    pub(super) fn show(&mut self, lanes: Option<Arc<dyn Lanes + Send + Sync>>) {
+    pub fn show(&mut self, lanes: Option<Arc<dyn Lanes + Send + Sync>>) {
         self.hovered = None;
         if let Some(lanes) = &lanes {
             let total = lanes.total();
@@ -68,17 +68,17 @@ impl Board {
     }
 
     /// Shows what the lane holds that stands out.
-    pub(super) fn show_track(&mut self, track: Option<(Track, String)>) {
+    pub fn show_track(&mut self, track: Option<(Track, String)>) {
         self.track = track;
     }
 
     /// What the lane holds that stands out.
-    pub(super) fn track(&self) -> Option<&Track> {
+    pub fn track(&self) -> Option<&Track> {
         self.track.as_ref().map(|(track, _)| track)
     }
 
     /// Selects a block or drops the selection; the lane stays where there is none.
-    pub(super) fn select(&mut self, spot: Option<Spot>) {
+    pub fn select(&mut self, spot: Option<Spot>) {
         self.selected = spot;
         if let Some(spot) = spot {
             self.lane = spot.lane;
@@ -86,29 +86,32 @@ impl Board {
     }
 
     /// Makes a lane stand out.
-    pub(super) fn select_lane(&mut self, lane: usize) {
+    pub fn select_lane(&mut self, lane: usize) {
         self.lane = lane;
     }
 
-    pub(super) const fn selected(&self) -> Option<Spot> {
+    /// The block that is selected.
+    pub const fn selected(&self) -> Option<Spot> {
         self.selected
     }
 
-    pub(super) const fn lane(&self) -> usize {
+    /// The lane that stands out.
+    pub const fn lane(&self) -> usize {
         self.lane
     }
 
-    pub(super) const fn hovered(&self) -> Option<Spot> {
+    /// The block under the pointer.
+    pub const fn hovered(&self) -> Option<Spot> {
         self.hovered
     }
 
     /// Where the pointer is, in pixels.
-    pub(super) const fn cursor(&self) -> Option<(f64, f64)> {
+    pub const fn cursor(&self) -> Option<(f64, f64)> {
         self.cursor
     }
 
     /// The moment under the pointer, if it is over the lanes or the track.
-    pub(super) fn moment(&self) -> Option<f64> {
+    pub fn moment(&self) -> Option<f64> {
         let (layout, window) = (self.layout()?, self.window?);
         let x = self.cursor?.0 - layout.plot.left;
         (0.0..=layout.plot.width).contains(&x).then(|| window.time(x, layout.plot.width))
@@ -120,7 +123,7 @@ impl Board {
     }
 
     /// Draws it in its own size.
-    pub(super) fn paint(&self, surface: &mut dyn Surface) {
+    pub fn paint(&self, surface: &mut dyn Surface) {
         if let (Some(window), Some(layout)) = (self.window, self.layout()) {
             let plot = layout.plot;
             let over = |(x, _): &(f64, f64)| (plot.left..=plot.right()).contains(x);
@@ -184,7 +187,7 @@ impl Board {
     }
 
     /// Does what a key or a button says.
-    pub(super) fn act(&mut self, command: Command) -> Done {
+    pub fn act(&mut self, command: Command) -> Done {
         let Some(window) = self.window() else { return Done::NothingToClear };
         // Keys zoom around what is selected.
         let share = self.selected_share().unwrap_or(0.5);
@@ -284,7 +287,7 @@ impl Board {
     }
 
     /// A wheel turns: `steps` of zooming at a place, or a move.
-    pub(super) fn wheel(&mut self, x: f64, zoom: f64, pan: f64) {
+    pub fn wheel(&mut self, x: f64, zoom: f64, pan: f64) {
         let (Some(window), Some(layout)) = (self.window, self.layout()) else { return };
         let share = (x - layout.plot.left) / layout.plot.width;
         // Close to a power of two, and turning back undoes it.
@@ -295,7 +298,7 @@ impl Board {
     }
 
     /// A drag or a pinch.
-    pub(super) fn turn(&mut self, turn: Turn) {
+    pub fn turn(&mut self, turn: Turn) {
         let (Some(window), Some(layout)) = (self.window, self.layout()) else { return };
         let width = layout.plot.width;
         self.window = Some(match turn {
@@ -308,12 +311,12 @@ impl Board {
     }
 
     /// The pointer is at a place, or gone.
-    pub(super) fn point(&mut self, at: Option<(f64, f64)>) {
+    pub fn point(&mut self, at: Option<(f64, f64)>) {
         (self.cursor, self.hovered) = (at, at.and_then(|(x, y)| self.spot_at(x, y)));
     }
 
     /// A tap: selects the block, or only the lane, at a place.
-    pub(super) fn tap(&mut self, x: f64, y: f64) -> Done {
+    pub fn tap(&mut self, x: f64, y: f64) -> Done {
         let Some(lane) = self.layout().and_then(|layout| layout.lane_at(y)) else {
             return Done::Nothing;
         };

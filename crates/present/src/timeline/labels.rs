@@ -3,19 +3,19 @@
 use maud::{Markup, PreEscaped, html};
 use model::schedule::{TaskKind, Timeline};
 use model::units::Seconds;
-use present::format;
-use present::html::table;
 
 use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
 use super::tasks::{moment, name, seconds, task_at, waited};
+use crate::format;
+use crate::html::table;
 
 /// With more blocks than this on a lane some may be too short to be told apart.
 const MANY: usize = 150;
 
 /// What stands in the place of details while nothing is selected.
-pub(super) fn hint() -> String {
+pub fn hint() -> String {
     let hint = "Click a block, or focus the timeline and press an arrow key, for details.";
     html! { p { (hint) } }.into_string()
 }
@@ -37,7 +37,7 @@ fn entry(class: &str, letters: &str, words: &str) -> Markup {
 }
 
 /// What the blocks of a schedule are, each with its colour and letters.
-pub(super) fn legend(timeline: &Timeline) -> String {
+pub fn legend(timeline: &Timeline) -> String {
     let of_kind = |kind: TaskKind| match kind {
         TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
         TaskKind::Backward => entry(Kind::Backward.class(), "B", "backward"),
@@ -57,7 +57,7 @@ pub(super) fn legend(timeline: &Timeline) -> String {
 }
 
 /// How long the schedule takes and how much of it is bubble.
-pub(super) fn summary(timeline: &Timeline) -> String {
+pub fn summary(timeline: &Timeline) -> String {
     format!(
         "Simulated task by task: {} from the first forward to the last backward, {} of it bubble.",
         seconds(timeline.seconds),
@@ -74,7 +74,7 @@ fn kinds(timeline: &Timeline) -> Vec<TaskKind> {
 }
 
 /// A task's details: all of them where they are open, else its name and times.
-pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
+pub fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
     let timeline = scene.timeline();
     let Some((task, start, end)) = task_at(timeline, spot) else {
         return String::new();

@@ -1,12 +1,12 @@
 //! What a stage holds over time, drawn under the lanes.
 
 use model::units::Bytes;
-use present::draw::palette::Hue;
-use present::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
-use present::draw::text::{TEXT_SIZE, bold_width, text_width};
-use present::format;
 
 use super::window::Window;
+use crate::draw::palette::Hue;
+use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
+use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
+use crate::format;
 
 /// In what a track counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

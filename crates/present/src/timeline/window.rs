@@ -1,7 +1,7 @@
 //! The part of time that is in view, how it maps to pixels, and its moments with round numbers.
 
-use present::draw::axis::round_numbers;
-use present::format::decimals;
+use crate::draw::axis::round_numbers;
+use crate::format::decimals;
 
 /// How often the whole fits into the smallest window.
 const MAX_ZOOM: f64 = 1e6;

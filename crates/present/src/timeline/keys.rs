@@ -2,8 +2,10 @@
 
 /// What can be done to a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub enum Command {
+    /// Shows less time.
     ZoomIn,
+    /// Shows more time.
     ZoomOut,
     /// Moves the window towards the start.
     Earlier,
@@ -13,11 +15,15 @@ pub(super) enum Command {
     Fit,
     /// Selects the previous block of the lane.
     Previous,
+    /// Selects the next block of the lane.
     Next,
     /// Selects the block at the same time on the lane above.
     Above,
+    /// Selects the block at the same time on the lane below.
     Below,
+    /// Selects the first block of the lane.
     First,
+    /// Selects the last block of the lane.
     Last,
     /// Opens the details of what is selected.
     Open,
@@ -26,7 +32,7 @@ pub(super) enum Command {
 }
 
 /// The command of a key, as the browser names it.
-pub(super) fn command(key: &str) -> Option<Command> {
+pub fn command(key: &str) -> Option<Command> {
     Some(match key {
         "w" | "W" | "+" | "=" => Command::ZoomIn,
         "s" | "S" | "-" => Command::ZoomOut,

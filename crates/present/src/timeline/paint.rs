@@ -1,8 +1,8 @@
 //! Draws lanes, the axis of time and the track below them onto any surface.
 
-use present::draw::palette::{Hue, Tile};
-use present::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
-use present::draw::text::{TEXT_SIZE, bold_width, text_width};
+use crate::draw::palette::{Hue, Tile};
+use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
+use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
 
 use super::lanes::{Lanes, Piece, Spot, pieces};
 use super::look::{Look, Looks};

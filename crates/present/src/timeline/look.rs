@@ -5,13 +5,14 @@
 //! the letters on it.
 
 use model::schedule::{Task, TaskKind};
-use present::choices::choices;
-use present::draw::palette::{Hatch, Hue, Tile};
+
+use crate::choices::choices;
+use crate::draw::palette::{Hatch, Hue, Tile};
 
 choices! {
     /// What a block is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) enum Kind {
+    pub enum Kind {
         /// Its class in the legend.
         class: &'static str,
         /// Its colour and its pattern.
@@ -35,43 +36,47 @@ choices! {
 
 /// A kind in the shade of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    pub(super) kind: Kind,
-    pub(super) shade: u8,
+pub struct Look {
+    /// Colour and pattern.
+    pub kind: Kind,
+    /// Shade of its chunk.
+    pub shade: u8,
 }
 
 impl Look {
     /// Shades that are told apart; further chunks start over.
-    pub(super) const SHADES: usize = 4;
+    pub const SHADES: usize = 4;
 
     /// Number of looks.
-    pub(super) const COUNT: usize = Kind::ALL.len() * Self::SHADES;
+    pub const COUNT: usize = Kind::ALL.len() * Self::SHADES;
 
     /// Every look, by [`Self::index`].
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> {
         let shades = 0..Self::SHADES as u8;
         Kind::ALL
             .into_iter()
             .flat_map(move |kind| shades.clone().map(move |shade| Self { kind, shade }))
     }
 
-    pub(super) const fn new(kind: Kind, chunk: u16) -> Self {
+    /// A kind in the shade of that chunk.
+    pub const fn new(kind: Kind, chunk: u16) -> Self {
         Self { kind, shade: (chunk as usize % Self::SHADES) as u8 }
     }
 
-    pub(super) const fn index(self) -> usize {
+    /// Its place among all looks.
+    pub const fn index(self) -> usize {
         self.kind as usize * Self::SHADES + self.shade as usize
     }
 
     /// Its colour, nearer to that of text for a later chunk, and its pattern.
-    pub(super) const fn tile(self) -> Tile {
+    pub const fn tile(self) -> Tile {
         let shade = [0, 42, 21, 62][self.shade as usize % Self::SHADES];
         let (ground, hatch) = self.kind.pattern();
         Tile { ground, shade, hatch }
     }
 
     /// Of several blocks in one place: what they have in common.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         match (self.kind == other.kind, self.shade == other.shade) {
             (true, true) => self,
             (true, false) => Self { shade: 0, ..self },
@@ -82,14 +87,16 @@ impl Look {
 
 /// The looks of a block: one, or one for each half where two run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Looks {
+pub enum Looks {
+    /// One look for all of it.
     Whole(Look),
     /// The upper half and the lower one.
     Halves(Look, Look),
 }
 
 impl Looks {
-    pub(super) fn of(task: &Task) -> Self {
+    /// The looks of a task.
+    pub fn of(task: &Task) -> Self {
         let look = |kind| Look::new(kind, task.chunk);
         match task.kind {
             TaskKind::Forward => Self::Whole(look(Kind::Forward)),
@@ -103,7 +110,7 @@ impl Looks {
     }
 
     /// Of several blocks in one place: what they have in common.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => Self::Whole(one.and(other)),
             (Self::Halves(a, b), Self::Halves(c, d)) => Self::Halves(a.and(c), b.and(d)),
@@ -117,7 +124,7 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use present::draw::palette::tests::{contrast, palette};
+    use crate::draw::palette::tests::{contrast, palette};
 
     #[test]
     fn every_block_stands_out_from_the_surface_and_carries_its_letters_in_both_themes() {

@@ -10,7 +10,7 @@ const MIN_BLOCK_PIXELS: f64 = 1.0;
 const SAMPLE: usize = 16;
 
 /// Lanes of blocks. The blocks of a lane don't overlap and stand in the order of time.
-pub(super) trait Lanes {
+pub trait Lanes {
     /// Number of lanes.
     fn count(&self) -> usize;
     /// What stands before a lane.
@@ -29,9 +29,11 @@ pub(super) trait Lanes {
 
 /// A block: its lane and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub(super) lane: usize,
-    pub(super) index: usize,
+pub struct Spot {
+    /// Its lane.
+    pub lane: usize,
+    /// Its place in the lane.
+    pub index: usize,
 }
 
 /// A part of a lane that is drawn as one.

@@ -1,40 +1,21 @@
 //! The timeline as files: a trace for Perfetto, pictures as SVG.
 
 use model::trace::{Event, Trace};
-use present::draw::palette::Palette;
-use present::draw::svg::SvgPicture;
-use present::words::provenance::Provenance;
+
+use crate::draw::palette::Palette;
+use crate::draw::svg::SvgPicture;
+use crate::words::provenance::Provenance;
 
 use super::board::Board;
 use super::operators::{Operators, pass_words};
 use super::window::Window;
 use super::{Scene, tasks};
-use crate::browser::download::{download, here};
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MAX_DETAILED: usize = 100_000;
 /// How wide a block is on average in the picture of all of it, and how wide it may be as a whole.
 const BLOCK: f64 = 48.0;
 const WIDTHS: (f64, f64) = (1_200.0, 24_000.0);
-
-/// Saves the trace.
-pub(super) fn save_trace(id: &str, scene: &Scene, lane: usize) {
-    download(&format!("moescape-{id}.json"), "application/json", &trace(scene, lane, &here()));
-}
-
-/// Saves the picture: what is in view, or all of it. `words` are its title and what it shows.
-pub(super) fn save_picture(
-    id: &str,
-    board: &Board,
-    palette: &Palette,
-    words: (&str, &str),
-    is_all: bool,
-) {
-    if let Some(svg) = svg(board, palette, words, is_all, &here()) {
-        let part = if is_all { "" } else { "-part" };
-        download(&format!("moescape-{id}{part}.svg"), "image/svg+xml", &svg);
-    }
-}
 
 /// The trace of all stages, and of a pair of the first one where there are pairs.
 #[must_use]
@@ -43,7 +24,7 @@ pub fn chrome_trace(scene: &Scene, provenance: &Provenance) -> String {
 }
 
 /// The trace of all stages, and of a pair of one of them where there are pairs.
-pub(super) fn trace(scene: &Scene, lane: usize, provenance: &Provenance) -> String {
+pub fn trace(scene: &Scene, lane: usize, provenance: &Provenance) -> String {
     let timeline = scene.timeline();
     let detailed = timeline.lists.tasks.len() <= MAX_DETAILED;
     let mut trace = Trace::new(timeline, &mut |stage, task| {
@@ -68,7 +49,7 @@ pub(super) fn trace(scene: &Scene, lane: usize, provenance: &Provenance) -> Stri
 }
 
 /// The picture as it is in view, or of all of it at a width at which blocks can be read.
-pub(super) fn svg(
+pub fn svg(
     board: &Board,
     palette: &Palette,
     (title, about): (&str, &str),
@@ -94,8 +75,8 @@ mod tests {
     use super::super::lanes::tests::Sample;
     use super::super::track::{Held, Track};
     use super::*;
-    use present::draw::palette::Hue;
-    use present::draw::palette::tests::palette;
+    use crate::draw::palette::Hue;
+    use crate::draw::palette::tests::palette;
 
     fn from() -> Provenance {
         Provenance { design: "/?v=1&pp=2".into(), date: "2026-01-31".into() }

@@ -3,14 +3,14 @@
 use model::schedule::{Task, TaskKind, Timeline};
 use model::trace;
 use model::units::Seconds;
-use present::{format, html};
 
 use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
+use crate::{format, html};
 
 /// A scene's stages as lanes.
-pub(super) struct Stages(pub(super) Scene);
+pub struct Stages(pub Scene);
 
 impl Lanes for Stages {
     fn count(&self) -> usize {
@@ -58,7 +58,7 @@ pub(super) fn total(timeline: &Timeline) -> f64 {
 }
 
 /// A task in words: `Forward of micro-batch 3, chunk 1, stage 5`.
-pub(super) fn name(timeline: &Timeline, stage: usize, task: &Task) -> String {
+pub fn name(timeline: &Timeline, stage: usize, task: &Task) -> String {
     let has_chunks = timeline.schedule.chunks_per_stage() > 1;
     let of = |pass: &str, chunk: u16, micro_batch: u32| {
         let chunk = if has_chunks { format!(", chunk {chunk}") } else { String::new() };
@@ -79,17 +79,17 @@ pub(super) fn name(timeline: &Timeline, stage: usize, task: &Task) -> String {
 }
 
 /// A moment in words, to the millisecond where it is late in the step.
-pub(super) fn moment(time: f64) -> String {
+pub fn moment(time: f64) -> String {
     if time < 1.0 { seconds(time) } else { format!("{} s", format::decimals(time, 3)) }
 }
 
 /// A length of time in words.
-pub(super) fn seconds(time: f64) -> String {
+pub fn seconds(time: f64) -> String {
     format::duration(Seconds::new(time)).to_string()
 }
 
 /// The task at a spot.
-pub(super) fn task_at(timeline: &Timeline, spot: Spot) -> Option<(Task, f64, f64)> {
+pub fn task_at(timeline: &Timeline, spot: Spot) -> Option<(Task, f64, f64)> {
     let place = timeline.lists.range(spot.lane).start + spot.index;
     let task = *timeline.lists.stage(spot.lane).get(spot.index)?;
     Some((task, *timeline.start.get(place)?, *timeline.end.get(place)?))
@@ -163,7 +163,7 @@ fn find(timeline: &Timeline, stage: usize, is_it: impl Fn(&Task) -> bool) -> Opt
 }
 
 /// Each stage's numbers as a table in HTML.
-pub(super) fn table_html(title: &str, timeline: &Timeline) -> String {
+pub fn table_html(title: &str, timeline: &Timeline) -> String {
     html::table(title, &table(timeline))
 }
 
@@ -188,11 +188,7 @@ fn table(timeline: &Timeline) -> Vec<Vec<String>> {
 
 /// The chunks of a stage's pair: of the selected one, or of one in the steady state. None where
 /// the stage runs no pairs.
-pub(super) fn pair_chunks(
-    scene: &Scene,
-    stage: usize,
-    selected: Option<Spot>,
-) -> Option<(usize, usize)> {
+pub fn pair_chunks(scene: &Scene, stage: usize, selected: Option<Spot>) -> Option<(usize, usize)> {
     let tasks = scene.timeline().lists.stage(stage);
     let is_pair = |index: &usize| tasks.get(*index).is_some_and(|task| task.kind == TaskKind::Pair);
     let selected = selected.filter(|spot| spot.lane == stage).map(|spot| spot.index);
@@ -203,7 +199,7 @@ pub(super) fn pair_chunks(
 }
 
 /// The stage that holds most.
-pub(super) fn fullest(scene: &Scene) -> usize {
+pub fn fullest(scene: &Scene) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for stage in 0..scene.timeline().lists.stages() {
         let peak = scene.track(stage).map_or(0.0, |track| track.peak());
@@ -215,17 +211,12 @@ pub(super) fn fullest(scene: &Scene) -> usize {
 }
 
 /// What the pair of a stage is headed by.
-pub(super) fn pair_heading(stage: usize) -> String {
+pub fn pair_heading(stage: usize) -> String {
     format!("One pair of stage {stage}: what runs on what")
 }
 
 /// A stage's pair in words.
-pub(super) fn pair_name(
-    timeline: &Timeline,
-    stage: usize,
-    forward: usize,
-    backward: usize,
-) -> String {
+pub fn pair_name(timeline: &Timeline, stage: usize, forward: usize, backward: usize) -> String {
     if timeline.schedule.chunks_per_stage() > 1 {
         format!("Forward of chunk {forward} with backward of chunk {backward} on stage {stage}")
     } else {

@@ -7,13 +7,20 @@ const CLOSEST: f64 = 24.0;
 
 /// What a movement asks for, in pixels of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Turn {
+pub enum Turn {
     /// Nothing.
     None,
     /// The picture follows the pointer that far.
     Drag(f64),
     /// As much time as before fits into `factor` of it around a place, after a drag.
-    Pinch { drag: f64, factor: f64, x: f64 },
+    Pinch {
+        /// How far the picture follows.
+        drag: f64,
+        /// More time fits where it is above one.
+        factor: f64,
+        /// The place.
+        x: f64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +36,7 @@ fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
 
 /// The pointers that are down.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gesture {
+pub struct Gesture {
     pointers: Vec<Pointer>,
     /// Has any of them moved, or has there been a second one? Then the gesture is no tap.
     moved: bool,
@@ -37,7 +44,7 @@ pub(super) struct Gesture {
 
 impl Gesture {
     /// A pointer goes down.
-    pub(super) fn down(&mut self, id: i32, x: f64, y: f64) {
+    pub fn down(&mut self, id: i32, x: f64, y: f64) {
         self.pointers.retain(|pointer| pointer.id != id);
         if self.pointers.is_empty() {
             self.moved = false;
@@ -47,7 +54,7 @@ impl Gesture {
     }
 
     /// A pointer moves.
-    pub(super) fn turn(&mut self, id: i32, x: f64, y: f64) -> Turn {
+    pub fn turn(&mut self, id: i32, x: f64, y: f64) -> Turn {
         let before = self.spread();
         let Some(pointer) = self.pointers.iter_mut().find(|pointer| pointer.id == id) else {
             return Turn::None;
@@ -69,20 +76,20 @@ impl Gesture {
     }
 
     /// A pointer goes up; true when that was a tap.
-    pub(super) fn up(&mut self, id: i32) -> bool {
+    pub fn up(&mut self, id: i32) -> bool {
         let was_down = self.pointers.iter().any(|pointer| pointer.id == id);
         self.pointers.retain(|pointer| pointer.id != id);
         was_down && !self.moved && self.pointers.is_empty()
     }
 
     /// The browser took the pointer for itself.
-    pub(super) fn cancel(&mut self, id: i32) {
+    pub fn cancel(&mut self, id: i32) {
         self.moved = true;
         self.pointers.retain(|pointer| pointer.id != id);
     }
 
     /// Is a picture being dragged or pinched?
-    pub(super) fn is_moving(&self) -> bool {
+    pub fn is_moving(&self) -> bool {
         self.moved && !self.pointers.is_empty()
     }
 

@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// What stands below the caption.
-pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> String {
+pub fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> String {
     let shown = scene.ok();
     let of = |write: &dyn Fn(&Scene) -> String| PreEscaped(shown.map(write).unwrap_or_default());
     let keys = format!("{id}-keys");
