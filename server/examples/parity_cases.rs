@@ -11,12 +11,12 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use app::page::find::run::Finder;
 use model::design::{Design, KnobId};
 use model::file::{Extent, json};
 use model::preset::Preset;
 use model::{Plan, legal_values, link};
 use present::insight::parity::estimate_numbers;
+use present::page::find::run::Finder;
 
 const DESIGNS: usize = 200;
 const MAX_WALKS: u64 = 20_000;

@@ -1,8 +1,8 @@
 //! Measured loads of serving near a design, for the chart of its page.
 
-use app::page::serving::measured::{Measured, Point};
 use model::design::Design;
 use model::link;
+use present::page::serving::measured::{Measured, Point};
 use validation::serving::points;
 
 /// Prompts and answers of loads that are shown are at most so many times as long or as short.

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use app::page::trust::Served;
-use app::page::trust::still::Still;
 use model::file::Tree;
+use present::page::trust::Served;
+use present::page::trust::still::Still;
 use present::words::provenance::{self, Provenance};
 use serde_json::Value;
 use validation::report::serving::ServingValidation;

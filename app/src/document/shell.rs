@@ -5,14 +5,15 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use model::{MODEL_VERSION, Plan, estimate, link};
 use present::format::{self, MemoryUnit};
+use present::page::results;
+use present::page::trust::{self, Served};
 use present::site::{Module, Page};
 use present::words::name;
 
 use super::body::App;
 use crate::document::{self, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
 use crate::explorer::stored::{LINK_FIELD, Stored};
-use crate::page::trust::{self, Served};
-use crate::page::{results, review};
+use crate::page::review;
 use crate::panel::questions::Question;
 use crate::study_client::WORKER_FIELD;
 

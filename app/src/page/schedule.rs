@@ -1,23 +1,12 @@
 //! The page `/schedule`: pipeline schedules alone, with task times that one types in.
 //!
-//! The whole state is an [`Input`] and stands in the address. What comes of it is made once by
-//! [`run`] and put into words by `labels`, the same on the server and in the browser; parts of the
-//! page that change together are HTML text, and every way from one state to another is a link, so
-//! the page also works without a script. What never changes is text that only the server writes.
+//! The whole state is an [`Input`](present::page::schedule::Input) and stands in the address. What
+//! stands on it is put into words by [`present::page::schedule`], the same on the server and in the
+//! browser; every way from one state to another is a link, so the page also works without a script.
 
-mod broken;
 mod browser;
 mod form;
-pub mod input;
-pub mod methods;
-mod of_design;
 mod page;
-pub mod query;
-pub mod run;
 mod state;
-mod server_html;
-mod labels;
 
-pub use input::Input;
-pub use of_design::of_design;
 pub use page::page;

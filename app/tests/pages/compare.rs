@@ -1,10 +1,10 @@
 //! The page `/compare` as the server sends it.
 
-use app::page::compare::EXAMPLES;
 use model::design::KnobId;
 use model::metric::MetricId;
 use model::{Plan, estimate, link};
 use present::format;
+use present::page::compare::EXAMPLES;
 use present::site::Page;
 use present::site::chosen::Chosen;
 

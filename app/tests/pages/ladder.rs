@@ -1,8 +1,8 @@
 //! The page `/ladder` as the server sends it.
 
-use app::page::ladder::numbers::{layouts, steps};
 use model::ladder::TO_PAPER;
 use present::format;
+use present::page::ladder::numbers::{layouts, steps};
 use present::site::Page;
 
 use super::document;

@@ -1,6 +1,8 @@
 //! HTML as text, for tables and figures of many parts: as views they would make up most of a
 //! module. Everything that isn't markup goes through [`escape_into`].
 
+pub mod broken;
+
 use maud::{Markup, html};
 use model::design::Design;
 use model::link;

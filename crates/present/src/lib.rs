@@ -25,3 +25,5 @@ pub mod charts;
 pub mod study;
 
 pub mod timeline;
+
+pub mod page;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use app::page::budget as page;
 use model::budget::{Assessment, BudgetMetric, budget_range};
 use model::design::Design;
 use model::file::json;
 use model::quality::CAVEAT;
 use model::{MODEL_VERSION, link};
 use present::format::{self, run};
+use present::page::budget as page;
 
 use super::input::Source;
 use super::output::{self, table};

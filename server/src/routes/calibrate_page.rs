@@ -4,7 +4,6 @@
 //! The form works without a script. Nothing is stored: the profile is in the link that the page
 //! leads on to.
 
-use app::page::trust::words;
 use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -14,6 +13,7 @@ use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use present::format::{counted, percent, significant, unbroken};
 use present::html::{option, table};
+use present::page::trust::words;
 use present::site::Page;
 use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};

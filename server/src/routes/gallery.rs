@@ -3,7 +3,6 @@
 //!
 //! `?q=` leaves those in view that have all of its words; a script does the same while one types.
 
-use app::page::trust::words;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -16,6 +15,7 @@ use model::serving::{ServingMetric, ServingPlan, infer};
 use present::format::{self, PerUnit};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
+use present::page::trust::words;
 use present::site::Page;
 use validation::report::Row;
 

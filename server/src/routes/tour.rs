@@ -5,7 +5,6 @@ mod words;
 
 use std::sync::OnceLock;
 
-use app::page::ladder::numbers::{Step, steps};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -15,6 +14,7 @@ use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
 use model::{MemoryState, link};
 use present::format;
+use present::page::ladder::numbers::{Step, steps};
 
 use crate::choices;
 use crate::problem::Problem;

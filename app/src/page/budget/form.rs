@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::link;
 use model::preset::Preset;
+use present::page::budget::{BASELINE, with_preset};
 use present::site::Page;
 
 use super::state::State;
-use super::{BASELINE, with_preset};
 use crate::panel::asking::field;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];

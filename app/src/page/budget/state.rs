@@ -1,31 +1,12 @@
 //! The page's state and everything derived from it; no view code.
 
 use model::Plan;
-use model::budget::Assessment;
 use model::design::KnobId;
 use model::knob::Value;
 use model::violation::Violation;
+use present::page::budget::{Asked, Shown};
 
-use super::Asked;
 use crate::panel::asking::{Asking, Outcome, Typed};
-
-/// What was asked for, with what it comes to.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
-    pub(super) asked: Asked,
-    pub(super) assessment: Assessment,
-}
-
-impl Shown {
-    /// What comes of it.
-    ///
-    /// # Errors
-    /// The rules that design or baseline break.
-    pub(super) fn new(asked: &Asked) -> Result<Self, Vec<Violation>> {
-        let assessment = Assessment::new(&asked.design, asked.baseline.as_ref())?;
-        Ok(Self { asked: asked.clone(), assessment })
-    }
-}
 
 /// The state of the page.
 #[derive(Clone, Copy)]

@@ -3,12 +3,13 @@
 use leptos::prelude::*;
 use model::link;
 use present::format;
+use present::page::review::{labels, settings};
 use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
 
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, labels, settings, sync};
+use super::{deltas, sync};
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
 /// What is suggested, and the way to suggest something.

@@ -60,11 +60,11 @@ mod browser {
     use leptos::prelude::*;
 
     use super::super::browser::fetch;
-    use super::super::mentions::marked;
     use super::super::session::Session;
     use crate::browser::download::elements;
     use crate::widget::part::{IntoPart, Part};
     use present::html::escaped;
+    use present::page::review::mentions::marked;
 
     /// The texts that are asked for at once, at most.
     const AT_ONCE: usize = 100;

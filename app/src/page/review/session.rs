@@ -10,11 +10,12 @@ use leptos::prelude::*;
 use model::design::Design;
 use model::link;
 use present::choices::choices;
+use present::page::review::settings;
 use present::site::Page;
 use review::wire::{At, Cursor, Presence};
 use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
-use super::{browser, settings, socket};
+use super::{browser, socket};
 use crate::explorer::Explorer;
 
 /// The box for a new comment.
@@ -272,7 +273,7 @@ impl Session {
     pub(super) fn name_of(self, connection: u64) -> Option<String> {
         self.people.with(|people| {
             let found = people.iter().find(|there| there.connection == connection)?;
-            Some(super::labels::person(&found.person))
+            Some(present::page::review::labels::person(&found.person))
         })
     }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use model::link;
+use present::page::review::labels;
 use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
 
 use super::session::Session;
-use super::{labels, socket};
+use super::socket;
 use crate::browser::Later;
 
 /// A knob that is held is told of this often at most: 15 times a second.

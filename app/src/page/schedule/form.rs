@@ -4,11 +4,11 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use model::choice::{Choice, Method};
+use present::page::schedule::input::{Field, Kind};
+use present::page::schedule::{methods, query};
 use present::site::Page;
 
-use super::input::{Field, Kind};
 use super::state::State;
-use super::{methods, query};
 
 /// The whole form.
 pub(super) fn form(state: State) -> impl IntoView {

@@ -4,10 +4,10 @@ use leptos::ev;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::preset::{Preset, PresetKind};
+use present::page::serving::with_model;
 use present::site::Page;
 
 use super::state::State;
-use super::with_model;
 use crate::panel::asking::field;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];

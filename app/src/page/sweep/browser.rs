@@ -15,13 +15,13 @@ use model::file::{Tree, json};
 use present::format;
 use present::insight::spec::space::{self, Form};
 use present::insight::spec::{self, number, set, shown, texts, values};
+use present::page::sweep::form::{self, Problem};
+use present::page::sweep::server_html;
 use present::site::Page;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Function;
 use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaElement};
 
-use super::form::{self, Problem};
-use super::server_html;
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::page::trust::JSON_PATH;
+use present::page::trust::filter::Filter;
 use present::site::Page;
 use validation::report::Row;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Reflect};
 
-use super::JSON_PATH;
-use super::filter::Filter;
 use super::runs::Runs;
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::download::closest;

@@ -1,6 +1,5 @@
 //! The experts of a design as tables.
 
-use app::page::serving::pattern_rows;
 use model::pattern::Patterns;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
@@ -9,6 +8,7 @@ use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
 use model::units::Bytes;
 use present::format;
+use present::page::serving::pattern_rows;
 
 use crate::cli::output::{table, table_below};
 

@@ -1,7 +1,7 @@
 //! `budget`: what a design's run costs.
 
-use app::page::budget as page;
 use model::link;
+use present::page::budget as page;
 use present::site::Page;
 use reports::budgeted::{self, Gain, PublishedInputs, Quality, SpreadOfRuns};
 use reports::report::BrokenRule;

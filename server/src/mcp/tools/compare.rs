@@ -1,9 +1,9 @@
 //! `compare`: two to four designs beside each other, each difference with how sure it is.
 
-use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use present::format;
+use present::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
 use present::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
@@ -110,7 +110,7 @@ impl Tool for Compare {
         let chosen = Chosen { designs: choices, ..Chosen::default() };
         let columns = columns(&chosen);
         let base = columns.first().and_then(|column| column.numbers());
-        let column = |column: &app::page::compare::numbers::Column| {
+        let column = |column: &present::page::compare::numbers::Column| {
             let numbers = column.numbers();
             let rules = match &column.state {
                 State::Broken(_, rules) => rules.iter().map(broken).collect(),
@@ -136,10 +136,11 @@ impl Tool for Compare {
                 differences,
             }
         };
-        let hindrance = |(why, letters): &(app::page::compare::numbers::Hindrance, Vec<char>)| {
-            let letters: Vec<String> = letters.iter().map(char::to_string).collect();
-            format!("{}: {}", letters.join(", "), why.words())
-        };
+        let hindrance =
+            |(why, letters): &(present::page::compare::numbers::Hindrance, Vec<char>)| {
+                let letters: Vec<String> = letters.iter().map(char::to_string).collect();
+                format!("{}: {}", letters.join(", "), why.words())
+            };
         let output = Output {
             link: call.link(&chosen.address()),
             designs: columns.iter().map(column).collect(),
