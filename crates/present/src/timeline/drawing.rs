@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use maud::{PreEscaped, html};
 
-use super::Scene;
 use super::board::Board;
 use super::labels;
+use super::source::Scene;
 use super::tasks::Stages;
 use super::window::Window;
 use crate::draw::palette::Palette;
@@ -15,7 +15,7 @@ use crate::draw::svg::SvgPicture;
 /// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
 /// summary, in the colours of the page's theme.
 #[must_use]
-pub fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {
+pub(super) fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {
     let mut board = Board::new(false);
     board.show(Some(Arc::new(Stages(scene.clone()))));
     let palette = Palette::of_page();

@@ -8,8 +8,9 @@ use crate::words::provenance::Provenance;
 
 use super::board::Board;
 use super::operators::{Operators, pass_words};
+use super::source::Scene;
+use super::tasks;
 use super::window::Window;
-use super::{Scene, tasks};
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MAX_DETAILED: usize = 100_000;

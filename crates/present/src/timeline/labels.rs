@@ -4,9 +4,9 @@ use maud::{Markup, PreEscaped, html};
 use model::schedule::{TaskKind, Timeline};
 use model::units::Seconds;
 
-use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
+use super::source::Scene;
 use super::tasks::{moment, name, seconds, task_at, waited};
 use crate::format;
 use crate::html::table;

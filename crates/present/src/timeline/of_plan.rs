@@ -7,7 +7,9 @@ use model::design::KnobId;
 use model::knob::Value;
 use model::{Plan, link};
 
-use super::{Scene, chrome_trace, drawing};
+use super::drawing::drawing;
+use super::files::chrome_trace;
+use super::source::Scene;
 use crate::format;
 use crate::insight::numbers::Numbers;
 use crate::insight::recorded;

@@ -4,7 +4,8 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::labels;
-use super::{Scene, tasks};
+use super::source::Scene;
+use super::tasks;
 
 /// Keys of a picture and what they do.
 const KEYS: [(&str, &str); 6] = [

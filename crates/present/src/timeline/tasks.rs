@@ -4,9 +4,9 @@ use model::schedule::{Task, TaskKind, Timeline};
 use model::trace;
 use model::units::Seconds;
 
-use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
+use super::source::Scene;
 use crate::{format, html};
 
 /// A scene's stages as lanes.
