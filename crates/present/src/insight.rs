@@ -5,6 +5,7 @@
 pub mod balance;
 pub mod better;
 pub mod bottleneck;
+pub mod headline;
 pub mod memory_state;
 pub mod memory_view;
 pub mod numbers;

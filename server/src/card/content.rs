@@ -1,11 +1,11 @@
 //! The content of a design's card: the page's own words and numbers.
 
-use app::panel::cards::headlines;
 use model::design::Design;
 use model::estimate::StageMemory;
 use model::metric::MetricId;
 use model::{MODEL_VERSION, MemoryState, Plan};
 use present::format;
+use present::insight::headline::headlines;
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::words::name;

@@ -5,7 +5,6 @@
 //! page of its own, so that a page around it gains nothing by being one. It never writes its own
 //! address. It is the one route that other sites may frame; `--embed-from` says which.
 
-use app::panel::cards::headlines;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -13,6 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::design::Design;
 use model::{MODEL_VERSION, Plan, link};
 use present::format;
+use present::insight::headline::headlines;
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::study::options::Options;

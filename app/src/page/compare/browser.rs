@@ -1,13 +1,14 @@
 //! What only a browser does on the page: it knows the pins.
 
 use leptos::prelude::*;
+use present::site::chosen::Chosen;
 
 use crate::browser::pins;
 
 /// Where the pinned designs are compared; none while there are none, or these are shown already.
 pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
     let address = RwSignal::new(None);
-    let shown = present::site::chosen::Chosen::read(raw).0.designs;
+    let shown = Chosen::read(raw).0.designs;
     Effect::new(move || {
         let pinned = pins::read();
         if !pinned.designs.is_empty() && pinned.designs != shown {

@@ -4,6 +4,7 @@
 //! and a change in the form writes the text anew, so that both always say the same. What it would
 //! cost, and everything that is wrong with it, the server says.
 
+pub mod cost;
 pub mod form;
 pub mod server_html;
 #[cfg(test)]

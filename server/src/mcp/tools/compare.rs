@@ -3,7 +3,10 @@
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use present::format;
-use present::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
+use present::insight::numbers::Numbers;
+use present::page::compare::numbers::{
+    self, Hindrance, State, Sure, Verdict, columns, delta, hindrances, orders,
+};
 use present::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
@@ -110,7 +113,7 @@ impl Tool for Compare {
         let chosen = Chosen { designs: choices, ..Chosen::default() };
         let columns = columns(&chosen);
         let base = columns.first().and_then(|column| column.numbers());
-        let column = |column: &present::page::compare::numbers::Column| {
+        let column = |column: &numbers::Column| {
             let numbers = column.numbers();
             let rules = match &column.state {
                 State::Broken(_, rules) => rules.iter().map(broken).collect(),
@@ -136,11 +139,10 @@ impl Tool for Compare {
                 differences,
             }
         };
-        let hindrance =
-            |(why, letters): &(present::page::compare::numbers::Hindrance, Vec<char>)| {
-                let letters: Vec<String> = letters.iter().map(char::to_string).collect();
-                format!("{}: {}", letters.join(", "), why.words())
-            };
+        let hindrance = |(why, letters): &(Hindrance, Vec<char>)| {
+            let letters: Vec<String> = letters.iter().map(char::to_string).collect();
+            format!("{}: {}", letters.join(", "), why.words())
+        };
         let output = Output {
             link: call.link(&chosen.address()),
             designs: columns.iter().map(column).collect(),
@@ -153,11 +155,7 @@ impl Tool for Compare {
     }
 }
 
-fn difference(
-    id: MetricId,
-    own: &present::insight::numbers::Numbers,
-    base: &present::insight::numbers::Numbers,
-) -> Difference {
+fn difference(id: MetricId, own: &Numbers, base: &Numbers) -> Difference {
     let found = delta(id, own, base);
     let (verdict, sure) = match found.verdict {
         Verdict::Same => ("same", Some(Sure::Exact)),
