@@ -11,7 +11,6 @@ pub mod headline;
 pub mod help;
 pub mod keys;
 pub mod knob;
-pub mod knob_note;
 pub mod knobs;
 pub mod presets;
 pub mod questions;

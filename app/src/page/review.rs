@@ -19,7 +19,6 @@ mod deltas;
 mod discussion;
 mod history;
 mod links;
-mod mentions;
 mod name;
 mod page;
 mod panel;
@@ -28,11 +27,9 @@ mod presence;
 mod proposals;
 mod prose;
 mod session;
-mod settings;
 mod socket;
 mod start;
 mod sync;
-pub mod labels;
 
 pub use data::Served;
 #[cfg(feature = "ssr")]

@@ -1,10 +1,10 @@
 //! A calibration as data: what `moescape calibrate --json` prints and `POST /api/v1/calibrate`
 //! answers.
 
-use app::page::trust::words;
-use app::present::format;
-use app::present::provenance::Provenance;
 use model::metric::{MetricId, MetricValue};
+use present::format;
+use present::page::trust::words;
+use present::words::provenance::Provenance;
 use validation::own::Calibration;
 use validation::own::report::{Agreement, Measured};
 use validation::report::Score;

@@ -1,11 +1,11 @@
 //! `--solve KNOB=TARGET`: one knob moves until a target is reached.
 
-use app::insight::memory_state;
-use app::present::{format, run};
 use model::design::file::json;
 use model::metric::MetricValue;
 use model::search::solve::{Solution, Target, Tried};
 use model::{Plan, design::link};
+use present::format::{self, run};
+use present::insight::memory_state;
 use reports::typed::Said;
 
 use super::Failure;

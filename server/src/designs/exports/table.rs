@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use app::insight::numbers::Numbers;
-use app::present::provenance::{self, Provenance};
 use model::metric::{MetricId, MetricValue};
 use model::training::estimate::{Communication, StageEstimate, StageMemory};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -14,6 +12,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use present::insight::numbers::Numbers;
+use present::words::provenance::{self, Provenance};
 
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
 const COLUMNS: [&str; 5] = ["scope", "place", "metric", "value", "unit"];

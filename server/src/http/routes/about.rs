@@ -1,7 +1,6 @@
 //! `GET /about`: which model computes the numbers, what it knows and what not, its licence, and the
 //! bibliography with what rests on each source.
 
-use app::site::Page;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -11,6 +10,7 @@ use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::ground::source::{self, Source};
 use model::metric::MetricId;
+use present::site::Page;
 
 use crate::http::static_page::Reading;
 use crate::site::choices;

@@ -3,11 +3,6 @@
 //!
 //! `?q=` leaves those in view that have all of its words; a script does the same while one types.
 
-use app::insight::memory_state;
-use app::insight::numbers::Numbers;
-use app::page::trust::words;
-use app::present::format::{self, PerUnit};
-use app::site::Page;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -17,6 +12,11 @@ use model::design::Design;
 use model::design::link;
 use model::metric::MetricId;
 use model::serving::{ServingMetric, ServingPlan, infer};
+use present::format::{self, PerUnit};
+use present::insight::memory_state;
+use present::insight::numbers::Numbers;
+use present::page::trust::words;
+use present::site::Page;
 use validation::report::Row;
 
 use crate::answers::validated::validated;
@@ -216,7 +216,7 @@ fn runs(preset: &'static Preset) -> Markup {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
     let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
-    let reported: Vec<_> = app::present::published::published(preset.id).collect();
+    let reported: Vec<_> = present::words::published::published(preset.id).collect();
     html! {
         @if !rows.is_empty() || !reported.is_empty() {
             h4 { "Published" }

@@ -6,8 +6,6 @@ mod words;
 
 use std::sync::OnceLock;
 
-use app::present::name;
-use app::study::Study;
 use axum::response::Response;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::Preset;
@@ -16,6 +14,8 @@ use model::design::file::Tree;
 use model::ground::choice::Choice;
 use model::ground::knob::Kind;
 use model::metric::MetricId;
+use present::study::Study;
+use present::words::name;
 
 use super::json::json_response;
 use crate::registry::Takes;
@@ -159,7 +159,7 @@ fn chapter(place: usize) -> Vec<Tree> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use app::site::Page;
+    use present::site::Page;
 
     use super::*;
 

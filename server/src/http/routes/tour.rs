@@ -5,8 +5,6 @@ mod words;
 
 use std::sync::OnceLock;
 
-use app::page::ladder::numbers::{Step, steps};
-use app::present::format;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -15,6 +13,8 @@ use model::catalogue::preset::Preset;
 use model::design::ladder::{PAPER, TO_PAPER};
 use model::metric::{Better, MetricId, MetricValue};
 use model::{MemoryState, design::link};
+use present::format;
+use present::page::ladder::numbers::{Step, steps};
 
 use crate::http::static_page::Reading;
 use crate::net::problem::Problem;
@@ -69,7 +69,7 @@ pub(super) async fn tour(
             @if let Some(step) = steps.get(index) { (written(steps, index, step)) }
         };
         let page = Reading {
-            page: Some(app::site::Page::Tour),
+            page: Some(present::site::Page::Tour),
             title: &title,
             about: ABOUT,
             tour: Some(""),

@@ -1,9 +1,9 @@
 //! `explain`: how a number comes about, term by term.
 
-use app::present::format;
 use model::metric::{MetricAddress, MetricPart};
 use model::serving::{ServingMetric, ServingPlan, explain as explain_serving, infer};
 use model::{MODEL_VERSION, Plan, design::link, explain_at};
+use present::format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ impl Tool for Explain {
         let mut term = report::explained(&breakdown);
         let is_cut = cut(&mut term, depth);
         let link = match ServingMetric::find(&input.metric) {
-            Some(_) => call.link(&format!("{}?{query}", app::site::Page::Serving.path())),
+            Some(_) => call.link(&format!("{}?{query}", present::site::Page::Serving.path())),
             None => call.design(&query),
         };
         let mut text = String::new();

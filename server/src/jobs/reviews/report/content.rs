@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use app::insight::numbers::Numbers;
-use app::present::format;
-use app::present::name;
-use app::present::range;
 use model::design::link;
 use model::design::{Design, KnobId};
 use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricValue};
 use model::{MODEL_VERSION, Plan};
+use present::format;
+use present::insight::numbers::Numbers;
+use present::words::name;
+use present::words::range;
 use review::{
     Anchor, Change, Decision, Event, Person, Proposal, ProposalState, Room, SaidValue, Setting,
     Stale, Thread,
@@ -128,7 +128,7 @@ fn design(room: &Room, working: Option<&Numbers>) -> Section {
         Some(numbers) => {
             blocks.push(Block::Heading("What the model predicts".to_owned()));
             blocks.push(Block::Table(headline(numbers)));
-            let svg = app::charts::memory_by_stage(&numbers.estimate, None, WIDTH);
+            let svg = present::charts::memory_by_stage(&numbers.estimate, None, WIDTH);
             let says = "Memory per device of each pipeline stage".to_owned();
             blocks.push(Block::Chart { svg, says });
         }
