@@ -3,9 +3,9 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+pub(crate) mod download;
 pub(crate) mod canvas;
 pub(crate) mod dom;
-pub(crate) mod download;
 pub mod pins;
 
 use std::time::Duration;
@@ -43,8 +43,8 @@ impl Later {
     }
 }
 
-/// What only the server writes: taking a page over leaves it as it is, and no module carries what
-/// makes it.
+/// HTML that only the server writes: taking a page over leaves it as it is, and no module carries
+/// what makes it.
 pub(crate) fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
     if cfg!(feature = "ssr") { write() } else { T::default() }
 }

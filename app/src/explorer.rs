@@ -4,8 +4,8 @@
 //! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
 //! The rows of the knobs are notified of their changes.
 
-mod drag;
 pub mod history;
+mod drag;
 pub mod queries;
 mod rows;
 pub mod stored;

@@ -5,9 +5,9 @@
 //! put into words by `labels`, the same on the server and in the browser; every way from one state
 //! to another is a link, so that the page also works without a script.
 
+mod state;
 mod browser;
 mod form;
 mod page;
-mod state;
 
 pub use page::page;

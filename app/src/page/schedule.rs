@@ -5,9 +5,9 @@
 //! that change together are HTML text, and every way from one state to another is a link, so the
 //! page also works without a script. The fixed parts are text that only the server writes.
 
+mod state;
 mod browser;
 mod form;
 mod page;
-mod state;
 
 pub use page::page;

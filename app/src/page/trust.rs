@@ -7,9 +7,9 @@
 //! runs goes into the page as HTML text: taking over leaves such text as the server wrote it, and
 //! it changes only when the runs are there.
 
+mod runs;
 mod browser;
 mod points;
-mod runs;
 
 use leptos::prelude::*;
 use present::page::trust::Served;

@@ -1,7 +1,7 @@
 //! The pages of the site, one row each: everything that knows all pages walks these rows.
 
-pub mod chosen;
 pub mod parameters;
+pub mod chosen;
 
 use model::design::Design;
 use model::design::link;

@@ -6,25 +6,25 @@
 //! What can be pressed in it is a link to another design, which works without a script too.
 
 mod advice;
-pub mod answer;
+pub mod conventions;
+pub mod figure;
 mod balance;
 mod bubble;
 mod communication;
-pub mod conventions;
-mod explanation;
-pub mod figure;
 mod loads;
-mod map;
 mod memory;
 mod nearest;
 pub mod options;
+mod explanation;
 pub mod pins;
+mod map;
 mod roofline;
 mod schedules;
 mod sensitivity;
 mod solve;
 mod step;
 mod transfer;
+pub mod answer;
 
 use crate::charts;
 use crate::choices::choices;

@@ -58,7 +58,7 @@ struct Over {
     heat: Option<([usize; 2], [Option<Bins>; 2])>,
 }
 
-/// What stays from frame to frame, as it was drawn last.
+/// Drawing that stays from frame to frame, as it was last.
 #[derive(Default)]
 struct Layers {
     /// The axes of the scatter.

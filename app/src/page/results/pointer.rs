@@ -306,7 +306,7 @@ fn change(live: &Shared, target: Target) {
     }
 }
 
-/// What a control does to how the page is looked at.
+/// Effect of a control on the view of the page.
 fn act_on(page: &mut Live, data: &Data, target: &Target) {
     let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;

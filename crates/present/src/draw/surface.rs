@@ -62,7 +62,7 @@ pub struct Stroke {
     pub hue: Hue,
     /// Width in pixels.
     pub width: f64,
-    /// Is it dashed?
+    /// Whether it is dashed.
     pub is_dashed: bool,
 }
 

@@ -6,7 +6,7 @@ use model::ground::knob::KnobError;
 
 use crate::site::Page;
 
-/// What a page says of a link that it can't open.
+/// Text of a page about a link that it can't open.
 #[must_use]
 pub fn broken_link(errors: &[KnobError], page: Page) -> String {
     let markup = html! {

@@ -94,7 +94,7 @@ pub static CARDS: [Card; 6] = [
     },
 ];
 
-/// What a headline card says.
+/// Text of a headline card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// The metric.
@@ -107,7 +107,7 @@ pub struct Headline {
     pub line: String,
 }
 
-/// What the cards say, for those who show the same numbers elsewhere.
+/// Texts of the cards, for those who show the same numbers elsewhere.
 #[must_use]
 pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
     let headline = |card: &Card| Headline {
@@ -169,7 +169,7 @@ pub struct Meter {
     pub likely: [f64; 2],
     /// Bytes over the limit.
     pub over: Bytes,
-    /// How sure it is that it fits.
+    /// Certainty that it fits.
     pub state: MemoryState,
 }
 
@@ -191,7 +191,7 @@ impl Meter {
     }
 }
 
-/// What comes of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
+/// Outcome of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
 #[must_use]
 pub fn outcome(numbers: &Numbers) -> String {
     let metrics = &numbers.estimate.metrics;

@@ -5,10 +5,10 @@
 //! what is found with the same function ([`answer`]). The page around it is text that only the
 //! server writes ([`form`]), and what can be done on it is a link or a form.
 
-pub mod answer;
 mod cards;
-pub mod form;
 pub mod options;
 pub mod request;
+pub mod answer;
+pub mod form;
 pub mod run;
 pub mod space;

@@ -5,9 +5,9 @@
 //! another is a link, so that the page also works without a script.
 
 pub mod experts;
-pub mod front;
 pub mod labels;
 pub mod measured;
+pub mod front;
 
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
@@ -33,7 +33,7 @@ pub struct Ran {
     pub inference: Inference,
 }
 
-/// What the page shows first: Qwen3-235B-A22B on eight H100.
+/// First design of the page: Qwen3-235B-A22B on eight H100.
 const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_devices=8&\
     serving.engine=vllm&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&\
     serving.weight_dtype=fp8&serving.concurrency=64";

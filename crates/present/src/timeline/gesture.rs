@@ -15,7 +15,7 @@ pub enum Turn {
     Drag(f64),
     /// As much time as before fits into `factor` of it around a place, after a drag.
     Pinch {
-        /// How far the picture follows.
+        /// Distance by which the picture follows.
         drag: f64,
         /// More time fits where it is above one.
         factor: f64,

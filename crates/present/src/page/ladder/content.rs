@@ -40,7 +40,7 @@ pub fn html() -> &'static str {
     })
 }
 
-/// What the page says first, and its chart; the same for everybody, too.
+/// First text of the page, and its chart; both are equal for everybody.
 #[must_use]
 /// Lead and chart of the page; the same for everybody, too.
 pub fn brief() -> &'static str {

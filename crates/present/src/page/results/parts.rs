@@ -1,9 +1,9 @@
 //! The parts of the page as HTML text: the server writes them once, the browser whenever they
 //! change. What can be pressed says what it does in `data-do`, and with what in `data-with`.
 
-mod controls;
 mod findings;
 mod table;
+mod controls;
 
 use maud::{Markup, html};
 use model::design::KnobId;

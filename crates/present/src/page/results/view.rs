@@ -335,7 +335,7 @@ pub struct Plotted {
 }
 
 impl Plotted {
-    /// Those of a view on a picture of that size.
+    /// Scales of a view on a picture of that size.
     pub fn new(view: &View, size: (f64, f64)) -> Self {
         Self {
             dims: view.scatter.clone(),

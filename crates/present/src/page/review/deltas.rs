@@ -69,7 +69,7 @@ pub fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
     Some(HEADLINE.iter().enumerate().map(row).collect())
 }
 
-/// How many knobs differ between two designs, and which: `2 knobs differ: EP and PP`.
+/// Number of knobs that differ between two designs, and their names: `2 knobs differ: EP and PP`.
 #[must_use]
 pub fn knobs_between(before: &str, after: &str) -> String {
     let (before, after) = (link::salvage(before).0, link::salvage(after).0);

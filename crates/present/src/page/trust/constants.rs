@@ -1,8 +1,8 @@
 //! The constants that predictions rest on, as HTML text.
 
+mod origin;
 mod hosts;
 mod kernels;
-mod origin;
 
 use maud::{Markup, html};
 use model::catalogue::accelerator::{Accelerator, AcceleratorId};
