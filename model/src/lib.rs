@@ -11,7 +11,8 @@
 //!    `traffic`), what hides what (`stage`), the schedule (`pipeline`), memory (`activation`,
 //!    `memory`) and the sums (`step`).
 //!
-//! [`explain()`] shows a metric as a tree of the terms that it is made of.
+//! An [`Answer`] is a plan with what it gives, in any regime: it shows a metric as a tree of the
+//! terms that it is made of.
 //!
 //! The crate is pure: no IO, clock, thread or randomness, and only `+ - * /` and `libm` touch
 //! floating-point numbers, so that results are the same bits natively and in WASM.
@@ -138,11 +139,12 @@ pub mod solve;
 pub mod pattern;
 pub mod serving;
 
-pub mod measure;
+pub mod answer;
 
+pub use answer::Answer;
 pub use convention::{Convention, conventions};
 pub use estimator::Estimator;
-pub use explain::{Breakdown, explain, explain_at};
+pub use explain::{Breakdown, explain_at};
 pub use fit::make_it_fit;
 pub use ledger::ledger;
 pub use memory::{Content, Filling, contents, is_near_limit, peak_at_most};

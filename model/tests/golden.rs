@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, MetricValue, Regime};
 use model::preset::Preset;
 use model::{MODEL_VERSION, Plan, estimate};
 
@@ -18,8 +18,8 @@ fn current() -> String {
         let plan = Plan::new(&preset.design()).expect("a preset is legal");
         let estimate = estimate(&plan);
         writeln!(text, "\n{}", preset.id).unwrap();
-        for id in MetricId::ALL {
-            match estimate.metrics.get(*id) {
+        for id in MetricId::of(Regime::Training) {
+            match estimate.metrics.get(id).unwrap() {
                 MetricValue::Number(number) => {
                     writeln!(text, "  {} {number:e}", id.metric().name).unwrap();
                 }

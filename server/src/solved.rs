@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use model::budget::BudgetMetric;
+use model::budget::lacks;
 use model::design::KnobId;
 use model::find;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::solve::{Solution, Target, Tried, Wish};
 use model::{MODEL_VERSION, Plan, link};
 use schemars::JsonSchema;
@@ -35,9 +35,8 @@ fn target(text: &str) -> Result<Target, String> {
         return Ok(Target::Fits);
     }
     let asked = find::Target::parse(text).map_err(|error| {
-        let names = MetricId::ALL.iter().map(|id| id.metric().name);
-        let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
-        let known: Vec<&str> = names.chain(of_run).collect();
+        let metrics = MetricId::of(Regime::Training).chain(MetricId::of(Regime::Budget));
+        let known: Vec<&str> = metrics.map(|id| id.metric().name).collect();
         format!("{error}; a target is fits, or one of {} with >= or <=", known.join(", "))
     })?;
     match asked {
@@ -58,7 +57,7 @@ impl Question {
     pub(crate) fn solve(self, plan: &Plan) -> Result<Solution, String> {
         if let Target::Run(target) = self.target {
             let lacking: Vec<String> =
-                target.metric.lacks(plan.design()).into_iter().map(KnobId::id).collect();
+                lacks(target.metric, plan.design()).into_iter().map(KnobId::id).collect();
             if !lacking.is_empty() {
                 let name = target.metric.metric().name;
                 return Err(format!("{name} isn't known: set {}", lacking.join(", ")));

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use model::choice::{Choice, KvDtype, Method, ShardingStrategy, WeightDtype};
 use model::design::KnobId;
 use model::knob::{Section, Value};
-use model::measure::Regime;
+use model::metric::Regime;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::outcomes;

@@ -4,7 +4,7 @@ use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::find::STRATEGY;
-use model::measure::Measure;
+use model::metric::MetricId;
 use model::quality::CAVEAT;
 use model::{MODEL_VERSION, link};
 use reports::found::RuledOutBy;
@@ -231,7 +231,7 @@ fn metrics(space: &Space, values: &[f64]) -> Named<Real> {
     Named::of(columns.map(|(id, value)| (name(*id), Real(*value))))
 }
 
-fn name(id: Measure) -> &'static str {
+fn name(id: MetricId) -> &'static str {
     id.metric().name
 }
 

@@ -12,7 +12,7 @@ use model::choice::{Balance, Timing};
 use model::design::{Design, KnobId, KnobSet, LayerFreq};
 use model::find::STRATEGY;
 use model::knob::{KnobError, Value};
-use model::measure::Regime;
+use model::metric::Regime;
 use model::rules::{Rule, rules};
 use model::{link, serving};
 
@@ -323,8 +323,10 @@ impl Axis {
 /// The rules that designs of a regime keep.
 fn rules_of(regime: Regime) -> Vec<&'static Rule> {
     match regime {
-        Regime::Training | Regime::Both => rules().iter().collect(),
         Regime::Serving => serving::rules::rules().map(|(rule, _)| rule).collect(),
+        Regime::Model | Regime::Training | Regime::Budget | Regime::Quality => {
+            rules().iter().collect()
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::design::Design;
 use crate::device::{Block, Cost};
 use crate::elementwise::activation;
 use crate::hop::Exchanges;
+use crate::metric::Unit;
 use crate::operator::{Again, Operators, Place};
 use crate::params::{Cut, Matrices, Params};
 use crate::rows::Rows;
@@ -262,7 +263,7 @@ impl Transform for Moe {
 
     fn param_terms(&self, on: &Deployment) -> Vec<Breakdown> {
         let experts = vec![
-            Breakdown::given("experts", self.experts as f64, ""),
+            Breakdown::given("experts", self.experts as f64, Unit::Count),
             Breakdown::params(
                 "one expert",
                 self.expert_params(on),
@@ -280,7 +281,8 @@ impl Transform for Moe {
             terms.push(Breakdown::params("expert latents", self.latent_params(on), formula));
         }
         terms.extend([
-            Breakdown::product("routed experts", "", experts).by("experts x one expert", MEGATRON),
+            Breakdown::product("routed experts", Unit::Count, experts)
+                .by("experts x one expert", MEGATRON),
             Breakdown::params("shared experts", shared, "matrices x hidden size x shared width"),
         ]);
         terms

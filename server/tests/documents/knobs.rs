@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::rules::rules;
 use model::{Plan, estimate, legal_values};
 use server::registry::Takes;
@@ -157,7 +157,7 @@ fn touches(id: KnobId, starts: &[(Design, Metrics)]) -> String {
             }
             let Ok(plan) = Plan::new(&other) else { continue };
             let after = estimate(&plan).metrics;
-            let all = MetricId::ALL.iter().copied();
+            let all = MetricId::of(Regime::Training);
             moved.extend(all.filter(|metric| before.get(*metric) != after.get(*metric)));
         }
     }

@@ -1,29 +1,31 @@
 //! What the page says of a budget, as HTML text.
 
 use maud::{Markup, html};
-use model::budget::{BudgetMetric, budget_range, published_tokens};
-use model::metric::Basis;
+use model::Answer;
+use model::budget::published_tokens;
+use model::metric::{MetricId, Regime, Unit};
 use model::violation::{Nearest, Violation};
 
 use super::Asked;
 use super::state::Shown;
 use crate::panel::asking;
 use crate::present::format;
+use crate::present::format::rounded;
 use crate::present::html::table_head;
-use crate::present::run::{rounded, shown};
+use crate::present::range;
+use crate::present::terms::{self, explained_link};
 
 /// What a metric says of what is shown; a dash where it isn't known.
-pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
-    let value = of.assessment.own.budget.get(metric);
-    value.map_or_else(|| "not known".to_owned(), |value| shown(metric, value))
+pub(super) fn value(of: &Shown, metric: MetricId) -> String {
+    format::metric(metric, of.assessment.own.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
 pub(super) fn headline(of: &Shown) -> String {
     format!(
         "{}, goodput {}",
-        value(of, BudgetMetric::days_to_train),
-        value(of, BudgetMetric::goodput_ratio)
+        value(of, MetricId::days_to_train),
+        value(of, MetricId::goodput_ratio)
     )
 }
 
@@ -71,12 +73,8 @@ fn taken(asked: &Asked, tokens: f64) -> String {
 }
 
 /// The numbers that matter most.
-const CARDS: [BudgetMetric; 4] = [
-    BudgetMetric::days_to_train,
-    BudgetMetric::cost,
-    BudgetMetric::energy_kwh,
-    BudgetMetric::goodput_ratio,
-];
+const CARDS: [MetricId; 4] =
+    [MetricId::days_to_train, MetricId::cost, MetricId::energy_kwh, MetricId::goodput_ratio];
 
 /// The cards.
 pub(super) fn cards(of: &Shown) -> String {
@@ -84,7 +82,7 @@ pub(super) fn cards(of: &Shown) -> String {
         @for metric in CARDS {
             @let id = metric.metric().name;
             article.card.metric aria-labelledby={ (id) "-title" } {
-                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                div.card-head { h2 id={ (id) "-title" } { (explained_link(metric)) } }
                 p.card-value { (value(of, metric)) }
                 p.card-line { (likely(of, metric)) }
             }
@@ -94,18 +92,8 @@ pub(super) fn cards(of: &Shown) -> String {
 }
 
 /// Where half of the runs lie, or why there is no range.
-pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
-    let own = &of.assessment.own;
-    match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
-        (Some(range), Some(value), _) => {
-            // A number and its unit stay on one line.
-            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            format!("half of runs {}", format::span(range.half.map(end)))
-        }
-        (_, None, _) => "something isn't said".to_owned(),
-        (None, _, Basis::Exact) => "exact count".to_owned(),
-        (None, _, _) => "from the inputs".to_owned(),
-    }
+pub(super) fn likely(of: &Shown, metric: MetricId) -> String {
+    range::likely(&of.assessment.own.answer(), metric)
 }
 
 /// How equal runs end.
@@ -117,7 +105,7 @@ pub(super) fn spread(of: &Shown) -> String {
         }
         .into_string();
     };
-    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, "days").to_string();
+    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, Unit::Days).to_string();
     let deadline = of.asked.design.run.deadline_days;
     let rows = [
         ("One of ten ends within", days(outcomes.early)),
@@ -140,11 +128,11 @@ pub(super) fn spread(of: &Shown) -> String {
                 @if let Some(spares) = budget.spares {
                     tr {
                         th scope="row" { "Spare nodes used up without repair" }
-                        td { (format::in_unit(spares.days, "days")) }
+                        td { (format::in_unit(spares.days, Unit::Days)) }
                     }
                     tr {
                         th scope="row" { "Longest repair that spares cover, 99 of 100 failures" }
-                        td { (format::in_unit(spares.repair_hours, "h")) }
+                        td { (format::in_unit(spares.repair_hours, Unit::Hours)) }
                     }
                 }
             }
@@ -190,23 +178,32 @@ pub(super) fn numbers(of: &Shown) -> String {
         table.serving-numbers {
             caption.visually-hidden { "All numbers" }
             (table_head(&["Metric", "Value", "Range", "Meaning"]))
-            tbody { @for metric in BudgetMetric::ALL.iter().copied() { (row(of, metric)) } }
+            tbody { @for metric in MetricId::of(Regime::Budget) { (row(of, metric)) } }
         }
     };
     markup.into_string()
 }
 
-fn row(of: &Shown, metric: BudgetMetric) -> Markup {
+fn row(of: &Shown, metric: MetricId) -> Markup {
     html! {
         tr {
-            th scope="row" {
-                a href={ "/guide/metrics#" (metric.metric().name) } { (metric.metric().label) }
-            }
+            th scope="row" { (explained_link(metric)) }
             td { (value(of, metric)) }
             td { (likely(of, metric)) }
             td { (metric.words().definition) }
         }
     }
+}
+
+/// How a metric of the run, or of its model beside the baseline, comes about.
+pub(super) fn explained(of: &Shown, metric: MetricId) -> String {
+    let assessment = &of.assessment;
+    let answer = match metric.regime() {
+        Regime::Quality => assessment.contest().map(Answer::Quality),
+        Regime::Model | Regime::Training | Regime::Serving | Regime::Budget => None,
+    };
+    let answer = answer.unwrap_or_else(|| assessment.own.answer());
+    terms::explained(&answer, metric).into_string()
 }
 
 /// Broken rules with their ways out.

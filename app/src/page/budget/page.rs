@@ -2,10 +2,11 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use model::metric::MetricId;
 
-use super::state::{Shown, State};
+use super::state::{EXPLAINED, Shown, State};
 use super::{Asked, asked, brief, browser, charts, form, labels, quality};
-use crate::panel::asking::{broken_link, section};
+use crate::panel::asking::{Explained, broken_link, explained, section};
 use crate::panel::header;
 use crate::present::html::on_server;
 use crate::site::Page;
@@ -69,6 +70,15 @@ fn live(asked: Asked) -> impl IntoView {
                 {section("quality", "Loss beside a baseline", shown(quality::html))}
                 {section("brief", "Brief", shown(brief::html))}
                 {section("numbers", "All numbers", shown(labels::numbers))}
+                {explained(Explained {
+                    metrics: EXPLAINED.into_iter().flat_map(MetricId::of).collect(),
+                    now: Signal::derive(move || state.explained()),
+                    choose: Callback::new(move |name: String| state.explain(&name)),
+                    text: Memo::new(move |_| {
+                        let metric = state.explained();
+                        state.with_shown(|of| labels::explained(of, metric))
+                    }),
+                })}
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>

@@ -1,13 +1,18 @@
 //! The page's state and everything derived from it; no view code.
 
+use leptos::prelude::*;
 use model::Plan;
 use model::budget::Assessment;
 use model::design::KnobId;
 use model::knob::Value;
+use model::metric::{MetricId, Regime};
 use model::violation::Violation;
 
 use super::Asked;
 use crate::panel::asking::{Asking, Outcome, Typed};
+
+/// The regimes whose metrics the page explains.
+pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
 
 /// What was asked for, with what it comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +36,7 @@ impl Shown {
 #[derive(Clone, Copy)]
 pub(super) struct State {
     outcome: Outcome<Asked, Shown>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
 }
 
@@ -40,7 +46,23 @@ impl State {
             let baseline = asked.baseline.iter();
             baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
         };
-        Self { outcome: Outcome::new(asked, is_legal, Shown::new), typed: Typed::new() }
+        let explained = RwSignal::new(MetricId::days_to_train);
+        let outcome = Outcome::new(asked, is_legal, Shown::new);
+        Self { outcome, explained, typed: Typed::new() }
+    }
+
+    /// The metric whose terms are shown.
+    pub(super) fn explained(self) -> MetricId {
+        self.explained.get()
+    }
+
+    /// Shows the terms of the metric of that name.
+    pub(super) fn explain(self, name: &str) {
+        let known = EXPLAINED.into_iter().find_map(|regime| MetricId::find_of(regime, name));
+        if let Some(metric) = known {
+            self.outcome.compute();
+            self.explained.set(metric);
+        }
     }
 
     /// Something of what is asked for.

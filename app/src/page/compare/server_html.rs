@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use model::design::Design;
 use model::knob::KnobError;
-use model::metric::{Better, MetricId};
+use model::metric::{Better, MetricId, Regime, Unit};
 use model::preset::PresetKind;
 use model::violation::Violation;
 
@@ -241,10 +241,10 @@ fn reading() -> Markup {
 
 /// What each metric means.
 fn definitions() -> Markup {
-    let metrics = MetricId::ALL.iter().map(|id| {
+    let metrics = MetricId::of(Regime::Training).map(|id| {
         let metric = id.metric();
         let way = match metric.better {
-            Some(_) if *id == MetricId::fits => "Yes is better.",
+            Some(_) if metric.unit == Unit::Verdict => "Yes is better.",
             Some(Better::Higher) => "Higher is better.",
             Some(Better::Lower) => "Lower is better.",
             None => "Neither way is better by itself.",
@@ -254,7 +254,8 @@ fn definitions() -> Markup {
                 dt { (metric.label) }
                 dd {
                     (id.words().definition) "."
-                    @if !metric.unit.is_empty() { " In " (metric.unit) "." }
+                    @let unit = metric.unit.name();
+                    @if !unit.is_empty() { " In " (unit) "." }
                     " " (way)
                 }
                 dd.formula { (id.words().formula) }

@@ -15,7 +15,6 @@ use crate::insight::memory_state;
 use crate::present::format::{self, counted, percent, short_label, whole};
 use crate::present::html::design_address;
 use crate::present::name::{self, spelled};
-use crate::present::run;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 
@@ -228,9 +227,7 @@ pub fn refused(query: &Query, violations: &[Violation]) -> String {
 /// A target as people read it: `MFU at least 40 %`.
 #[must_use]
 pub fn target_text(target: &Target) -> String {
-    let value = |metric: MetricId, number: f64| {
-        format::metric(metric, model::metric::MetricValue::Number(number)).to_string()
-    };
+    let value = |metric: MetricId, number: f64| format::measured(metric, number).to_string();
     match *target {
         Target::AtLeast(metric, least) => {
             format!("{} at least {}", metric.metric().label, value(metric, least))
@@ -242,7 +239,7 @@ pub fn target_text(target: &Target) -> String {
         Target::Devices(most) => format!("Devices at most {}", whole(most)),
         Target::Run(RunTarget { metric, is_most, limit }) => {
             let way = if is_most { "most" } else { "least" };
-            format!("{} at {way} {}", metric.metric().label, run::shown(metric, limit))
+            format!("{} at {way} {}", metric.metric().label, value(metric, limit))
         }
     }
 }

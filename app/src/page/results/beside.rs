@@ -3,7 +3,7 @@
 //! doesn't estimate.
 
 use leptos::wasm_bindgen::JsValue;
-use model::measure::Measure;
+use model::metric::MetricId;
 use web_sys::js_sys::{JSON, Reflect};
 
 use crate::site::chosen::{Chosen, letter};
@@ -28,7 +28,7 @@ impl Beside {
     }
 
     /// A metric of it.
-    pub(super) fn metric(&self, id: Measure) -> Option<f64> {
+    pub(super) fn metric(&self, id: MetricId) -> Option<f64> {
         let value = Reflect::get(&self.metrics, &id.metric().name.into()).ok()?;
         value.as_f64().or_else(|| value.as_bool().map(|flag| f64::from(u8::from(flag))))
     }

@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 
 use model::MemoryState;
 use model::design::KnobId;
-use model::measure::{Measure, Regime};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 
 pub use reader::read;
 
 use super::view::{End, Range};
 use crate::insight::memory_state;
-use crate::present::{format, run};
+use crate::present::format;
 use reader::by_value;
 
 /// A sweep as its page shows it.
@@ -38,7 +37,7 @@ pub struct Data {
     /// Knobs that differ between designs: those that vary, then those that follow.
     pub knobs: Vec<Knob>,
     /// Metrics of each design, the objectives' first.
-    pub metrics: Vec<Measure>,
+    pub metrics: Vec<MetricId>,
     /// The designs that are kept.
     pub rows: Rows,
     /// What rules out how many, the most first.
@@ -470,7 +469,7 @@ impl Data {
     /// Has it what published laws expect of a loss? Their caveat stands beside it then.
     #[must_use]
     pub fn has_quality(&self) -> bool {
-        self.metrics.iter().any(|id| matches!(id, Measure::Quality(_)))
+        self.metrics.iter().any(|id| id.regime() == Regime::Quality)
     }
 
     /// What a link to one of its designs says.
@@ -495,15 +494,9 @@ impl Data {
 
 /// A metric as people read it.
 #[must_use]
-pub fn shown(id: Measure, number: f64) -> String {
-    if id == Measure::Training(MetricId::fits) {
-        return if number > 0.5 { "yes" } else { "no" }.to_owned();
-    }
-    if let Measure::Run(metric) = id {
-        return run::shown(metric, number);
-    }
-    let text = format::measure(id, number).to_string();
-    if id == Measure::Training(MetricId::fit_probability) {
+pub fn shown(id: MetricId, number: f64) -> String {
+    let text = format::measured(id, number).to_string();
+    if id == MetricId::fit_probability {
         return format!("{text}, {}", memory_state::word(MemoryState::of(number)));
     }
     text

@@ -12,10 +12,11 @@ use super::data::Dim;
 use super::live::{Drag, Live};
 use super::parallel::{Grip, Lanes};
 use super::view::End;
-use super::{heat, parts, scale};
+use super::{heat, parts};
 use crate::browser::canvas::size;
 use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
+use crate::present::format;
 
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -416,7 +417,7 @@ fn set_end(page: &mut Live, data: &super::Data, side: &str, id: &str, value: &st
     let Some(dim) = data.find(id) else { return };
     let factor = match dim {
         Dim::Knob(_) => 1.0,
-        Dim::Metric(place) => scale::unit(data.metrics[place]).0,
+        Dim::Metric(place) => format::axis(data.metrics[place]).0,
     };
     let typed = value.trim().parse::<f64>().ok().map(|number| number * factor);
     let (lowest, highest) = (End::Number(f64::NEG_INFINITY), End::Number(f64::INFINITY));

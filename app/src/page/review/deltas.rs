@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::link;
-use model::metric::MetricValue;
 use model::{MemoryState, Plan, estimate};
 
 use super::labels::HEADLINE;
@@ -56,13 +55,11 @@ fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
             let then = others[index];
             if now.total_cmp(&then).is_eq() {
                 "the same".to_owned()
-            } else if *id == model::metric::MetricId::mfu {
-                format::points(now, then)
             } else {
-                format::relative(now, then)
+                format::change(*id, now, then)
             }
         });
-        let text = format::metric(*id, MetricValue::Number(now)).to_string();
+        let text = format::measured(*id, now).to_string();
         [id.metric().label.to_owned(), text, change]
     };
     Some(HEADLINE.iter().enumerate().map(row).collect())

@@ -1,7 +1,7 @@
 //! A session in words: what was done, to what, by whom and when.
 
 use model::design::KnobId;
-use model::metric::{MetricId, MetricPart, MetricValue};
+use model::metric::{MetricId, MetricPart};
 use model::units::Bytes;
 use review::{Anchor, Change, Edited, Outcome, Person, Role, Room, SaidValue, Setting};
 
@@ -48,9 +48,11 @@ pub fn value(anchor: &Anchor, value: &SaidValue) -> String {
     match (anchor, value) {
         (_, SaidValue::Flag(flag)) => (if *flag { "yes" } else { "no" }).to_owned(),
         (Anchor::Metric(address), SaidValue::Number(number)) => {
-            format::metric(address.metric, MetricValue::Number(*number)).to_string()
+            format::measured(address.metric, *number).to_string()
         }
-        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
+        (Anchor::Served(id), SaidValue::Number(number)) => {
+            format::measured(*id, *number).to_string()
+        }
         (_, SaidValue::Number(number)) => format::memory(Bytes::new(*number)).to_string(),
         (_, SaidValue::Text(text)) => spelled(text).to_owned(),
     }

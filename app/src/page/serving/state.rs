@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use model::Answer;
 use model::design::{Design, KnobId};
 use model::knob::Value;
+use model::metric::{MetricId, Regime};
 use model::serving::front::{Front, LAYOUT};
-use model::serving::{Inference, ServingMetric, ServingPlan, infer};
+use model::serving::{Inference, ServingPlan, infer};
 use model::violation::Violation;
 
 use super::measured::Measured;
@@ -24,6 +26,13 @@ pub(super) struct Ran {
     pub(super) inference: Inference,
 }
 
+impl Ran {
+    /// What the model says of it.
+    pub(super) const fn answer(&self) -> Answer<'_> {
+        Answer::Serving { plan: &self.plan, inference: &self.inference }
+    }
+}
+
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
@@ -36,7 +45,7 @@ pub(super) struct State {
     /// Is it to be known in the browser what was measured? Until something changes it stands in
     /// the page.
     wants_measured: RwSignal<bool>,
-    explained: RwSignal<ServingMetric>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
     later: Later,
 }
@@ -56,7 +65,7 @@ impl State {
         // The server has it before it writes the page.
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
-        let explained = RwSignal::new(ServingMetric::tpot_seconds);
+        let explained = RwSignal::new(MetricId::tpot_seconds);
         let later = Later::new(REST);
         Self {
             resting,
@@ -127,13 +136,13 @@ impl State {
     }
 
     /// The metric whose terms are shown.
-    pub(super) fn explained(self) -> ServingMetric {
+    pub(super) fn explained(self) -> MetricId {
         self.explained.get()
     }
 
     /// Shows the terms of the metric of that name.
     pub(super) fn explain(self, name: &str) {
-        if let Some(metric) = ServingMetric::find(name) {
+        if let Some(metric) = MetricId::find_of(Regime::Serving, name) {
             self.outcome.compute();
             self.explained.set(metric);
         }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::file::{self, Tree};
 use model::knob::{Kind, Section};
-use model::measure::{Measure, Regime};
+use model::metric::{MetricId, Regime};
 use model::preset::Preset;
 
 use crate::insight::spec::space::{Entry, Form, entries};
@@ -279,9 +279,8 @@ fn hint(kind: Option<Kind>) -> Markup {
 fn metric_options(now: &str) -> Markup {
     let groups = [("Training", false), ("Serving", true)];
     let of = |is_serving: bool| {
-        Measure::all()
-            .filter(move |it| (it.regime() == Regime::Serving) == is_serving)
-            .map(Measure::metric)
+        let all = MetricId::ALL.iter().copied();
+        all.filter(move |it| (it.regime() == Regime::Serving) == is_serving).map(MetricId::metric)
     };
     html! {
         @for (title, is_serving) in groups {
@@ -308,7 +307,7 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
                 }
                 select.select id={ "metric-" (place) } data-do="metric" data-with=(place)
                     aria-label="Metric" autocomplete="off" {
-                    @if Measure::find(name).is_none() { (option("", name, true)) }
+                    @if MetricId::find(name).is_none() { (option("", name, true)) }
                     (metric_options(name))
                 }
                 @if all.len() > 1 {

@@ -5,7 +5,6 @@ mod serving;
 mod sweeps;
 
 use maud::{Markup, html};
-use model::metric::MetricValue;
 use model::preset::Preset;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
@@ -126,10 +125,8 @@ fn seeds() -> Markup {
         let numbers = published(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
         published(preset.id).filter_map(move |row| {
             let numbers = numbers.as_ref()?;
-            let MetricValue::Number(ours) = numbers.estimate.metrics.get(row.metric) else {
-                return None;
-            };
             let metrics = &numbers.estimate.metrics;
+            let ours = metrics.number(row.metric)?;
             Some(vec![
                 Cell {
                     link: Some(format!("/?v=1&preset={}", preset.id)),
@@ -137,7 +134,7 @@ fn seeds() -> Markup {
                 },
                 Cell::text(row.metric.metric().label),
                 Cell::text(&row.shown().to_string()),
-                Cell::text(&format::metric(row.metric, MetricValue::Number(ours)).to_string()),
+                Cell::text(&format::measured(row.metric, ours).to_string()),
                 Cell::text(&format::relative(ours, row.value)),
                 Cell::text(&expected(&numbers.plan, row.metric).short(row.metric, metrics)),
             ])

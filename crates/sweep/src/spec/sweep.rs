@@ -4,7 +4,7 @@ use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId, KnobSet};
 use model::file::{Tree, json};
 use model::knob::Value;
-use model::measure::{Measure, Regime};
+use model::metric::{MetricId, Regime};
 
 use crate::digest::digest;
 
@@ -31,7 +31,7 @@ pub struct Spec {
     /// What is best; the first counts most.
     pub objectives: Vec<Objective>,
     /// What is kept of each design that is kept: the objectives' metrics first.
-    pub columns: Vec<Measure>,
+    pub columns: Vec<MetricId>,
     /// Which designs are taken.
     pub sampling: Sampling,
     /// How many of the best are kept for each objective.
@@ -103,7 +103,7 @@ pub enum Subject {
     /// A knob with a number, before the design is evaluated.
     Knob(KnobId),
     /// A metric.
-    Metric(Measure),
+    Metric(MetricId),
 }
 
 /// How a constraint compares.
@@ -160,7 +160,7 @@ impl Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// The metric.
-    pub metric: Measure,
+    pub metric: MetricId,
     /// Which way.
     pub goal: Goal,
 }
@@ -229,26 +229,23 @@ impl Spec {
     /// Does it ask for a number of a run, or of a model beside another?
     #[must_use]
     pub fn asks_run(&self) -> bool {
-        let is_of_run =
-            |measure: &Measure| matches!(measure, Measure::Run(_) | Measure::Quality(_));
-        let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
-                Subject::Knob(_) => None,
-            });
-        self.columns.iter().chain(constraints).any(is_of_run)
+        self.regimes().any(|regime| matches!(regime, Regime::Budget | Regime::Quality))
     }
 
     /// Does it ask what published laws expect of a loss?
     #[must_use]
     pub fn asks_quality(&self) -> bool {
+        self.regimes().any(|regime| regime == Regime::Quality)
+    }
+
+    /// The regimes of all metrics that it asks for.
+    fn regimes(&self) -> impl Iterator<Item = Regime> {
         let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
+            self.constraints.iter().filter_map(|constraint| match constraint.subject {
+                Subject::Metric(id) => Some(id),
                 Subject::Knob(_) => None,
             });
-        let is_quality = |measure: &Measure| matches!(measure, Measure::Quality(_));
-        self.columns.iter().chain(constraints).any(is_quality)
+        self.columns.iter().copied().chain(constraints).map(MetricId::regime)
     }
 
     /// May designs of it be timed by closed forms?
@@ -282,8 +279,8 @@ impl Spec {
 
 /// The regime of the first objective that has one.
 pub(super) fn regime_of(objectives: &[Objective]) -> Regime {
-    let mut regimes = objectives.iter().map(|one| one.metric.regime());
-    regimes.find(|regime| *regime != Regime::Both).unwrap_or(Regime::Training)
+    let mut regimes = objectives.iter().map(|one| one.metric.regime().base());
+    regimes.find(|regime| *regime != Regime::Model).unwrap_or(Regime::Training)
 }
 
 impl Constraint {

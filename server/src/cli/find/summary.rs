@@ -5,7 +5,7 @@ use app::present::{format, name};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::{MODEL_VERSION, Plan, link};
 use reports::found::{differences, label};
 
@@ -169,9 +169,8 @@ fn others(at_hand: &Design, answer: &Answer) -> String {
     let head = heads.into_iter().chain(["to spare", "slower", "differs in"]);
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     rows.extend(designs.iter().map(|one| {
-        let value = |id: MetricId| -> MetricValue { one.metrics.get(id) };
-        let mut row: Vec<String> =
-            METRICS.iter().map(|id| format::metric(*id, value(*id)).to_string()).collect();
+        let value = |id: MetricId| format::metric(id, one.metrics.get(id)).to_string();
+        let mut row: Vec<String> = METRICS.map(value).into();
         row.extend([share(one.margin), share(one.behind), short_changes(at_hand, &one.design)]);
         row
     }));

@@ -3,7 +3,7 @@
 use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
 use app::present::format;
 use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::{MODEL_VERSION, link};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
@@ -118,7 +118,7 @@ impl Tool for Compare {
             };
             let differences = match (numbers, base) {
                 (Some(own), Some(base)) if !std::ptr::eq(own, base) => {
-                    MetricId::ALL.iter().map(|id| difference(*id, own, base)).collect()
+                    MetricId::of(Regime::Training).map(|id| difference(id, own, base)).collect()
                 }
                 _ => vec![],
             };
@@ -166,7 +166,7 @@ fn difference(
     };
     Difference {
         metric: id.metric().name.to_owned(),
-        unit: id.metric().unit.to_owned(),
+        unit: id.metric().unit.name().to_owned(),
         absolute: found.absolute,
         relative: found.relative,
         verdict,

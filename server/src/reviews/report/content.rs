@@ -169,15 +169,14 @@ fn compared(id: MetricId, numbers: Option<&Numbers>, to: Option<&Numbers>) -> Ce
     let value = numbers.estimate.metrics.get(id);
     let text = format::metric(id, value).to_string();
     let then = to.map(|to| to.estimate.metrics.get(id));
-    let (MetricValue::Number(now), Some(MetricValue::Number(then))) = (value, then) else {
+    let (Some(MetricValue::Number(now)), Some(Some(MetricValue::Number(then)))) = (value, then)
+    else {
         return text.into();
     };
     let difference = if now.to_bits() == then.to_bits() {
         "same".to_owned()
-    } else if matches!(id, MetricId::mfu | MetricId::bubble_ratio) {
-        format::points(now, then)
     } else {
-        format::relative(now, then)
+        format::change(id, now, then)
     };
     format!("{text} ({difference})").into()
 }
@@ -357,9 +356,11 @@ fn then_and_now(
 fn in_words(anchor: &Anchor, value: &SaidValue) -> String {
     match (anchor, value) {
         (Anchor::Metric(address), SaidValue::Number(number)) => {
-            format::metric(address.metric, MetricValue::Number(*number)).to_string()
+            format::measured(address.metric, *number).to_string()
         }
-        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
+        (Anchor::Served(id), SaidValue::Number(number)) => {
+            format::measured(*id, *number).to_string()
+        }
         (Anchor::Stage(_), SaidValue::Number(number)) => {
             format::memory(Bytes::new(*number)).to_string()
         }
