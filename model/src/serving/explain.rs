@@ -1,6 +1,7 @@
 //! A metric of serving as a tree of named terms, from what the inference is made of.
 
-use alloc::vec::{self, Vec};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::inference::{Inference, Part, accepted_tokens};
 use super::plan::ServingPlan;

@@ -5,7 +5,8 @@
 
 mod dispatch;
 
-use alloc::vec::{self, Vec};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::dense::Dense;
 use super::transform::Transform;

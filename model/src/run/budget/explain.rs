@@ -2,7 +2,8 @@
 
 mod quality;
 
-use alloc::vec::{self, Vec};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::recovery::Recovery;
 use super::run::{Budget, Paced};
