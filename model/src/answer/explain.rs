@@ -62,6 +62,7 @@ fn of_whole(plan: &Plan, estimate: &Estimate, id: MetricId) -> Breakdown {
 }
 
 fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>) {
+    let (on, architecture) = (&plan.deployment, &plan.architecture);
     let step_time = || time::step(estimate);
     match id {
         MetricId::step_time_seconds => (How::Sum, time::step_parts(estimate)),
@@ -77,24 +78,26 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::model_tflops_per_device => {
             let tera = Breakdown::given("FLOP of a TFLOP", 1e12, "");
             let flops = time::model_flops(plan);
-            (How::Quotient, alloc::vec![flops, step_time(), time::devices(plan), tera])
+            (How::Quotient, alloc::vec![flops, step_time(), time::devices(&on.ranks), tera])
         }
         MetricId::tokens_per_second => {
-            (How::Quotient, alloc::vec![counts::tokens(plan), step_time()])
+            (How::Quotient, alloc::vec![counts::tokens(&plan.batch), step_time()])
         }
-        MetricId::tokens_per_second_per_device => {
-            (How::Quotient, alloc::vec![counts::tokens(plan), step_time(), time::devices(plan)])
-        }
-        MetricId::params_total => (How::Sum, counts::param_terms(plan)),
-        MetricId::params_active => (How::Difference, counts::active_terms(plan)),
-        MetricId::params_total_no_input_embedding => {
-            (How::Difference, alloc::vec![counts::params(plan), counts::input_table(plan)])
-        }
+        MetricId::tokens_per_second_per_device => (
+            How::Quotient,
+            alloc::vec![counts::tokens(&plan.batch), step_time(), time::devices(&on.ranks)],
+        ),
+        MetricId::params_total => (How::Sum, counts::param_terms(on, architecture)),
+        MetricId::params_active => (How::Difference, counts::active_terms(on, architecture)),
+        MetricId::params_total_no_input_embedding => (
+            How::Difference,
+            alloc::vec![counts::params(on, architecture), counts::input_table(&on.backbone)],
+        ),
         MetricId::params_active_no_input_embedding => {
-            let active = counts::active_terms(plan);
+            let active = counts::active_terms(on, architecture);
             let active = Breakdown::made("active parameters", "", How::Difference, active)
                 .by("parameters - experts that a token doesn't visit", MEGATRON);
-            (How::Difference, alloc::vec![active, counts::input_table(plan)])
+            (How::Difference, alloc::vec![active, counts::input_table(&on.backbone)])
         }
         MetricId::flops_per_token => (How::Sum, counts::flop_terms(plan)),
         MetricId::memory_peak_bytes => {
@@ -104,7 +107,9 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::fits => (How::Min, memory::fit_terms(plan, estimate)),
         MetricId::fit_probability => (How::Given, memory::probability_terms(plan, estimate)),
         MetricId::bubble_ratio => (How::Complement, time::bubble_terms(estimate)),
-        MetricId::bubble_ratio_closed_form => (How::Given, time::schedule_counts(plan)),
+        MetricId::bubble_ratio_closed_form => {
+            (How::Given, time::schedule_counts(&plan.batch, &on.ranks))
+        }
         MetricId::comm_volume_bytes | MetricId::comm_exposed_seconds => {
             (How::Sum, time::traffic_terms(estimate.communication.iter(), id))
         }
@@ -112,7 +117,7 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
             let terms = time::traffic_terms(estimate.communication.iter(), id);
             (if terms.is_empty() { How::Given } else { How::Complement }, terms)
         }
-        MetricId::imbalance_ratio => (How::Given, time::imbalance_terms(plan)),
-        MetricId::token_drop_ratio => (How::Given, time::drop_terms(plan)),
+        MetricId::imbalance_ratio => (How::Given, time::imbalance_terms(&plan.effect)),
+        MetricId::token_drop_ratio => (How::Given, time::drop_terms(&plan.capacity)),
     }
 }

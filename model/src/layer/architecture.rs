@@ -250,6 +250,28 @@ pub(crate) struct Mtp {
     pub(crate) layers: u64,
     /// Their kind: that of the last layer with experts, where the model has any, else of the last.
     pub(crate) kind: KindId,
+    /// Whether they are one layer, run again for each.
+    pub(crate) is_repeated: bool,
+}
+
+/// Experts of a token for those who take each to be as wide as the dense MLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DenseExperts {
+    /// Width of the dense MLP.
+    pub(crate) width: u64,
+    /// Experts that a token chooses.
+    pub(crate) topk: u64,
+}
+
+impl DenseExperts {
+    /// The experts of a design; `None` where they are as wide as the dense MLP.
+    fn new(design: &Design) -> Option<Self> {
+        let transformer = &design.transformer;
+        let (width, topk) = (transformer.ffn_hidden_size, transformer.moe_router_topk);
+        transformer.num_moe_experts?;
+        transformer.moe_ffn_hidden_size.filter(|own| *own != width)?;
+        Some(Self { width, topk })
+    }
 }
 
 /// Kinds and pattern.
@@ -261,6 +283,9 @@ pub(crate) struct Architecture {
     pub(crate) layers: PerKind<u64>,
     pub(crate) pattern: Pattern,
     pub(crate) mtp: Mtp,
+    pub(crate) dense_experts: Option<DenseExperts>,
+    /// Whether layers differ by what mixes their tokens, or have something in place of attention.
+    pub(crate) is_mixed: bool,
 }
 
 impl Architecture {
@@ -272,8 +297,13 @@ impl Architecture {
         let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
         let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
         let kind = pattern.mtp.or_else(|| last.copied()).unwrap_or_default();
-        let mtp = Mtp { layers: design.transformer.mtp_num_layers, kind };
-        Self { kinds, layers, pattern, mtp }
+        let mtp = Mtp {
+            layers: design.transformer.mtp_num_layers,
+            kind,
+            is_repeated: design.transformer.mtp_use_repeated_layer,
+        };
+        let (dense_experts, is_mixed) = (DenseExperts::new(design), design.transformer.is_mixed());
+        Self { kinds, layers, pattern, mtp, dense_experts, is_mixed }
     }
 
     /// The ids of this many kinds.

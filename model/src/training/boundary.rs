@@ -79,8 +79,7 @@ impl Plan {
 
     /// Whether each TP rank sends its share between stages. With SP it has no more than that.
     pub(crate) fn scatters_sends(&self) -> bool {
-        let schedule = &self.design().schedule;
-        schedule.scatter_gather_tensors_in_pipeline
+        self.schedule.scatters_sends
             && self.deployment.ranks.tp > 1
             && self.deployment.ranks.sp == 1
     }

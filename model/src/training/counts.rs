@@ -6,6 +6,8 @@
 use crate::ground::choice::AttentionFlops;
 use crate::ground::units::Flops;
 use crate::layer::adapters;
+use crate::layer::architecture::{DenseExperts, Mtp};
+use crate::layer::backbone::Backbone;
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform as _;
 use crate::layer::params::{RankParams, StageParams};
@@ -42,9 +44,8 @@ impl Plan {
     #[must_use]
     pub fn params_mtp(&self) -> u128 {
         let mtp = self.architecture.mtp_kind().mtp_params(&self.deployment).total();
-        let repeated = self.design().transformer.mtp_use_repeated_layer;
-        let layers = self.architecture.mtp.layers;
-        u128::from(if repeated { layers.min(1) } else { layers }) * mtp
+        let Mtp { layers, is_repeated, .. } = self.architecture.mtp;
+        u128::from(if is_repeated { layers.min(1) } else { layers }) * mtp
     }
 
     /// Parameters that are trained, MTP layers and adapters among them.
@@ -109,14 +110,15 @@ impl Plan {
         }
         let mtp = layers.mtp;
         // Where a layer is repeated, those of a stage are one.
-        let is_repeated = self.design().transformer.mtp_use_repeated_layer;
-        let mtp_layers = if is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
+        let mtp_layers =
+            if self.architecture.mtp.is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
         all.dense += mtp.dense * mtp_layers
             + (tables + mtp_table) / self.deployment.ranks.tp as f64
             + positions
             + (backbone.norm_params() + backbone.joint_params()) as f64 * (stage.head * around);
         all.expert += mtp.expert * mtp_layers;
-        RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
+        let directions = self.schedule.directions();
+        RankParams { dense: all.dense * directions, expert: all.expert * directions }
     }
 
     /// Output tables on a stage: the model's head, and a copy for an MTP head that is elsewhere.
@@ -156,8 +158,7 @@ impl Plan {
     /// attention and MTP 371.5 GFLOP, which fits its published MFU and throughput to 0.2 %.
     #[must_use]
     pub fn flops_per_token(&self) -> Flops {
-        let training = &self.design().training;
-        self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
+        self.flops_per_token_under(self.flops.attention, self.flops.counts_mtp)
     }
 
     /// Model FLOPs of one token as Megatron-LM counted before it knew an expert's own width: each
@@ -170,11 +171,8 @@ impl Plan {
     /// # Source
     /// Megatron-LM `training.py:num_floating_point_operations` of early 2024.
     pub(crate) fn flops_per_token_at_dense_width(&self) -> Option<Flops> {
-        let transformer = &self.design().transformer;
-        let dense = transformer.ffn_hidden_size;
-        transformer.num_moe_experts?;
-        transformer.moe_ffn_hidden_size.filter(|width| *width != dense)?;
         let (architecture, on) = (&self.architecture, &self.deployment);
+        let DenseExperts { width, topk } = architecture.dense_experts?;
         let kinds = architecture.kinds.iter().zip(architecture.layers);
         let (mut rest, mut layers) = (0.0, 0.0);
         for (kind, count) in kinds {
@@ -182,9 +180,8 @@ impl Plan {
             rest += count as f64 * (all - 2.0 * kind.mlp.matrix_params(on));
             layers += count as f64;
         }
-        let matrices = if transformer.gated_linear_unit { 3.0 } else { 2.0 };
-        let visited = transformer.moe_router_topk as f64;
-        let mlp = 2.0 * matrices * (transformer.hidden_size * dense) as f64 * visited;
+        let Backbone { hidden, mlp_matrices, .. } = on.backbone;
+        let mlp = 2.0 * mlp_matrices as f64 * (hidden * width) as f64 * topk as f64;
         Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 

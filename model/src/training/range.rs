@@ -4,6 +4,7 @@
 use crate::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
 use crate::ground::choice::Timing;
 use crate::metric::{Basis, MetricId};
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 
 /// Sources below which a family's own errors say too little of the next source.
@@ -39,10 +40,12 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
+    let family = plan.accelerator().kernels.family;
+    let spread = time_spread(family, plan.model_kind());
     match metric.metric().basis {
-        Basis::Time => Some(time_range(plan, |[low, high]| [low, high])),
-        Basis::Rate => Some(time_range(plan, |[low, high]| [-high, -low])),
-        Basis::Memory => Some(memory_range(plan)),
+        Basis::Time => Some(time_range(spread, family, |[low, high]| [low, high])),
+        Basis::Rate => Some(time_range(spread, family, |[low, high]| [-high, -low])),
+        Basis::Memory => Some(memory_range(&plan.schedule, family)),
         Basis::Verdict | Basis::Exact | Basis::Derived => None,
     }
 }
@@ -51,7 +54,7 @@ impl Plan {
     /// The kind of its model, as far as errors are known by it.
     #[must_use]
     pub fn model_kind(&self) -> ModelKind {
-        if self.design().transformer.is_mixed() {
+        if self.architecture.is_mixed {
             ModelKind::Mixed
         } else if self.has_experts() {
             ModelKind::Experts
@@ -61,30 +64,32 @@ impl Plan {
     }
 }
 
-fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
-    let basis = time_spread(plan);
+fn time_range(
+    basis: &'static Spread,
+    family: &'static str,
+    logarithms: fn([f64; 2]) -> [f64; 2],
+) -> Range {
     let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
-    Range { half, most, basis, family: plan.accelerator().kernels.family }
+    Range { half, most, basis, family }
 }
 
-/// The errors of the step time that hold for a plan.
-fn time_spread(plan: &Plan) -> &'static Spread {
-    let kind = plan.model_kind();
+/// Errors of the step time of models of this kind on this family of accelerators.
+fn time_spread(family: &str, kind: ModelKind) -> &'static Spread {
     let of =
         |family: &str| SPREADS.iter().find(|spread| spread.family == family && spread.kind == kind);
-    let own = of(plan.accelerator().kernels.family).filter(|own| own.sources >= MIN_SOURCES);
+    let own = of(family).filter(|own| own.sources >= MIN_SOURCES);
     own.or_else(|| of("")).unwrap_or(&SPREADS[0])
 }
 
 /// The peak's range: its quantiles, and above them what a closed form may miss of the simulation.
-fn memory_range(plan: &Plan) -> Range {
-    let shortfall = match plan.design().schedule.timing {
+fn memory_range(schedule: &PipelineSchedule, family: &'static str) -> Range {
+    let shortfall = match schedule.timing {
         Timing::Simulated => 0.0,
-        Timing::ClosedForm => plan.closed_form_shortfall(),
+        Timing::ClosedForm => schedule.closed_form_shortfall(),
     };
     let [half, most] = [MEMORY_SPREAD.half, MEMORY_SPREAD.most]
         .map(|[low, high]| [libm::exp(low), libm::exp(high + shortfall)]);
-    Range { half, most, basis: &MEMORY_SPREAD, family: plan.accelerator().kernels.family }
+    Range { half, most, basis: &MEMORY_SPREAD, family }
 }
 
 /// The probability that of two designs the one that is predicted to be faster is.
@@ -101,7 +106,8 @@ pub fn probability_of_order(one: &Plan, other: &Plan, log_ratio: f64) -> f64 {
     let [half, most] = if are_alike(one, other) {
         [PAIR_SPREAD.half[1], PAIR_SPREAD.most[1]]
     } else {
-        let spreads = [one, other].map(time_spread);
+        let spreads = [one, other]
+            .map(|plan| time_spread(plan.accelerator().kernels.family, plan.model_kind()));
         let legs = |width: fn(&Spread) -> f64| {
             let [one, other] = spreads.map(width);
             libm::sqrt(one * one + other * other)

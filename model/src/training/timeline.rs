@@ -49,7 +49,7 @@ pub struct TaskDetail {
 #[must_use]
 pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
     let parts = pair::parts(plan);
-    let layers = LayerMemory::new(plan, &LayerSaves::new(plan));
+    let layers = LayerMemory::new(&plan.recomputation, &LayerSaves::new(plan));
     let each = plan.per_micro_batch(&layers);
     let simulation = plan.simulation(&Load { parts: &parts, layers: &layers, each: &each })?;
     let timeline = simulation.timeline.clone();
@@ -59,7 +59,7 @@ pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
         .enumerate()
         .map(|(stage, held)| StageOverTime {
             fixed: held.device.peak() - held.device.activations,
-            limit: plan.memory_limit(),
+            limit: plan.limits.usable,
             steps: activations(&simulation, stage),
         })
         .collect();
@@ -142,7 +142,7 @@ impl PlanTimeline {
         let known = stage < self.timeline.schedule.stages()
             && forward_chunk < count
             && backward_chunk < count;
-        (known && self.plan.runs_pairs()).then(|| {
+        (known && self.plan.schedule.runs_pairs).then(|| {
             self.simulation.pair(&self.plan, &self.parts, stage, [forward_chunk, backward_chunk])
         })
     }

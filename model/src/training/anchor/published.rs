@@ -37,7 +37,7 @@ impl Best {
 /// Bits of an operand of a plan's matrix products, without its scales.
 #[must_use]
 pub fn operand_bits(plan: &Plan) -> u8 {
-    let bits = plan.design().training.precision.operand_bytes() * 8.0;
+    let bits = plan.deployment.precision.operand_bytes() * 8.0;
     [32, 16, 8].into_iter().find(|width| bits >= f64::from(*width)).unwrap_or(4)
 }
 
@@ -46,7 +46,7 @@ pub fn operand_bits(plan: &Plan) -> u8 {
 #[must_use]
 pub fn comparable_mfu(plan: &Plan, metrics: &Metrics) -> f64 {
     let flops = plan.flops_per_token_under(AttentionFlops::Causal, true);
-    flops.get() * metrics.tokens_per_second_per_device / plan.peak().get()
+    flops.get() * metrics.tokens_per_second_per_device / plan.flops.peak.get()
 }
 
 /// The published run with the highest MFU on the family of a plan's accelerator, of its kind of

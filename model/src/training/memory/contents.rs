@@ -8,7 +8,6 @@ use crate::ground::units::Bytes;
 use crate::layer::layout::Stage;
 use crate::training::estimate::StageEstimate;
 use crate::training::plan::Plan;
-use crate::training::recomputation::Recomputation;
 
 /// A part of a device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +95,11 @@ impl Plan {
     /// to what the stage keeps, those that are swapped to what waits in host memory.
     pub(crate) fn saved_on(&self, index: usize, stage: &Stage, fate: Fate) -> Vec<(Content, f64)> {
         let split = self.split_layers(index, stage);
-        let recomputation = Recomputation::new(self);
         let mut bytes = [0.0; Tensor::ALL.len()];
         let saves = LayerSaves::new(self);
         for (kind, tensors) in split.kinds.iter().zip(saves.tensors()) {
             for tensor in tensors {
-                let own = self.fate(&recomputation, tensor);
+                let own = self.recomputation.fate(tensor);
                 let layers = if own == fate { kind.normal } else { 0.0 };
                 let offloaded = if fate == Fate::Swapped && own != Fate::Recomputed {
                     kind.offloaded

@@ -7,7 +7,6 @@ use crate::ground::axis::LinkLevel;
 use crate::layer::architecture::KindId;
 use crate::training::layer_key::LayerKey;
 use crate::training::plan::Plan;
-use crate::training::recomputation::Recomputation;
 use crate::training::stage::{LayerHops, Parts, PerAxis};
 
 /// Pairs that are kept, about half a KiB each.
@@ -38,26 +37,25 @@ struct PairKey {
 }
 
 impl PairKey {
-    fn new(plan: &Plan, parts: &Parts, kind: KindId) -> Self {
-        let design = plan.design();
+    fn new(layer: LayerKey, modules: u32, parts: &Parts, kind: KindId) -> Self {
+        let order = &parts.order;
         let mut sends = [[0; 2]; 3];
-        if plan.deployment.ranks.pp > 1 {
-            let share = plan.sends_of_pair();
+        if let Some(share) = order.sends {
             for (bits, leg) in sends.iter_mut().zip(parts.boundary.legs()) {
                 bits[usize::from(leg.link == LinkLevel::InterNode)] =
                     (share * leg.seconds).to_bits();
             }
         }
         Self {
-            layer: LayerKey::new(plan),
+            layer,
             kind,
             flags: [
-                plan.recomputes_whole_layers(),
-                design.schedule.delay_wgrad_compute,
-                plan.takes_two_levels(),
-                plan.prefetches(),
+                order.recomputes_layers,
+                order.splits_weight_grads,
+                order.is_hierarchical,
+                order.prefetches,
             ],
-            modules: Recomputation::new(plan).modules.bits(),
+            modules,
             hops: parts.layer(kind).hops.bits(),
             sends,
         }
@@ -98,13 +96,14 @@ impl LayerPairs {
         kind: KindId,
         find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
-        if !plan.form().runs_pairs {
+        if !plan.overlap.in_pairs {
             return find();
         }
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
-        let key = PairKey::new(plan, parts, kind);
+        let modules = plan.recomputation.modules.bits();
+        let key = PairKey::new(LayerKey::new(plan), modules, parts, kind);
         let mut digest = Digest::default();
         key.hash(&mut digest);
         match self.known.get(&digest.finish()) {

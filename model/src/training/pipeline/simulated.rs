@@ -5,7 +5,7 @@ use core::array;
 
 use crate::ground::axis::Phase;
 use crate::layer::architecture::KindId;
-use crate::layer::layout::Stage;
+use crate::layer::layout::{Span, Stage};
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
@@ -65,13 +65,6 @@ pub(crate) struct Simulation {
 }
 
 impl Plan {
-    /// The order of this plan's tasks for this many micro-batches.
-    fn schedule_of(&self, micro_batches: u64) -> Option<Schedule> {
-        let group = self.design().schedule.microbatch_group_size_per_vp_stage;
-        let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
-        Schedule::new(self.order(), p, v, micro_batches, group).ok()
-    }
-
     /// Simulates the step under each of these loads.
     ///
     /// One with more than 50,000 tasks is simulated for fewer micro-batches, and for one group
@@ -84,7 +77,7 @@ impl Plan {
         run: &mut Run<L>,
     ) -> Option<[Pipeline; L]> {
         let m = self.batch.micro_batches;
-        let whole = self.schedule_of(m)?;
+        let whole = self.schedule.tasks(m)?;
         let chunks = loads.map(|load| Chunks::new(self, load, whole));
         let mut simulate = |schedule: Schedule| {
             tasks.turn_to(schedule);
@@ -95,16 +88,16 @@ impl Plan {
             array::from_fn(|lane| {
                 let stages =
                     run.busy.iter().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
-                chunks[lane].pipeline(self, &tasks.counts, run.seconds[lane], stages)
+                chunks[lane].pipeline(&self.spans, &tasks.counts, run.seconds[lane], stages)
             })
         };
         if whole.num_tasks() <= WHOLE {
             return Some(simulate(whole));
         }
-        let group = match self.design().schedule.microbatch_group_size_per_vp_stage {
+        let group = match self.schedule.group {
             Some(group) => group,
             // DualPipe's two directions share a group.
-            None => self.deployment.ranks.pp * self.form().placement.directions() as u64,
+            None => self.deployment.ranks.pp * self.schedule.form.placement.directions() as u64,
         };
         // Half of what is simulated whole shows a steady state where it has several times as many
         // micro-batches as the pipeline has stages.
@@ -116,7 +109,7 @@ impl Plan {
         if least < 4 * self.deployment.ranks.pp {
             return None;
         }
-        let [longer, shorter] = [self.schedule_of(fewer)?, self.schedule_of(least)?];
+        let [longer, shorter] = [self.schedule.tasks(fewer)?, self.schedule.tasks(least)?];
         let (mut longer, shorter): ([Pipeline; L], _) = (simulate(longer), simulate(shorter));
         for (longer, shorter) in longer.iter_mut().zip(&shorter) {
             longer.extend(shorter, (m - fewer) as f64 / group as f64);
@@ -126,7 +119,7 @@ impl Plan {
 
     /// The whole step task by task; nothing when there are too many to keep.
     pub(crate) fn simulation(&self, load: &Load<'_>) -> Option<Simulation> {
-        let schedule = self.schedule_of(self.batch.micro_batches)?;
+        let schedule = self.schedule.tasks(self.batch.micro_batches)?;
         if schedule.num_tasks() > Schedule::MAX_TASKS {
             return None;
         }
@@ -209,7 +202,7 @@ impl Chunks {
     fn pair_up(&mut self, plan: &Plan, parts: &Parts) {
         let kinds = self.kinds.len();
         self.pairs = alloc::vec![None; kinds * kinds];
-        if !plan.runs_pairs() {
+        if !plan.schedule.runs_pairs {
             return;
         }
         let mut graph = Graph::default();
@@ -219,12 +212,12 @@ impl Chunks {
                     let pair = &mut self.pairs[forward * kinds + backward];
                     if pair.is_none() {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
-                        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
+                        let hiding = Hiding::new(&plan.overlap, || [ahead.work, back.work]);
                         let sides = [&ahead.side(plan), &back.side(plan)];
-                        let exposed = pair::exposed(plan, parts, &hiding, sides, &mut graph);
+                        let exposed = pair::exposed(parts, &hiding, sides, &mut graph);
                         let passes = [&ahead.work.forward, &back.work.backward];
                         let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
-                        *pair = Some(plan.waiting_of_pair(passes, alone, exposed));
+                        *pair = Some(plan.overlap.waiting_of_pair(passes, alone, exposed));
                     }
                 }
             }
@@ -254,7 +247,7 @@ impl Chunks {
             }
         });
         let mut times = Times { chunks: chunks.collect(), pairs: Vec::new(), p2p: 0.0 };
-        if plan.runs_pairs() {
+        if plan.schedule.runs_pairs {
             times.pairs.reserve(self.of.len() * count);
             for stage in 0..plan.stages.len() {
                 for forward in 0..count {
@@ -268,7 +261,7 @@ impl Chunks {
             }
         }
         // Sends that are waited for are part of their tasks.
-        if plan.deployment.ranks.pp > 1 && plan.overlaps_sends() {
+        if plan.deployment.ranks.pp > 1 && plan.overlap.sends {
             times.p2p = plan.boundary().seconds();
         }
         times
@@ -278,15 +271,15 @@ impl Chunks {
     /// memory of each stage.
     fn pipeline(
         &self,
-        plan: &Plan,
+        spans: &[Span],
         counts: &Counts,
         seconds: f64,
         mut stages: impl Iterator<Item = (f64, Held)>,
     ) -> Pipeline {
-        let count = plan.stages.len();
+        let count = self.schedule.stages();
         let mut phases = [PhaseTraffic::default(); 3];
         let mut spent = Vec::with_capacity(count);
-        for (index, span) in plan.spans.iter().enumerate() {
+        for (index, span) in spans.iter().enumerate() {
             for stage in span.first..span.first + span.count {
                 let waiting = self.spent(stage, counts, &mut phases);
                 let (busy, held) = stages.next().unwrap_or_default();
@@ -541,7 +534,7 @@ impl Simulation {
         [forward, backward]: [usize; 2],
     ) -> PairTimeline {
         let [ahead, back] = [forward, backward].map(|chunk| self.chunks.kind(stage, chunk));
-        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
-        pair::operators(plan, parts, &hiding, [&ahead.side(plan), &back.side(plan)])
+        let hiding = Hiding::new(&plan.overlap, || [ahead.work, back.work]);
+        pair::operators(parts, &hiding, [&ahead.side(plan), &back.side(plan)])
     }
 }

@@ -9,14 +9,14 @@ use crate::device::exchange::{Exchanges, Hop, HopSeconds};
 use crate::device::kernel::{Block, Cost};
 use crate::device::operator::{Again, Operators, Place};
 use crate::ground::axis::{Axis, Collective};
-use crate::ground::choice::CudaGraph;
+use crate::ground::choice::{ContextParallelAlgo, CudaGraph};
 use crate::layer::adapters;
 use crate::layer::architecture::{Architecture, KindId, LayerKind, PerKind};
 use crate::layer::deployment::Deployment;
 use crate::layer::embedding_head::Ends;
 use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
-use crate::layer::transformer_layer::{Loss, Work};
+use crate::layer::transformer_layer::Work;
 use crate::training::boundary::Boundary;
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
@@ -33,6 +33,41 @@ pub(crate) struct Parts {
     pub(crate) ends: Ends,
     /// The way from a stage to the next.
     pub(crate) boundary: Boundary,
+    pub(crate) order: PairOrder,
+}
+
+/// Order in which the operators of a pair run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PairOrder {
+    /// Kind of MTP layers.
+    pub(crate) mtp: KindId,
+    /// Whether gradients of weights wait until compute is free.
+    pub(crate) splits_weight_grads: bool,
+    /// Whether whole layers are computed again.
+    pub(crate) recomputes_layers: bool,
+    /// Whether swapped tensors come back ahead of their layer.
+    pub(crate) prefetches: bool,
+    /// Whether dispatch and combine take their two levels one after the other.
+    pub(crate) is_hierarchical: bool,
+    /// Exchange of context parallelism, where there is any.
+    pub(crate) context: Option<ContextParallelAlgo>,
+    /// Sends in each direction, where there is a pipeline.
+    pub(crate) sends: Option<f64>,
+}
+
+impl PairOrder {
+    fn new(plan: &Plan) -> Self {
+        let (ranks, schedule) = (&plan.deployment.ranks, &plan.schedule);
+        Self {
+            mtp: plan.architecture.mtp.kind,
+            splits_weight_grads: schedule.splits_weight_grads,
+            recomputes_layers: plan.recomputation.is_whole,
+            prefetches: plan.overlap.prefetches,
+            is_hierarchical: plan.overlap.is_hierarchical,
+            context: (ranks.cp > 1).then_some(plan.deployment.context),
+            sends: (ranks.pp > 1).then(|| schedule.sends_of_pair()),
+        }
+    }
 }
 
 /// A layer as a whole.
@@ -125,7 +160,7 @@ impl Parts {
     /// The parts of layers that cost this, pairs not run yet.
     pub(crate) fn new(plan: &Plan, work: Arc<Work>) -> Self {
         let (on, rows) = (&plan.deployment, plan.rows());
-        let recomputation = Recomputation::new(plan);
+        let recomputation = &plan.recomputation;
         let kinds = plan.architecture.kinds.iter().zip(&work.kinds);
         let layers = kinds.map(|(kind, operators)| {
             let mut exchanges = Exchanges::with_capacity(16);
@@ -134,10 +169,11 @@ impl Parts {
             if on.tuning.rank.is_some() {
                 adapters::exchanges(on, &rows, kind, &mut exchanges);
             }
-            LayerPart::new(kind, operators, exchanges, &recomputation)
+            LayerPart::new(kind, operators, exchanges, recomputation)
         });
         let layers = layers.collect();
-        Self { work, layers, ends: Ends::new(on, &rows), boundary: plan.boundary() }
+        let (ends, boundary) = (Ends::new(on, &rows), plan.boundary());
+        Self { work, layers, ends, boundary, order: PairOrder::new(plan) }
     }
 
     /// The layer of a kind.
@@ -279,9 +315,8 @@ impl LayerHops {
 
 /// Every kind of work, its kernels launched one by one or as a graph.
 pub(crate) fn launched(plan: &Plan) -> Work {
-    let loss = Loss::new(plan.design());
     let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), loss))
+    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), plan.loss))
 }
 
 /// The work under a plan with other loads.
