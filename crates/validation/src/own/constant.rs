@@ -89,7 +89,7 @@ pub(crate) static CONSTANTS: [Constant; COUNT] = [
 ];
 
 /// Time that a read-back takes at least, in microseconds: a fit moves its logarithm.
-const LEAST_SYNC: f64 = 1.0;
+const MIN_SYNC_MICROSECONDS: f64 = 1.0;
 
 impl Constant {
     /// Bounds of its knob's values.
@@ -97,7 +97,7 @@ impl Constant {
         let Kind::OptionalReal(least, most) = self.knob.knob().kind else {
             return [f64::MIN_POSITIVE, f64::MAX];
         };
-        [least.max(LEAST_SYNC.min(most * 1e-3)), most]
+        [least.max(MIN_SYNC_MICROSECONDS.min(most * 1e-3)), most]
     }
 
     /// Spread of a cluster's value around the family's before any run is seen: the standard
@@ -108,14 +108,14 @@ impl Constant {
     /// the two have in common counts as the least of the others.
     pub(crate) fn prior(&self) -> f64 {
         let states = [Software::Ascend202411, Software::Ascend2026].map(Software::rates);
-        let [Some(before), Some(after)] = states else { return LEAST_PRIOR };
-        let Some(of) = self.dated else { return LEAST_PRIOR };
-        (of(after).value / of(before).value).ln().abs().max(LEAST_PRIOR)
+        let [Some(before), Some(after)] = states else { return MIN_PRIOR_DEVIATION };
+        let Some(of) = self.dated else { return MIN_PRIOR_DEVIATION };
+        (of(after).value / of(before).value).ln().abs().max(MIN_PRIOR_DEVIATION)
     }
 }
 
 /// 0.70 against 0.83: of matrix products, the entry that has moved least.
-const LEAST_PRIOR: f64 = 0.17;
+const MIN_PRIOR_DEVIATION: f64 = 0.17;
 
 #[cfg(test)]
 mod tests {
@@ -128,7 +128,7 @@ mod tests {
             let [least, most] = constant.bounds();
             assert!(constant.knob.id().starts_with("kernel.") && 0.0 < least && least < most);
             *(constant.own)(&mut kernel) = Some(least);
-            assert!((LEAST_PRIOR..=1.3).contains(&constant.prior()), "{}", constant.knob.id());
+            assert!((MIN_PRIOR_DEVIATION..=1.3).contains(&constant.prior()), "{}", constant.knob.id());
         }
         assert_eq!(CONSTANTS[IN_RUN].knob, KnobId::in_run_rate);
         assert_eq!(CONSTANTS[SYNCS].knob, KnobId::syncs_per_layer);

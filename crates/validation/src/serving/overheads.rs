@@ -27,7 +27,7 @@ const BOUNDS: [[f64; 2]; CONSTANTS] = [
 ];
 
 /// An error counts no more than this: rows whose source is wrong don't pull.
-const MOST: f64 = 0.6;
+const MAX_LOG_ERROR: f64 = 0.6;
 
 /// Overheads of an engine on one family, and the error that is left.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ fn loss(
 ) -> f64 {
     let overheads = of(constants, engine);
     let errors = runs.iter().filter_map(|(run, weight)| {
-        error(run, Some(overheads)).map(|error| (error.abs().min(MOST), *weight))
+        error(run, Some(overheads)).map(|error| (error.abs().min(MAX_LOG_ERROR), *weight))
     });
     let (sum, weights) =
         errors.fold((0.0, 0.0), |(sum, all), (error, weight)| (sum + error * weight, all + weight));
