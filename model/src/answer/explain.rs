@@ -103,9 +103,13 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::memory_peak_bytes => {
             (How::Max, estimate.stages.iter().map(memory::stage).collect())
         }
-        MetricId::memory_limit_bytes => (How::Product, memory::limit_terms(plan)),
-        MetricId::fits => (How::Min, memory::fit_terms(plan, estimate)),
-        MetricId::fit_probability => (How::Given, memory::probability_terms(plan, estimate)),
+        MetricId::memory_limit_bytes => {
+            (How::Product, memory::limit_terms(plan.limits.usable, plan.accelerator()))
+        }
+        MetricId::fits => (How::Min, memory::fit_terms(&on.machine, estimate)),
+        MetricId::fit_probability => {
+            (How::Given, memory::probability_terms(&on.machine, &plan.schedule, estimate))
+        }
         MetricId::bubble_ratio => (How::Complement, time::bubble_terms(estimate)),
         MetricId::bubble_ratio_closed_form => {
             (How::Given, time::schedule_counts(&plan.batch, &on.ranks))

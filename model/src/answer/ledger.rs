@@ -9,7 +9,6 @@ use crate::ground::choice::{Choice as _, RecomputeModule, SwapModule};
 use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
-use crate::training::stage::launched;
 
 pub use crate::device::saved::{Fate, Tensor};
 
@@ -81,7 +80,7 @@ impl LayerLedger {
 /// here are those of the others.
 #[must_use]
 pub fn ledger(plan: &Plan) -> Vec<LayerLedger> {
-    let (work, recomputation) = (launched(plan), &plan.recomputation);
+    let (work, recomputation) = (plan.work(), &plan.recomputation);
     let (architecture, rows) = (&plan.architecture, plan.rows());
     let kinds = architecture.kinds.iter().zip(&work.kinds).zip(architecture.all_layers());
     kinds

@@ -179,15 +179,19 @@ pub(crate) struct Fullest {
     pub(crate) memory_peak: Bytes,
     pub(crate) fits: bool,
     pub(crate) fit_probability: f64,
+    /// Its tokens over the mean.
+    pub(crate) imbalance: f64,
+    /// Time of a step for moving experts.
+    pub(crate) migration: Seconds,
 }
 
 /// Makes the step and the metrics of the mean rank those under load imbalance: with what the
 /// fullest rank takes longer, and holds.
-pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
+pub(crate) fn wait_for(fullest: &Fullest, step: &mut StepTime, metrics: &mut Metrics) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
     step.parts[StepPart::Imbalance as usize] = waited;
-    step.parts[StepPart::Migration as usize] = plan.migration_time();
+    step.parts[StepPart::Migration as usize] = fullest.migration;
     let total = step.total();
     let share = even_time / total;
     metrics.step_time = total;
@@ -199,15 +203,22 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.memory_peak = metrics.memory_peak.max(fullest.memory_peak);
     metrics.fits = metrics.fits && fullest.fits;
     metrics.fit_probability = metrics.fit_probability.min(fullest.fit_probability);
-    metrics.imbalance_ratio = plan.effect.imbalance;
+    metrics.imbalance_ratio = fullest.imbalance;
 }
 
 /// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
     let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;
-    let fullest = Fullest { time: own.step.total(), memory_peak, fits, fit_probability };
-    wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
+    let fullest = Fullest {
+        time: own.step.total(),
+        memory_peak,
+        fits,
+        fit_probability,
+        imbalance: plan.effect.imbalance,
+        migration: plan.migration_time(),
+    };
+    wait_for(&fullest, &mut all.step, &mut all.metrics);
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
         // Longer tasks may come to be simulated in an order that holds a little less.
         if fullest.memory.peak() < stage.memory.peak() {

@@ -6,10 +6,12 @@ mod working;
 
 use alloc::vec::Vec;
 
+use crate::device::rows::Rows;
 use crate::device::saved::SavedTensors;
 use crate::ground::choice::{Framework, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
-use crate::layer::architecture::{MAX_KINDS, PerKind};
+use crate::layer::architecture::{KindId, LayerKind, MAX_KINDS, PerKind};
+use crate::layer::deployment::Deployment;
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform;
 use crate::layer::params::{RankParams, StageParams};
@@ -41,12 +43,16 @@ pub(crate) struct Occupancy {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LayerSaves {
     kinds: Vec<(SavedTensors, f64)>,
+    /// Bytes of rows as wide as one residual stream.
+    own_bytes: f64,
 }
 
 /// Needs of one layer of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerMemory {
     kinds: PerKind<LayerNeed>,
+    /// Bytes of rows as wide as one residual stream.
+    own_bytes: f64,
 }
 
 /// Needs of one layer: tensors for its backward, and bytes while it runs.
@@ -109,11 +115,9 @@ struct KindOfLayers {
 }
 
 impl LayerSaves {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        let (on, rows) = (&plan.deployment, plan.rows());
-        let kinds = plan.architecture.kinds.iter();
-        let kinds = kinds.map(|kind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows)));
-        Self { kinds: kinds.collect() }
+    fn new(on: &Deployment, kinds: &[LayerKind], rows: &Rows) -> Self {
+        let of = |kind: &LayerKind| (kind.saved(on, rows), kind.mlp.working_bytes(on, rows));
+        Self { kinds: kinds.iter().map(of).collect(), own_bytes: on.own_bytes(rows) }
     }
 
     /// The tensors of a layer of each kind.
@@ -130,20 +134,35 @@ impl LayerMemory {
             let retained = recomputation.retained(saved);
             *need = LayerNeed { retained, works: *works };
         }
-        Self { kinds }
+        Self { kinds, own_bytes: saves.own_bytes }
     }
 
     /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
     /// offloading: by this a stage's bytes are split over its chunks.
-    pub(crate) fn weight(&self, plan: &Plan, content: &Stage) -> f64 {
-        let counts = content.with_mtp(plan.architecture.mtp.kind);
+    pub(crate) fn weight(&self, mtp: KindId, content: &Stage) -> f64 {
+        let counts = content.with_mtp(mtp);
         let kinds = self.kinds.iter().zip(counts);
         let layers: f64 = kinds.map(|(need, count)| need.retained.device * count).sum();
-        layers + plan.head_inputs(content) + plan.snapshots(content)
+        layers + head_inputs(self.own_bytes, content) + self.own_bytes * content.snapshots
     }
 }
 
+/// Bytes that heads keep: their input and its normed copy, of rows of this many bytes.
+fn head_inputs(own_bytes: f64, stage: &Stage) -> f64 {
+    own_bytes * 2.0 * stage.heads()
+}
+
 impl Plan {
+    /// Tensors that layers save, whatever becomes of them.
+    pub(crate) fn layer_saves(&self) -> LayerSaves {
+        LayerSaves::new(&self.deployment, &self.architecture.kinds, &self.rows())
+    }
+
+    /// Memory that layers need after the plan's recomputation and swapping.
+    pub(crate) fn layer_memory(&self) -> LayerMemory {
+        LayerMemory::new(&self.recomputation, &self.layer_saves())
+    }
+
     /// The parameters of a rank on the stages of each span, and what it holds whatever becomes of
     /// activations.
     pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (StageParams, FixedMemory)> {
@@ -328,18 +347,8 @@ impl Plan {
             let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
             sum.again = sum.again.max(again + works);
         }
-        sum.device += self.head_inputs(stage) + self.snapshots(stage);
+        sum.device += head_inputs(layers.own_bytes, stage) + layers.own_bytes * stage.snapshots;
         sum
-    }
-
-    /// Bytes that heads keep: their input and its normed copy.
-    fn head_inputs(&self, stage: &Stage) -> f64 {
-        self.deployment.own_bytes(&self.rows()) * 2.0 * stage.heads()
-    }
-
-    /// Bytes of the block states that attention residuals mix.
-    fn snapshots(&self, stage: &Stage) -> f64 {
-        self.deployment.own_bytes(&self.rows()) * stage.snapshots
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading

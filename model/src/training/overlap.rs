@@ -13,7 +13,9 @@ pub(crate) struct Overlap {
     pub(crate) blocks_launches: bool,
     /// Time of the host to launch one kernel, microseconds.
     pub(crate) dispatch_micros: f64,
-    /// Whether the schedule runs forwards and backwards as pairs, which hide all exchanges.
+    /// Whether forwards run beside backwards of other micro-batches.
+    pub(crate) runs_pairs: bool,
+    /// Whether it is the schedule that runs them so, whose pairs hide all exchanges.
     pub(crate) in_pairs: bool,
     /// Whether TP collectives run in pieces beside their products.
     pub(crate) tensor: bool,
@@ -66,6 +68,7 @@ impl Overlap {
         Self {
             blocks_launches,
             dispatch_micros: on.kernel.dispatch_microseconds.unwrap_or(on.host.dispatch_micros),
+            runs_pairs: pipeline.runs_pairs,
             in_pairs,
             tensor: schedule.tp_comm_overlap,
             tensor_backward: on.ranks.sp > 1,

@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 use crate::layer::architecture::{Architecture, KindId};
 use crate::layer::layout::Stage;
 use crate::layer::transformer_layer::Work;
-use crate::training::overlap::Overlap;
+use crate::training::layer_key::LayerKey;
 use crate::training::plan::Plan;
-use crate::training::stage::{Parts, PerAxis, StageWork, Terms, launched};
+use crate::training::stage::{PairOrder, Parts, PerAxis, StageWork, Terms};
 
 use graph::Run;
 use layers::Builder;
@@ -148,8 +148,8 @@ pub(crate) enum Hiding {
 impl Hiding {
     /// Exchanges that a forward and a backward may hide. Their works are computed only where their
     /// own passes decide it.
-    pub(crate) fn new(overlap: &Overlap, works: impl FnOnce() -> [StageWork; 2]) -> Self {
-        if overlap.in_pairs {
+    pub(crate) fn new(order: &PairOrder, works: impl FnOnce() -> [StageWork; 2]) -> Self {
+        if order.hides_everything {
             return Self::Everything;
         }
         let [ahead, back] = works();
@@ -163,7 +163,7 @@ impl Hiding {
 
 /// The parts of a plan's layers, their pairs run.
 pub(crate) fn parts(plan: &Plan) -> Parts {
-    paired(plan, Arc::new(launched(plan)), None, &mut LayerPairs::default())
+    paired(plan, Arc::new(plan.work()), None, &mut LayerPairs::default())
 }
 
 /// The parts of layers that cost this, with what compute waits for in a pair of each kind. Under
@@ -178,13 +178,15 @@ pub(crate) fn paired(
     if !plan.schedule.runs_pairs {
         return parts;
     }
+    let layer = LayerKey::new(plan);
     let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
         let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
             None => {
-                pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind, &mut graph))
+                let find = || layer_pair(plan, &parts, kind, &mut graph);
+                pairs.exposed(&layer, &plan.recomputation, &parts, kind, find)
             }
         };
         parts.layers[kind.index()].pair = exposed;
@@ -197,7 +199,7 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> Pe
     let mut content = Stage::default();
     content.layers[kind.index()] = 1.0;
     let repeated_share = if plan.recomputation.is_whole { 1.0 } else { 0.0 };
-    let hiding = Hiding::new(&plan.overlap, || {
+    let hiding = Hiding::new(&parts.order, || {
         let terms = Terms { repeated_share, ..Terms::default() };
         [StageWork::new(plan, &content, parts, &terms); 2]
     });

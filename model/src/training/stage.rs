@@ -9,16 +9,18 @@ mod parts;
 mod waiting;
 
 use crate::device::kernel::Cost;
+use crate::device::topology::Machine;
 use crate::ground::axis::{Axis, LinkLevel};
 use crate::ground::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::layer::embedding_head::Ends;
 use crate::layer::layout::Stage;
 use crate::schedule::StageTimes;
 use crate::training::data_parallel::data_rows;
+use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
 
 use parts::{Cover, LayerLinks};
-pub(crate) use parts::{LayerHops, LayerPart, Parts, launched, relaunched};
+pub(crate) use parts::{LayerHops, LayerPart, PairOrder, Parts};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -118,9 +120,10 @@ pub(crate) struct Terms {
 impl StageWork {
     pub(crate) fn new(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut work = Self::without_copies(plan, stage, parts, terms);
-        let copy = terms.swapped / plan.deployment.machine.host.get();
+        let machine = &plan.deployment.machine;
+        let copy = terms.swapped / machine.host.get();
         (work.forward.links[HOST][0], work.backward.links[HOST][0]) = (copy, copy);
-        work.waits = work.waits_with_copies(plan, terms.swapped);
+        work.waits = work.waits_with_copies(&plan.overlap, machine, terms.swapped);
         work
     }
 
@@ -184,20 +187,25 @@ impl StageWork {
     }
 
     /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
-    pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
-        let copy = swapped / plan.deployment.machine.host.get();
+    pub(crate) fn waits_with_copies(
+        &self,
+        overlap: &Overlap,
+        machine: &Machine,
+        swapped: f64,
+    ) -> Waits {
+        let copy = swapped / machine.host.get();
         let mut waits = self.waits;
         for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
-            waiting.exposed[HOST] = exposed_copy(&plan.overlap, pass, copy);
+            waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
         }
-        if plan.schedule.runs_pairs {
+        if overlap.runs_pairs {
             let mut exposed = self.pair_exposed;
             // Copies go out and come back at the same time.
-            let copy = swapped / plan.deployment.machine.host_both_ways.get();
+            let copy = swapped / machine.host_both_ways.get();
             exposed[HOST] = (copy - self.kernels()).max(0.0);
             let [ahead, back] = &waits.alone;
             let passes = [&self.forward, &self.backward];
-            waits.paired = plan.overlap.waiting_of_pair(passes, [ahead, back], exposed);
+            waits.paired = overlap.waiting_of_pair(passes, [ahead, back], exposed);
         }
         waits
     }

@@ -146,7 +146,7 @@ impl Step {
         self.spans.clear();
         self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
             let kept = plan.stage_activations(span.first, &span.content, &layers);
-            let waits = work.waits_with_copies(plan, kept.host);
+            let waits = work.waits_with_copies(&plan.overlap, &plan.deployment.machine, kept.host);
             SpanStep { kept, waits, times: work.times(&waits) }
         }));
         match simulated {
@@ -181,13 +181,21 @@ impl Step {
     pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
         let [memory_peak, host_peak] = self.peaks();
         let fits = plan.fits(memory_peak, host_peak);
-        let fit_probability = self.fit_probability(plan, [memory_peak, host_peak]);
-        Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
+        let room = plan.room([memory_peak, host_peak]);
+        let fit_probability = self.fit_probability(&plan.schedule, room);
+        Fullest {
+            time: self.time.total(),
+            memory_peak,
+            fits,
+            fit_probability,
+            imbalance: plan.effect.imbalance,
+            migration: plan.migration_time(),
+        }
     }
 
-    /// Probability that a plan with these peaks of device and host memory fits.
-    fn fit_probability(&self, plan: &Plan, peaks: [Bytes; 2]) -> f64 {
-        memory_state::fit_probability(plan.room(peaks), self.shortfall(&plan.schedule))
+    /// Probability that it fits with this ratio of limits to peaks.
+    fn fit_probability(&self, schedule: &PipelineSchedule, room: f64) -> f64 {
+        memory_state::fit_probability(room, self.shortfall(schedule))
     }
 
     /// By how much the peak may be higher than the schedule's formula says; nothing where the
@@ -219,7 +227,8 @@ impl Step {
         let m = plan.batch.micro_batches as f64;
         let (compute, frame) = (&spans.compute, &spans.frame);
         let [exposed_once, contention_once] = spans.once_a_step;
-        let ideal = model_flops_per_device(plan, spans) / plan.flops.peak.get();
+        let ideal = spans.counts.model_flops_per_device(&plan.batch, &plan.deployment.ranks)
+            / plan.flops.peak.get();
         let Waiting { exposed, contention, host } = self.waiting;
         let states = most(&self.occupancy, |stage| stage.swapped_states);
         let pipeline = self.pipeline.seconds;
@@ -254,11 +263,6 @@ fn most(stages: &[Occupancy], of: impl Fn(&Occupancy) -> f64) -> f64 {
 fn straggler_share(on: &Deployment) -> f64 {
     let sigma = on.kernel.straggler_sigma.unwrap_or(on.host.straggler_sigma);
     sigma * libm::sqrt(2.0 * libm::log(on.ranks.world as f64))
-}
-
-/// Model FLOPs of a step over the devices.
-fn model_flops_per_device(plan: &Plan, spans: &Spans) -> f64 {
-    spans.counts.flops_per_token.get() * plan.batch.tokens() / plan.deployment.ranks.world as f64
 }
 
 #[cfg(test)]

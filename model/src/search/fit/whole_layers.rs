@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::whole_layers;
 use crate::design::{Design, PerStage};
 use crate::training::memory::Held;
-use crate::training::memory::{LayerMemory, LayerSaves};
 use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
@@ -19,13 +18,12 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
     let of = |count: u64| plan.variant(&whole_layers(design, Some(PerStage::Same(count)))).ok();
     let none = of(0)?;
     let full = estimate(&none);
-    let kept =
-        none.per_micro_batch(&LayerMemory::new(&none.recomputation, &LayerSaves::new(&none)));
+    let kept = none.per_micro_batch(&none.layer_memory());
     let most = none.stages.iter().map(|stage| stage.num_all_layers()).fold(0.0, f64::max);
     let mut fewest: Vec<Option<u64>> = alloc::vec![None; none.stages.len()];
     for count in 0..=libm::ceil(most) as u64 {
         let plan = of(count)?;
-        let layers = LayerMemory::new(&plan.recomputation, &LayerSaves::new(&plan));
+        let layers = plan.layer_memory();
         let each = plan.per_micro_batch(&layers);
         let both = none.by_stage(&kept).zip(plan.by_stage(&each));
         let held = full.stages.iter().zip(both).map(|(stage, (all, left))| {

@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 
-use super::{LayerMemory, LayerSaves};
+use super::LayerMemory;
 use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
 use crate::training::estimate::Estimate;
@@ -24,7 +24,7 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let layers = LayerMemory::new(&plan.recomputation, &LayerSaves::new(plan));
+    let layers = plan.layer_memory();
     let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
     let most = stages
         .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
@@ -52,7 +52,8 @@ impl Plan {
 
     /// For each stage what its heaviest chunk keeps of a micro-batch, over its mean chunk.
     fn unevenness(&self, layers: &LayerMemory) -> impl Iterator<Item = f64> {
-        let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(self, it)).collect();
+        let mtp = self.architecture.mtp.kind;
+        let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(mtp, it)).collect();
         let (placement, p) = (self.schedule.form.placement, self.deployment.ranks.pp as usize);
         let count = self.schedule.chunks_per_stage();
         (0..p).map(move |stage| {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::LayerSaves;
+use super::head_inputs;
 use crate::device::saved::{Fate, Tensor};
 use crate::ground::units::Bytes;
 use crate::layer::layout::Stage;
@@ -96,7 +96,7 @@ impl Plan {
     pub(crate) fn saved_on(&self, index: usize, stage: &Stage, fate: Fate) -> Vec<(Content, f64)> {
         let split = self.split_layers(index, stage);
         let mut bytes = [0.0; Tensor::ALL.len()];
-        let saves = LayerSaves::new(self);
+        let saves = self.layer_saves();
         for (kind, tensors) in split.kinds.iter().zip(saves.tensors()) {
             for tensor in tensors {
                 let own = self.recomputation.fate(tensor);
@@ -114,8 +114,8 @@ impl Plan {
             tensors.map(|(tensor, bytes)| (Content::Saved(tensor), bytes)).collect();
         if fate == Fate::Kept {
             saved.push((Content::LayerInputs, self.checkpoints(split.recomputed)));
-            saved.push((Content::HeadInputs, self.head_inputs(stage)));
-            saved.push((Content::Snapshots, self.snapshots(stage)));
+            saved.push((Content::HeadInputs, head_inputs(saves.own_bytes, stage)));
+            saved.push((Content::Snapshots, saves.own_bytes * stage.snapshots));
         }
         saved
     }

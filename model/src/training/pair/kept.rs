@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 use crate::ground::axis::LinkLevel;
 use crate::layer::architecture::KindId;
 use crate::training::layer_key::LayerKey;
-use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
 use crate::training::stage::{LayerHops, Parts, PerAxis};
 
 /// Pairs that are kept, about half a KiB each.
@@ -37,7 +37,7 @@ struct PairKey {
 }
 
 impl PairKey {
-    fn new(layer: LayerKey, modules: u32, parts: &Parts, kind: KindId) -> Self {
+    fn new(layer: LayerKey, recomputation: &Recomputation, parts: &Parts, kind: KindId) -> Self {
         let order = &parts.order;
         let mut sends = [[0; 2]; 3];
         if let Some(share) = order.sends {
@@ -55,7 +55,7 @@ impl PairKey {
                 order.is_hierarchical,
                 order.prefetches,
             ],
-            modules,
+            modules: recomputation.modules.bits(),
             hops: parts.layer(kind).hops.bits(),
             sends,
         }
@@ -91,19 +91,19 @@ impl LayerPairs {
     /// Exposed seconds in a pair of one kind of layer: known, or found now.
     pub(crate) fn exposed(
         &mut self,
-        plan: &Plan,
+        layer: &LayerKey,
+        recomputation: &Recomputation,
         parts: &Parts,
         kind: KindId,
         find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
-        if !plan.overlap.in_pairs {
+        if !parts.order.hides_everything {
             return find();
         }
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
-        let modules = plan.recomputation.modules.bits();
-        let key = PairKey::new(LayerKey::new(plan), modules, parts, kind);
+        let key = PairKey::new(*layer, recomputation, parts, kind);
         let mut digest = Digest::default();
         key.hash(&mut digest);
         match self.known.get(&digest.finish()) {

@@ -10,6 +10,7 @@ use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
 use crate::training::memory::{Held, LayerMemory, PerMicroBatch};
+use crate::training::overlap::Overlap;
 use crate::training::pair::{self, Graph, Hiding, PairTimeline, Side};
 use crate::training::plan::Plan;
 use crate::training::stage::{AXES, Parts, StageWork, Terms, Waiting};
@@ -39,6 +40,8 @@ struct Kind {
     /// The first of its layers in the model's pattern.
     first: usize,
     terms: Terms,
+    /// Seconds in which one layer's tensors go to the host, or come back, beside those of another.
+    copy: f64,
     work: StageWork,
 }
 
@@ -55,6 +58,8 @@ struct Chunks {
     kept: Vec<f64>,
     /// See [`Plan::share_of_pair`].
     share_of_pair: f64,
+    /// Seconds of a send that no task waits for.
+    p2p: f64,
 }
 
 /// A simulated step with what its tasks are made of.
@@ -81,7 +86,7 @@ impl Plan {
         let chunks = loads.map(|load| Chunks::new(self, load, whole));
         let mut simulate = |schedule: Schedule| {
             tasks.turn_to(schedule);
-            let times: [Times; L] = array::from_fn(|lane| chunks[lane].times(self));
+            let times: [Times; L] = array::from_fn(|lane| chunks[lane].times());
             run.simulate(&schedule, &tasks.lists, times.each_ref(), |_, _, _| ());
             let held = |stage| held(&chunks, stage, tasks.lists.stage(stage));
             let held: Vec<[Held; L]> = (0..tasks.lists.stages()).map(held).collect();
@@ -124,7 +129,7 @@ impl Plan {
             return None;
         }
         let chunks = Chunks::new(self, load, schedule);
-        let timeline = schedule.simulate(&chunks.times(self));
+        let timeline = schedule.simulate(&chunks.times());
         Some(Simulation { chunks, timeline })
     }
 }
@@ -157,6 +162,8 @@ impl Chunks {
         let contents = &plan.chunks;
         let count = schedule.chunks_per_stage();
         let slots = plan.stages.len() * count;
+        // Sends that are waited for are part of their tasks.
+        let is_hidden = plan.deployment.ranks.pp > 1 && plan.overlap.sends;
         let mut chunks = Self {
             schedule,
             kinds: Vec::new(),
@@ -164,6 +171,7 @@ impl Chunks {
             pairs: Vec::new(),
             kept: Vec::with_capacity(slots),
             share_of_pair: plan.share_of_pair(),
+            p2p: if is_hidden { parts.boundary.seconds() } else { 0.0 },
         };
         let pattern = &plan.architecture.pattern.layers;
         let firsts = first_layers(contents);
@@ -188,23 +196,26 @@ impl Chunks {
                 chunks.of.push(known.unwrap_or(chunks.kinds.len()));
                 if known.is_none() {
                     let work = StageWork::new(plan, &content, parts, &terms);
-                    chunks.kinds.push(Kind { content, first, terms, work });
+                    let layers = content.num_all_layers();
+                    let copy = terms.swapped / plan.deployment.machine.host_both_ways.get();
+                    let copy = if layers > 0.0 { copy / layers } else { 0.0 };
+                    chunks.kinds.push(Kind { content, first, terms, copy, work });
                 }
-                let [part, all] = [&content, whole].map(|stage| layers.weight(plan, stage));
+                let [part, all] =
+                    [&content, whole].map(|stage| layers.weight(plan.architecture.mtp.kind, stage));
                 chunks.kept.push(of_stage.kept.device * share(part, all));
             }
         }
-        chunks.pair_up(plan, parts);
+        if plan.schedule.runs_pairs {
+            chunks.pair_up(&plan.overlap, parts, pattern);
+        }
         chunks
     }
 
     /// Schedules a pair of every two kinds that share a stage.
-    fn pair_up(&mut self, plan: &Plan, parts: &Parts) {
+    fn pair_up(&mut self, overlap: &Overlap, parts: &Parts, pattern: &[KindId]) {
         let kinds = self.kinds.len();
         self.pairs = alloc::vec![None; kinds * kinds];
-        if !plan.schedule.runs_pairs {
-            return;
-        }
         let mut graph = Graph::default();
         for of_stage in self.of.chunks(self.schedule.chunks_per_stage()) {
             for forward in of_stage {
@@ -212,12 +223,12 @@ impl Chunks {
                     let pair = &mut self.pairs[forward * kinds + backward];
                     if pair.is_none() {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
-                        let hiding = Hiding::new(&plan.overlap, || [ahead.work, back.work]);
-                        let sides = [&ahead.side(plan), &back.side(plan)];
+                        let hiding = Hiding::new(&parts.order, || [ahead.work, back.work]);
+                        let sides = [&ahead.side(pattern), &back.side(pattern)];
                         let exposed = pair::exposed(parts, &hiding, sides, &mut graph);
                         let passes = [&ahead.work.forward, &back.work.backward];
                         let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
-                        *pair = Some(plan.overlap.waiting_of_pair(passes, alone, exposed));
+                        *pair = Some(overlap.waiting_of_pair(passes, alone, exposed));
                     }
                 }
             }
@@ -236,7 +247,7 @@ impl Chunks {
     }
 
     /// Times of the tasks of all stages.
-    fn times(&self, plan: &Plan) -> Times {
+    fn times(&self) -> Times {
         let count = self.schedule.chunks_per_stage();
         let chunks = self.of.iter().map(|kind| {
             let work = &self.kinds[*kind].work;
@@ -246,10 +257,10 @@ impl Chunks {
                 weight_grad: work.weight_grad,
             }
         });
-        let mut times = Times { chunks: chunks.collect(), pairs: Vec::new(), p2p: 0.0 };
-        if plan.schedule.runs_pairs {
+        let mut times = Times { chunks: chunks.collect(), pairs: Vec::new(), p2p: self.p2p };
+        if !self.pairs.is_empty() {
             times.pairs.reserve(self.of.len() * count);
-            for stage in 0..plan.stages.len() {
+            for stage in 0..self.schedule.stages() {
                 for forward in 0..count {
                     for backward in 0..count {
                         let kernels = self.kind(stage, forward).work.forward.kernels()
@@ -259,10 +270,6 @@ impl Chunks {
                     }
                 }
             }
-        }
-        // Sends that are waited for are part of their tasks.
-        if plan.deployment.ranks.pp > 1 && plan.overlap.sends {
-            times.p2p = plan.boundary().seconds();
         }
         times
     }
@@ -383,14 +390,12 @@ impl Kind {
         layers_from(pattern, self.first, &self.content)
     }
 
-    fn side<'a>(&self, plan: &'a Plan) -> Side<'a> {
-        let layers = self.content.num_all_layers();
-        let copy = self.terms.swapped / plan.deployment.machine.host_both_ways.get();
+    fn side<'a>(&self, pattern: &'a [KindId]) -> Side<'a> {
         Side {
             content: self.content,
-            layers: self.layers(&plan.architecture.pattern.layers),
+            layers: self.layers(pattern),
             repeated_share: self.terms.repeated_share,
-            copy: if layers > 0.0 { copy / layers } else { 0.0 },
+            copy: self.copy,
         }
     }
 }
@@ -528,13 +533,13 @@ impl Simulation {
     /// A pair operator by operator.
     pub(crate) fn pair(
         &self,
-        plan: &Plan,
         parts: &Parts,
+        pattern: &[KindId],
         stage: usize,
         [forward, backward]: [usize; 2],
     ) -> PairTimeline {
         let [ahead, back] = [forward, backward].map(|chunk| self.chunks.kind(stage, chunk));
-        let hiding = Hiding::new(&plan.overlap, || [ahead.work, back.work]);
-        pair::operators(parts, &hiding, [&ahead.side(plan), &back.side(plan)])
+        let hiding = Hiding::new(&parts.order, || [ahead.work, back.work]);
+        pair::operators(parts, &hiding, [&ahead.side(pattern), &back.side(pattern)])
     }
 }

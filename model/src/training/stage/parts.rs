@@ -41,6 +41,9 @@ pub(crate) struct Parts {
 pub(crate) struct PairOrder {
     /// Kind of MTP layers.
     pub(crate) mtp: KindId,
+    /// Whether all exchanges may run beside compute, as the pair's schedule has it; else dispatch
+    /// and combine alone.
+    pub(crate) hides_everything: bool,
     /// Whether gradients of weights wait until compute is free.
     pub(crate) splits_weight_grads: bool,
     /// Whether whole layers are computed again.
@@ -60,6 +63,7 @@ impl PairOrder {
         let (ranks, schedule) = (&plan.deployment.ranks, &plan.schedule);
         Self {
             mtp: plan.architecture.mtp.kind,
+            hides_everything: plan.overlap.in_pairs,
             splits_weight_grads: schedule.splits_weight_grads,
             recomputes_layers: plan.recomputation.is_whole,
             prefetches: plan.overlap.prefetches,
@@ -313,16 +317,18 @@ impl LayerHops {
     }
 }
 
-/// Every kind of work, its kernels launched one by one or as a graph.
-pub(crate) fn launched(plan: &Plan) -> Work {
-    let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), plan.loss))
-}
+impl Plan {
+    /// Every kind of work, its kernels launched one by one or as a graph.
+    pub(crate) fn work(&self) -> Work {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        replayed(on, architecture, Work::new(on, architecture, &self.rows(), self.loss))
+    }
 
-/// The work under a plan with other loads.
-pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
-    let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, work.under(on, architecture, &plan.rows()))
+    /// This work under the plan's loads, which may be others than its own.
+    pub(crate) fn work_under(&self, work: &Work) -> Work {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        replayed(on, architecture, work.under(on, architecture, &self.rows()))
+    }
 }
 
 fn replayed(on: &Deployment, architecture: &Architecture, mut work: Work) -> Work {

@@ -4,8 +4,8 @@ use crate::ground::units::Seconds;
 use crate::training::estimate::{Communication, Metrics};
 use crate::training::plan::Plan;
 
+use super::Step;
 use super::spans::Spans;
-use super::{Step, model_flops_per_device};
 
 /// The metrics of a step with this traffic.
 pub(super) fn metrics(
@@ -16,7 +16,7 @@ pub(super) fn metrics(
 ) -> Metrics {
     let world = plan.deployment.ranks.world as f64;
     let step_time = step.time.total();
-    let per_device = model_flops_per_device(plan, spans);
+    let per_device = spans.counts.model_flops_per_device(&plan.batch, &plan.deployment.ranks);
     let executed = plan.batch.micro_batches as f64 * spans.compute.flops;
     let budget = step_time.get() * plan.flops.peak_for_mfu.get();
     let throughput = plan.batch.tokens() / step_time.get();
@@ -40,7 +40,7 @@ pub(super) fn metrics(
         memory_peak,
         memory_limit: plan.limits.usable,
         fits: plan.fits(memory_peak, host_peak),
-        fit_probability: step.fit_probability(plan, [memory_peak, host_peak]),
+        fit_probability: step.fit_probability(&plan.schedule, plan.room([memory_peak, host_peak])),
         bubble_ratio: step.pipeline.bubble_ratio(),
         bubble_ratio_closed_form: spans.frame.bubble,
         comm_volume: communication.iter().map(|row| row.bytes).sum(),

@@ -7,14 +7,15 @@ use crate::ground::units::Flops;
 use crate::layer::architecture::{KindId, MAX_KINDS, PerKind};
 use crate::layer::layout::{Span, Stage};
 use crate::layer::params::StageParams;
+use crate::layer::ranks::Ranks;
 use crate::layer::transformer_layer::Work;
 use crate::training::data_parallel::data_rows;
 use crate::training::memory::PerMicroBatch;
 use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves};
 use crate::training::pair::{self, LayerPairs};
-use crate::training::plan::Plan;
+use crate::training::plan::{Batch, Plan};
 use crate::training::recomputation::Recomputation;
-use crate::training::stage::{Parts, StageWork, Terms, launched, relaunched};
+use crate::training::stage::{Parts, StageWork, Terms};
 
 use super::communication::Traffic;
 use super::data_parallel::{DataParallel, OnceAStep};
@@ -39,6 +40,13 @@ pub(super) struct Counts {
     pub(super) flops_per_token: Flops,
 }
 
+impl Counts {
+    /// Model FLOPs of a step over the devices.
+    pub(super) fn model_flops_per_device(&self, batch: &Batch, ranks: &Ranks) -> f64 {
+        self.flops_per_token.get() * batch.tokens() / ranks.world as f64
+    }
+}
+
 impl Layers {
     pub(crate) fn new(plan: &Plan) -> Self {
         let counts = Counts {
@@ -47,13 +55,13 @@ impl Layers {
             table: plan.deployment.backbone.table_params(),
             flops_per_token: plan.flops_per_token(),
         };
-        Self { work: Arc::new(launched(plan)), saves: Arc::new(LayerSaves::new(plan)), counts }
+        Self { work: Arc::new(plan.work()), saves: Arc::new(plan.layer_saves()), counts }
     }
 
     /// The layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
-        let work = Arc::new(relaunched(plan, &self.work));
-        Self { work, saves: Arc::new(LayerSaves::new(plan)), counts: self.counts }
+        let work = Arc::new(plan.work_under(&self.work));
+        Self { work, saves: Arc::new(plan.layer_saves()), counts: self.counts }
     }
 }
 
