@@ -13,7 +13,7 @@ use model::{MODEL_VERSION, design::link};
 use super::input::Source;
 use super::output::{self, table};
 use super::{Failure, input, solve};
-use crate::{budgeted, calendar};
+use crate::{budgeted, ground::calendar};
 
 /// What to count and how to say it.
 #[derive(Debug, clap::Args)]

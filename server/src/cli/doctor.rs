@@ -1,10 +1,10 @@
 //! `moescape doctor`: is all there that `moescape serve` needs? Each answer says what to do.
 
-mod checks;
 mod health;
 mod reach;
 mod database;
 mod written;
+mod checks;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

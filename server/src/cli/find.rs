@@ -17,7 +17,7 @@ use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
-use crate::find::Found;
+use crate::answers::find::Found;
 
 /// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \

@@ -16,7 +16,7 @@ use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
-use crate::names::Names;
+use crate::answers::names::Names;
 use crate::{inferred, laid_out, report};
 
 /// What to serve and how to say it.

@@ -10,8 +10,8 @@ use reports::typed::Said;
 
 use super::Failure;
 use super::output::table_below;
-pub(super) use crate::solved::Question;
-use crate::solved::solved;
+pub(super) use crate::answers::solved::Question;
+use crate::answers::solved::solved;
 
 /// Answer to a question, as JSON or for people.
 ///

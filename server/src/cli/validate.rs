@@ -14,7 +14,7 @@ use validation::runs::{self, LineError, Run};
 
 use super::Failure;
 use super::output::{self, table, table_below};
-use crate::validated;
+use crate::answers::validated;
 
 /// Bytes of a file of runs, at most.
 const MAX_FILE_LEN: u64 = 64 << 20;

@@ -28,7 +28,7 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 
 /// Method and path of every route for programs, as the one page of routes has them.
 fn routes() -> BTreeSet<(String, String)> {
-    let text = include_str!("../../src/routes.rs");
+    let text = include_str!("../../src/http/routes.rs");
     let named = [
         ("app::page::serving::SCORES_PATH", app::page::serving::SCORES_PATH),
         ("app::page::trust::JSON_PATH", app::page::trust::JSON_PATH),

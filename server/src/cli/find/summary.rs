@@ -9,8 +9,8 @@ use model::training::estimate::Metrics;
 use model::{MODEL_VERSION, Plan, design::link};
 use reports::found::{differences, label};
 
+use crate::answers::find::Found;
 use crate::cli::output::table;
-use crate::find::Found;
 
 /// Metrics of a design, the first ones with their range.
 const METRICS: [MetricId; 4] = [

@@ -7,10 +7,10 @@ use model::{MODEL_VERSION, Plan, design::link, explain_at};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 use crate::report::{self, Explained};
 
 /// Levels of terms in an answer by default, and at most.
