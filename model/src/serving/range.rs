@@ -4,7 +4,7 @@
 use super::metric::ServingMetric;
 use super::overheads::{FIRST_SPREAD, SPREADS};
 use super::plan::ServingPlan;
-use crate::catalogue::calibration::{ModelKind, Spread};
+use crate::catalogue::calibration::Spread;
 use crate::metric::Basis;
 use crate::training::range::Range;
 
@@ -15,14 +15,7 @@ use crate::training::range::Range;
 /// of memory nothing is compared yet.
 #[must_use]
 pub fn serving_range(plan: &ServingPlan, metric: ServingMetric) -> Option<Range> {
-    let transformer = &plan.design().transformer;
-    let kind = if transformer.is_mixed() {
-        ModelKind::Mixed
-    } else if transformer.num_moe_experts.is_some() {
-        ModelKind::Experts
-    } else {
-        ModelKind::Dense
-    };
+    let kind = plan.design().transformer.model_kind();
     let spread = if metric == ServingMetric::ttft_seconds {
         &FIRST_SPREAD
     } else {

@@ -353,7 +353,7 @@ pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) 
     let is_asked = |it: &&HeldOut<'_>| {
         (it.run.measured == Measured::Ttft) == is_of_first
             && (is_of_first || is_fitted(it.run) || it.run.row.source_id == "infx_slo")
-            && kind.is_none_or(|kind| self::kind(it.run) == kind)
+            && kind.is_none_or(|kind| it.run.design.transformer.model_kind() == kind)
     };
     let sourced: Vec<Sourced<'_>> = held
         .iter()
@@ -361,15 +361,4 @@ pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) 
         .map(|it| Sourced { source: &it.run.row.source_id, log_ratio: it.log_ratio })
         .collect();
     ranges::spread("", kind.unwrap_or(ModelKind::Experts), &sourced)
-}
-
-fn kind(run: &ServingRun) -> ModelKind {
-    let transformer = &run.design.transformer;
-    if transformer.is_mixed() {
-        ModelKind::Mixed
-    } else if transformer.num_moe_experts.is_some() {
-        ModelKind::Experts
-    } else {
-        ModelKind::Dense
-    }
 }
