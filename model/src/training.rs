@@ -4,10 +4,9 @@
 //! From ground to roof: a module imports only those above it.
 
 pub mod estimate;
-pub(crate) mod optimizer_states;
+pub(crate) mod optimizer;
 pub(crate) mod pipeline_schedule;
 pub(crate) mod recomputation;
-pub(crate) mod sharding;
 pub(crate) mod overlap;
 pub mod plan;
 pub(crate) mod boundary;

@@ -63,7 +63,8 @@ fn of_whole(plan: &Plan, estimate: &Estimate, id: MetricId) -> Breakdown {
 
 fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>) {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
-    let step_time = || time::step(estimate);
+    let (tokens, devices) = (|| counts::tokens(&plan.batch), || time::devices(&on.ranks));
+    let (step_time, table) = (|| time::step(estimate), || counts::input_table(&on.backbone));
     match id {
         MetricId::step_time_seconds => (How::Sum, time::step_parts(estimate)),
         MetricId::mfu => (How::Quotient, time::utilisation_terms(plan, estimate)),
@@ -78,38 +79,30 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::model_tflops_per_device => {
             let tera = Breakdown::given("FLOP of a TFLOP", 1e12, "");
             let flops = time::model_flops(plan);
-            (How::Quotient, alloc::vec![flops, step_time(), time::devices(&on.ranks), tera])
+            (How::Quotient, alloc::vec![flops, step_time(), devices(), tera])
         }
-        MetricId::tokens_per_second => {
-            (How::Quotient, alloc::vec![counts::tokens(&plan.batch), step_time()])
+        MetricId::tokens_per_second => (How::Quotient, alloc::vec![tokens(), step_time()]),
+        MetricId::tokens_per_second_per_device => {
+            (How::Quotient, alloc::vec![tokens(), step_time(), devices()])
         }
-        MetricId::tokens_per_second_per_device => (
-            How::Quotient,
-            alloc::vec![counts::tokens(&plan.batch), step_time(), time::devices(&on.ranks)],
-        ),
         MetricId::params_total => (How::Sum, counts::param_terms(on, architecture)),
         MetricId::params_active => (How::Difference, counts::active_terms(on, architecture)),
-        MetricId::params_total_no_input_embedding => (
-            How::Difference,
-            alloc::vec![counts::params(on, architecture), counts::input_table(&on.backbone)],
-        ),
+        MetricId::params_total_no_input_embedding => {
+            (How::Difference, alloc::vec![counts::params(on, architecture), table()])
+        }
         MetricId::params_active_no_input_embedding => {
             let active = counts::active_terms(on, architecture);
             let active = Breakdown::made("active parameters", "", How::Difference, active)
                 .by("parameters - experts that a token doesn't visit", MEGATRON);
-            (How::Difference, alloc::vec![active, counts::input_table(&on.backbone)])
+            (How::Difference, alloc::vec![active, table()])
         }
         MetricId::flops_per_token => (How::Sum, counts::flop_terms(plan)),
         MetricId::memory_peak_bytes => {
             (How::Max, estimate.stages.iter().map(memory::stage).collect())
         }
-        MetricId::memory_limit_bytes => {
-            (How::Product, memory::limit_terms(plan.limits.usable, plan.accelerator()))
-        }
-        MetricId::fits => (How::Min, memory::fit_terms(&on.machine, estimate)),
-        MetricId::fit_probability => {
-            (How::Given, memory::probability_terms(&on.machine, &plan.schedule, estimate))
-        }
+        MetricId::memory_limit_bytes => (How::Product, memory::limit_terms(plan)),
+        MetricId::fits => (How::Min, memory::fit_terms(plan, estimate)),
+        MetricId::fit_probability => (How::Given, memory::probability_terms(plan, estimate)),
         MetricId::bubble_ratio => (How::Complement, time::bubble_terms(estimate)),
         MetricId::bubble_ratio_closed_form => {
             (How::Given, time::schedule_counts(&plan.batch, &on.ranks))

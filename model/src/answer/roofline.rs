@@ -195,7 +195,7 @@ impl Roofline {
 #[must_use]
 pub fn roofline(plan: &Plan, communication: &[Communication]) -> Roofline {
     let even = plan.evened();
-    let (row, machine) = (plan.accelerator(), &plan.deployment.machine);
+    let (row, machine) = (&plan.deployment.accelerator, &plan.deployment.machine);
     let cube = plan.flops.peak;
     let wide = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12;
     let roofs = Roofs {
@@ -203,7 +203,7 @@ pub fn roofline(plan: &Plan, communication: &[Communication]) -> Roofline {
         attention: FlopsPerSecond::new(cube.get().min(wide)),
         vector: row.vector_tflops.map(FlopsPerSecond::tera),
     };
-    let operators = operators(&even, &roofs);
+    let operators = operators(kernels(&even), even.batch.micro_batches as f64, &roofs);
     let flops: f64 = operators
         .iter()
         .filter(|operator| operator.unit == Unit::Cube)
@@ -255,10 +255,10 @@ struct Kernels {
     formulas: [&'static str; 2],
 }
 
-fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
+fn operators(kernels: Vec<Kernels>, micro_batches: f64, roofs: &Roofs) -> Vec<Operator> {
     let mut list = Vec::new();
-    for Kernels { name, block, count, formulas } in kernels(plan) {
-        let calls = count * plan.batch.micro_batches as f64;
+    for Kernels { name, block, count, formulas } in kernels {
+        let calls = count * micro_batches;
         let backward = block.input_grad + block.weight_grad;
         for (direction, cost) in
             [(Direction::Forward, block.forward), (Direction::Backward, backward)]

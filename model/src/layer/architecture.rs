@@ -254,26 +254,6 @@ pub(crate) struct Mtp {
     pub(crate) is_repeated: bool,
 }
 
-/// Experts of a token for those who take each to be as wide as the dense MLP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DenseExperts {
-    /// Width of the dense MLP.
-    pub(crate) width: u64,
-    /// Experts that a token chooses.
-    pub(crate) topk: u64,
-}
-
-impl DenseExperts {
-    /// The experts of a design; `None` where they are as wide as the dense MLP.
-    fn new(design: &Design) -> Option<Self> {
-        let transformer = &design.transformer;
-        let (width, topk) = (transformer.ffn_hidden_size, transformer.moe_router_topk);
-        transformer.num_moe_experts?;
-        transformer.moe_ffn_hidden_size.filter(|own| *own != width)?;
-        Some(Self { width, topk })
-    }
-}
-
 /// Kinds and pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Architecture {
@@ -283,7 +263,6 @@ pub(crate) struct Architecture {
     pub(crate) layers: PerKind<u64>,
     pub(crate) pattern: Pattern,
     pub(crate) mtp: Mtp,
-    pub(crate) dense_experts: Option<DenseExperts>,
     /// Whether layers differ by what mixes their tokens, or have something in place of attention.
     pub(crate) is_mixed: bool,
 }
@@ -302,8 +281,7 @@ impl Architecture {
             kind,
             is_repeated: design.transformer.mtp_use_repeated_layer,
         };
-        let (dense_experts, is_mixed) = (DenseExperts::new(design), design.transformer.is_mixed());
-        Self { kinds, layers, pattern, mtp, dense_experts, is_mixed }
+        Self { kinds, layers, pattern, mtp, is_mixed: design.transformer.is_mixed() }
     }
 
     /// The ids of this many kinds.

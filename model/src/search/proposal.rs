@@ -143,16 +143,10 @@ pub(crate) fn quick_layout(
 
 /// A layout as it would be for a plan.
 fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
-    let (method, stages) = (plan.schedule.method, plan.deployment.ranks.pp as usize);
-    let held: Vec<Stage> = stages_of(
-        method,
-        stages,
-        &solution_chunks(
-            &plan.architecture.pattern,
-            plan.deployment.backbone.residual_block,
-            chunks,
-        ),
-    );
+    let (pattern, backbone) = (&plan.architecture.pattern, &plan.deployment.backbone);
+    let chunks_held = solution_chunks(pattern, backbone.residual_block, chunks);
+    let stages = plan.deployment.ranks.pp as usize;
+    let held: Vec<Stage> = stages_of(plan.schedule.method, stages, &chunks_held);
     let sums = |stages: &[Stage]| -> Vec<f64> {
         costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
     };

@@ -6,8 +6,7 @@
 use crate::ground::choice::AttentionFlops;
 use crate::ground::units::Flops;
 use crate::layer::adapters;
-use crate::layer::architecture::{DenseExperts, Mtp};
-use crate::layer::backbone::Backbone;
+use crate::layer::architecture::Mtp;
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform as _;
 use crate::layer::params::{RankParams, StageParams};
@@ -171,8 +170,11 @@ impl Plan {
     /// # Source
     /// Megatron-LM `training.py:num_floating_point_operations` of early 2024.
     pub(crate) fn flops_per_token_at_dense_width(&self) -> Option<Flops> {
+        let transformer = &self.design().transformer;
+        let dense = transformer.ffn_hidden_size;
+        transformer.num_moe_experts?;
+        transformer.moe_ffn_hidden_size.filter(|width| *width != dense)?;
         let (architecture, on) = (&self.architecture, &self.deployment);
-        let DenseExperts { width, topk } = architecture.dense_experts?;
         let kinds = architecture.kinds.iter().zip(architecture.layers);
         let (mut rest, mut layers) = (0.0, 0.0);
         for (kind, count) in kinds {
@@ -180,8 +182,8 @@ impl Plan {
             rest += count as f64 * (all - 2.0 * kind.mlp.matrix_params(on));
             layers += count as f64;
         }
-        let Backbone { hidden, mlp_matrices, .. } = on.backbone;
-        let mlp = 2.0 * mlp_matrices as f64 * (hidden * width) as f64 * topk as f64;
+        let params = on.backbone.mlp_matrix_params(dense) as f64;
+        let mlp = 2.0 * params * transformer.moe_router_topk as f64;
         Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 

@@ -63,7 +63,7 @@ fn sharded_units(axis: Axis, architecture: &Architecture, content: &Stage) -> f6
 /// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
 pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> Vec<DataRow> {
     let (on, sharding) = (&plan.deployment, &plan.sharding);
-    let (weight, gradient) = (plan.activation_bytes(), plan.optimizer.gradient);
+    let (weight, gradient) = (plan.deployment.element_bytes(), plan.optimizer.gradient);
     let mut rows = Vec::with_capacity(8);
     let StageParams { held, trained } = params;
     for (axis, group, held, trained) in [

@@ -212,7 +212,7 @@ fn metrics(
     let fullest = step.fullest(plan);
     step.take(plan, even, of_even);
     let mut metrics = step.metrics(plan, even, communication);
-    load_imbalance::wait_for(&fullest, &mut step.time, &mut metrics);
+    load_imbalance::wait_for(&fullest, plan, &mut step.time, &mut metrics);
     metrics
 }
 

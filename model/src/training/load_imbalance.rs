@@ -149,14 +149,11 @@ impl Plan {
         let width = self.architecture.moe().map_or(0, |moe| moe.width);
         let matrices = self.deployment.backbone.mlp_matrix_params(width) as f64;
         let params = matrices / self.deployment.ranks.etp as f64;
-        let shards = if self.sharding.shards(ShardingStrategy::Optim) {
-            self.sharding.expert_ranks
-        } else {
-            1.0
-        };
+        let is_shared = self.sharding.shards(ShardingStrategy::Optim);
+        let shards = if is_shared { self.sharding.expert_ranks } else { 1.0 };
         let is_trained = self.deployment.tuning.trains(ModelPart::Experts);
         let states = if is_trained { self.optimizer.per_param / shards } else { 0.0 };
-        Bytes::new(params * (self.activation_bytes() + states))
+        Bytes::new(params * (self.deployment.element_bytes() + states))
     }
 
     /// Time of a step for moving experts, its mean over the steps: the layers of a stage move
@@ -179,19 +176,15 @@ pub(crate) struct Fullest {
     pub(crate) memory_peak: Bytes,
     pub(crate) fits: bool,
     pub(crate) fit_probability: f64,
-    /// Its tokens over the mean.
-    pub(crate) imbalance: f64,
-    /// Time of a step for moving experts.
-    pub(crate) migration: Seconds,
 }
 
 /// Makes the step and the metrics of the mean rank those under load imbalance: with what the
 /// fullest rank takes longer, and holds.
-pub(crate) fn wait_for(fullest: &Fullest, step: &mut StepTime, metrics: &mut Metrics) {
+pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
     step.parts[StepPart::Imbalance as usize] = waited;
-    step.parts[StepPart::Migration as usize] = fullest.migration;
+    step.parts[StepPart::Migration as usize] = plan.migration_time();
     let total = step.total();
     let share = even_time / total;
     metrics.step_time = total;
@@ -203,22 +196,15 @@ pub(crate) fn wait_for(fullest: &Fullest, step: &mut StepTime, metrics: &mut Met
     metrics.memory_peak = metrics.memory_peak.max(fullest.memory_peak);
     metrics.fits = metrics.fits && fullest.fits;
     metrics.fit_probability = metrics.fit_probability.min(fullest.fit_probability);
-    metrics.imbalance_ratio = fullest.imbalance;
+    metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
 /// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
     let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;
-    let fullest = Fullest {
-        time: own.step.total(),
-        memory_peak,
-        fits,
-        fit_probability,
-        imbalance: plan.effect.imbalance,
-        migration: plan.migration_time(),
-    };
-    wait_for(&fullest, &mut all.step, &mut all.metrics);
+    let fullest = Fullest { time: own.step.total(), memory_peak, fits, fit_probability };
+    wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
         // Longer tasks may come to be simulated in an order that holds a little less.
         if fullest.memory.peak() < stage.memory.peak() {

@@ -6,12 +6,10 @@ mod working;
 
 use alloc::vec::Vec;
 
-use crate::device::rows::Rows;
 use crate::device::saved::SavedTensors;
 use crate::ground::choice::{Framework, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
 use crate::layer::architecture::{KindId, LayerKind, MAX_KINDS, PerKind};
-use crate::layer::deployment::Deployment;
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform;
 use crate::layer::params::{RankParams, StageParams};
@@ -115,11 +113,6 @@ struct KindOfLayers {
 }
 
 impl LayerSaves {
-    fn new(on: &Deployment, kinds: &[LayerKind], rows: &Rows) -> Self {
-        let of = |kind: &LayerKind| (kind.saved(on, rows), kind.mlp.working_bytes(on, rows));
-        Self { kinds: kinds.iter().map(of).collect(), own_bytes: on.own_bytes(rows) }
-    }
-
     /// The tensors of a layer of each kind.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = &SavedTensors> {
         self.kinds.iter().map(|(tensors, _)| tensors)
@@ -155,7 +148,10 @@ fn head_inputs(own_bytes: f64, stage: &Stage) -> f64 {
 impl Plan {
     /// Tensors that layers save, whatever becomes of them.
     pub(crate) fn layer_saves(&self) -> LayerSaves {
-        LayerSaves::new(&self.deployment, &self.architecture.kinds, &self.rows())
+        let (on, rows) = (&self.deployment, self.rows());
+        let of = |kind: &LayerKind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows));
+        let kinds = self.architecture.kinds.iter().map(of).collect();
+        LayerSaves { kinds, own_bytes: on.own_bytes(&rows) }
     }
 
     /// Memory that layers need after the plan's recomputation and swapping.
@@ -187,7 +183,7 @@ impl Plan {
         let sharded = |params: &RankParams, states: ShardingStrategy, bytes: f64| {
             self.sharding.params(params, states) * bytes
         };
-        let stored = self.activation_bytes();
+        let stored = self.deployment.element_bytes();
         let mut weights = sharded(held, ShardingStrategy::OptimGradsParams, stored);
         let mut optimizer = self.optimizer_states(stage, trained);
         if self.optimizer.reuses_main_params || self.shards_main_weights() {
@@ -233,7 +229,7 @@ impl Plan {
     fn second_gradients(&self, params: &RankParams) -> f64 {
         let (on, sharding, accumulated) =
             (&self.deployment, &self.sharding, self.optimizer.gradient);
-        let (stored, whole) = (self.activation_bytes(), params.dense + params.expert);
+        let (stored, whole) = (self.deployment.element_bytes(), params.dense + params.expert);
         match on.kernel.framework {
             Framework::Deepspeed if accumulated > stored => {
                 if sharding.shards(ShardingStrategy::OptimGrads) { 0.0 } else { whole * stored }
@@ -262,7 +258,7 @@ impl Plan {
         held: Option<Held>,
     ) -> Occupancy {
         let optimizer = fixed.optimizer;
-        let is_swapped = self.recomputation.swaps(SwapModule::Optimizer);
+        let is_swapped = self.recomputation.swapped.has(SwapModule::Optimizer);
         let states = if is_swapped { optimizer } else { 0.0 };
         let held = held.unwrap_or_else(|| {
             let micro_batches = self.schedule.in_flight(index, self.share_of_pair());
@@ -277,7 +273,7 @@ impl Plan {
                 optimizer: Bytes::new(optimizer - states),
                 activations: Bytes::new(held.bytes),
                 buffers: Bytes::new(buffers),
-                reserved: self.limits.reserved,
+                reserved: self.reserved,
             },
             host: Bytes::new(kept.host * held.micro_batches + states),
             swapped: kept.host,

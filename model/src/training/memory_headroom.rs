@@ -10,13 +10,13 @@ use crate::training::plan::Plan;
 impl Plan {
     /// Whether these peaks of device and host memory are within their limits.
     pub(crate) fn fits(&self, device: Bytes, host: Bytes) -> bool {
-        device <= self.limits.usable && host <= self.deployment.machine.host_memory
+        device <= self.memory_limit && host <= self.deployment.machine.host_memory
     }
 
     /// Ratio of the limits of device and host memory to their peaks: the smaller of both; infinite
     /// where nothing is held.
     pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
-        (self.limits.usable / device).min(self.deployment.machine.host_memory / host)
+        (self.memory_limit / device).min(self.deployment.machine.host_memory / host)
     }
 
     /// Memory that the allocator holds at a peak of this size: the tensors and the reserve, and the
@@ -28,7 +28,7 @@ impl Plan {
     /// much such a run loses is published nowhere, so that no time is added.
     #[must_use]
     pub fn held_for(&self, peak: Bytes) -> Bytes {
-        peak + peak.beyond(self.limits.reserved) * FRAGMENTATION
+        peak + peak.beyond(self.reserved) * FRAGMENTATION
     }
 }
 

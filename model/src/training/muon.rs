@@ -24,7 +24,7 @@ use crate::ground::choice::{MuonTpMode, ShardingStrategy};
 use crate::ground::sorting::sort_short;
 use crate::layer::layout::Stage;
 use crate::layer::params::{Cut, Matrices, RankParams};
-use crate::training::optimizer_states::{Muon, OptimizerStates};
+use crate::training::optimizer::{Muon, OptimizerStates};
 use crate::training::plan::Plan;
 
 /// Newton-Schulz steps, `muon_num_ns_steps`.

@@ -3,8 +3,8 @@
 use crate::design::Design;
 use crate::ground::choice::{Framework, ShardingStrategy};
 use crate::layer::deployment::Deployment;
+use crate::training::optimizer::Sharding;
 use crate::training::pipeline_schedule::PipelineSchedule;
-use crate::training::sharding::Sharding;
 
 /// Exchanges and copies that run beside compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,9 +13,7 @@ pub(crate) struct Overlap {
     pub(crate) blocks_launches: bool,
     /// Time of the host to launch one kernel, microseconds.
     pub(crate) dispatch_micros: f64,
-    /// Whether forwards run beside backwards of other micro-batches.
-    pub(crate) runs_pairs: bool,
-    /// Whether it is the schedule that runs them so, whose pairs hide all exchanges.
+    /// Whether the schedule runs forwards and backwards as pairs, which hide all exchanges.
     pub(crate) in_pairs: bool,
     /// Whether TP collectives run in pieces beside their products.
     pub(crate) tensor: bool,
@@ -25,18 +23,15 @@ pub(crate) struct Overlap {
     pub(crate) shared_experts: bool,
     /// Whether dispatch and combine run in pieces beside the experts.
     pub(crate) experts: bool,
-    /// Whether dispatch and combine take their two levels one after the other.
-    ///
-    /// A flat exchange takes both links at once. DeepEP and HybridEP forward what arrives while
-    /// more is on its way, as a ring does; MindSpeed's hierarchical exchange is two collectives.
+    /// Whether dispatch and combine take their two levels one after the other, as MindSpeed's two
+    /// collectives do. A flat exchange takes both links at once; DeepEP and HybridEP forward what
+    /// arrives while more is on its way, as a ring does.
     pub(crate) is_hierarchical: bool,
     /// Whether sends between stages are hidden: Megatron-Core overlaps them only between several
     /// chunks; pairs hide them as well.
     pub(crate) sends: bool,
-    /// Whether gradients are reduced while the backward computes. FSDP has no switch for it.
-    ///
-    /// Source: PyTorch, `fully_shard`: reductions on a stream of their own, the next layer's
-    /// parameters gathered ahead.
+    /// Whether gradients are reduced while the backward computes. FSDP has no switch for it
+    /// (PyTorch, `fully_shard`: a stream of their own, the next layer's parameters gathered ahead).
     pub(crate) reductions: bool,
     /// Whether parameters are gathered while layers compute.
     pub(crate) gathers: bool,
@@ -68,7 +63,6 @@ impl Overlap {
         Self {
             blocks_launches,
             dispatch_micros: on.kernel.dispatch_microseconds.unwrap_or(on.host.dispatch_micros),
-            runs_pairs: pipeline.runs_pairs,
             in_pairs,
             tensor: schedule.tp_comm_overlap,
             tensor_backward: on.ranks.sp > 1,

@@ -20,8 +20,9 @@ use crate::layer::architecture::{Architecture, KindId};
 use crate::layer::layout::Stage;
 use crate::layer::transformer_layer::Work;
 use crate::training::layer_key::LayerKey;
+use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
-use crate::training::stage::{PairOrder, Parts, PerAxis, StageWork, Terms};
+use crate::training::stage::{Parts, PerAxis, StageWork, Terms};
 
 use graph::Run;
 use layers::Builder;
@@ -148,8 +149,8 @@ pub(crate) enum Hiding {
 impl Hiding {
     /// Exchanges that a forward and a backward may hide. Their works are computed only where their
     /// own passes decide it.
-    pub(crate) fn new(order: &PairOrder, works: impl FnOnce() -> [StageWork; 2]) -> Self {
-        if order.hides_everything {
+    pub(crate) fn new(overlap: &Overlap, works: impl FnOnce() -> [StageWork; 2]) -> Self {
+        if overlap.in_pairs {
             return Self::Everything;
         }
         let [ahead, back] = works();
@@ -199,7 +200,7 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> Pe
     let mut content = Stage::default();
     content.layers[kind.index()] = 1.0;
     let repeated_share = if plan.recomputation.is_whole { 1.0 } else { 0.0 };
-    let hiding = Hiding::new(&parts.order, || {
+    let hiding = Hiding::new(&parts.overlap, || {
         let terms = Terms { repeated_share, ..Terms::default() };
         [StageWork::new(plan, &content, parts, &terms); 2]
     });

@@ -94,7 +94,7 @@ impl Plan {
         each: impl Iterator<Item = (&'a StageTimes, &'a Waits)> + Clone,
         pipeline: &mut Pipeline,
     ) {
-        let formula = self.schedule.formula();
+        let formula = self.schedule.formula(self.schedule.order());
         let paired = formula.paired();
         let alone = self.batch.micro_batches as f64 - paired;
         pipeline.spent.clear();

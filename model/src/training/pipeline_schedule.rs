@@ -22,7 +22,7 @@ pub(crate) struct PipelineSchedule {
     pub(crate) runs_pairs: bool,
     /// Whether gradients of weights are computed apart from those of inputs.
     pub(crate) splits_weight_grads: bool,
-    /// Whether TP ranks send their shares between stages, where they hold the whole.
+    /// Whether each TP rank sends its share between stages. With SP it has no more than that.
     pub(crate) scatters_sends: bool,
     pub(crate) timing: Timing,
 }
@@ -41,7 +41,9 @@ impl PipelineSchedule {
             form,
             runs_pairs: form.runs_pairs || schedule.overlap_moe_expert_parallel_comm,
             splits_weight_grads: schedule.delay_wgrad_compute,
-            scatters_sends: schedule.scatter_gather_tensors_in_pipeline,
+            scatters_sends: schedule.scatter_gather_tensors_in_pipeline
+                && ranks.tp > 1
+                && ranks.sp == 1,
             timing: schedule.timing,
         }
     }
@@ -63,12 +65,8 @@ impl PipelineSchedule {
         Schedule::new(self.order(), stages, virtual_stages, micro_batches, group).ok()
     }
 
-    /// The published formula of the order.
-    pub(crate) fn formula(&self) -> Formula {
-        self.formula_of(self.order())
-    }
-
-    fn formula_of(&self, method: Method) -> Formula {
+    /// The published formula of a method, for these sizes.
+    pub(crate) fn formula(&self, method: Method) -> Formula {
         Formula::new(method, self.stages, self.virtual_stages, self.micro_batches)
     }
 
@@ -111,7 +109,7 @@ impl PipelineSchedule {
             let ramp = self.equal_stages_ramp();
             return ramp / (3.0 * self.micro_batches as f64 + ramp);
         }
-        self.formula_of(self.method).bubble_ratio()
+        self.formula(self.method).bubble_ratio()
     }
 
     /// Ramp of equal stages with F = dX = dW = 1, for a schedule without a published formula:

@@ -27,11 +27,10 @@ use crate::layer::transformer_layer::Loss;
 use crate::routing::Effect;
 use crate::routing::capacity::Capacity;
 use crate::rules;
-use crate::training::optimizer_states::OptimizerStates;
+use crate::training::optimizer::{OptimizerStates, Sharding};
 use crate::training::overlap::Overlap;
 use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::recomputation::Recomputation;
-use crate::training::sharding::Sharding;
 
 /// A legal design: every size that formulas use, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +47,10 @@ pub struct Plan {
     pub(crate) loss: Loss,
     pub(crate) capacity: Capacity,
     pub(crate) flops: FlopsCount,
-    pub(crate) limits: MemoryLimits,
+    /// Memory that a program gets on one device.
+    pub(crate) memory_limit: Bytes,
+    /// Reserve for runtime and communication library.
+    pub(crate) reserved: Bytes,
     /// Content of each chunk, from the first layers to the last.
     pub(crate) chunks: Vec<Stage>,
     pub(crate) stages: Vec<Stage>,
@@ -118,22 +120,6 @@ impl FlopsCount {
             peak,
             peak_for_mfu: training.peak_for_mfu.map_or(peak, FlopsPerSecond::tera),
         }
-    }
-}
-
-/// Memory of one device.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MemoryLimits {
-    /// Memory that a program gets.
-    pub(crate) usable: Bytes,
-    /// Reserve for runtime and communication library.
-    pub(crate) reserved: Bytes,
-}
-
-impl MemoryLimits {
-    fn new(design: &Design, accelerator: &Accelerator) -> Self {
-        let usable = design.cluster.hbm_usable_gib.unwrap_or(accelerator.hbm_usable_gib);
-        Self { usable: Bytes::gib(usable), reserved: Bytes::gib(design.memory.reserved_gib) }
     }
 }
 
@@ -215,9 +201,16 @@ impl Plan {
         let sharding = Sharding::new(design, &deployment.ranks);
         let layer_params = LayerParams::new(&architecture, &deployment);
         let ragged = Ragged::of(design, &deployment.ranks, drawn);
+        let (attention_imbalance, split_share) = match &ragged {
+            None => (design.training.data_imbalance, 1.0),
+            Some(ragged) if design.parallel.dynamic_context_parallel => {
+                (ragged.dynamic_imbalance, ragged.split_share)
+            }
+            Some(ragged) => (ragged.imbalance, 1.0),
+        };
         Self {
-            attention_imbalance: attention_imbalance(design, ragged.as_ref()),
-            split_share: split_share(design, ragged.as_ref()),
+            attention_imbalance,
+            split_share,
             ragged,
             tuned_params: layer_params.tuned(&architecture, &deployment),
             layer_params,
@@ -230,7 +223,8 @@ impl Plan {
             loss: Loss::new(design),
             capacity: Capacity::new(design),
             flops: FlopsCount::new(design),
-            limits: MemoryLimits::new(design, &deployment.accelerator),
+            memory_limit: memory_limit(design, &deployment.accelerator),
+            reserved: Bytes::gib(design.memory.reserved_gib),
             deployment,
             architecture,
             batch,
@@ -271,7 +265,7 @@ impl Plan {
         self.deployment = deployment(&self.design, accelerator, host);
         let accelerator = &self.deployment.accelerator;
         self.optimizer = OptimizerStates::new(&self.design, accelerator);
-        self.limits = MemoryLimits::new(&self.design, accelerator);
+        self.memory_limit = memory_limit(&self.design, accelerator);
         self.overlap = self.own_overlap();
         self
     }
@@ -304,11 +298,6 @@ impl Plan {
     #[must_use]
     pub fn num_microbatches(&self) -> u64 {
         self.batch.micro_batches
-    }
-
-    /// The accelerator's row.
-    pub(crate) fn accelerator(&self) -> &Accelerator {
-        &self.deployment.accelerator
     }
 
     /// The rows of one micro-batch on one device.
@@ -345,29 +334,14 @@ impl Plan {
         self.ragged.map_or(self.batch.seq, |ragged| (ragged.attended + 0.5).max(1.0) as u64)
     }
 
-    /// Bytes of one stored activation element.
-    pub(crate) fn activation_bytes(&self) -> f64 {
-        self.deployment.element_bytes()
-    }
-
     /// Bytes of the input of one layer: all that full recomputation keeps, T' h for each stream.
     pub(crate) fn layer_input(&self) -> f64 {
         self.deployment.stream_bytes(&self.rows())
     }
 }
 
-/// Attention work of the busiest of the ranks that wait for each other, over the mean.
-fn attention_imbalance(design: &Design, ragged: Option<&Ragged>) -> f64 {
-    match ragged {
-        None => design.training.data_imbalance,
-        Some(ragged) if design.parallel.dynamic_context_parallel => ragged.dynamic_imbalance,
-        Some(ragged) => ragged.imbalance,
-    }
-}
-
-fn split_share(design: &Design, ragged: Option<&Ragged>) -> f64 {
-    let ragged = ragged.filter(|_| design.parallel.dynamic_context_parallel);
-    ragged.map_or(1.0, |ragged| ragged.split_share)
+fn memory_limit(design: &Design, accelerator: &Accelerator) -> Bytes {
+    Bytes::gib(design.cluster.hbm_usable_gib.unwrap_or(accelerator.hbm_usable_gib))
 }
 
 /// The deployment of a design with these constants, the state of its software put in.

@@ -40,11 +40,11 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
-    let family = plan.accelerator().kernels.family;
+    let family = plan.deployment.accelerator.kernels.family;
     let spread = time_spread(family, plan.model_kind());
     match metric.metric().basis {
-        Basis::Time => Some(time_range(spread, family, |[low, high]| [low, high])),
-        Basis::Rate => Some(time_range(spread, family, |[low, high]| [-high, -low])),
+        Basis::Time => Some(time_range(spread, family, false)),
+        Basis::Rate => Some(time_range(spread, family, true)),
         Basis::Memory => Some(memory_range(&plan.schedule, family)),
         Basis::Verdict | Basis::Exact | Basis::Derived => None,
     }
@@ -64,11 +64,8 @@ impl Plan {
     }
 }
 
-fn time_range(
-    basis: &'static Spread,
-    family: &'static str,
-    logarithms: fn([f64; 2]) -> [f64; 2],
-) -> Range {
+fn time_range(basis: &'static Spread, family: &'static str, is_rate: bool) -> Range {
+    let logarithms = |[low, high]: [f64; 2]| if is_rate { [-high, -low] } else { [low, high] };
     let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
     Range { half, most, basis, family }
 }
@@ -107,7 +104,7 @@ pub fn probability_of_order(one: &Plan, other: &Plan, log_ratio: f64) -> f64 {
         [PAIR_SPREAD.half[1], PAIR_SPREAD.most[1]]
     } else {
         let spreads = [one, other]
-            .map(|plan| time_spread(plan.accelerator().kernels.family, plan.model_kind()));
+            .map(|plan| time_spread(plan.deployment.accelerator.kernels.family, plan.model_kind()));
         let legs = |width: fn(&Spread) -> f64| {
             let [one, other] = spreads.map(width);
             libm::sqrt(one * one + other * other)

@@ -22,7 +22,7 @@ pub(crate) struct Recomputation {
     /// is one or all.
     num_layers: Option<PerStage>,
     /// Tensors and states that are parked in host memory.
-    swapped: Set<SwapModule>,
+    pub(crate) swapped: Set<SwapModule>,
     /// Layers of a stage whose tensors are all parked there.
     pub(crate) offloaded_layers: f64,
 }
@@ -119,11 +119,6 @@ impl Recomputation {
         }
     }
 
-    /// Whether these tensors or states are parked in host memory.
-    pub(crate) fn swaps(&self, module: SwapModule) -> bool {
-        self.swapped.has(module)
-    }
-
     /// Fate of a layer's tensor, without whole-layer recomputation and offloading. What is computed
     /// again needs no copy on the host.
     pub(crate) fn fate(&self, saved: &Saved) -> Fate {
@@ -132,7 +127,7 @@ impl Recomputation {
             return Fate::Recomputed;
         }
         match saved.swapped_by {
-            Some(module) if self.swaps(module) => Fate::Swapped,
+            Some(module) if self.swapped.has(module) => Fate::Swapped,
             Some(_) | None => Fate::Kept,
         }
     }

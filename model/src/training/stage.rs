@@ -9,18 +9,16 @@ mod parts;
 mod waiting;
 
 use crate::device::kernel::Cost;
-use crate::device::topology::Machine;
 use crate::ground::axis::{Axis, LinkLevel};
 use crate::ground::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::layer::embedding_head::Ends;
 use crate::layer::layout::Stage;
 use crate::schedule::StageTimes;
 use crate::training::data_parallel::data_rows;
-use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
 
 use parts::{Cover, LayerLinks};
-pub(crate) use parts::{LayerHops, LayerPart, PairOrder, Parts};
+pub(crate) use parts::{LayerHops, LayerPart, Parts};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -120,10 +118,9 @@ pub(crate) struct Terms {
 impl StageWork {
     pub(crate) fn new(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut work = Self::without_copies(plan, stage, parts, terms);
-        let machine = &plan.deployment.machine;
-        let copy = terms.swapped / machine.host.get();
+        let copy = terms.swapped / plan.deployment.machine.host.get();
         (work.forward.links[HOST][0], work.backward.links[HOST][0]) = (copy, copy);
-        work.waits = work.waits_with_copies(&plan.overlap, machine, terms.swapped);
+        work.waits = work.waits_with_copies(plan, terms.swapped);
         work
     }
 
@@ -187,18 +184,14 @@ impl StageWork {
     }
 
     /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
-    pub(crate) fn waits_with_copies(
-        &self,
-        overlap: &Overlap,
-        machine: &Machine,
-        swapped: f64,
-    ) -> Waits {
+    pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
+        let (overlap, machine) = (&plan.overlap, &plan.deployment.machine);
         let copy = swapped / machine.host.get();
         let mut waits = self.waits;
         for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
             waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
         }
-        if overlap.runs_pairs {
+        if plan.schedule.runs_pairs {
             let mut exposed = self.pair_exposed;
             // Copies go out and come back at the same time.
             let copy = swapped / machine.host_both_ways.get();

@@ -146,7 +146,7 @@ impl Step {
         self.spans.clear();
         self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
             let kept = plan.stage_activations(span.first, &span.content, &layers);
-            let waits = work.waits_with_copies(&plan.overlap, &plan.deployment.machine, kept.host);
+            let waits = work.waits_with_copies(plan, kept.host);
             SpanStep { kept, waits, times: work.times(&waits) }
         }));
         match simulated {
@@ -183,14 +183,7 @@ impl Step {
         let fits = plan.fits(memory_peak, host_peak);
         let room = plan.room([memory_peak, host_peak]);
         let fit_probability = self.fit_probability(&plan.schedule, room);
-        Fullest {
-            time: self.time.total(),
-            memory_peak,
-            fits,
-            fit_probability,
-            imbalance: plan.effect.imbalance,
-            migration: plan.migration_time(),
-        }
+        Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
     }
 
     /// Probability that it fits with this ratio of limits to peaks.

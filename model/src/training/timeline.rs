@@ -58,7 +58,7 @@ pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
         .enumerate()
         .map(|(stage, held)| StageOverTime {
             fixed: held.device.peak() - held.device.activations,
-            limit: plan.limits.usable,
+            limit: plan.memory_limit,
             steps: activations(&simulation, stage),
         })
         .collect();

@@ -71,10 +71,8 @@ pub(super) fn params(on: &Deployment, architecture: &Architecture) -> Breakdown 
 pub(super) fn active_terms(on: &Deployment, architecture: &Architecture) -> Vec<Breakdown> {
     let resting = architecture.params_total(on) - architecture.params_active(on);
     let formula = "(experts - those that a token visits) x one expert x MoE layers";
-    vec![
-        params(on, architecture),
-        Breakdown::params("experts that a token doesn't visit", resting, formula),
-    ]
+    let resting = Breakdown::params("experts that a token doesn't visit", resting, formula);
+    vec![params(on, architecture), resting]
 }
 
 /// The table that a token is looked up in.

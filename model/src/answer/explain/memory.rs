@@ -5,13 +5,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Breakdown, How};
-use crate::catalogue::accelerator::Accelerator;
-use crate::device::topology::Machine;
 use crate::ground::choice::Timing;
 use crate::ground::source::{DERIVED, KORTHIKANTI_2022, ZERO};
 use crate::ground::units::Bytes;
 use crate::training::estimate::{Estimate, StageEstimate, StageMemory};
-use crate::training::pipeline_schedule::PipelineSchedule;
+use crate::training::plan::Plan;
 
 /// Peak memory of a stage and its parts.
 pub(super) fn stage(stage: &StageEstimate) -> Breakdown {
@@ -59,16 +57,17 @@ fn terms(stage: &StageEstimate) -> Vec<Breakdown> {
 }
 
 /// The memory that may be used.
-pub(super) fn limit_terms(usable: Bytes, accelerator: &Accelerator) -> Vec<Breakdown> {
+pub(super) fn limit_terms(plan: &Plan) -> Vec<Breakdown> {
+    let usable = plan.memory_limit.to_gib();
     vec![
-        Breakdown::given("usable memory", usable.to_gib(), "GiB")
-            .by(accelerator.title, accelerator.source),
+        Breakdown::given("usable memory", usable, "GiB")
+            .by(plan.deployment.accelerator.title, plan.deployment.accelerator.source),
         Breakdown::given("bytes of a GiB", Bytes::gib(1.0).get(), ""),
     ]
 }
 
 /// Peaks beside their limits, of the device and of its host.
-pub(super) fn fit_terms(machine: &Machine, estimate: &Estimate) -> Vec<Breakdown> {
+pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let host = estimate.stages.iter().map(|stage| stage.host_memory.get()).fold(0.0, f64::max);
     let below = |name: &str, peak: f64, limit: f64| {
         let terms = vec![
@@ -81,21 +80,17 @@ pub(super) fn fit_terms(machine: &Machine, estimate: &Estimate) -> Vec<Breakdown
     let metrics = &estimate.metrics;
     vec![
         below("on the device", metrics.memory_peak.get(), metrics.memory_limit.get()),
-        below("on the host", host, machine.host_memory.get()),
+        below("on the host", host, plan.deployment.machine.host_memory.get()),
     ]
 }
 
 /// Terms of the probability of fitting: the ratio of the limit to the peak, in the memory that is
 /// fuller for its size, and the possible shortfall of the schedule's formula.
-pub(super) fn probability_terms(
-    machine: &Machine,
-    schedule: &PipelineSchedule,
-    estimate: &Estimate,
-) -> Vec<Breakdown> {
+pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
     let on_device = [metrics.memory_limit, metrics.memory_peak];
-    let on_host = [machine.host_memory, host];
+    let on_host = [plan.deployment.machine.host_memory, host];
     let is_host = on_host[0] / on_host[1] < on_device[0] / on_device[1];
     let (names, sizes) = if is_host {
         (["host memory per device", "swapped bytes"], on_host)
@@ -107,8 +102,8 @@ pub(super) fn probability_terms(
     let room = Breakdown::made("limit over peak", "", How::Quotient, vec![limit, peak])
         .by("limit / peak, of the memory that is fuller for its size", DERIVED);
     let mut terms = vec![room];
-    if estimate.timing == Timing::ClosedForm && schedule.closed_form_shortfall() > 0.0 {
-        let most = libm::exp(schedule.closed_form_shortfall());
+    if estimate.timing == Timing::ClosedForm && plan.schedule.closed_form_shortfall() > 0.0 {
+        let most = libm::exp(plan.schedule.closed_form_shortfall());
         terms.push(
             Breakdown::given("simulated peak over this one, at most", most, "")
                 .by("the most that it was for the presets under this schedule", DERIVED),

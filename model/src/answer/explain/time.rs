@@ -111,7 +111,7 @@ pub(super) fn devices(ranks: &Ranks) -> Breakdown {
 
 /// Terms of MFU: model FLOPs over step time, devices and peak.
 pub(super) fn utilisation_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
-    let accelerator = plan.accelerator();
+    let accelerator = &plan.deployment.accelerator;
     let peak = Breakdown::given("peak for MFU", plan.flops.peak_for_mfu.get(), "FLOP/s")
         .by(accelerator.title, accelerator.source);
     vec![model_flops(plan), step(estimate), devices(&plan.deployment.ranks), peak]

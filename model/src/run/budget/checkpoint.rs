@@ -28,7 +28,8 @@ impl Checkpoint {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let params = plan.params_trained();
-        let weights = if plan.optimizer.reuses_main_params { 0.0 } else { plan.activation_bytes() };
+        let weights =
+            if plan.optimizer.reuses_main_params { 0.0 } else { plan.deployment.element_bytes() };
         let bytes = params * (weights + plan.optimizer.per_param);
         let devices = plan.deployment.ranks.world as f64;
         let writers = if plan.sharding.shards(ShardingStrategy::Optim) {
@@ -41,7 +42,8 @@ impl Checkpoint {
         let (sum, most) = held.fold((0.0, 0.0_f64), |(sum, most), it| (sum + it, most.max(it)));
         let unevenness = most * stages / sum;
         let cluster = &plan.design().cluster;
-        let host = cluster.host_gb_per_sec.unwrap_or(plan.accelerator().host_gb_per_sec) * 1e9;
+        let host =
+            cluster.host_gb_per_sec.unwrap_or(plan.deployment.accelerator.host_gb_per_sec) * 1e9;
         Self { bytes, writers, snapshot_seconds: bytes / writers * unevenness / host }
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
         });
         let held: Vec<Held> = held.collect();
         for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&each, Some(&held))) {
-            let fits = stage.device.peak() <= plan.limits.usable
+            let fits = stage.device.peak() <= plan.memory_limit
                 && stage.host <= plan.deployment.machine.host_memory;
             *own = own.or_else(|| fits.then_some(count));
         }

@@ -110,7 +110,7 @@ impl Plan {
         if stage.heads() <= 0.0 {
             return 0.0;
         }
-        let element = self.activation_bytes();
+        let element = self.deployment.element_bytes();
         let (on, rows, loss) = (&self.deployment, self.rows(), self.loss);
         let tokens = rows.group;
         let vocab = on.backbone.vocab as f64 / on.ranks.tp as f64;
@@ -145,7 +145,7 @@ impl Plan {
         if !self.sharding.shards(ShardingStrategy::OptimGradsParams) {
             return 0.0;
         }
-        2.0 * self.layer_params(stage, params) * self.activation_bytes()
+        2.0 * self.layer_params(stage, params) * self.deployment.element_bytes()
     }
 
     /// Whole gradients of the layer that runs backward, where gradients are shared out: as its
@@ -156,7 +156,7 @@ impl Plan {
         if !self.sharding.shards(ShardingStrategy::OptimGrads) {
             return 0.0;
         }
-        let bytes = self.activation_bytes() + self.optimizer.gradient;
+        let bytes = self.deployment.element_bytes() + self.optimizer.gradient;
         self.layer_params(stage, params) * bytes
     }
 

@@ -38,9 +38,10 @@ struct PairKey {
 
 impl PairKey {
     fn new(layer: LayerKey, recomputation: &Recomputation, parts: &Parts, kind: KindId) -> Self {
-        let order = &parts.order;
+        let Parts { schedule, overlap, .. } = parts;
         let mut sends = [[0; 2]; 3];
-        if let Some(share) = order.sends {
+        if schedule.stages > 1 {
+            let share = schedule.sends_of_pair();
             for (bits, leg) in sends.iter_mut().zip(parts.boundary.legs()) {
                 bits[usize::from(leg.link == LinkLevel::InterNode)] =
                     (share * leg.seconds).to_bits();
@@ -50,10 +51,10 @@ impl PairKey {
             layer,
             kind,
             flags: [
-                order.recomputes_layers,
-                order.splits_weight_grads,
-                order.is_hierarchical,
-                order.prefetches,
+                parts.repeats_layers,
+                schedule.splits_weight_grads,
+                overlap.is_hierarchical,
+                overlap.prefetches,
             ],
             modules: recomputation.modules.bits(),
             hops: parts.layer(kind).hops.bits(),
@@ -97,7 +98,7 @@ impl LayerPairs {
         kind: KindId,
         find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
-        if !parts.order.hides_everything {
+        if !parts.overlap.in_pairs {
             return find();
         }
         if self.known.len() >= MAX_PAIRS {

@@ -10,7 +10,6 @@ use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
 use crate::training::memory::{Held, LayerMemory, PerMicroBatch};
-use crate::training::overlap::Overlap;
 use crate::training::pair::{self, Graph, Hiding, PairTimeline, Side};
 use crate::training::plan::Plan;
 use crate::training::stage::{AXES, Parts, StageWork, Terms, Waiting};
@@ -207,13 +206,13 @@ impl Chunks {
             }
         }
         if plan.schedule.runs_pairs {
-            chunks.pair_up(&plan.overlap, parts, pattern);
+            chunks.pair_up(parts, pattern);
         }
         chunks
     }
 
     /// Schedules a pair of every two kinds that share a stage.
-    fn pair_up(&mut self, overlap: &Overlap, parts: &Parts, pattern: &[KindId]) {
+    fn pair_up(&mut self, parts: &Parts, pattern: &[KindId]) {
         let kinds = self.kinds.len();
         self.pairs = alloc::vec![None; kinds * kinds];
         let mut graph = Graph::default();
@@ -223,12 +222,12 @@ impl Chunks {
                     let pair = &mut self.pairs[forward * kinds + backward];
                     if pair.is_none() {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
-                        let hiding = Hiding::new(&parts.order, || [ahead.work, back.work]);
+                        let hiding = Hiding::new(&parts.overlap, || [ahead.work, back.work]);
                         let sides = [&ahead.side(pattern), &back.side(pattern)];
                         let exposed = pair::exposed(parts, &hiding, sides, &mut graph);
                         let passes = [&ahead.work.forward, &back.work.backward];
                         let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
-                        *pair = Some(overlap.waiting_of_pair(passes, alone, exposed));
+                        *pair = Some(parts.overlap.waiting_of_pair(passes, alone, exposed));
                     }
                 }
             }
@@ -539,7 +538,7 @@ impl Simulation {
         [forward, backward]: [usize; 2],
     ) -> PairTimeline {
         let [ahead, back] = [forward, backward].map(|chunk| self.chunks.kind(stage, chunk));
-        let hiding = Hiding::new(&parts.order, || [ahead.work, back.work]);
+        let hiding = Hiding::new(&parts.overlap, || [ahead.work, back.work]);
         pair::operators(parts, &hiding, [&ahead.side(pattern), &back.side(pattern)])
     }
 }

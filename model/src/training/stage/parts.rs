@@ -18,6 +18,8 @@ use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
 use crate::layer::transformer_layer::Work;
 use crate::training::boundary::Boundary;
+use crate::training::overlap::Overlap;
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
 
@@ -33,45 +35,14 @@ pub(crate) struct Parts {
     pub(crate) ends: Ends,
     /// The way from a stage to the next.
     pub(crate) boundary: Boundary,
-    pub(crate) order: PairOrder,
-}
-
-/// Order in which the operators of a pair run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PairOrder {
     /// Kind of MTP layers.
     pub(crate) mtp: KindId,
-    /// Whether all exchanges may run beside compute, as the pair's schedule has it; else dispatch
-    /// and combine alone.
-    pub(crate) hides_everything: bool,
-    /// Whether gradients of weights wait until compute is free.
-    pub(crate) splits_weight_grads: bool,
+    pub(crate) schedule: PipelineSchedule,
+    pub(crate) overlap: Overlap,
     /// Whether whole layers are computed again.
-    pub(crate) recomputes_layers: bool,
-    /// Whether swapped tensors come back ahead of their layer.
-    pub(crate) prefetches: bool,
-    /// Whether dispatch and combine take their two levels one after the other.
-    pub(crate) is_hierarchical: bool,
+    pub(crate) repeats_layers: bool,
     /// Exchange of context parallelism, where there is any.
     pub(crate) context: Option<ContextParallelAlgo>,
-    /// Sends in each direction, where there is a pipeline.
-    pub(crate) sends: Option<f64>,
-}
-
-impl PairOrder {
-    fn new(plan: &Plan) -> Self {
-        let (ranks, schedule) = (&plan.deployment.ranks, &plan.schedule);
-        Self {
-            mtp: plan.architecture.mtp.kind,
-            hides_everything: plan.overlap.in_pairs,
-            splits_weight_grads: schedule.splits_weight_grads,
-            recomputes_layers: plan.recomputation.is_whole,
-            prefetches: plan.overlap.prefetches,
-            is_hierarchical: plan.overlap.is_hierarchical,
-            context: (ranks.cp > 1).then_some(plan.deployment.context),
-            sends: (ranks.pp > 1).then(|| schedule.sends_of_pair()),
-        }
-    }
 }
 
 /// A layer as a whole.
@@ -176,8 +147,17 @@ impl Parts {
             LayerPart::new(kind, operators, exchanges, recomputation)
         });
         let layers = layers.collect();
-        let (ends, boundary) = (Ends::new(on, &rows), plan.boundary());
-        Self { work, layers, ends, boundary, order: PairOrder::new(plan) }
+        Self {
+            work,
+            layers,
+            ends: Ends::new(on, &rows),
+            boundary: plan.boundary(),
+            mtp: plan.architecture.mtp.kind,
+            schedule: plan.schedule,
+            overlap: plan.overlap,
+            repeats_layers: recomputation.is_whole,
+            context: (on.ranks.cp > 1).then_some(on.context),
+        }
     }
 
     /// The layer of a kind.

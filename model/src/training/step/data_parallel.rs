@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::ground::axis::{Collective, LinkLevel};
 use crate::ground::choice::ShardingStrategy;
-use crate::layer::layout::{Span, Stage};
+use crate::layer::layout::Stage;
 use crate::layer::params::{RankParams, StageParams};
 use crate::layer::ranks::Ranks;
 use crate::training::data_parallel::DataRow;
@@ -25,18 +25,11 @@ pub(super) struct DataParallel {
     /// Bytes of the mean stage, time of the slowest one: the step waits for that.
     pub(super) rows: Vec<DataRow>,
     pub(super) optimizer: f64,
-    /// Bytes of memory a second that an optimizer's kernels move.
-    memory_rate: f64,
 }
 
 impl DataParallel {
-    pub(super) fn new(memory_rate: f64) -> Self {
-        Self { rows: Vec::with_capacity(4), optimizer: 0.0, memory_rate }
-    }
-
-    /// Adds the stages of a span: what a device of theirs holds and the calls that it makes.
-    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &StageParams, rows: &[DataRow]) {
-        let update = optimizer_seconds(plan, &span.content, &params.trained, self.memory_rate);
+    /// Adds stages of this share: their update and the calls that each of them makes.
+    pub(super) fn add(&mut self, share: f64, update: f64, rows: &[DataRow]) {
         self.optimizer = self.optimizer.max(update);
         for row in rows {
             let known = self.rows.iter().position(|known| known.is_like(row));
@@ -45,7 +38,7 @@ impl DataParallel {
                 self.rows.push(DataRow { bytes_per_call: 0.0, ..*row });
             }
             let known = &mut self.rows[place];
-            known.bytes_per_call += row.bytes_per_call * span.share;
+            known.bytes_per_call += row.bytes_per_call * share;
             known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
         }
     }
@@ -98,29 +91,30 @@ impl OnceAStep {
     }
 }
 
-/// Time of the optimizer's step: memory traffic of gradients and states.
-///
-/// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
-/// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and
-/// writes main copy and moments, and writes the weights.
-///
-/// All of it moves through memory at the rate of element-wise kernels.
-///
-/// Muon adds the Newton-Schulz steps of the rank that has most of them, and what these exchange.
-///
-/// Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; [`crate::training::muon`].
-fn optimizer_seconds(plan: &Plan, stage: &Stage, params: &RankParams, memory_rate: f64) -> f64 {
-    let RankParams { dense, expert } = *params;
-    let shared = plan.sharding.params(params, ShardingStrategy::Optim);
-    let muon = match &plan.optimizer.muon {
-        Some(muon) => plan.muon_share(muon, stage, params),
-        None => Share { adam: shared, ..Share::default() },
-    };
-    let held =
-        if plan.sharding.shards(ShardingStrategy::OptimGrads) { shared } else { dense + expert };
-    let gradient = plan.optimizer.gradient;
-    let updated = muon.matrices + muon.adam;
-    let states = 2.0 * plan.optimizer_states(stage, params);
-    let update = updated * (4.0 * gradient + plan.activation_bytes()) + states;
-    (held * 3.0 * gradient + update) / memory_rate + muon.seconds
+impl Plan {
+    /// Time of the optimizer's step: memory traffic of gradients and states.
+    ///
+    /// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On
+    /// the rank's share: norm (read), clipping (read, write), then the update, which reads them,
+    /// reads and writes main copy and moments, and writes the weights.
+    ///
+    /// All of it moves through memory at the rate of element-wise kernels. Muon adds the
+    /// Newton-Schulz steps of the rank that has most of them, and what these exchange.
+    ///
+    /// Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`;
+    /// [`crate::training::muon`].
+    pub(super) fn optimizer_seconds(&self, stage: &Stage, params: &RankParams) -> f64 {
+        let shared = self.sharding.params(params, ShardingStrategy::Optim);
+        let held = self.sharding.params(params, ShardingStrategy::OptimGrads);
+        let muon = match &self.optimizer.muon {
+            Some(muon) => self.muon_share(muon, stage, params),
+            None => Share { adam: shared, ..Share::default() },
+        };
+        let gradient = self.optimizer.gradient;
+        let updated = muon.matrices + muon.adam;
+        let states = 2.0 * self.optimizer_states(stage, params);
+        let update = updated * (4.0 * gradient + self.deployment.element_bytes()) + states;
+        let memory_rate = self.deployment.device.vector_bytes;
+        (held * 3.0 * gradient + update) / memory_rate + muon.seconds
+    }
 }

@@ -96,7 +96,9 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
-    if plan.schedule.scatters_sends && !(plan.scatters_sends() && plan.deployment.ranks.pp > 1) {
+    if plan.design().schedule.scatter_gather_tensors_in_pipeline
+        && !(plan.schedule.scatters_sends && plan.deployment.ranks.pp > 1)
+    {
         warnings.push(String::from("sends are scattered only with PP and TP, and without SP"));
     }
     warnings.extend(crate::training::load_imbalance::warning(plan));

@@ -38,7 +38,7 @@ pub(super) fn metrics(
         params_active_no_input_embedding: active - embedding,
         flops_per_token: spans.counts.flops_per_token,
         memory_peak,
-        memory_limit: plan.limits.usable,
+        memory_limit: plan.memory_limit,
         fits: plan.fits(memory_peak, host_peak),
         fit_probability: step.fit_probability(&plan.schedule, plan.room([memory_peak, host_peak])),
         bubble_ratio: step.pipeline.bubble_ratio(),

@@ -119,20 +119,16 @@ pub(super) struct Compute {
 
 impl Frame {
     fn new(plan: &Plan) -> Self {
-        let (bubble, stragglers) =
-            (plan.schedule.bubble_ratio(), straggler_share(&plan.deployment));
+        let (on, bubble) = (&plan.deployment, plan.schedule.bubble_ratio());
+        let (data, stragglers) = (DataParallel::default(), straggler_share(on));
         let each = Vec::with_capacity(plan.spans.len());
-        let mut frame = Self {
-            each,
-            data: DataParallel::new(plan.deployment.device.vector_bytes),
-            bubble,
-            stragglers,
-        };
+        let mut frame = Self { each, data, bubble, stragglers };
         for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
             let rows = data_rows(plan, &span.content, &params);
-            frame.data.add(plan, span, &params, &rows);
+            let update = plan.optimizer_seconds(&span.content, &params.trained);
+            frame.data.add(span.share, update, &rows);
             let repeated_share = plan.repeated_share(span);
-            let once_a_step = OnceAStep::new(&plan.deployment.ranks, &params, &rows);
+            let once_a_step = OnceAStep::new(&on.ranks, &params, &rows);
             frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
         }
         frame
