@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 
 const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
 const json = async (path) => JSON.parse(await read(path));
-const dictionaryFile = (name) => json(`../app/src/present/language/zh/${name}.json`);
+const dictionaryFile = (name) => json(`../crates/present/src/words/language/zh/${name}.json`);
 
 // A script of pages: node would take it for a module of its older kind.
 const script = await read("../app/src/script/dictionary.js");

@@ -14,5 +14,4 @@ pub mod name;
 pub mod provenance;
 pub mod published;
 pub mod range;
-pub mod run;
 pub mod terms;

@@ -74,7 +74,7 @@ pub(crate) fn keep(
         created_at_secs: calendar::now_secs(),
     };
     if ledger::count(store)? >= MAX_DESIGNS {
-        let most = app::present::format::whole(MAX_DESIGNS);
+        let most = present::format::whole(MAX_DESIGNS);
         return Err(Refusal::Full(format!("the server keeps {most} designs, and at most {most}")));
     }
     let tag = tag(&stored.id, owner);

@@ -114,8 +114,8 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         let modules = site::module_packages().join(" ");
         // `validation` as the page needs it: the report's types, without the runs.
         run(&format!(
-            "clippy --package app --package validation {modules} --lib --features app/hydrate \
-             --target wasm32-unknown-unknown -- --deny warnings"
+            "clippy --package app --package present --package validation {modules} --lib \
+             --features app/hydrate --target wasm32-unknown-unknown -- --deny warnings"
         ))
     });
     steps.run("documentation", || {

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use maud::html;
-use model::design::violation::{Nearest, Violation};
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::ground::knob::{Kind, KnobError, Value};
+use model::ground::knob::{Kind, Value};
+use model::metric::MetricId;
+use present::words::name;
 
 use crate::browser::takes_over;
-use crate::present::name;
-use crate::site::Page;
 
 /// Reasons why typed texts were refused, by knob.
 #[derive(Clone, Copy)]
@@ -263,6 +262,45 @@ fn names(kind: Kind) -> Option<Vec<(String, String)>> {
     }
 }
 
+/// How one of a page's numbers comes about, and which.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The metrics to choose from.
+    pub metrics: Vec<MetricId>,
+    /// The one that is shown.
+    pub now: Signal<MetricId>,
+    /// Shows that of a name.
+    pub choose: Callback<String>,
+    /// How it comes about, as HTML text.
+    pub text: Memo<String>,
+}
+
+/// The section of a page that says how one of its numbers comes about.
+pub fn explained(of: Explained) -> impl IntoView {
+    let Explained { metrics, now, choose, text } = of;
+    let now = move || now.get().metric().name;
+    let first = untrack(now);
+    let options: Vec<_> = metrics
+        .into_iter()
+        .map(MetricId::metric)
+        .map(|it| view! { <option value=it.name selected=it.name == first>{it.label}</option> })
+        .collect();
+    view! {
+        <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
+            <h2 id="explained-title">"How a number comes about"</h2>
+            <div class="schedule-field">
+                <label for="explained-metric">"Metric"</label>
+                <select class="select" id="explained-metric" autocomplete="off" prop:value=now
+                    on:change=move |event| choose.run(event_target_value(&event))
+                >
+                    {options}
+                </select>
+            </div>
+            <div inner_html=move || text.get()></div>
+        </section>
+    }
+}
+
 /// A section with a heading and text that follows the state.
 pub fn section(
     id: &'static str,
@@ -279,37 +317,4 @@ pub fn section(
             ></div>
         </section>
     }
-}
-
-/// Text of a page for a link that it can't open.
-#[must_use]
-pub fn broken_link(errors: &[KnobError], page: Page) -> String {
-    let markup = html! {
-        h1 { "This link can't be opened as it is" }
-        p { "These parts couldn't be read, and nothing was substituted." }
-        ul.link-errors {
-            @for error in errors { li { strong { (error.knob) } p { (error.detail) } } }
-        }
-        p { a.button href=(page.path()) { "Open the example" } }
-    };
-    markup.into_string()
-}
-
-/// Broken rules with their ways out, each to the address that it leads to.
-#[must_use]
-pub fn problems(violations: &[Violation], address: impl Fn(&Nearest) -> String) -> String {
-    let markup = html! {
-        @for (place, violation) in violations.iter().enumerate() {
-            p { (violation.message) "." }
-            p.ways {
-                @for (way, nearest) in violation.nearest.iter().take(3).enumerate() {
-                    a.button #{ "mend-" (place) "-" (way) } href=(address(nearest)) {
-                        (nearest.knob.knob().label) " " (nearest.value)
-                    }
-                    " "
-                }
-            }
-        }
-    };
-    markup.into_string()
 }

@@ -41,12 +41,9 @@ impl Range {
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
     let family = plan.deployment.accelerator.kernels.family;
-    let spread = time_spread(family, plan.model_kind());
     match metric.metric().basis {
-        Basis::Time => Some(time_range(spread, family, false)),
-        Basis::Rate => Some(time_range(spread, family, true)),
         Basis::Memory => Some(memory_range(&plan.schedule, family)),
-        Basis::Verdict | Basis::Exact | Basis::Derived => None,
+        basis => followed(time_spread(family, plan.model_kind()), basis, family),
     }
 }
 
@@ -54,20 +51,27 @@ impl Plan {
     /// The kind of its model, as far as errors are known by it.
     #[must_use]
     pub fn model_kind(&self) -> ModelKind {
-        if self.architecture.is_mixed {
-            ModelKind::Mixed
-        } else if self.has_experts() {
-            ModelKind::Experts
-        } else {
-            ModelKind::Dense
+        match (self.architecture.is_mixed, self.has_experts()) {
+            (true, _) => ModelKind::Mixed,
+            (false, true) => ModelKind::Experts,
+            (false, false) => ModelKind::Dense,
         }
     }
 }
 
-fn time_range(basis: &'static Spread, family: &'static str, is_rate: bool) -> Range {
-    let logarithms = |[low, high]: [f64; 2]| if is_rate { [-high, -low] } else { [low, high] };
-    let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
-    Range { half, most, basis, family }
+/// The range that errors ln(measured / predicted) of times give a metric that follows them.
+pub(crate) fn followed(
+    spread: &'static Spread,
+    basis: Basis,
+    family: &'static str,
+) -> Option<Range> {
+    let logarithms: fn([f64; 2]) -> [f64; 2] = match basis {
+        Basis::Time => |ends| ends,
+        Basis::Rate => |[low, high]| [-high, -low],
+        Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => return None,
+    };
+    let [half, most] = [spread.half, spread.most].map(|ends| logarithms(ends).map(libm::exp));
+    Some(Range { half, most, basis: spread, family })
 }
 
 /// Errors of the step time of models of this kind on this family of accelerators.

@@ -1,8 +1,8 @@
 //! Measured loads of serving near a design, for the chart of its page.
 
-use app::page::serving::measured::{Measured, Point};
 use model::design::Design;
 use model::design::link;
+use present::page::serving::measured::{Measured, Point};
 use validation::serving::points;
 
 /// Largest factor by which prompts and answers of loads that are shown are longer or shorter.

@@ -3,10 +3,10 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use app::page::trust::Served;
-use app::page::trust::still::Still;
-use app::present::provenance::{self, Provenance};
 use model::design::file::Tree;
+use present::page::trust::Served;
+use present::page::trust::still::Still;
+use present::words::provenance::{self, Provenance};
 use serde_json::Value;
 use validation::report::serving::ServingValidation;
 use validation::report::{Row, Validation};
@@ -61,7 +61,7 @@ impl Validated {
 
 /// Provenance of a report that is made now: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
-    Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
+    Provenance { design: present::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }
 
 /// A report as it is sent.

@@ -309,7 +309,7 @@ fn delete(asked: Delete) -> Result<(), Failure> {
     };
     if !asked.yes {
         print(&things, asked.json)?;
-        let count = app::present::format::counted(things.len() as u64, "thing", "things");
+        let count = present::format::counted(things.len() as u64, "thing", "things");
         return Err(Failure::user(format!("{count} would go; --yes deletes")));
     }
     if asked.owner.is_none() {
@@ -328,7 +328,7 @@ fn delete(asked: Delete) -> Result<(), Failure> {
         .map_err(broken)?;
     }
     print(&things, asked.json)?;
-    let count = app::present::format::counted(things.len() as u64, "thing is", "things are");
+    let count = present::format::counted(things.len() as u64, "thing is", "things are");
     output::message(&format!("{count} deleted"));
     Ok(())
 }

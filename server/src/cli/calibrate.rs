@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use app::page::trust::words;
-use app::present::format;
 use model::design::{Design, KnobId};
 use model::ground::knob::KnobError;
+use present::format;
+use present::page::trust::words;
 use validation::own::read::{Content, read};
 use validation::own::report::{Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};

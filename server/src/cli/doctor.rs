@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     Err(Failure::Internal(format!(
         "{} broken",
-        app::present::format::counted(broken as u64, "thing is", "things are")
+        present::format::counted(broken as u64, "thing is", "things are")
     )))
 }
 

@@ -5,12 +5,12 @@ mod summary;
 
 use std::ops::ControlFlow;
 
-use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
 use model::search::find::{Phase, Progress, Query, STRATEGY};
+use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
 
 use super::import::{assumed, question, unknown};
@@ -166,7 +166,7 @@ fn shown(progress: Progress) -> String {
         Phase::Sizing => "trying sizes",
         Phase::Done => "done",
     };
-    let designs = app::present::format::counted(progress.evaluated, "estimate", "estimates");
+    let designs = present::format::counted(progress.evaluated, "estimate", "estimates");
     format!("{:5.1} %  {at}, {designs}", progress.share * 100.0)
 }
 

@@ -179,7 +179,7 @@ fn remarks(import: &Import) -> Vec<String> {
 fn carried(carried: &[String]) -> Option<String> {
     let count = carried.len() as u64;
     (count > 0).then(|| {
-        let count = app::present::format::counted(count, "argument", "arguments");
+        let count = present::format::counted(count, "argument", "arguments");
         format!("carried: {count} that no knob reads, for exports ({})", carried.join(", "))
     })
 }

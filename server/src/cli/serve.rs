@@ -276,7 +276,7 @@ fn tighten(data: &Path) {
                 tracing::warn!(
                     "other users of this machine could use {} in {}, such as {}; now only the \
                      owner can",
-                    app::present::format::counted(wide.len() as u64, "file", "files"),
+                    present::format::counted(wide.len() as u64, "file", "files"),
                     data.display(),
                     first.display()
                 );

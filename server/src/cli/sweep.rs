@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use app::present::format;
 use model::design::file::json;
 use model::run::quality::CAVEAT;
+use present::format;
 use reports::typed::Said;
 use sweep::{Closing, Progress, Rounds, Space};
 

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use app::page::trust::words;
-use app::present::format;
+use present::format;
+use present::page::trust::words;
 use validation::report::{Group, LeftOutScore, Row, Summary, Target, Validation};
 use validation::runs::{self, LineError, Run};
 

@@ -5,15 +5,15 @@
 
 mod table;
 
-use app::insight::numbers::Numbers;
-use app::panel::timeline;
-use app::present::name;
-use app::present::provenance::Provenance;
 use interchange::{Launcher, Target, export_for};
 use model::design::Design;
 use model::design::file::{self, Extent, json};
 use model::serving::ServingPlan;
 use model::{MODEL_VERSION, Plan, design::link};
+use present::insight::numbers::Numbers;
+use present::timeline::of_plan;
+use present::words::name;
+use present::words::provenance::Provenance;
 
 use crate::{designs, ground::calendar, report};
 
@@ -175,7 +175,7 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
             json::print(&from.in_tree(report::whole(&numbers.plan, None)))
         }
         Export::Parquet => return table::parquet(&numbers(design)?, &from),
-        Export::Trace => timeline::trace(&numbers(design)?, &from)?,
+        Export::Trace => of_plan::trace(&numbers(design)?, &from)?,
     };
     Ok(text.into_bytes())
 }

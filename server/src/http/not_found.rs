@@ -46,7 +46,7 @@ pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
 
 /// Answer to a request whose address has `limit` bytes or more.
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
-    let limit = app::present::format::whole(limit as u64);
+    let limit = present::format::whole(limit as u64);
     if is_for_people(request) {
         let text = html! {
             p {

@@ -47,10 +47,10 @@ mod review;
 mod stored_page;
 mod sweep_page;
 
-use app::site::{Page, Place};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery};
 use axum::routing::{delete, get, post};
+use present::site::{Page, Place};
 
 use crate::state::AppState;
 use crate::{designs::card as cards, http::layers, http::not_found, mcp};
@@ -94,15 +94,15 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Trust.path(), get(page::trust))
         .route(Page::Ladder.path(), get(page::ladder))
         .route(Page::Serving.path(), get(page::serving))
-        .route(app::page::serving::MEASURED_PATH, get(measured::measured))
+        .route(present::page::serving::MEASURED_PATH, get(measured::measured))
         .route(Page::Budget.path(), get(page::budget))
-        .route(app::page::budget::CSV_PATH, get(budget::table))
-        .route(app::page::budget::MARKDOWN_PATH, get(budget::brief))
+        .route(present::page::budget::CSV_PATH, get(budget::table))
+        .route(present::page::budget::MARKDOWN_PATH, get(budget::brief))
         .route(Page::Schedule.path(), get(page::schedule))
-        .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
+        .route(present::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))
         .route(Page::Compare.path(), get(page::compare))
-        .route(app::page::compare::CSV_PATH, get(page::comparison))
+        .route(present::page::compare::CSV_PATH, get(page::comparison))
         .route(Page::Guide.path(), get(guide::contents))
         .route("/guide/{chapter}", get(guide::chapter))
         .route("/guide/images/{name}", get(guide::image))
@@ -128,7 +128,7 @@ pub fn router(state: AppState) -> Router {
             post(experts::experts).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
         )
         .route(
-            app::page::serving::SCORES_PATH,
+            present::page::serving::SCORES_PATH,
             post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
         )
         .route("/api/v1/budget", post(budget::budget))
@@ -158,9 +158,9 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/metrics", get(metrics::metrics))
         .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MAX_BYTES)))
         .route("/api/v1/traces/{hash}", get(trace::packed).delete(trace::remove))
-        .route(app::page::trust::JSON_PATH, get(validation::json))
-        .route(app::page::trust::CSV_PATH, get(validation::csv))
-        .route(app::page::trust::SERVING_JSON_PATH, get(validation::serving))
+        .route(present::page::trust::JSON_PATH, get(validation::json))
+        .route(present::page::trust::CSV_PATH, get(validation::csv))
+        .route(present::page::trust::SERVING_JSON_PATH, get(validation::serving))
         // For those who run the server
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

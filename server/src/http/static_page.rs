@@ -4,11 +4,11 @@
 
 use app::document;
 use app::panel::header;
-use app::site::Page;
 use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::MODEL_VERSION;
+use present::site::Page;
 
 use crate::state::AppState;
 

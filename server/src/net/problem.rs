@@ -110,7 +110,7 @@ impl Problem {
 
     /// Something that can't be read: "the design", "the spec".
     fn unreadable(what: &str, errors: Vec<Entry>) -> Self {
-        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
+        let detail = present::format::counted(errors.len() as u64, "error", "errors");
         Self::of_entries(StatusCode::BAD_REQUEST, format!("{what}: {detail}"), errors)
     }
 
@@ -137,7 +137,7 @@ impl Problem {
 
     /// Designs of a batch that can't be read, each with its place.
     pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
-        let detail = app::present::format::counted(designs.len() as u64, "design", "designs");
+        let detail = present::format::counted(designs.len() as u64, "design", "designs");
         let detail = format!("{detail} of the batch can't be read, so that none is predicted");
         let errors = designs.into_iter().flat_map(|(place, errors)| {
             let start = format!("/designs/{place}");
@@ -155,7 +155,7 @@ impl Problem {
 
     /// A query whose design breaks rules that no layout mends.
     pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
-        let detail = app::present::format::counted(violations.len() as u64, "rule is", "rules are");
+        let detail = present::format::counted(violations.len() as u64, "rule is", "rules are");
         let detail = format!("{detail} broken that no layout mends");
         let entry = |broken: Violation| {
             let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
@@ -214,7 +214,7 @@ impl Problem {
 
     /// Files of runs that make no profile: one entry for each thing that is wrong.
     pub(crate) fn unusable_files(status: StatusCode, lines: Vec<String>) -> Self {
-        let detail = app::present::format::counted(lines.len() as u64, "error", "errors");
+        let detail = present::format::counted(lines.len() as u64, "error", "errors");
         let entry = |detail: String| Entry {
             pointer: String::new(),
             rule: "unusable_files",

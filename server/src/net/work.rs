@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
-use app::present::format::MemoryUnit;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
+use present::format::MemoryUnit;
 
 use crate::net::client::identify;
 use crate::net::limits::{Turn, Turns};

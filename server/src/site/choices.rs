@@ -4,11 +4,11 @@
 use std::future::poll_fn;
 use std::pin::pin;
 
-use app::present::format::MemoryUnit;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use present::format::MemoryUnit;
 
 use crate::site::language::Language;
 

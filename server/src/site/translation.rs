@@ -27,8 +27,9 @@ const TAG: &str = Language::Chinese.tag();
 /// The Chinese dictionary, read once.
 fn chinese() -> &'static Dictionary {
     static CHINESE: OnceLock<Dictionary> = OnceLock::new();
-    let read =
-        || Dictionary::new(&app::present::language::CHINESE, app::present::language::CHINESE_PARTS);
+    let read = || {
+        Dictionary::new(&present::words::language::CHINESE, present::words::language::CHINESE_PARTS)
+    };
     CHINESE.get_or_init(read)
 }
 
@@ -91,7 +92,7 @@ mod tests {
     fn every_rule_of_a_framework_has_a_name_in_chinese() {
         let rules = model::rules::rules().iter().chain(model::rules::caution_rules());
         let names = rules.filter(|rule| rule.assertion().is_some());
-        let names = names.map(|rule| app::present::format::reason(rule.name));
+        let names = names.map(|rule| present::format::reason(rule.name));
         let missing: Vec<String> = names.filter(|name| said_in_chinese(name).is_none()).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }

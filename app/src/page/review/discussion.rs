@@ -2,16 +2,17 @@
 
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::metric::{MetricAddress, MetricId, MetricPart};
-use model::serving::ServingMetric;
+use model::metric::{MetricAddress, MetricId, MetricPart, Regime};
+use present::format;
+use present::page::review::deltas::knobs_between;
+use present::page::review::{labels, mentions};
 use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
 use super::compose::{Composer, button, byline, composer};
+use super::places;
 use super::prose::prose;
 use super::session::{NEW_COMMENT_ID, Session};
-use super::{labels, mentions, places};
 use crate::explorer::Topic;
-use crate::present::format;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Threads that are drawn at once: a session may hold thousands.
@@ -144,7 +145,7 @@ fn state_of(room: &Room, thread: &Thread, numbers: &Numbers) -> State {
         now: now.map(|now| labels::value(&thread.anchor, &now)).or_else(|| {
             (thread.anchor == Anchor::Design).then(|| {
                 let said = thread.said.as_ref().map(|said| said.link.clone()).unwrap_or_default();
-                super::deltas::knobs_between(&said, &room.link())
+                knobs_between(&said, &room.link())
             })
         }),
     }
@@ -156,9 +157,9 @@ fn new_thread(session: Session) -> Part {
         let stages = session.explorer.with_numbers(|numbers| numbers.estimate.stages.len());
         let chosen = session.about.get();
         let mut anchors = vec![Anchor::Design];
-        let metric = |metric: &MetricId| Anchor::Metric(MetricAddress::whole(*metric));
-        anchors.extend(MetricId::ALL.iter().map(metric));
-        anchors.extend(ServingMetric::ALL.iter().copied().map(Anchor::Served));
+        let metric = |metric: MetricId| Anchor::Metric(MetricAddress::whole(metric));
+        anchors.extend(MetricId::of(Regime::Training).map(metric));
+        anchors.extend(MetricId::of(Regime::Serving).map(Anchor::Served));
         anchors.extend((0..stages).map(|stage| {
             let part = MetricPart::Stage(stage as u32);
             Anchor::Metric(MetricAddress { metric: MetricId::memory_peak_bytes, part })

@@ -1,14 +1,14 @@
 //! The content of a design's card: the page's own words and numbers.
 
-use app::insight::memory_state;
-use app::insight::numbers::Numbers;
-use app::panel::cards::headlines;
-use app::present::format;
-use app::present::name;
 use model::design::Design;
 use model::metric::MetricId;
 use model::training::estimate::StageMemory;
 use model::{MODEL_VERSION, MemoryState, Plan};
+use present::format;
+use present::insight::headline::headlines;
+use present::insight::memory_state;
+use present::insight::numbers::Numbers;
+use present::words::name;
 
 /// The metrics on a card, in their order.
 const SHOWN: [MetricId; 4] = [
@@ -73,7 +73,7 @@ impl Card {
             Err(violations) => {
                 let first = violations.into_iter().next();
                 let first = first.map(|violation| violation.message).unwrap_or_default();
-                Body::Broken(app::insight::recorded::lacking(design).unwrap_or(first))
+                Body::Broken(present::insight::recorded::lacking(design).unwrap_or(first))
             }
         };
         let title = name::title(design);

@@ -3,7 +3,6 @@
 //! The two fonts come with the program: a server has none of its own to rely on. They are Inter,
 //! cut down to the letters that a card can have; `server/fonts/README.md` says how.
 
-use app::present::provenance::Provenance;
 use model::MemoryState;
 use plotters::backend::BitMapBackend;
 use plotters::drawing::IntoDrawingArea;
@@ -11,6 +10,7 @@ use plotters::element::{PathElement, Rectangle};
 use plotters::prelude::{Color, DrawingArea, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, TextStyle, register_font};
+use present::words::provenance::Provenance;
 
 use super::content::{Body, Card, Face, Figure};
 
@@ -214,7 +214,7 @@ impl Brush<'_, '_> {
         let label = format!("limit {}", face.limit);
         let width = self.width(&label, plain(22, BAD))?;
         self.text(&label, (right + 12 - width, top - 42), plain(22, BAD))?;
-        let stages = app::present::format::counted(face.stages.len() as u64, "stage", "stages");
+        let stages = present::format::counted(face.stages.len() as u64, "stage", "stages");
         let below = format!("Memory per device of {stages}");
         self.text_within(&below, (left, bottom + 16), right - left, plain(22, QUIET))
     }

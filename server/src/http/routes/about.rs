@@ -1,7 +1,6 @@
 //! `GET /about`: which model computes the numbers, what it knows and what not, its licence, and the
 //! bibliography with what rests on each source.
 
-use app::site::Page;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -10,7 +9,8 @@ use model::MODEL_VERSION;
 use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::ground::source::{self, Source};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
+use present::site::Page;
 
 use crate::http::static_page::Reading;
 use crate::site::choices;
@@ -30,9 +30,9 @@ pub(super) async fn page(State(state): State<AppState>, headers: HeaderMap) -> R
 
 /// Items that rest on a source: names with the addresses where they are described.
 fn rests_on(source: Source) -> Vec<(&'static str, String)> {
-    let metrics = MetricId::ALL.iter().filter(|id| id.words().source == source);
+    let metrics = MetricId::of(Regime::Training).filter(|id| id.words().source == source);
     let metrics =
-        metrics.map(|id| id.metric()).map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
+        metrics.map(MetricId::metric).map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
     let knobs = KnobId::ALL.iter().filter(|id| id.words().source == source).map(|id| id.knob());
     let knobs = knobs.map(|it| (it.label, format!("/guide/knobs#{}", it.name)));
     let presets = Preset::all().filter(|it| it.source == source && it.refused.is_none());

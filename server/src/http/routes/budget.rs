@@ -59,13 +59,14 @@ fn designs(tree: &Tree) -> Result<(Design, Option<Design>), Vec<KnobError>> {
 
 /// The budget of a link as a table for other programs.
 pub(super) async fn table(RawQuery(query): RawQuery) -> Result<Response, Problem> {
-    written(query, "text/csv; charset=utf-8", "moescape-budget.csv", app::page::budget::csv).await
+    written(query, "text/csv; charset=utf-8", "moescape-budget.csv", present::page::budget::csv)
+        .await
 }
 
 /// The budget of a link as a brief in Markdown.
 pub(super) async fn brief(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let kind = "text/markdown; charset=utf-8";
-    written(query, kind, "moescape-budget.md", app::page::budget::markdown).await
+    written(query, kind, "moescape-budget.md", present::page::budget::markdown).await
 }
 
 async fn written(

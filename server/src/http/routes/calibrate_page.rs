@@ -4,10 +4,6 @@
 //! The form works without a script. Nothing is stored: the profile is in the link that the page
 //! leads on to.
 
-use app::page::trust::words;
-use app::present::format::{counted, percent, significant, unbroken};
-use app::present::html::{option, table};
-use app::site::Page;
 use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -15,6 +11,10 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
+use present::format::{counted, percent, significant, unbroken};
+use present::html::{option, table};
+use present::page::trust::words;
+use present::site::Page;
 use validation::own::Calibration;
 use validation::own::report::{Measured, Told, Unused};
 

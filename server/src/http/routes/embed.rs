@@ -5,19 +5,20 @@
 //! page of its own, so that a page around it gains nothing by being one. It never writes its own
 //! address. It is the one route that other sites may frame; `--embed-from` says which.
 
-use app::insight::memory_state;
-use app::insight::numbers::Numbers;
-use app::panel::cards::headlines;
-use app::panel::timeline;
-use app::present::{format, name};
-use app::study::options::Options;
-use app::study::{Study, Width, answer};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::design::Design;
 use model::{MODEL_VERSION, Plan, design::link};
+use present::format;
+use present::insight::headline::headlines;
+use present::insight::memory_state;
+use present::insight::numbers::Numbers;
+use present::study::options::Options;
+use present::study::{Study, Width, answer};
+use present::timeline::of_plan;
+use present::words::name;
 
 use super::designs;
 use crate::net::problem::Problem;
@@ -154,7 +155,7 @@ fn body(design: &Design, address: &str, which: Panel) -> Markup {
             @match Plan::new(design) {
                 Ok(plan) => (panel(&Numbers::new(plan), which)),
                 Err(violations) => p.card.embed-broken {
-                    @if let Some(why) = app::insight::recorded::lacking(design) { (why) }
+                    @if let Some(why) = present::insight::recorded::lacking(design) { (why) }
                     @else {
                         "This design can't run. "
                         (violations.first().map_or("", |violation| violation.message.as_str()))
@@ -172,7 +173,7 @@ fn panel(numbers: &Numbers, which: Panel) -> Markup {
         Panel::Study(study) => {
             PreEscaped(answer::html(study, numbers, Width::Any, Options::default(), &[]))
         }
-        Panel::Timeline => timeline::still(numbers, TIMELINE_WIDTH)
+        Panel::Timeline => of_plan::still(numbers, TIMELINE_WIDTH)
             .map_or_else(|why| html! { p.card { (why) } }, PreEscaped),
     }
 }

@@ -4,16 +4,17 @@
 //! on to an address at which the server searches and writes the same into the page. What a form
 //! sends is led on to the address of the design that it comes to.
 
-use app::page::find::answer;
-use app::page::find::form::{self, Shown};
-use app::page::find::request::{Request, address};
-use app::site;
+use app::panel::find_bar;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
 use model::design::link;
 use model::ground::knob::KnobError;
+use present::page::find::answer;
+use present::page::find::form::{self, Shown};
+use present::page::find::request::{Request, address};
+use present::site;
 
 use super::find::searched;
 use crate::http::static_page::Reading;
@@ -77,6 +78,7 @@ impl Page<'_> {
                 noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
             }
         };
+        let line = find_bar::boxes(&self.request.query.design);
         let design = link::encode(&self.request.query.design);
         let page = Reading {
             page: Some(site::Page::Find),
@@ -86,7 +88,7 @@ impl Page<'_> {
             script: names.map(|names| names.find.as_str()),
             class: "reading find",
             head,
-            body: PreEscaped(form::html(self.request, self.wrong, shown)),
+            body: PreEscaped(form::html(self.request, self.wrong, shown, &line)),
             ..Reading::default()
         };
         page.answer(self.state, choices::theme(self.headers).as_deref(), status)
@@ -95,7 +97,7 @@ impl Page<'_> {
 
 #[cfg(test)]
 mod tests {
-    use app::page::find::request::ON_SERVER;
+    use present::page::find::request::ON_SERVER;
 
     use super::*;
 

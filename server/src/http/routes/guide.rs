@@ -1,11 +1,11 @@
 //! `/guide` and `/guide/CHAPTER`: the user guide, as text that needs no script.
 
-use app::site::Page;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, PreEscaped, html};
+use present::site::Page;
 
 use crate::http::not_found;
 use crate::http::static_page::Reading;

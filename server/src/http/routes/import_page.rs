@@ -184,7 +184,7 @@ fn broken(error: MultipartError) -> (StatusCode, String) {
 fn too_large() -> String {
     format!(
         "A text has at most {} bytes; real ones have a few thousand.",
-        app::present::format::whole(interchange::MAX_CONFIG_BYTES as u64)
+        present::format::whole(interchange::MAX_CONFIG_BYTES as u64)
     )
 }
 

@@ -1,15 +1,15 @@
 //! `GET /learn`: what the site teaches, on one page to scroll through: from the paper's baseline to
 //! its final run, how far predictions are off, the schedules, and the guide.
 
-use app::page::schedule::methods::{About, about};
-use app::page::{ladder, schedule};
-use app::present::format::unbroken;
-use app::site::Page;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::ground::choice::{Choice, Method};
+use present::format::unbroken;
+use present::page::schedule::methods::{About, about};
+use present::page::{ladder, schedule};
+use present::site::Page;
 
 use super::validation;
 use crate::http::static_page::Reading;

@@ -6,7 +6,6 @@
 //! decode still gets the app's page, which names its errors, with status 400.
 
 use app::document::{Preview, ThemeCookie};
-use app::site::{Page, Place};
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -14,6 +13,7 @@ use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::design::link;
+use present::site::{Page, Place};
 
 use super::validation;
 use crate::net::problem::Problem;
@@ -66,7 +66,7 @@ pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> R
 /// The page of pipeline schedules alone.
 pub(super) async fn schedule(State(state): State<AppState>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
-    let status = match app::page::schedule::query::decode(query) {
+    let status = match present::page::schedule::query::decode(query) {
         Ok(_) => StatusCode::OK,
         Err(_) => StatusCode::BAD_REQUEST,
     };
@@ -75,7 +75,7 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
 
 /// The page of how a design answers.
 pub(super) async fn serving(State(state): State<AppState>, request: Request) -> Response {
-    let design = app::page::serving::design(request.uri().query().unwrap_or_default()).ok();
+    let design = present::page::serving::design(request.uri().query().unwrap_or_default()).ok();
     let status = if design.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let contexts = move || provide_context(design.as_ref().map(measured::of).unwrap_or_default());
     render(state, request, Page::Serving, status, contexts).await
@@ -84,7 +84,7 @@ pub(super) async fn serving(State(state): State<AppState>, request: Request) -> 
 /// The page of what a run costs.
 pub(super) async fn budget(State(state): State<AppState>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
-    let is_understood = app::page::budget::is_understood(query);
+    let is_understood = present::page::budget::is_understood(query);
     let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     render(state, request, Page::Budget, status, || ()).await
 }
@@ -92,7 +92,7 @@ pub(super) async fn budget(State(state): State<AppState>, request: Request) -> R
 /// The page of designs beside each other: it is written whatever is wrong with one of them.
 pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
     let is_understood =
-        app::page::compare::is_understood(request.uri().query().unwrap_or_default());
+        present::page::compare::is_understood(request.uri().query().unwrap_or_default());
     let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     render(state, request, Page::Compare, status, || ()).await
 }
@@ -100,7 +100,7 @@ pub(super) async fn compare(State(state): State<AppState>, request: Request) -> 
 /// Comparison as a table for other programs.
 pub(super) async fn comparison(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
-    let csv = off_thread(move || app::page::compare::csv(&query, &calendar::today())).await?;
+    let csv = off_thread(move || present::page::compare::csv(&query, &calendar::today())).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"moescape-comparison.csv\""),

@@ -1,8 +1,8 @@
 //! Presets to take from what a text doesn't say, as the choices of a form.
 
-use app::present::html::option;
 use maud::{Markup, html};
 use model::catalogue::preset::{Preset, PresetKind};
+use present::html::option;
 
 /// Presets by what they are.
 const KINDS: [(PresetKind, &str); 2] = [

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use app::page::review::Served;
-use app::present::name;
-use app::site::Page;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use model::design::link;
+use present::site::Page;
+use present::words::name;
 use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 
 use super::kept;

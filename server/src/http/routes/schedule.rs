@@ -1,10 +1,10 @@
 //! `GET /schedule/of?DESIGN`: leads to the page `/schedule` with a design's schedule and its mean
 //! task times.
 
-use app::page::schedule::{of_design, query};
 use axum::extract::Request;
 use axum::response::Redirect;
 use model::design::link;
+use present::page::schedule::{of_design, query};
 
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;

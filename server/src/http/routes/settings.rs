@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use app::present::format::MemoryUnit;
-use app::site::Page;
 use axum::Form;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
+use present::format::MemoryUnit;
+use present::site::Page;
 
 use crate::http::static_page::Reading;
 use crate::net::problem::Problem;

@@ -6,13 +6,13 @@
 
 use app::document::Preview;
 use app::explorer::stored::Stored as Shown;
-use app::site::Page;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use maud::{Markup, html};
 use model::{MODEL_VERSION, design::link};
+use present::site::Page;
 
 use super::kept;
 use super::{designs, page};

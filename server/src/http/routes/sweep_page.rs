@@ -4,13 +4,6 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use app::insight::spec;
-use app::page::find;
-use app::page::results::data::Pace;
-use app::page::results::{self, Data, Grid, wire};
-use app::page::sweep::Served;
-use app::site::Page;
-use app::site::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
 use axum::extract::{Path, Query, RawQuery, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -20,6 +13,13 @@ use model::design::file::{Tree, json};
 use model::design::link;
 use model::design::{Design, KnobId};
 use model::ground::choice::Timing;
+use present::insight::spec;
+use present::page::find;
+use present::page::results::data::Pace;
+use present::page::results::{self, Data, Grid, wire};
+use present::page::sweep::Served;
+use present::site::Page;
+use present::site::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
 use reports::typed::Said;
 use sweep::{Space, Spec};
 
@@ -200,7 +200,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
                     "Of {} designs tried in this cell, {} break: {}.",
                     why.tried,
                     why.breaking,
-                    app::present::format::reason(&why.reason),
+                    present::format::reason(&why.reason),
                 ),
                 None => "Designs that were tried in this cell are feasible.".to_owned(),
             };
@@ -227,7 +227,7 @@ pub(super) async fn find_around(
     Path((id, index)): Path<(String, u64)>,
 ) -> Result<Redirect, Problem> {
     let (design, _) = design_of(&state, id, index).await?;
-    Ok(Redirect::to(&app::site::find_address(&design)))
+    Ok(Redirect::to(&present::site::find_address(&design)))
 }
 
 async fn design_of(state: &AppState, id: String, index: u64) -> Result<(Design, Data), Problem> {

@@ -3,10 +3,10 @@
 
 use std::io::{self, Read, Write};
 
-use app::present::provenance::{Provenance, quoted};
 use model::design::Design;
 use model::design::file::{PROVENANCE, Tree};
 use model::run::quality::CAVEAT;
+use present::words::provenance::{Provenance, quoted};
 use reports::typed::Said;
 use sweep::{Outcome, Space};
 

@@ -1,8 +1,8 @@
 //! `budget`: what a design's run costs.
 
-use app::page::budget as page;
-use app::site::Page;
 use model::design::link;
+use present::page::budget as page;
+use present::site::Page;
 use reports::budgeted::{self, Gain, PublishedInputs, Quality, SpreadOfRuns};
 use reports::report::BrokenRule;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! `experts`: which experts a design keeps, and what fits on which machine.
 
-use app::site::Page;
 use model::serving::{ServingPlan, infer};
 use model::{MODEL_VERSION, design::link};
+use present::site::Page;
 use reports::experts::{OfExperts, of_experts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

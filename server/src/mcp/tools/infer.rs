@@ -1,7 +1,7 @@
 //! `infer`: how a design would serve.
 
-use app::site::Page;
 use model::design::link;
+use present::site::Page;
 use reports::inferred::{Pools, Timeline, of_design};
 use reports::report::BrokenRule;
 use reports::typed::Named;

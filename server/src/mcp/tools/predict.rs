@@ -1,7 +1,7 @@
 //! `predict`: what a training step of a design would achieve.
 
-use app::present::name;
 use model::{Estimator, design::link};
+use present::words::name;
 use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

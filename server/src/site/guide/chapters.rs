@@ -1,7 +1,7 @@
 //! The chapters of the guide, in the order in which they are read.
 
-/// Path of the guide.
-pub const PATH: &str = app::site::Page::Guide.path();
+/// Where the guide is.
+pub const PATH: &str = present::site::Page::Guide.path();
 
 /// A file of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

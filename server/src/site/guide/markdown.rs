@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use app::present::html::escaped;
-use app::site;
+use present::html::escaped;
+use present::site;
 use pulldown_cmark::{
     CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream, html,
 };

@@ -301,13 +301,13 @@ mod tests {
     }
 
     fn words() -> Vec<(String, String)> {
-        let texts = app::present::language::CHINESE.iter();
+        let texts = present::words::language::CHINESE.iter();
         let read = |text: &&str| serde_json::from_str::<BTreeMap<_, _>>(text).expect("JSON");
         texts.flat_map(read).collect()
     }
 
     fn parts() -> Parts {
-        serde_json::from_str(app::present::language::CHINESE_PARTS).expect("JSON")
+        serde_json::from_str(present::words::language::CHINESE_PARTS).expect("JSON")
     }
 
     #[test]
@@ -359,8 +359,8 @@ mod tests {
     #[test]
     fn server_and_browser_translate_alike() {
         let dictionary = Dictionary::new(
-            &app::present::language::CHINESE,
-            app::present::language::CHINESE_PARTS,
+            &present::words::language::CHINESE,
+            present::words::language::CHINESE_PARTS,
         );
         let texts = include_str!("../../../../end2end/words.json");
         let texts: BTreeMap<String, Option<String>> = serde_json::from_str(texts).expect("JSON");

@@ -82,8 +82,8 @@ impl Counts {
 
     /// Text of the counts, as a sentence has them.
     pub(crate) fn words(&self) -> String {
-        use app::present::format::counted;
-        app::present::format::list(&[
+        use present::format::counted;
+        present::format::list(&[
             format!(
                 "{} with {}",
                 counted(self.sessions, "review session", "review sessions"),

@@ -1,10 +1,10 @@
 //! The sheet itself, as HTML.
 
-use app::present::format::counted;
 use interchange::{Export as Made, Launcher, Reading, Unsaid};
 use maud::{Markup, html};
 use model::design::Design;
 use model::{Plan, design::link};
+use present::format::counted;
 
 use crate::designs::exports::{self, Export};
 

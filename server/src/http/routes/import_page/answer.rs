@@ -1,8 +1,5 @@
 //! Result of an import, as HTML: the design with its numbers, and every list of the import.
 
-use app::insight::numbers::Numbers;
-use app::present::format::{counted, whole};
-use app::present::html::table;
 use interchange::{Format, Import};
 use maud::{Markup, PreEscaped, html};
 use model::catalogue::preset::{Preset, PresetKind};
@@ -10,6 +7,9 @@ use model::design::link;
 use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
 use model::ground::knob::Kind;
+use present::format::{counted, whole};
+use present::html::table;
+use present::insight::numbers::Numbers;
 
 use crate::http::routes::embed::headline;
 
@@ -300,8 +300,8 @@ fn ignored(import: &Import) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use app::present::html::escaped;
     use interchange::import;
+    use present::html::escaped;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The form of `/import`, as HTML.
 
-use app::present::html::option;
-use app::site::Page;
 use axum::http::StatusCode;
 use maud::{Markup, html};
+use present::html::option;
+use present::site::Page;
 
 use crate::http::routes::preset_options::preset_options;
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use app::present::format;
-use app::present::name;
 use maud::{Markup, html};
 use model::design::Design;
 use model::design::file::{self, Extent, json};
 use model::design::link as links;
+use present::format;
+use present::words::name;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::designs::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, StoredDesign};
