@@ -112,16 +112,9 @@ fn is_counted(knob: KnobId) -> bool {
     matches!(knob, KnobId::attention_flops | KnobId::count_mtp_flops | KnobId::peak_for_mfu)
 }
 
-/// Whether a knob describes the data.
+/// Whether a knob describes the data: its lengths, or how uneven they are.
 fn is_of_data(knob: KnobId) -> bool {
-    matches!(
-        knob,
-        KnobId::data_imbalance
-            | KnobId::length_distribution
-            | KnobId::length_mean
-            | KnobId::length_sigma
-            | KnobId::length_histogram
-    )
+    knob == KnobId::data_imbalance || knob.knob().name.starts_with("length_")
 }
 
 /// Whether a knob of kernels is about the software's own speed: a rate, a time, a profile, or what
