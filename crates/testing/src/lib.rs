@@ -6,3 +6,4 @@
 pub mod design;
 #[cfg(feature = "html")]
 pub mod page;
+pub mod text;
