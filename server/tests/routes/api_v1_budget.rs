@@ -61,13 +61,13 @@ async fn what_is_not_known_is_null_and_has_a_surface() {
     assert_text(
         &lines.join("\n"),
         expect![[r#"
-        failures or the rate of checkpoints aren't known: days are those of training alone,
-            a floor
-        a device draws its rated 350 W (FlagPerf, base/benchmarks (Atlas 800T A2)); hosts
-            and network are left out
-        energy is that of the machines; a facility adds 10 % (Google's fleet, 2024) to 56 %
-            (Uptime Institute's survey, 2024)
-    "#]],
+            failures or the rate of checkpoints aren't known: days are those of training alone,
+                a floor
+            a device draws its rated 350 W (FlagPerf, base/benchmarks (Atlas 800T A2)); hosts
+                and network are left out
+            energy is that of the machines; a facility adds 10 % (Google's fleet, 2024) to 56 %
+                (Uptime Institute's survey, 2024)
+        "#]],
     );
     assert_eq!(answer["published"]["failures"].as_array().unwrap().len(), 3);
 }

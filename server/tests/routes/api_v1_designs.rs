@@ -147,8 +147,8 @@ async fn what_is_no_design_is_refused_with_the_reason() {
     assert_text(
         &refused.detail(StatusCode::UNPROCESSABLE_ENTITY),
         expect![[r#"
-        `name` can't be kept: it has 121 characters, and at most 120
-    "#]],
+            `name` can't be kept: it has 121 characters, and at most 120
+        "#]],
     );
     for path in ["0123456789abcdef", "x", "..%2f..%2fetc%2fpasswd", "'; DROP TABLE design;--"] {
         let path = format!("/api/v1/designs/{}", path.replace(' ', "%20"));

@@ -74,16 +74,16 @@ async fn what_is_wrong_is_said_by_line_or_by_name() {
     assert_text(
         &details.collect::<Vec<_>>().join("\n"),
         expect![[r#"
-        the trace has 301 experts in 1 layers, the model 256 in 58
-        there is a trace and `generate`: one of them is enough
-        the design can't serve: weights, activations and one request need 136.8 GiB of a
-            device, the engine takes 71.2
-        `visited` is a whole number from 1 to 4096
-        `share` is one of equal, mean, least, not `all`
-        `generate` is a whole number from 1 to 4096
-        `generate` is a whole number from 1 to 4096
-        serving.output_length takes a whole number, not `long`
-    "#]],
+            the trace has 301 experts in 1 layers, the model 256 in 58
+            there is a trace and `generate`: one of them is enough
+            the design can't serve: weights, activations and one request need 136.8 GiB of a
+                device, the engine takes 71.2
+            `visited` is a whole number from 1 to 4096
+            `share` is one of equal, mean, least, not `all`
+            `generate` is a whole number from 1 to 4096
+            `generate` is a whole number from 1 to 4096
+            serving.output_length takes a whole number, not `long`
+        "#]],
     );
     // A name that a table of cells would take for a formula.
     for name in ["=cmd|' /C calc'!A0", "+1", "-1", "@x", " =1"] {

@@ -61,9 +61,9 @@ async fn targets_of_the_run_are_taken_where_what_they_need_is_said() {
     assert_text(
         &details.collect::<Option<Vec<_>>>().unwrap().join("\n"),
         expect![[r#"
-        a target needs what isn't known: set run.mtbf_device_hours,
-            run.checkpoint_gb_per_sec
-    "#]],
+            a target needs what isn't known: set run.mtbf_device_hours,
+                run.checkpoint_gb_per_sec
+        "#]],
     );
     query["design"]["run"]["mtbf_device_hours"] = json!(50_676);
     query["design"]["run"]["checkpoint_gb_per_sec"] = json!(10);

@@ -73,20 +73,20 @@ async fn what_can_not_be_exported_is_refused_with_the_reason() {
     assert_text(
         &unknown,
         expect![[r#"
-        there is no such file; known are megatron.sh, mindspeed.sh, bridge.py,
-            mindformers.yaml, torchtitan.toml, deepspeed.json, accelerate.yaml, engine.txt,
-            design.json, design.toml, metrics.csv, metrics.json, metrics.parquet,
-            timeline.json
-    "#]],
+            there is no such file; known are megatron.sh, mindspeed.sh, bridge.py,
+                mindformers.yaml, torchtitan.toml, deepspeed.json, accelerate.yaml, engine.txt,
+                design.json, design.toml, metrics.csv, metrics.json, metrics.parquet,
+                timeline.json
+        "#]],
     );
     let broken = app.get("/export/metrics.csv?pp=12").await;
     assert_text(
         &broken.detail(StatusCode::UNPROCESSABLE_ENTITY),
         expect![[r#"
-        this design can't run, so that it has no numbers: 61 layers + 1 MTP + 2 no-op = 64
-            slots can't be split evenly over PP 12 x VPP 2 = 24 chunks; a Megatron that
-            doesn't check it trains 48 layers
-    "#]],
+            this design can't run, so that it has no numbers: 61 layers + 1 MTP + 2 no-op = 64
+                slots can't be split evenly over PP 12 x VPP 2 = 24 chunks; a Megatron that
+                doesn't check it trains 48 layers
+        "#]],
     );
     app.get("/export?tp=eight").await.problem(StatusCode::BAD_REQUEST);
     app.get("/export/design.toml?tp=eight").await.problem(StatusCode::BAD_REQUEST);

@@ -17,8 +17,8 @@ async fn people_get_a_page_and_programs_a_problem() {
     assert_text(
         &problem.detail(StatusCode::NOT_FOUND),
         expect![[r#"
-        nothing has this address; GET /api/v1/openapi.json lists what there is
-    "#]],
+            nothing has this address; GET /api/v1/openapi.json lists what there is
+        "#]],
     );
 }
 

@@ -78,14 +78,14 @@ async fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
     assert_text(
         &page.texts("[role=alert] li[data-rule]").join("\n"),
         expect![[r#"
-        find.colour there is no `find.colour` in a search. Closest valid value: find.goal,
-            find.question, find.target, find.keep, find.any_schedule
-        parallel.tp_size there is no knob `parallel.tp_size`. Closest valid value:
-            parallel.noop_layers
-        find.goal `goal` is one of fastest, safest, simplest, not `best`. Closest valid
-            value: safest
-        find.target a target is METRIC>=NUMBER or METRIC<=NUMBER, not `mfu`.
-    "#]],
+            find.colour there is no `find.colour` in a search. Closest valid value: find.goal,
+                find.question, find.target, find.keep, find.any_schedule
+            parallel.tp_size there is no knob `parallel.tp_size`. Closest valid value:
+                parallel.noop_layers
+            find.goal `goal` is one of fastest, safest, simplest, not `best`. Closest valid
+                value: safest
+            find.target a target is METRIC>=NUMBER or METRIC<=NUMBER, not `mfu`.
+        "#]],
     );
     assert_eq!(page.attribute("[name='find.from']", "value"), "v=1&preset=glm-4.5");
     let script = app.get("/find?find.goal=%3Cscript%3E").await;

@@ -11,11 +11,11 @@ async fn the_page_has_its_numbers_without_a_script() {
     assert_text(
         &page.texts(".cards article").join("\n"),
         expect![[r#"
-        Step time 99.5 s closed form 99.5 s
-        Bubble 3.52 % closed form 3.52 %
-        Peak in flight 8 micro-batches on every stage
-        Work of the busiest stage 96 s on every stage
-    "#]],
+            Step time 99.5 s closed form 99.5 s
+            Bubble 3.52 % closed form 3.52 %
+            Peak in flight 8 micro-batches on every stage
+            Work of the busiest stage 96 s on every stage
+        "#]],
     );
     assert_eq!(page.texts(".schedule-facts code")[0], "m (F + B) + (p − 1) F / 2");
     assert!(page.texts("select[name=method] option").contains(&"DualPipeV".to_owned()));
@@ -27,10 +27,10 @@ async fn sizes_that_break_a_rule_are_no_error_of_the_link() {
     assert_text(
         &page.text(".verdict.broken"),
         expect![[r#"
-        This schedule can't run. The numbers below are those of DualPipe, 8 stages with 1
-            chunk each way, 32 micro-batches. Dualpipe pairs the stages (PP) from both ends,
-            7 is not even. Use 8 stages
-    "#]],
+            This schedule can't run. The numbers below are those of DualPipe, 8 stages with 1
+                chunk each way, 32 micro-batches. Dualpipe pairs the stages (PP) from both ends,
+                7 is not even. Use 8 stages
+        "#]],
     );
 }
 

@@ -108,13 +108,13 @@ async fn what_is_no_trace_is_refused_and_leaves_nothing_behind() {
     assert_text(
         &said.join("\n"),
         expect![[r#"
-        the file has no loads of experts
-        the file starts with the names of its columns: step,layer,expert,tokens
-        the file is cut: a Parquet file ends with its footer
-        expert 1 of step 0, layer 0 is missing
-        this step, layer and expert has a line already
-        `steps` is 1000000000, `tokens` has 0
-    "#]],
+            the file has no loads of experts
+            the file starts with the names of its columns: step,layer,expert,tokens
+            the file is cut: a Parquet file ends with its footer
+            expert 1 of step 0, layer 0 is missing
+            this step, layer and expert has a line already
+            `steps` is 1000000000, `tokens` has 0
+        "#]],
     );
     assert_eq!(files(data.path()), 0);
 }
@@ -130,8 +130,8 @@ async fn a_body_above_its_own_limit_is_refused_and_one_above_the_others_is_not()
     assert_text(
         &answer.detail(StatusCode::PAYLOAD_TOO_LARGE),
         expect![[r#"
-        a file has at most 64 MiB; Parquet is the smallest
-    "#]],
+            a file has at most 64 MiB; Parquet is the smallest
+        "#]],
     );
 }
 
@@ -146,9 +146,9 @@ async fn a_full_store_says_so_and_still_knows_what_it_has() {
     assert_text(
         &answer.detail(StatusCode::INSUFFICIENT_STORAGE),
         expect![[r#"
-        the server's room for traces, 1 MiB, is full; who runs it can give more by
-            --trace-store-mib or remove old ones
-    "#]],
+            the server's room for traces, 1 MiB, is full; who runs it can give more by
+                --trace-store-mib or remove old ones
+        "#]],
     );
     assert_eq!(post(data.path(), small).await.status, StatusCode::CREATED);
 }
