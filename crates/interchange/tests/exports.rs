@@ -51,7 +51,8 @@ fn every_script_is_one_that_a_shell_reads_and_comes_back_from() {
 #[test]
 fn what_isn_t_set_stops_the_script_before_anything_starts() {
     for launcher in Launcher::ALL {
-        let text = export_for(Target::Megatron, launcher, &from_preset("deepseek-v3", &[]), &DATE).text;
+        let text =
+            export_for(Target::Megatron, launcher, &from_preset("deepseek-v3", &[]), &DATE).text;
         let run =
             shell(&[], &format!("torchrun() {{ echo started; }}\nsrun() {{ echo x; }}\n{text}"));
         let why = String::from_utf8_lossy(&run.stderr);
