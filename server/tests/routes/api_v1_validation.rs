@@ -1,7 +1,7 @@
 //! `GET /api/v1/validation`, `/api/v1/validation.csv`, `/trust`.
 
-use app::present::format::unbroken;
 use axum::http::StatusCode;
+use present::format::unbroken;
 use serde_json::Value;
 
 use crate::TestApp;
@@ -55,11 +55,11 @@ async fn the_page_reads_without_a_script() {
     let page = TestApp::new().page("/trust").await;
     let report = validation::validate(validation::runs::published());
     assert_eq!(page.text("head title"), "How far to trust the numbers · Moescape");
-    let headline = unbroken(&app::page::trust::words::headline(&report.summary));
+    let headline = unbroken(&present::page::trust::words::headline(&report.summary));
     assert_eq!(page.text(".trust-headline"), headline);
     let words = page.words();
     for target in &report.summary.targets {
-        let asked = unbroken(&app::page::trust::words::limit(target));
+        let asked = unbroken(&present::page::trust::words::limit(target));
         assert!(words.contains(&asked), "{}", target.name);
     }
     for refusal in &report.summary.refusals {

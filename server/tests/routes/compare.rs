@@ -12,7 +12,7 @@ async fn designs_of_a_link_are_compared() {
     let page = TestApp::new().page(&format!("/compare?{TWO}")).await;
     let mfu = |preset: &str| {
         let metrics = estimated(&from_preset(preset, &[])).metrics;
-        app::present::format::percent(metrics.mfu, 1).to_string()
+        present::format::percent(metrics.mfu, 1).to_string()
     };
     assert_eq!(
         page.texts("tr[data-metric=mfu] .compare-value"),

@@ -180,7 +180,7 @@ async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_
         ["#ladder", "#trust", "#schedules", "#guide"].map(|part| page.part(part));
     assert!(run.says("The model predicts ") && errors.says("Half of "), "{}", page.words());
     let methods = <model::ground::choice::Method as model::ground::choice::Choice>::ALL;
-    let names = methods.iter().map(|it| app::page::schedule::methods::about(*it).name);
+    let names = methods.iter().map(|it| present::page::schedule::methods::about(*it).name);
     assert_eq!(schedules.texts("th a"), names.collect::<Vec<_>>());
     for chapter in ["/guide/start", "/guide/trust", "/guide/views"] {
         assert!(guide.has_link(chapter), "{chapter}");
