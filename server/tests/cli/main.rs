@@ -15,6 +15,8 @@ mod ledger;
 mod lists;
 mod mcp;
 mod metrics;
+#[path = "../process/nats.rs"]
+mod nats;
 mod predict;
 mod routing;
 mod schedule;
