@@ -48,13 +48,13 @@ impl Page {
     /// The one element of a selector as a page of its own.
     #[track_caller]
     pub fn part(&self, selector: &str) -> Self {
-        Self::new(&self.one(selector).html())
+        piece(self.one(selector))
     }
 
     /// Elements of a selector, each as a page of its own.
     #[track_caller]
     pub fn parts(&self, selector: &str) -> Vec<Self> {
-        self.0.select(&parsed(selector)).map(|element| Self::new(&element.html())).collect()
+        self.0.select(&parsed(selector)).map(piece).collect()
     }
 
     /// Text that the one element of a selector shows; white space is folded.
@@ -116,13 +116,38 @@ impl Page {
         rows[0][1..].to_vec()
     }
 
+    /// Ids that are on the page twice, and references to ids that aren't: none on a good page.
+    pub fn wrong_ids(&self) -> Vec<String> {
+        let ids = self.attributes("[id]", "id");
+        let twice = ids.iter().enumerate().filter(|(place, id)| ids[..*place].contains(id));
+        let mut wrong: Vec<String> = twice.map(|(_, id)| id.clone()).collect();
+        for name in ["for", "aria-labelledby", "aria-describedby", "aria-controls"] {
+            let references = self.attributes(&format!("[{name}]"), name);
+            let to = references.iter().flat_map(|ids| ids.split_whitespace());
+            wrong.extend(to.filter(|id| !ids.iter().any(|known| known == id)).map(str::to_owned));
+        }
+        wrong
+    }
+
     #[track_caller]
     fn one(&self, selector: &str) -> ElementRef<'_> {
         let wanted = parsed(selector);
         let found: Vec<ElementRef<'_>> = self.0.select(&wanted).collect();
-        assert_eq!(found.len(), 1, "elements of {selector} in {}", self.0.html());
+        let places = || found.iter().map(|element| element.html()).collect::<Vec<_>>().join("\n");
+        let shown = if found.is_empty() { self.0.html() } else { places() };
+        assert_eq!(found.len(), 1, "elements of {selector} in {shown}");
         found[0]
     }
+}
+
+/// An element as a page; what is a part of a table stands in one.
+fn piece(element: ElementRef<'_>) -> Page {
+    let html = element.html();
+    Page::new(&match element.value().name() {
+        "td" | "th" => format!("<table><tr>{html}</tr></table>"),
+        "tr" | "tbody" | "thead" => format!("<table>{html}</table>"),
+        _ => html,
+    })
 }
 
 #[track_caller]
@@ -183,6 +208,15 @@ mod tests {
         assert!(page.has_link("/?a=1&b=2") && !page.has_link("/?a=1"));
         assert_eq!(page.row("MFU"), ["30\u{a0}%", "x"]);
         assert_eq!(page.part("h1").texts("b"), ["b"]);
+        assert_eq!(page.part("tr").row("MFU"), page.row("MFU"));
+    }
+
+    #[test]
+    fn ids_that_are_there_twice_or_not_at_all_are_wrong() {
+        let page = Page::new("<p id=a></p><p id=b></p><label for=a>A</label>");
+        assert_eq!(page.wrong_ids(), [""; 0]);
+        let page = Page::new("<p id=a></p><p id=a></p><p aria-labelledby='a c'>A</p>");
+        assert_eq!(page.wrong_ids(), ["a", "c"]);
     }
 
     #[test]
