@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::ground::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
-use model::ground::knob::Value;
+use model::ground::choice::{Choice, Disaggregation, Engine, KvDtype, WeightDtype};
 use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
 use serde::Deserialize;
 
@@ -211,26 +210,6 @@ fn real(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// The engine of a framework's name.
-fn engine(framework: &str) -> Option<Engine> {
-    let name = framework.to_lowercase();
-    let has = |word: &str| name.contains(word);
-    Some(if has("vllm") && (has("ascend") || has("omni-infer")) {
-        Engine::VllmAscend
-    } else if has("vllm") {
-        Engine::Vllm
-    } else if has("sglang") {
-        Engine::Sglang
-    } else if has("tensorrt") || has("trtllm") {
-        Engine::TensorrtLlm
-    } else if has("mindie") || has("cloudmatrix") || has("cann-recipes") {
-        // Graphs of CANN without a server of another kind.
-        Engine::Mindie
-    } else {
-        return None;
-    })
-}
-
 fn weights(text: &str) -> Option<WeightDtype> {
     let name = text.to_lowercase();
     let has = |word: &str| name.contains(word);
@@ -258,7 +237,7 @@ fn weights(text: &str) -> Option<WeightDtype> {
 /// # Errors
 /// Reason why it can't be one.
 pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
-    let engine = engine(&row.framework).ok_or("its engine has no constants")?;
+    let engine = Engine::named_in(&row.framework).ok_or("its engine has no constants")?;
     let part = known::part(&row.accelerator).ok_or("its accelerator has no row")?;
     let (preset, sizes) = known::model(&row.model).ok_or("its model has no sizes here")?;
     let mut design = Preset::find(preset).map_err(|error| error.to_string())?.design();
@@ -364,8 +343,8 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     if let Some(tokens) = row.batch_per_device.strip_suffix(" tokens").and_then(whole) {
         set.max_num_batched_tokens = (tokens / part.dies).max(input);
     }
-    let accelerator = Value::Text(part.accelerator.into());
-    design.set(KnobId::accelerator, &accelerator).map_err(|error| error.to_string())?;
+    let accelerator = part.accelerator.name();
+    design.set_text(KnobId::accelerator, accelerator).map_err(|error| error.to_string())?;
     design.cluster.num_devices = ranks * pipeline;
     // More ranks than experts hold copies of busy ones.
     let experts = design.transformer.num_moe_experts.unwrap_or(expert);

@@ -21,7 +21,7 @@ pub use checkpoint::Checkpoint;
 pub use metric::BudgetMetric;
 pub use published::{
     Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
-    published_tokens, rated_watts,
+    published_tokens,
 };
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};

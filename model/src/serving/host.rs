@@ -10,7 +10,7 @@ use crate::device::topology::devices_per_node;
 
 pub use crate::catalogue::processors::{
     HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
-    XEON_6454S, usual,
+    XEON_6454S,
 };
 
 /// Share of the nominal bandwidth of host memory at which cores read experts.
@@ -78,7 +78,7 @@ impl Host {
     pub fn new(design: &Design) -> Self {
         let (cluster, serving) = (&design.cluster, &design.serving);
         let row = cluster.accelerator.row();
-        let usual = usual(cluster.accelerator);
+        let usual = cluster.accelerator.row().processors;
         Self {
             memory_gb_per_sec: serving.host_memory_gb_per_sec.unwrap_or(usual.memory_gb_per_sec),
             tflops: serving.host_tflops.unwrap_or(usual.tflops),

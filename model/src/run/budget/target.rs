@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 
 use super::metric::BudgetMetric;
-use super::published::rated_watts;
 use super::run::plain;
 use crate::design::{Design, KnobId};
 use crate::training::estimate::Metrics;
@@ -72,7 +71,8 @@ impl BudgetMetric {
                 | Self::optimal_checkpoint_interval_seconds
         );
         let recovers = self == Self::failures_expected || !counts && self != Self::checkpoint_bytes;
-        let watts = run.device_watts.is_some() || rated_watts(design.cluster.accelerator).is_some();
+        let watts =
+            run.device_watts.is_some() || design.cluster.accelerator.row().rated_watts.is_some();
         let needed = [
             (KnobId::train_tokens, counts && run.train_tokens.is_none()),
             (
