@@ -102,9 +102,9 @@ pub(super) enum Found {
 fn preset(spelling: &str) -> Option<&'static Preset> {
     let is_model = |it: &&Preset| it.kind == PresetKind::Model && key(it.id) == *spelling;
     Preset::all().find(is_model).or_else(|| {
-        let mut names = Preset::names();
-        let is_one = |name: &&str| key(name) == *spelling;
-        names.find(|it| it.names.iter().any(|name| is_one(&name))).map(|it| it.preset)
+        Preset::names()
+            .find(|it| it.names.iter().any(|name| key(name) == *spelling))
+            .map(|it| it.preset)
     })
 }
 
