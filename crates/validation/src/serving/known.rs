@@ -2,6 +2,8 @@
 
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::Preset;
+use model::design::{Design, KnobId};
+use model::ground::knob::KnobError;
 
 /// A part: its id here, and the dies of what a source counts as one.
 #[derive(Clone, Copy, Debug)]
@@ -95,12 +97,18 @@ const MODELS: &[(&str, &str, Sizes)] = &[
     ("dense 72b", "llama-3-70b", &[("ffn_hidden_size", "29568"), ("vocab_size", "152064")]),
 ];
 
-/// The model of a name, as a preset and the sizes that differ.
-pub(super) fn model(name: &str) -> Option<(&'static str, Sizes)> {
+/// The model of a name, as its preset's design with the sizes that differ.
+pub(super) fn design(name: &str) -> Result<Design, String> {
+    let error = |error: KnobError| error.to_string();
     let lower = name.to_lowercase();
-    match MODELS.iter().find(|(word, ..)| lower.contains(word)) {
-        Some((_, "", _)) => None,
-        Some((_, preset, sizes)) => Some((*preset, *sizes)),
-        None => Some((Preset::named_in(name)?.id, &[])),
+    let own = MODELS.iter().find(|(word, ..)| lower.contains(word));
+    let preset = match own {
+        Some((_, preset, _)) => Preset::find(preset).ok(),
+        None => Preset::named_in(name),
+    };
+    let mut design = preset.ok_or("its model has no sizes here")?.design();
+    for (knob, value) in own.map_or(&[][..], |(.., sizes)| sizes) {
+        design.set_text(KnobId::find(knob).map_err(error)?, value).map_err(error)?;
     }
+    Ok(design)
 }

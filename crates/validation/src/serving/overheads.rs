@@ -29,6 +29,9 @@ const BOUNDS: [[f64; 2]; CONSTANTS] = [
 /// An error counts no more than this: rows whose source is wrong don't pull.
 const MOST: f64 = 0.6;
 
+/// Role of rows that count to the ranges, though no constant is fitted on them.
+const HELD_OUT: &str = "held_out";
+
 /// Overheads of an engine on one family, and the error that is left.
 #[derive(Clone, Debug)]
 pub struct Fitted {
@@ -56,7 +59,7 @@ pub fn is_fitted(run: &ServingRun) -> bool {
         && run.decode_alone.is_none()
         && run.design.serving.output_length <= 128
         && run.design.serving.input_length >= 8 * run.design.serving.output_length;
-    run.measured != Measured::Ttft && !is_burst && run.row.source_id != "infx_slo"
+    run.measured != Measured::Ttft && !is_burst && !run.row.is(HELD_OUT)
 }
 
 fn of(constants: [f64; CONSTANTS], engine: Engine) -> Overheads {
@@ -352,7 +355,7 @@ pub fn held_out(all: &[ServingRun]) -> Vec<HeldOut<'_>> {
 pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) -> Spread {
     let is_asked = |it: &&HeldOut<'_>| {
         (it.run.measured == Measured::Ttft) == is_of_first
-            && (is_of_first || is_fitted(it.run) || it.run.row.source_id == "infx_slo")
+            && (is_of_first || is_fitted(it.run) || it.run.row.is(HELD_OUT))
             && kind.is_none_or(|kind| self::kind(it.run) == kind)
     };
     let sourced: Vec<Sourced<'_>> = held

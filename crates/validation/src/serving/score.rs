@@ -10,8 +10,8 @@ use crate::report::serving::{ServingRowReport, ServingValidation};
 use crate::report::{Group, Refusal, Score, Target};
 use crate::statistics::score_of;
 
-/// The seeds' rows: Pangu Pro MoE and its dense rivals.
-const SEEDS: &str = "pangu_pro";
+/// Role of the seeds' rows: Pangu Pro MoE and its dense rivals.
+const SEED: &str = "seed";
 
 impl Measured {
     /// Its public name.
@@ -77,6 +77,7 @@ fn one(row: &ServingRow) -> ServingRowReport {
         model: row.model.clone(),
         accelerator: row.accelerator.clone(),
         measured_field: row.measured_field.clone(),
+        is_seed: row.is(SEED),
         ..ServingRowReport::default()
     };
     match express(row).and_then(|run| run.predicted(None).map(|predicted| (run, predicted))) {
@@ -153,7 +154,7 @@ fn targets(scored: &[&ServingRowReport]) -> Vec<Target> {
     };
     let tokens = of(&is_of_tokens);
     let first = of(&|row| measured(row) == Some(Measured::Prefill));
-    let seeds = of(&|row| row.source_id == SEEDS);
+    let seeds = of(&|row| row.is_seed);
     let target = |name: &str, asked: &str, score: &Score, reached: f64, limit: f64| {
         (score.rows > 0).then(|| Target {
             name: name.into(),
