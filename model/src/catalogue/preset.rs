@@ -19,8 +19,8 @@ macro_rules! presets {
     };
 }
 
-mod mixed;
 mod models;
+mod mixed;
 mod recipes;
 mod serving;
 

@@ -5,19 +5,19 @@ mod summary;
 
 use std::ops::ControlFlow;
 
-use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
 use model::search::find::{Phase, Progress, Query, STRATEGY};
+use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
 
 use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
-use crate::find::Found;
+use crate::answers::find::Found;
 
 /// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \
@@ -166,7 +166,7 @@ fn shown(progress: Progress) -> String {
         Phase::Sizing => "trying sizes",
         Phase::Done => "done",
     };
-    let designs = app::present::format::counted(progress.evaluated, "estimate", "estimates");
+    let designs = present::format::counted(progress.evaluated, "estimate", "estimates");
     format!("{:5.1} %  {at}, {designs}", progress.share * 100.0)
 }
 

@@ -1,10 +1,10 @@
 //! Layouts beside each other, for people.
 
-use app::page::serving::pools;
-use app::present::format;
 use model::design::Design;
 use model::design::link;
 use model::serving::front::{Front, Served};
+use present::format;
+use present::page::serving::pools;
 
 use super::super::output::{table, table_below};
 
