@@ -6,7 +6,8 @@
 
 use model::design::Design;
 use model::serving::{Overheads, ServingMetric, ServingPlan, decode_step, infer, overheads};
-use validation::serving::{Measured, ServingRun, express, published};
+use validation::serving::expression::express;
+use validation::serving::{Measured, ServingRun, published};
 
 /// A rung: its name, and the time of an output token by it.
 type Rung = (&'static str, fn(&Design) -> Option<f64>);

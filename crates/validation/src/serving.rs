@@ -1,8 +1,8 @@
 //! Published runs of serving: rows of a file with the columns of `serving_runs.csv`, each as a
 //! design that serves, and what the model predicts for its measured field.
 
-mod expression;
 mod known;
+pub mod expression;
 pub mod overheads;
 pub mod points;
 mod score;
@@ -14,7 +14,6 @@ use model::ground::choice::Engine;
 use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
 use serde::Deserialize;
 
-pub use expression::express;
 pub use score::validate;
 
 /// Every published run of serving, as the file that comes with the program has it.

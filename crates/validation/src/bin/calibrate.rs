@@ -93,7 +93,7 @@ fn serving_runs() -> io::Result<Vec<ServingRun>> {
     Ok(rows
         .iter()
         .filter(|row| row.tier != "C")
-        .filter_map(|row| serving::express(row).ok())
+        .filter_map(|row| serving::expression::express(row).ok())
         .collect())
 }
 

@@ -11,7 +11,8 @@ use model::catalogue::accelerator::AcceleratorId;
 use model::design::Design;
 use model::design::link;
 
-use super::{Measured, ServingRow, ServingRun, express};
+use super::expression::express;
+use super::{Measured, ServingRow, ServingRun};
 
 /// A measured load.
 #[derive(Clone, Debug)]

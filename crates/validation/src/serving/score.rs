@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use model::ground::choice::Choice as _;
 use model::{MODEL_VERSION, design::link};
 
-use super::{Measured, ServingRow, ServingRun, express};
+use super::expression::express;
+use super::{Measured, ServingRow, ServingRun};
 use crate::report::serving::{ServingRowReport, ServingValidation};
 use crate::report::{Group, Refusal, Score, Target};
 use crate::statistics::score_of;
