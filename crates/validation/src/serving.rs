@@ -5,7 +5,7 @@ mod known;
 pub mod expression;
 pub mod overheads;
 pub mod points;
-mod score;
+pub mod score;
 
 use std::sync::LazyLock;
 
@@ -13,8 +13,6 @@ use model::design::Design;
 use model::ground::choice::Engine;
 use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
 use serde::Deserialize;
-
-pub use score::validate;
 
 /// Every published run of serving, as the file that comes with the program has it.
 #[must_use]
