@@ -9,3 +9,4 @@ pub mod ledger;
 pub mod loads;
 pub mod roofline;
 pub mod measure;
+pub mod constants;

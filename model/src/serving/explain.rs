@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::inference::{Inference, Part, accepted_tokens};
+use super::load::{Power, QUEUE};
 use super::metric::ServingMetric;
 use super::plan::ServingPlan;
 use crate::ground::source::{AICONFIGURATOR, DERIVED, VLLM};
@@ -54,10 +55,12 @@ impl Terms<'_> {
             Metric::ttft_seconds => {
                 let alone = self.metric(Metric::ttft_unloaded_seconds);
                 let factor = self.inference.get(metric) / alone.value;
-                let queue = Breakdown::given("queue", factor, "").by(
-                    "1.2 x requests of a group ^ 0.52, as measured, at least those in front",
-                    AICONFIGURATOR,
+                let Power { factor: times, exponent } = QUEUE.get();
+                let formula = alloc::format!(
+                    "{times} x requests of a group ^ {exponent}, as measured, at least those in \
+                     front"
                 );
+                let queue = Breakdown::given("queue", factor, "").by(&formula, AICONFIGURATOR);
                 (How::Product, vec![alone, queue])
             }
             Metric::e2e_latency_seconds => {

@@ -408,7 +408,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     Inference {
         values: Metric::ALL.iter().map(|metric| value(*metric)).collect(),
         ttft_band: if flow.in_flight > 1.0 {
-            QUEUE_BAND.map(|part| part * flow.ttft)
+            QUEUE_BAND.get().map(|part| part * flow.ttft)
         } else {
             [flow.ttft; 2]
         },

@@ -24,7 +24,7 @@ impl Plan {
     #[must_use]
     pub fn held_for(&self, peak: Bytes) -> Bytes {
         let reserved = Bytes::gib(self.design().memory.reserved_gib);
-        peak + peak.beyond(reserved) * FRAGMENTATION
+        peak + peak.beyond(reserved) * FRAGMENTATION.get()
     }
 
     /// By how much the simulated peak may exceed that of the schedule's formula, as the natural
