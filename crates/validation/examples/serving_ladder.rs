@@ -6,7 +6,9 @@
 
 use model::design::Design;
 use model::serving::{Overheads, ServingPlan, decode_step, infer, overheads};
-use validation::serving::{Measured, ServingRun, express, published};
+use validation::serving::expression::express;
+use validation::serving::published;
+use validation::serving::{Measured, ServingRun};
 
 /// A rung: its name, and the time of an output token by it.
 type Rung = (&'static str, fn(&Design) -> Option<f64>);

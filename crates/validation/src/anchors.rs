@@ -13,8 +13,8 @@ use crate::report::Row;
 /// Head of the module with the table of measured runs.
 const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
                     Written by\n//! `cargo xtask calibrate`.\n\nuse super::run::Anchor;\nuse \
-                    crate::accelerator::AcceleratorId;\nuse crate::choice::{Framework, \
-                    Precision};\n\n/// The runs, each the one whose error is in the middle of its \
+                    crate::catalogue::accelerator::AcceleratorId;\nuse \
+                    crate::ground::choice::{Framework, Precision};\n\n/// The runs, each the one whose error is in the middle of its \
                     like.\n#[rustfmt::skip]\npub static ANCHORS: &[Anchor] = &[\n";
 
 /// The module of the model that holds the table.
@@ -70,7 +70,7 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
 const BEST_HEAD: &str = "//! The published runs with the highest MFU of each family of \
                          accelerators, kind of model and width\n//! of operands. Written by \
                          `cargo xtask calibrate`.\n\nuse super::published::Best;\nuse \
-                         crate::calibration::ModelKind;\n\n/// The runs.\n#[rustfmt::skip]\npub \
+                         crate::catalogue::calibration::ModelKind;\n\n/// The runs.\n#[rustfmt::skip]\npub \
                          static BEST: &[Best] = &[\n";
 
 /// The module of the model that holds the best published run of each kind.

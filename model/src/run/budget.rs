@@ -20,7 +20,7 @@ pub use assessment::{Assessment, Costed};
 pub use checkpoint::Checkpoint;
 pub use published::{
     Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
-    published_tokens, rated_watts,
+    published_tokens,
 };
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::inference::{Inference, Part, accepted_tokens};
+use super::load::{Power, QUEUE};
 use super::plan::ServingPlan;
 use crate::ground::source::{AICONFIGURATOR, DERIVED, VLLM};
 use crate::metric::breakdown::{Breakdown, How, Terms};
@@ -45,10 +46,11 @@ const TERMS: ServingMetrics<fn(&Opened<'_>) -> Terms> = ServingMetrics {
     ttft_seconds: |of| {
         let alone = of.metric(MetricId::ttft_unloaded_seconds);
         let factor = of.inference.metrics.ttft_seconds / alone.value;
-        let queue = Breakdown::given("queue", factor, Unit::Factor).by(
-            "1.2 x requests of a group ^ 0.52, as measured, at least those in front",
-            AICONFIGURATOR,
+        let Power { factor: times, exponent } = QUEUE.get();
+        let formula = alloc::format!(
+            "{times} x requests of a group ^ {exponent}, as measured, at least those in front"
         );
+        let queue = Breakdown::given("queue", factor, Unit::Factor).by(&formula, AICONFIGURATOR);
         (How::Product, vec![alone, queue])
     },
     e2e_latency_seconds: |of| {

@@ -398,7 +398,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     Inference {
         metrics,
         ttft_band: if flow.in_flight > 1.0 {
-            QUEUE_BAND.map(|part| part * flow.ttft)
+            QUEUE_BAND.get().map(|part| part * flow.ttft)
         } else {
             [flow.ttft; 2]
         },

@@ -3,6 +3,8 @@
 //! Letters, of one attention group: b requests in flight, l of them a second, d those that are
 //! decoded together.
 
+use crate::ground::fitted::{Evidence, Fitted};
+
 /// Times of a group's steps.
 pub(super) struct Steps<'a> {
     /// Seconds of a step of decode of this many requests.
@@ -40,8 +42,21 @@ impl Flow {
     }
 }
 
-/// Time to the first token over that of a prompt alone where this many requests are in flight, the
-/// median; [`QUEUE_BAND`] has the rest.
+/// A factor times a power of a count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Power {
+    /// The factor.
+    pub(crate) factor: f64,
+    /// The exponent.
+    pub(crate) exponent: f64,
+}
+
+/// Rows that [`QUEUE`] and [`QUEUE_BAND`] rest on, and why they are too few.
+const QUEUED: (Evidence, &str) =
+    (Evidence::Runs(&[("silicon", 135)]), "one source prints first tokens over many loads");
+
+/// Time to the first token over that of a prompt alone, by the requests in flight, the median;
+/// [`QUEUE_BAND`] has the rest.
 ///
 /// Requests that end together are sent again together, and queue for the budget of prompts.
 ///
@@ -49,12 +64,18 @@ impl Flow {
 /// `InferenceX` runs of March and April 2026 in a closed loop: medians of 2.8 and 4.1 at 4
 /// requests, 4.3 and 5.6 at 16, 7.9 and 8.7 at 64, 12 and 14 at 128, 17 and 20 at 256, of vLLM and
 /// TensorRT-LLM.
-pub(super) fn queue(in_flight: f64) -> f64 {
-    if in_flight <= 1.0 { 1.0 } else { libm::pow(in_flight, 0.52) * 1.2 }
-}
+pub(crate) const QUEUE: Fitted<Power> =
+    Fitted::provisional(Power { factor: 1.2, exponent: 0.52 }, QUEUED.0, QUEUED.1);
 
-/// Between which parts of the median four of five requests' first tokens come.
-pub(super) const QUEUE_BAND: [f64; 2] = [0.55, 1.8];
+/// Parts of the median between which four of five requests' first tokens come.
+pub(crate) const QUEUE_BAND: Fitted<[f64; 2]> =
+    Fitted::provisional([0.55, 1.8], QUEUED.0, QUEUED.1);
+
+/// Factor of [`QUEUE`] for this many requests in flight.
+pub(super) fn queue(in_flight: f64) -> f64 {
+    let Power { factor, exponent } = QUEUE.get();
+    if in_flight <= 1.0 { 1.0 } else { libm::pow(in_flight, exponent) * factor }
+}
 
 /// Rounds of the fixed point below.
 const ROUNDS: usize = 24;

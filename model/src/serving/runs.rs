@@ -278,7 +278,7 @@ fn predicted(run: &Run) -> Option<f64> {
     };
     let on_host = OnHost {
         bytes_per_parameter: run.host_bytes,
-        layer_seconds: if run.is_first { FIRST_LAYER_SECONDS } else { LAYER_SECONDS },
+        layer_seconds: if run.is_first { FIRST_LAYER_SECONDS.get() } else { LAYER_SECONDS },
     };
     let own = overheads(design.serving.engine, AcceleratorId::H100Sxm80gb);
     let plan = ServingPlan::on_card(&design, own, &card, on_host);

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::checkpoint::Checkpoint;
-use super::published::{PUE_RANGE, rated_watts};
+use super::published::PUE_RANGE;
 use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
 use crate::catalogue::memory_state::MemoryState;
@@ -232,7 +232,7 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         tokens_per_second: metrics.tokens_per_second,
         watts: run
             .device_watts
-            .or_else(|| rated_watts(design.cluster.accelerator).map(|(watts, _)| watts)),
+            .or_else(|| design.cluster.accelerator.row().rated_watts.map(|(watts, _)| watts)),
         gains: Vec::new(),
         rate_for_99: None,
         spares: None,
@@ -391,7 +391,7 @@ fn assumed(design: &Design, own: &Budget) -> Vec<String> {
         all.push("a restart takes 15 minutes, MegaScale's bound".into());
     }
     if run.device_watts.is_none() {
-        match rated_watts(design.cluster.accelerator) {
+        match design.cluster.accelerator.row().rated_watts {
             Some((watts, source)) => all.push(format!(
                 "a device draws its rated {watts:.0} W ({}); hosts and network are left out",
                 source.title
