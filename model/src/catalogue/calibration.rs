@@ -316,11 +316,9 @@ impl Host {
 /// full makes it give them back and ask again, and where that isn't enough the run is out of
 /// memory. Source: SimuMax's runs on B200, `max reserved` over `max allocated` - 1: the median of
 /// 19 designs, 0.028 to 0.093.
-pub const FRAGMENTATION: Fitted = Fitted::provisional(
-    0.053,
-    Evidence::Runs(&[("simumax_b200", 19)]),
-    "one source prints what the allocator reserved beside what it allocated",
-);
+#[rustfmt::skip]
+pub const FRAGMENTATION: Fitted = Fitted::provisional(0.053,
+    Evidence::Runs(&[("simumax_b200", 19)]), "one source prints both what is held and what is used");
 
 // ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----
 
