@@ -1,5 +1,5 @@
 // Holds the browser's dictionary to the texts of words.json, to which a test of
-// server/src/translation/dictionary.rs holds the server's: null where a text isn't known.
+// server/src/site/translation/dictionary.rs holds the server's: null where a text isn't known.
 //
 // Usage: node words.mjs
 

@@ -3,9 +3,9 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+pub(crate) mod download;
 pub(crate) mod canvas;
 pub(crate) mod dom;
-pub(crate) mod download;
 pub mod pins;
 
 use std::time::Duration;
@@ -43,15 +43,15 @@ impl Later {
     }
 }
 
-/// What only the server writes: taking a page over leaves it as it is, and no module carries what
-/// makes it.
+/// HTML that only the server writes: taking a page over leaves it as it is, and no module carries
+/// what makes it.
 pub(crate) fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
     if cfg!(feature = "ssr") { write() } else { T::default() }
 }
 
-/// The address follows when the state has been still for this long.
+/// Time for which the state has to be still before the address follows it.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
-/// What a page comes to is spoken when it has been still for this long.
+/// Time for which the page has to be still before its result is spoken.
 const SPEECH_DELAY: Duration = Duration::from_millis(600);
 
 /// Keeps the address in step with the state, and speaks what it comes to; gives the node of the
@@ -77,7 +77,7 @@ pub(crate) fn follow_state(
     announcement
 }
 
-/// Is a page being taken over, so that what is made now stands in it as the server wrote it?
+/// Whether a page is being taken over, so that what is made now is in it as the server wrote it.
 pub(crate) fn takes_over() -> bool {
     Owner::current_shared_context().is_some_and(|context| context.during_hydration())
 }
@@ -88,7 +88,7 @@ pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
     request_animation_frame(move || set_timeout(act, Duration::ZERO));
 }
 
-/// The text at an address; none where it can't be had.
+/// The text at an address; `None` if it can't be fetched.
 pub(crate) async fn fetched(address: &str) -> Option<String> {
     let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
     let response: Response = response.dyn_into().ok()?;
@@ -96,12 +96,13 @@ pub(crate) async fn fetched(address: &str) -> Option<String> {
     JsFuture::from(text).await.ok()?.as_string()
 }
 
-/// The status and the text of the answer to what is sent; none where nobody answers.
+/// Status and text of the answer to a POST request; `None` without an answer.
 pub(crate) async fn posted(address: &str, body: &JsValue) -> Option<(u16, String)> {
     sent("POST", address, body).await
 }
 
-/// The same by another method; nothing is sent with `undefined`.
+/// Status and text of the answer to a request of any method, as by [`posted`]; a body of
+/// `undefined` sends nothing.
 pub(crate) async fn sent(method: &str, address: &str, body: &JsValue) -> Option<(u16, String)> {
     let options = RequestInit::new();
     options.set_method(method);
@@ -112,7 +113,7 @@ pub(crate) async fn sent(method: &str, address: &str, body: &JsValue) -> Option<
     Some((response.status(), text))
 }
 
-/// What a server said that took something not; `otherwise` where it gave no reason.
+/// Reason that a server gave for a refusal; `otherwise` if it gave none.
 pub(crate) fn refusal(answer: Option<(u16, String)>, otherwise: &str) -> String {
     let said = answer.filter(|(status, _)| (400..500).contains(status));
     let problem = said.and_then(|(_, text)| JSON::parse(&text).ok());
@@ -157,7 +158,7 @@ pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
     });
 }
 
-/// Do single letters act as keys?
+/// Whether single letters act as keys.
 #[must_use]
 pub fn letter_keys() -> bool {
     cookies().is_none_or(|cookies| !cookies.split("; ").any(|cookie| cookie == "keys=off"))

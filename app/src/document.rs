@@ -1,9 +1,9 @@
 //! The document around each page: what the server writes, and what the browser's modules take over.
 
-#[cfg(any(feature = "hydrate", feature = "ssr"))]
-pub mod body;
 #[cfg(feature = "hydrate")]
 mod hydration;
+#[cfg(any(feature = "hydrate", feature = "ssr"))]
+pub mod body;
 #[cfg(feature = "ssr")]
 mod shell;
 
@@ -21,7 +21,7 @@ pub struct RawQuery(pub String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeCookie(pub Option<String>);
 
-/// What a preview of the page's link shows beside title and description.
+/// Addresses in a preview of the page's link, beside title and description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The page's whole address.
@@ -30,7 +30,7 @@ pub struct Preview {
     pub picture: String,
 }
 
-/// Where the built site's files are, by their hashed names.
+/// Addresses of the built site's files, by their hashed names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFiles {
     /// The explorer's module.

@@ -2,10 +2,10 @@
 //!
 //! One signal holds the design. The checked plan and the estimate are memos of it, so a number on
 //! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
-//! The rows of the knobs are told what changes for them.
+//! The rows of the knobs are notified of their changes.
 
-mod drag;
 pub mod history;
+mod drag;
 pub mod queries;
 mod rows;
 pub mod stored;
@@ -13,14 +13,14 @@ pub mod stored;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use model::choice::{Balance, Software};
+use model::catalogue::preset::Preset;
+use model::design::link;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::knob::{Kind, KnobError, Value};
-use model::link;
+use model::ground::choice::{Balance, Software};
+use model::ground::knob::{Kind, KnobError, Value};
 use model::metric::MetricId;
-use model::preset::Preset;
 use model::routing::Effect;
-use model::violation::{Nearest, Violation};
 use model::{Estimator, Plan, legal_values};
 use present::insight::numbers::Numbers;
 use present::insight::recorded::{self, Recorded};
@@ -34,25 +34,25 @@ use drag::Before;
 pub use rows::Row;
 use rows::{Rows, write};
 
-/// Whose numbers the page shows.
+/// Owner of the numbers on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The design's own.
+    /// The design itself.
     Design,
-    /// Those of the last design that broke no rule.
+    /// The last design that broke no rule.
     LastLegal,
-    /// The preset's: there has been no legal design since the page was opened.
+    /// The preset: no design has been legal since the page was opened.
     Preset,
 }
 
-/// The numbers on the page and whose they are.
+/// Numbers on the page, and their owner.
 #[derive(Clone, Debug, PartialEq)]
 struct OnPage {
     numbers: Arc<Numbers>,
     of: Shown,
 }
 
-/// What a page may put something beside.
+/// Element that a page may put something beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// The row of a knob.
@@ -61,7 +61,7 @@ pub enum Topic {
     Metric(MetricId),
 }
 
-/// What a page puts beside knobs and numbers.
+/// Function that makes a page's additions beside knobs and numbers.
 pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 
 /// The state of the page.
@@ -69,16 +69,16 @@ pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 pub struct Explorer {
     design: RwSignal<Design>,
     history: RwSignal<History>,
-    /// Has another design been shown since the page was opened?
+    /// Whether another design has been shown since the page was opened.
     moved: RwSignal<bool>,
     last_edited: RwSignal<Option<KnobId>>,
-    /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
+    /// Whether a pointer holds a slider; the gesture then goes on however long it rests.
     held: StoredValue<bool>,
-    /// Is a value being typed? Nobody knows yet whether what stands there is meant.
+    /// Whether a value is being typed; it isn't known yet whether the text so far is meant.
     typed: StoredValue<bool>,
     /// The design and its numbers as they were when the pointer took hold.
     before: RwSignal<Option<Before>>,
-    /// That of the design. Whatever follows it isn't asked at each change of a knob.
+    /// Preset of the design. A signal of its own: its followers don't run at each change of a knob.
     preset: RwSignal<&'static Preset>,
     preset_design: Memo<Design>,
     title: Memo<String>,
@@ -94,21 +94,21 @@ pub struct Explorer {
     pub recorded: RwSignal<Recorded>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
-    /// What is said of each knob, in the order of the registry; nothing until it was asked for.
+    /// Text of each knob, in the order of the registry; empty until it is first requested.
     pub abouts: RwSignal<Vec<About>>,
-    /// What the search box over the knobs holds, in lower case.
+    /// Text in the search box over the knobs, in lower case.
     pub search: RwSignal<String>,
-    /// On a phone: is the sheet of knobs up?
+    /// Whether the sheet of knobs is up, on a phone.
     pub sheet_open: RwSignal<bool>,
-    /// Is the help on keys open?
+    /// Whether the help on keys is open.
     pub help_open: RwSignal<bool>,
-    /// Is the list of steps open?
+    /// Whether the list of steps is open.
     pub steps_open: RwSignal<bool>,
-    /// Are the other ways to count MFU open?
+    /// Whether the other conventions for MFU are open.
     pub conventions_open: RwSignal<bool>,
-    /// Is this design only to be looked at?
+    /// Whether the design is read-only.
     pub locked: RwSignal<bool>,
-    /// Nothing on the explorer's own page.
+    /// Additions of the page; `None` on the explorer's own page.
     beside: StoredValue<Option<Beside>>,
 }
 
@@ -195,7 +195,7 @@ impl Explorer {
         self.beside.set_value(Some(beside));
     }
 
-    /// What stands beside a knob or a number.
+    /// The page's addition beside a knob or a number.
     #[must_use]
     pub fn beside(self, topic: Topic) -> Option<Part> {
         self.beside.with_value(|beside| beside.as_ref().map(|beside| beside(topic)))
@@ -208,13 +208,13 @@ impl Explorer {
         }
     }
 
-    /// Has another design been shown since the page was opened?
+    /// Whether another design has been shown since the page was opened.
     #[must_use]
     pub fn has_moved(self) -> bool {
         self.moved.get()
     }
 
-    /// Is a gesture on a knob going on, so that its value is on its way?
+    /// Whether a gesture on a knob is going on, so that its value is still changing.
     #[must_use]
     pub fn in_gesture(self) -> bool {
         self.history.with(History::is_open)
@@ -240,7 +240,7 @@ impl Explorer {
         self.preset.get()
     }
 
-    /// What the design is called.
+    /// Title of the design.
     #[must_use]
     pub fn title(self) -> String {
         self.title.get()
@@ -251,12 +251,12 @@ impl Explorer {
         self.on_page.with(|on_page| read(&on_page.numbers))
     }
 
-    /// The same without following changes.
+    /// Reads plan and estimate as [`Self::with_numbers`] does, without following changes.
     pub fn with_numbers_untracked<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
         self.on_page.with_untracked(|on_page| read(&on_page.numbers))
     }
 
-    /// Whose numbers the page shows.
+    /// Owner of the numbers that the page shows.
     #[must_use]
     pub fn shown(self) -> Shown {
         self.on_page.with(|on_page| on_page.of)
@@ -311,7 +311,7 @@ impl Explorer {
         self.rows.changed
     }
 
-    /// What the row of a knob follows.
+    /// Signals that the row of a knob follows.
     #[must_use]
     pub fn row(self, id: KnobId) -> Row {
         self.rows.row(id)
@@ -402,7 +402,7 @@ impl Explorer {
         }
     }
 
-    /// Is a value being typed?
+    /// Whether a value is being typed.
     #[must_use]
     pub fn is_typed(self) -> bool {
         self.typed.try_get_value() == Some(true)
@@ -464,18 +464,18 @@ impl Explorer {
         self.step(History::redo);
     }
 
-    /// Goes to the design after so many steps of the history.
+    /// Goes to the design after `place` steps of the history.
     pub fn go(self, place: usize) {
         self.step(|history, now| history.go(place, now));
     }
 
-    /// How many steps of the history the design has.
+    /// Number of steps up to the design that is shown.
     #[must_use]
     pub fn place(self) -> usize {
         self.history.with(History::place)
     }
 
-    /// The link of the design after so many steps; none where that is forgotten.
+    /// Link of the design after `place` steps; `None` if that is forgotten or was never reached.
     #[must_use]
     pub fn link_at(self, place: usize) -> Option<String> {
         self.history.with_untracked(|history| {
@@ -504,13 +504,13 @@ impl Explorer {
         }
     }
 
-    /// What undo would take back.
+    /// Label of the step that undo would take back.
     #[must_use]
     pub fn undo_label(self) -> Option<String> {
         self.history.with(|history| history.undo_label().map(str::to_owned))
     }
 
-    /// What redo would do again.
+    /// Label of the step that redo would take again.
     #[must_use]
     pub fn redo_label(self) -> Option<String> {
         self.history.with(|history| history.redo_label().map(str::to_owned))

@@ -1,8 +1,8 @@
 //! The interface: the explorer and the pages beside it, rendered on the server (`ssr`) and taken
 //! over by the browser (`hydrate`).
 //!
-//! Both run the same model on the design that stands in the query string, so the first paint is
-//! already right. Data flows one way: address, design, checked plan, estimate, panels, widgets.
+//! Both run the same model on the design in the query string, so the first paint is already right.
+//! Data flows one way: address, design, checked plan, estimate, panels, widgets.
 //!
 //! There are three ways to draw here. A *view* ([`widget`], [`panel`], the pages) is for what
 //! changes while somebody works on it: leptos keeps it in step with its signals. A *study*
@@ -11,7 +11,7 @@
 //! is for pictures of thousands of marks that move under the pointer. Words, numbers, charts and
 //! whatever else of a page needs no browser are the crate [`present`].
 //!
-//! Modules stand from ground to roof: each imports only those above it in this list.
+//! Modules are listed from ground to roof: each imports only those above it in this list.
 
 // The types of views nest as deep as the page does.
 #![recursion_limit = "256"]

@@ -1,10 +1,9 @@
 //! Keeps the page's studies up to date: asks the worker for one after the other, first for those
 //! that follow each change, and only for those in view.
 //!
-//! While the worker is at one study, changes only move the goal: what it is asked for next is
-//! always of the newest design. What it answers is written in the next animation frame, so that
-//! the numbers of a change never wait for the charts of the one before. Nothing here runs on the
-//! server.
+//! While the worker is at one study, changes only move the goal: the next request is always for the
+//! newest design. Its answer is written in the next animation frame, so that the numbers of a
+//! change never wait for the charts of the one before. Nothing here runs on the server.
 
 mod edits;
 mod write;
@@ -33,21 +32,21 @@ use write::write;
 /// The name of the document's field that holds the worker's address.
 pub const WORKER_FIELD: &str = "study-worker";
 
-/// How far from view a study already counts as seen.
+/// Distance from the window within which a study already counts as seen.
 const MARGIN: &str = "300px";
 
-/// What happens to the knobs before one of them moves.
+/// Events on the knobs that precede a change of one.
 const SIGNS: [&str; 2] = ["pointerover", "focusin"];
 
-/// Charts are drawn no narrower and no wider, in pixels.
+/// Least and largest width of charts, in pixels.
 const BOUNDS: (u32, u32) = (280, 1_200);
 
-/// What a study was made for.
+/// Inputs that a study is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Goal {
     query: String,
     width: u32,
-    /// What the reader has chosen to see.
+    /// The reader's choice of options.
     options: String,
     /// The designs that are pinned, as the browser keeps them.
     pins: String,
@@ -58,13 +57,13 @@ struct Place {
     study: Study,
     host: HtmlElement,
     in_view: bool,
-    /// Zero until the browser has told it.
+    /// Zero until the browser has reported it.
     width: u32,
     options: String,
     shown: Option<Goal>,
-    /// What the worker made and no frame has written yet.
+    /// HTML from the worker that no frame has written yet.
     drawn: Option<JsValue>,
-    /// What was written last, in an element of its own.
+    /// Element that was written last.
     written: Option<Element>,
 }
 
@@ -95,19 +94,19 @@ pub enum Errand {
     Abouts,
 }
 
-/// What came of an errand.
+/// Result of an errand.
 pub enum Done {
     /// The trace's hash, or what is wrong with it.
     Read(Result<String, Vec<String>>),
-    /// The design in the link, and what the trace does to it; nothing where they don't fit.
+    /// The design in the link, and the trace's effect on it; `None` if they don't match.
     Effect(String, Option<Vec<f64>>),
-    /// That heat map, as CSV; nothing where there is none any more.
+    /// That heat map, as CSV; `None` if it no longer exists.
     Cells(String, Option<String>),
-    /// What each knob is, in the order of the registry.
+    /// Text of each knob, in the order of the registry.
     Abouts(Vec<About>),
 }
 
-/// What the worker is at.
+/// Task that the worker is busy with.
 enum Task {
     /// The study of that place.
     Study(usize, Goal),
@@ -117,7 +116,7 @@ enum Task {
     Abouts,
 }
 
-/// The places, and the worker once something was asked of it.
+/// The places, and the worker after the first request to it.
 struct State {
     places: Vec<Place>,
     worker: Option<Worker>,
@@ -126,7 +125,7 @@ struct State {
     query: String,
     pins: String,
     rests: bool,
-    /// Is a frame due that writes?
+    /// Whether a frame is due that writes.
     is_due: bool,
 }
 
@@ -234,7 +233,7 @@ impl StudyClient {
         self.ask();
     }
 
-    /// The designs that are pinned, to stand beside the one that the page shows.
+    /// Notes the pinned designs, to be shown beside the one of the page.
     pub fn pin(&self, pins: String) {
         self.state.borrow_mut().pins = pins;
         self.ask();
@@ -262,7 +261,7 @@ impl StudyClient {
         places.for_each(|place| place.in_view = false);
     }
 
-    /// What the reader has chosen to see in a study.
+    /// Notes the reader's choice of options in a study.
     pub fn choose(&self, study: Study, options: String) {
         if let Some(place) =
             self.state.borrow_mut().places.iter_mut().find(|place| place.study == study)
@@ -303,7 +302,7 @@ impl StudyClient {
             Some(Task::Study(index, goal)) => {
                 let mut state = self.state.borrow_mut();
                 let Some(place) = state.places.get_mut(index) else { return };
-                // What is asked for may be of another number by now, whose name stands above it.
+                // The request may be for another number by now, whose name is above it.
                 if place.study.pace() == Pace::Asked && place.options != goal.options {
                     return;
                 }
@@ -431,7 +430,7 @@ impl Drop for StudyClient {
 }
 
 impl State {
-    /// What is to be done next, the message that asks for it, and what of it is given away.
+    /// The next task, the message that requests it, and the buffers that are transferred.
     fn next(&mut self) -> Option<(Task, Array, Array)> {
         if let Some(Errand::Read(bytes)) = self.errands.front() {
             let message = Array::of2(&"trace".into(), bytes);
@@ -442,7 +441,7 @@ impl State {
         self.words().map(|(task, message)| (task, message, Array::new()))
     }
 
-    /// What is to be done next that is asked for in words.
+    /// The next task whose request is plain text, and its message.
     fn words(&mut self) -> Option<(Task, Array)> {
         match self.errands.pop_front() {
             Some(Errand::Read(_)) => None,
@@ -522,14 +521,14 @@ impl State {
     }
 }
 
-/// What the module says of each knob: meaning and HTML, one behind the other.
+/// Meaning and HTML of each knob, from the alternating texts of the module's answer.
 fn abouts(answer: &JsValue) -> Vec<About> {
     let mut texts = answer.unchecked_ref::<Array>().iter().filter_map(|it| it.as_string());
     let about = || Some(About { meaning: texts.next()?, html: texts.next()? });
     std::iter::from_fn(about).collect()
 }
 
-/// How far a place is above or below the window, in pixels; 0 where some of it is in there.
+/// Distance of a place above or below the window, in pixels; 0 if some of it is in there.
 fn from_window(host: &HtmlElement) -> i32 {
     let at = host.get_bounding_client_rect();
     let height = window().inner_height().ok().and_then(|height| height.as_f64());

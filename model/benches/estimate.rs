@@ -6,8 +6,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
 use model::serving::front::Front;
 use model::serving::{ServingPlan, infer};
@@ -202,7 +202,7 @@ fn many_micro_batches(simulated: &Design, calls: u32) {
     }
 }
 
-/// The recipe as it was run, with uneven loads and a planner; and a design that keeps its loads.
+/// The recipe as it was run, with load imbalance and a planner; and a design that keeps its loads.
 fn uneven(recipe: &Design, calls: u32) {
     let mut design = recipe.clone();
     design.set_text(KnobId::timing, "closed_form").expect("a timing");

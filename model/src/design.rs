@@ -16,6 +16,11 @@ mod serving_rows;
 mod setting;
 pub mod table;
 mod training_rows;
+pub mod file;
+pub mod ladder;
+pub mod link;
+pub mod software;
+pub mod violation;
 
 use alloc::format;
 use alloc::string::String;
@@ -33,11 +38,11 @@ pub use table::{
     Transformer,
 };
 
-use crate::accelerator::AcceleratorId;
-use crate::choice::AttentionVariant;
-use crate::knob::{KnobError, Section};
-use crate::preset::Preset;
-use crate::text::{closest, shorten};
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::preset::Preset;
+use crate::ground::choice::AttentionVariant;
+use crate::ground::knob::{KnobError, Section};
+use crate::ground::text::{closest, shorten};
 
 impl Transformer {
     /// Whether its layers are sub-layers of a pattern.

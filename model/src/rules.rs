@@ -9,11 +9,12 @@ mod letters;
 pub(crate) mod rule;
 mod steps;
 mod table;
+pub mod vocabulary;
 
 use alloc::vec::Vec;
 
 use crate::design::Design;
-use crate::violation::Violation;
+use crate::design::violation::Violation;
 
 use checks::broken;
 

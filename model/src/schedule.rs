@@ -5,14 +5,13 @@
 //! [`Timeline`]: when each task starts and ends, how long stages work, what they hold.
 //! [`Schedule::closed_form_seconds`] is the published formula for equal stages.
 
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
-mod fault;
 mod form;
+mod fault;
 mod order;
 mod task;
 mod times;
-
 mod dualpipe;
 mod gpipe;
 mod interleaved;
@@ -20,10 +19,11 @@ mod one_f_one_b;
 mod v_pattern;
 mod zb_v;
 mod zero_bubble;
-
 mod closed_form;
-mod simulation;
 mod timeline;
+mod simulation;
+#[cfg(feature = "text")]
+pub mod trace;
 
 pub(crate) use closed_form::{Formula, StageTimes};
 pub use fault::Fault;

@@ -1,8 +1,8 @@
 //! The layouts that the paper's baseline may have had.
 
 use model::design::KnobId;
-use model::knob::Value;
-use model::ladder::{self, baseline};
+use model::design::ladder::{self, baseline};
+use model::ground::knob::Value;
 use model::{Plan, estimate};
 
 #[test]

@@ -1,9 +1,9 @@
 //! Closed forms against the simulation: how far their memory may be off.
 
-use model::choice::Timing;
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::preset::Preset;
+use model::ground::choice::Timing;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, is_near_limit, peak_at_most};
 
 /// Legal strategies of each preset.
@@ -59,7 +59,7 @@ fn strategy(preset: &'static Preset, dice: &mut Dice) -> Design {
     design
 }
 
-/// A design by its closed form, and as simulated; none where it is illegal or can't be simulated.
+/// A design by its closed form, and as simulated; `None` if it is illegal or can't be simulated.
 fn both(mut design: Design) -> Option<(Plan, Estimate, Estimate)> {
     design.schedule.timing = Timing::Simulated;
     let simulated = estimate(&Plan::new(&design).ok()?);
@@ -78,7 +78,7 @@ fn a_simulated_step_never_needs_more_than_its_closed_form_admits() {
         let own = both(preset.design()).into_iter();
         for (plan, closed, simulated) in own.chain(tries.take(OF_EACH)) {
             let most = peak_at_most(&plan, &closed);
-            let link = model::link::encode(plan.design());
+            let link = model::design::link::encode(plan.design());
             let peak = simulated.metrics.memory_peak;
             assert!(peak.get() <= most.get() * (1.0 + 1e-12), "{peak:?} > {most:?}: {link}");
             let is_near = is_near_limit(&plan, &closed);

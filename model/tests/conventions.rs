@@ -1,8 +1,8 @@
 //! Ways to count that published counters were found to have, against what was found of each.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use model::convention::Convention;
 use model::design::{Design, KnobId};
+use model::training::convention::Convention;
 use model::{Plan, conventions, estimate};
 
 fn ways(design: &Design) -> Vec<Convention> {

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::Axis;
+use model::answer::roofline::{Direction, Unit, roofline};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::roofline::{Direction, Unit, roofline};
+use model::ground::axis::Axis;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 
 fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
@@ -20,7 +20,7 @@ fn of(design: &Design) -> Estimate {
     estimate(&Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}")))
 }
 
-/// What a knob is about.
+/// Quantity that a knob moves.
 type Quantity = fn(&Estimate) -> f64;
 
 const STEP: Quantity = |e| e.metrics.step_time.get();
@@ -331,8 +331,9 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(DENSE, &eager, "cuda_graph_impl", "transformer_engine", '>', ACTIVATIONS);
 }
 
-/// How many rows an expert gets is known too late for a graph of Transformer Engine's: the experts'
-/// kernels are launched one by one, all others once a layer and micro-batch.
+/// Graphs of Transformer Engine's leave the experts' kernels to be launched one by one, as the
+/// number of rows of an expert is known too late; all others are launched once a layer and
+/// micro-batch.
 #[test]
 fn graphs_of_layers_leave_the_experts_to_the_host() {
     let waited = |preset: &str, graph: &str| {

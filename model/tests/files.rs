@@ -1,9 +1,9 @@
 //! Design files: every design survives one, what is wrong is reported, no input breaks the reader.
 
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Extent, Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree, json};
-use model::knob::KnobError;
-use model::preset::Preset;
+use model::ground::knob::KnobError;
 use proptest::prelude::*;
 
 #[track_caller]

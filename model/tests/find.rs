@@ -1,16 +1,16 @@
 //! The search for a layout: what it proposes is legal, fits and is what the model says of it,
-//! whatever is asked and on however many threads.
+//! whatever the question and on however many threads.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::calibration::PAIR_SPREAD;
+use model::catalogue::calibration::PAIR_SPREAD;
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId, KnobSet};
-use model::find::{
+use model::metric::MetricId;
+use model::rules::vocabulary::Vocabulary;
+use model::search::find::{
     Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, Recommendation,
     STRATEGY, Search, Target, advice, find, spare,
 };
-use model::framework::Vocabulary;
-use model::metric::MetricId;
-use model::preset::Preset;
 use model::{Estimator, Plan, estimate};
 use proptest::prelude::*;
 
@@ -65,7 +65,6 @@ impl Pool for TwoThreads {
     }
 }
 
-/// What holds for every answer.
 /// Knobs that say one thing together.
 const TOGETHER: [&[KnobId]; 2] = [
     &[
@@ -77,7 +76,7 @@ const TOGETHER: [&[KnobId]; 2] = [
     &[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers],
 ];
 
-/// What few runs have had of a design: its unusual knobs, each module that is swapped apart.
+/// Number of doubts about a design: its unusual knobs, each module that is swapped apart.
 fn doubts(query: &Query, found: &Recommendation) -> usize {
     let own = query.design.memory.swap_modules;
     let swapped = found.design.memory.swap_modules;
@@ -213,7 +212,7 @@ fn fits_anywhere(base: &Design) -> bool {
     fullest_share(base) <= 1.0 - MIN_SPARE
 }
 
-/// How full the memory is with the layout of a small grid that needs least; all are simulated.
+/// Fill of the memory with the layout of a small grid that needs least; all are simulated.
 fn fullest_share(base: &Design) -> f64 {
     let mut least = f64::INFINITY;
     let mut estimator = Estimator::new();
@@ -297,7 +296,7 @@ fn where_nothing_fits_the_nearest_miss_and_enough_devices_are_told() {
     assert!(!find(Query::new(more), &OneThread).unwrap().designs.is_empty());
 }
 
-/// The fewest devices for so many days are enough, and every number of nodes below is too few.
+/// The fewest devices for this many days are enough, and every number of nodes below is too few.
 #[test]
 fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
     let mut base = on("qwen3-30b-a3b", "h100-sxm-80gb", "64", "256");

@@ -1,9 +1,9 @@
 //! Saved tensors, what frees them, and the set of recomputation and swapping that fits.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::choice::{Choice, RecomputeModule, SwapModule};
+use model::answer::ledger::{Fate, Tensor};
 use model::design::{Design, KnobId, PerStage};
-use model::ledger::{Fate, Tensor};
+use model::ground::choice::{Choice, RecomputeModule, SwapModule};
 use model::{Plan, estimate, ledger, make_it_fit};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";
@@ -191,7 +191,7 @@ fn tensors_sum_to_what_a_layer_keeps_and_each_has_one_fate() {
     }
 }
 
-/// What the ledger says a module frees is what the device keeps less of, layer by layer.
+/// The device keeps less by what the ledger says that a module frees, layer by layer.
 #[test]
 fn each_module_frees_what_its_price_says() {
     let plain = with("deepseek-v3", &PLAIN);

@@ -1,10 +1,10 @@
 //! Key and value heads that are fewer than the ranks among which attention is shared out.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::{Axis, Collective};
+use model::answer::ledger::Tensor;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::ledger::Tensor;
+use model::ground::axis::{Axis, Collective};
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, ledger};
 
 fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
@@ -15,7 +15,7 @@ fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
     design
 }
 
-/// A dense model with so many groups of keys, on eight devices of one stage.
+/// A dense model with this many groups of keys, on eight devices of one stage.
 fn dense(framework: &str, [groups, tp, cp]: [&str; 3], algo: &str) -> Design {
     design(
         "llama-3-8b",

@@ -1,7 +1,7 @@
 //! The ladder from the paper's baseline over its final run to the follow-up.
 
+use model::design::ladder;
 use model::design::{Design, KnobId};
-use model::ladder;
 use model::{Plan, estimate};
 
 #[test]

@@ -1,13 +1,13 @@
 //! What must hold for every design, tried on random ones.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::answer::explain::{Breakdown, How};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::explain::{Breakdown, How};
-use model::knob::{Kind, Value};
-use model::metric::{MetricId, MetricValue};
-use model::preset::Preset;
-use model::{Plan, estimate, explain, legal_values};
+use model::ground::knob::{Kind, Value};
+use model::metric::{MetricId, Regime};
+use model::training::estimate::Estimate;
+use model::{Answer, Plan, estimate, legal_values};
 use proptest::prelude::*;
 
 #[path = "laws/blocking.rs"]
@@ -58,7 +58,7 @@ fn legal_design() -> impl Strategy<Value = Design> {
 
 /// Do forwards run beside backwards, so that list scheduling orders their operators?
 fn runs_pairs(design: &Design) -> bool {
-    use model::choice::Method;
+    use model::ground::choice::Method;
     let schedule = &design.schedule;
     schedule.overlap_moe_expert_parallel_comm
         || matches!(
@@ -78,13 +78,9 @@ fn with(design: &Design, knob: &str, value: &str) -> Design {
 }
 
 fn numbers(estimate: &Estimate) -> Vec<f64> {
-    let mut numbers: Vec<f64> = MetricId::ALL
-        .iter()
-        .map(|id| match estimate.metrics.get(*id) {
-            MetricValue::Number(number) => number,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        })
-        .collect();
+    let metrics = MetricId::of(Regime::Training);
+    let mut numbers: Vec<f64> =
+        metrics.map(|id| estimate.metrics.number(id).expect("a metric of training")).collect();
     numbers.extend(estimate.step.parts().map(|(_, time)| time.get()));
     for stage in &estimate.stages {
         numbers.extend(stage.memory.parts().map(|bytes| bytes.get()));
@@ -114,12 +110,11 @@ fn every_number_of_every_preset_follows_from_its_terms() {
     for preset in presets() {
         let plan = plan(&preset.design());
         let estimate = estimate(&plan);
-        for id in MetricId::ALL.iter().copied() {
-            let tree = explain(&plan, id);
+        let answer = Answer::Training { plan: &plan, estimate: &estimate };
+        for id in MetricId::of(answer.regime()) {
+            let (tree, number) = (answer.explain(id).unwrap(), answer.number(id).unwrap());
             check_sums(&tree);
-            if let MetricValue::Number(number) = estimate.metrics.get(id) {
-                assert_eq!(tree.value.to_bits(), number.to_bits(), "{} {id:?}", preset.id);
-            }
+            assert_eq!(tree.value.to_bits(), number.to_bits(), "{} {id:?}", preset.id);
         }
     }
 }
@@ -142,7 +137,7 @@ proptest! {
         prop_assert!(metrics.mfu > 0.0 && metrics.hfu > 0.0);
         let convention = design.training.attention_flops;
         // Of Mamba-2's scan the convention counts 7 D n, whatever its kernels run.
-        let counts_what_runs = convention == model::choice::AttentionFlops::Causal
+        let counts_what_runs = convention == model::ground::choice::AttentionFlops::Causal
             && design.training.moe_expert_capacity_factor.is_none()
             && design.transformer.hybrid_layer_pattern.is_none();
         prop_assert!(!counts_what_runs || metrics.hfu >= metrics.mfu * (1.0 - 1e-9));
@@ -157,7 +152,7 @@ proptest! {
         let sum: f64 = estimate.step.parts().map(|(_, time)| time.get()).sum();
         prop_assert_eq!(sum.to_bits(), estimate.metrics.step_time.get().to_bits());
         for (part, time) in estimate.step.parts() {
-            let may_be_negative = part == model::estimate::StepPart::Kernels;
+            let may_be_negative = part == model::training::estimate::StepPart::Kernels;
             prop_assert!(may_be_negative || time.get() >= -1e-9, "{:?} {:?}", part, time);
         }
     }
@@ -176,8 +171,8 @@ proptest! {
         depth in any::<prop::sample::Index>(),
     ) {
         let mut design = with(&design, "data_parallel_sharding_strategy", strategy);
-        design.schedule.method = model::choice::Method::Interleaved;
-        design.schedule.timing = model::choice::Timing::Simulated;
+        design.schedule.method = model::ground::choice::Method::Interleaved;
+        design.schedule.timing = model::ground::choice::Timing::Simulated;
         // Chunks with MTP each have tables of their own, which are counted once for a stage.
         design.transformer.mtp_num_layers = 0;
         let vpp = KnobId::find("vpp").unwrap();
@@ -195,12 +190,11 @@ proptest! {
     fn explanations_sum_to_the_number_that_they_explain(design in legal_design()) {
         let plan = plan(&design);
         let estimate = estimate(&plan);
-        for id in MetricId::ALL.iter().copied() {
-            let tree = explain(&plan, id);
+        let answer = Answer::Training { plan: &plan, estimate: &estimate };
+        for id in MetricId::of(answer.regime()) {
+            let (tree, number) = (answer.explain(id).unwrap(), answer.number(id).unwrap());
             check_sums(&tree);
-            if let MetricValue::Number(number) = estimate.metrics.get(id) {
-                prop_assert_eq!(tree.value.to_bits(), number.to_bits());
-            }
+            prop_assert_eq!(tree.value.to_bits(), number.to_bits());
         }
     }
 
@@ -222,7 +216,7 @@ proptest! {
         }
         if let Ok(plan) = Plan::new(&whole) {
             let estimate = estimate(&plan);
-            let both_ways = whole.schedule.method == model::choice::Method::DualPipe;
+            let both_ways = whole.schedule.method == model::ground::choice::Method::DualPipe;
             let directions = if both_ways { 2 } else { 1 };
             let held = estimate.stages.iter().map(|stage| stage.params).sum::<u128>() / directions;
             let all = plan.params_total() + plan.params_mtp();

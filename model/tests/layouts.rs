@@ -1,8 +1,8 @@
 //! What a pipeline layout may say, and the layouts that balance stages.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
 use model::{Plan, Proposal, StageLoad, estimate};
 use model::{layout_loads, layout_overflow, layout_proposal, layout_proposals, legal_values};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn with(design: &Design, settings: &[(&str, &str)]) -> Design {
     design
 }
 
-/// No framework, which has words for some layouts only: parts may stand anywhere.
+/// No framework, which has words for some layouts only: parts may be anywhere.
 const IDEAL: &[(&str, &str)] = &[("framework", "ideal")];
 
 /// The recipe as it was run.
@@ -25,7 +25,7 @@ fn as_run(settings: &[(&str, &str)]) -> Design {
     with(&Design::from_preset(Preset::DEFAULT_ID).unwrap(), settings)
 }
 
-/// The recipe where parts may stand anywhere.
+/// The recipe where parts may be anywhere.
 fn recipe(settings: &[(&str, &str)]) -> Design {
     with(&as_run(IDEAL), settings)
 }
@@ -43,7 +43,7 @@ fn proposal(design: &Design) -> Proposal {
     layout_proposal(&plan(design)).unwrap()
 }
 
-/// The same design with the proposed layout.
+/// The design with the proposed layout.
 fn balanced(design: &Design, proposal: &Proposal) -> Design {
     with(design, &[("noop_layers", "none"), (LAYOUT, &proposal.layout)])
 }
@@ -85,7 +85,7 @@ fn every_presets_proposal_is_legal_and_as_balanced_as_it_says() {
     }
 }
 
-/// Whether heads and MTP layers stand together, where every framework can have them.
+/// Whether heads and MTP layers are together, where every framework can have them.
 fn ends_on_the_last_stage(plan: &Plan) -> bool {
     let loads = layout_loads(plan);
     let before = loads.split_last().map_or(&[][..], |(_, before)| before);

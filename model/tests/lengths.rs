@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::lengths::{BALANCE_SLACK, Ragged};
+use model::layer::lengths::{BALANCE_SLACK, Ragged};
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
@@ -203,7 +203,7 @@ fn dynamic_groups_exchange_only_documents_that_one_rank_cannot_hold() {
     let (fixed, dynamic) = (parts(&[]), parts(&[("dynamic_context_parallel", "true")]));
     let bytes = |estimate: &Estimate| -> f64 {
         let rows = estimate.communication.iter();
-        let rows = rows.filter(|row| row.axis == model::axis::Axis::Cp);
+        let rows = rows.filter(|row| row.axis == model::ground::axis::Axis::Cp);
         rows.map(|row| row.bytes.get()).sum()
     };
     // Tokens of long documents: 0.1 x 30000 of 0.9 x 512 + 0.1 x 30000.

@@ -1,10 +1,10 @@
 //! Links: every released one opens, every design survives one, and no input breaks the reader.
 
+use model::catalogue::preset::Preset;
+use model::design::link::upgrade::{STEPS as STEPS_OF_FORMAT, Step, upgrade};
+use model::design::link::{self, decode, encode};
 use model::design::{Design, KnobId};
-use model::knob::{Kind, KnobError, LayerText, Value};
-use model::link::upgrade::{STEPS as STEPS_OF_FORMAT, Step, upgrade};
-use model::link::{self, decode, encode};
-use model::preset::Preset;
+use model::ground::knob::{Kind, KnobError, LayerText, Value};
 use proptest::prelude::*;
 
 /// For each version of the format its released links, and beside each the same design as that

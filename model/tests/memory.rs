@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
+use model::training::estimate::Estimate;
 use model::{MemoryState, Plan, estimate, verdict};
 
 /// A node of B200 with 4,096 tokens in a sequence.
@@ -42,7 +42,7 @@ const DEEPSEEK_V3: &[(&str, &str)] = &[
     ("moe_token_dispatcher_type", "alltoall"),
 ];
 
-/// What makes DeepSeek-V2 of it.
+/// Settings that turn DeepSeek-V3 into DeepSeek-V2.
 const DEEPSEEK_V2: &[(&str, &str)] = &[
     ("hidden_size", "5120"),
     ("ffn_hidden_size", "12288"),

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate};
 
 fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
@@ -155,7 +155,7 @@ fn layers_are_named_by_their_mixers() {
 
 #[test]
 fn ranks_of_context_parallelism_exchange_the_heads_of_scans() {
-    use model::axis::Axis;
+    use model::ground::axis::Axis;
     let sent = |cp: &str| {
         let knobs = [("context_parallel_size", cp), ("seq_length", "32768")];
         let estimate = estimate(&Plan::new(&design("qwen3-next-80b-a3b", &knobs)).unwrap());
@@ -212,11 +212,11 @@ fn bars_say_what_each_stage_holds() {
 
 #[test]
 fn exchanges_of_latent_experts_carry_the_latent() {
-    use model::axis::{Axis, Collective};
+    use model::ground::axis::{Axis, Collective};
     let sent = |latent: &str| {
         let knobs = [("moe_latent_size", latent), ("num_devices", "64")];
         let estimate = estimate(&Plan::new(&design("nemotron-3-nano-30b-a3b", &knobs)).unwrap());
-        let is_of_experts = |row: &&model::estimate::Communication| {
+        let is_of_experts = |row: &&model::training::estimate::Communication| {
             row.axis == Axis::Ep && row.collective == Collective::AllToAll
         };
         let rows = estimate.communication.iter().filter(is_of_experts);
@@ -306,7 +306,7 @@ fn blocks_that_cannot_be_are_refused_with_a_way_out() {
 
 #[test]
 fn attention_residuals_cost_what_they_mix_hold_and_send() {
-    use model::axis::Axis;
+    use model::ground::axis::Axis;
     let of = |block: &str| {
         let knobs = [("attention_residual_block_size", block), ("recompute_granularity", "none")];
         let estimate = estimate(&Plan::new(&design("kimi-k3", &knobs)).unwrap());
@@ -358,7 +358,7 @@ fn compressed_attention_grows_with_the_keys_that_are_compressed() {
 
 #[test]
 fn streams_multiply_what_stages_send_and_layers_keep() {
-    use model::axis::Axis;
+    use model::ground::axis::Axis;
     let of = |streams: &str| {
         let knobs = [("mhc_num_residual_streams", streams)];
         let estimate = estimate(&Plan::new(&design("deepseek-v4-pro", &knobs)).unwrap());
@@ -423,7 +423,7 @@ fn tokens_meet_fewer_or_more_parameters_than_the_mean_one() {
 
 #[test]
 fn zero_experts_need_no_dispatch() {
-    use model::axis::{Axis, Collective};
+    use model::ground::axis::{Axis, Collective};
     let sent = |zeros: &str| {
         let knobs = [("moe_zero_experts", zeros), ("moe_token_dispatcher_type", "alltoall")];
         let estimate = estimate(&Plan::new(&design("longcat-flash", &knobs)).unwrap());
@@ -470,7 +470,7 @@ fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
         let violations = Plan::new(&design("llama-3-8b", &[("layer_overrides", sizes)]));
         let violations = violations.unwrap_err();
         assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
-        let of = |it: model::violation::Violation| (it.rule, it.message);
+        let of = |it: model::design::violation::Violation| (it.rule, it.message);
         violations.into_iter().map(of).next().unwrap()
     };
     let (rule, message) = broken("0-3:num_query_groups=5");

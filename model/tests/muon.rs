@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 
 /// A dense model on one stage, eight data-parallel ranks.

@@ -1,9 +1,9 @@
 //! MLA's heads padded to one width: what the kernel computes, what is saved and what is sent.
 
-use model::axis::Axis;
+use model::answer::roofline::{Direction, Operator};
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::roofline::{Direction, Operator};
+use model::ground::axis::Axis;
+use model::training::estimate::Estimate;
 use model::{Content, Plan, contents, estimate, roofline};
 
 const PADDED: (&str, &str) = ("mla_fa_without_pad", "false");

@@ -2,8 +2,8 @@
 #![cfg(feature = "text")]
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::pattern::text::{read, write};
-use model::pattern::{
+use model::routing::pattern::text::{read, write};
+use model::routing::pattern::{
     Collector, Coverage, Generator, Goal, Keep, Loading, Patterns, Set, Store, Switches, coverage,
     depth, overlap, together,
 };
@@ -196,7 +196,7 @@ fn csv_and_json_say_the_same_in_any_order_and_under_both_names() {
     );
 }
 
-/// Every way to keep at most so many experts of three layers, at least one of each.
+/// Every way to keep at most this many experts of three layers, at least one of each.
 fn exhaustive(patterns: &Patterns, budget: usize, value: impl Fn(&[f64]) -> f64) -> f64 {
     let sums: Vec<Vec<f64>> = (0..3)
         .map(|layer| {

@@ -3,8 +3,8 @@
 //!
 //! Where a definition is the same, the numbers are equal. Where they differ, a test adds the named
 //! difference to our number and finds theirs, so that each verdict below is a checked fact. The
-//! numbers in `peers/*.json` were computed by the tool at the commit that stands there; its inputs
-//! are written as our knobs.
+//! numbers in `peers/*.json` were computed by the tool at the commit that is named there; its
+//! inputs are written as our knobs.
 //!
 //! SimuMax
 //! - Equal: parameters; weights, gradients and states of every stage; buffers of data parallelism
@@ -72,12 +72,12 @@ mod schedules;
 #[path = "peers/simumax.rs"]
 mod simumax;
 
-use model::axis::{Axis, Collective};
-use model::choice::RecomputeGranularity;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::metric::MetricId;
-use model::{Plan, estimate, explain};
+use model::ground::axis::{Axis, Collective};
+use model::ground::choice::RecomputeGranularity;
+use model::metric::{MetricAddress, MetricId};
+use model::training::estimate::Estimate;
+use model::{Plan, estimate, explain_at};
 use serde_json::Value;
 
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -107,18 +107,18 @@ impl Case {
         Self { name, design, theirs: value["theirs"].clone() }
     }
 
-    /// What the other tool computed.
+    /// Value that the other tool computed.
     #[track_caller]
     pub(crate) fn theirs(&self, key: &str) -> f64 {
         self.known(key).unwrap_or_else(|| panic!("{} has no {key}", self.name))
     }
 
-    /// The same, where the tool says it of some runs only.
+    /// Value of the other tool, where it reports that for some runs only.
     pub(crate) fn known(&self, key: &str) -> Option<f64> {
         self.theirs.get(key).and_then(Value::as_f64)
     }
 
-    /// The same, one number per stage.
+    /// Values of the other tool, one per stage.
     pub(crate) fn list(&self, key: &str) -> Vec<f64> {
         let list = self.theirs[key].as_array().unwrap();
         list.iter().map(|number| number.as_f64().unwrap()).collect()
@@ -150,7 +150,7 @@ impl Case {
         self.count(kind) > 0.0
     }
 
-    /// The same run cut down to `count` layers of one kind on one stage.
+    /// Estimate of the run cut down to `count` layers of one kind on one stage.
     pub(crate) fn layers(&self, kind: Kind, count: u64) -> Estimate {
         let mut design = self.design.clone();
         let world = design.cluster.num_devices / design.parallel.pipeline_model_parallel_size;
@@ -188,7 +188,8 @@ impl Case {
     /// Forward FLOPs of a micro-batch in a part of the model, over all its devices: `"dense"`,
     /// `"MoE"` (one layer) or `"head"`.
     pub(crate) fn forward_flops(&self, part: &str) -> f64 {
-        let sum = explain(&self.plan(), MetricId::flops_per_token);
+        let sum =
+            explain_at(&self.plan(), MetricAddress::whole(MetricId::flops_per_token)).unwrap();
         let term = sum.children.iter().find(|term| term.name.contains(part)).unwrap();
         let layers = term.name.split(' ').next().unwrap().parse::<f64>().unwrap_or(1.0);
         term.value / 3.0 / layers * self.tokens()
@@ -278,20 +279,20 @@ pub(crate) fn step_bytes(estimate: &Estimate, axis: Axis) -> f64 {
     rows.filter(|row| row.axis == axis).map(|row| row.bytes.get()).sum()
 }
 
-/// The same number by the same definition.
+/// Checks a number for equality by the same definition.
 #[track_caller]
 pub(crate) fn same(what: &str, ours: f64, theirs: f64) {
     close(what, ours, theirs, 1e-12);
 }
 
-/// The same number up to rounding on the way.
+/// Checks a number for equality up to rounding on the way.
 #[track_caller]
 pub(crate) fn close(what: &str, ours: f64, theirs: f64, relative: f64) {
     let scale = ours.abs().max(theirs.abs());
     assert!((ours - theirs).abs() <= relative * scale, "{what}: ours {ours}, theirs {theirs}");
 }
 
-/// The same number where the other tool prints this many decimals.
+/// Checks a number for equality where the other tool prints this many decimals.
 #[track_caller]
 pub(crate) fn rounds_to(what: &str, ours: f64, theirs: f64, decimals: i32) {
     let half = 0.500_001 * 10_f64.powi(-decimals);

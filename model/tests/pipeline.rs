@@ -2,12 +2,12 @@
 //! hold.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::{Axis, Phase};
-use model::choice::{Method, Timing};
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::pair::{PairOperator, Pass, Resource};
+use model::ground::axis::{Axis, Phase};
+use model::ground::choice::{Method, Timing};
 use model::schedule::TaskKind;
+use model::training::estimate::Estimate;
+use model::training::pair::{PairOperator, Pass, Resource};
 use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ fn each_part_of_the_recipe_gains_alone_and_all_gain_more_together() {
     assert!(together < best_alone * 0.95, "{together} {best_alone}");
 }
 
-/// What the recipe's parts and its layout come to; `--nocapture` prints it.
+/// Prints the figures of the recipe's parts and its layout with `--nocapture`.
 #[test]
 fn the_figures_of_the_recipe_are_all_there() {
     let plain = plain_with(&[]);
@@ -347,7 +347,7 @@ proptest! {
             format!("{first}{}{last}", "t".repeat(sizes[chunk].max(1)))
         }).collect();
         let layers: usize = sizes[..count].iter().map(|size| (*size).max(1)).sum();
-        let method = model::choice::Choice::name(method);
+        let method = model::ground::choice::Choice::name(method);
         let changes = [
             ("num_layers", layers.to_string()),
             ("num_devices", (stages * 8).to_string()),

@@ -1,10 +1,10 @@
 //! The numbers that papers print, from the model's own counts.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::{Axis, Collective, LinkLevel};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::preset::Preset;
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::training::estimate::Estimate;
 use model::{Plan, estimate};
 
 fn plan_of(preset: &str, settings: &[(&str, &str)]) -> Plan {
@@ -104,7 +104,7 @@ fn every_model_has_its_recounted_parameters() {
 #[test]
 fn every_openable_model_is_in_the_recount() {
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-        let is_model = preset.kind == model::preset::PresetKind::Model;
+        let is_model = preset.kind == model::catalogue::preset::PresetKind::Model;
         let counted = TOTALS.iter().any(|(id, _, _)| *id == preset.id);
         assert!(!is_model || counted || preset.id == "pangu-ultra-moe-718b", "{}", preset.id);
     }
@@ -259,8 +259,8 @@ fn deepseek_v3_layers_keep_the_verified_activations() {
     close(activations("([1]*1)"), 1_841.0, 3.0);
 }
 
-/// What one layer keeps of Korthikanti et al. 2022, table 3's models, in bytes over s b h: none,
-/// sequence parallel, selective with it, and full with it.
+/// Activation memory of one layer of Korthikanti et al. 2022, table 3's models, in bytes over s b
+/// h: none, sequence parallel, selective with it, and full with it.
 ///
 /// The paper's own terms are 10 + 24 / t + 5 a s / (h t), (34 + 5 a s / h) / t, 34 / t and 2 / t.
 /// The masks of three dropouts aren't kept here: 2 of the 10 and of the 34, and 1 of the 5.
@@ -307,7 +307,7 @@ fn layers_keep_what_korthikanti_et_al_publish_but_for_dropout() {
                 let stage = estimate(&Plan::new(&design).unwrap()).stages[0];
                 stage.memory.activations.get()
             };
-            let layer = model::ledger(&plan)[0].bytes(model::ledger::Fate::Kept).get();
+            let layer = model::ledger(&plan)[0].bytes(model::answer::ledger::Fate::Kept).get();
             // Eight layers keep seven more than one does, whatever the ends keep.
             let held = (of("8") - of("1")) / 7.0;
             if granularity != "full" {
@@ -347,7 +347,7 @@ fn recomputed_activations_save_what_mindspeed_prints() {
         let output = layers
             .tensors
             .iter()
-            .find(|saved| saved.tensor == model::ledger::Tensor::ActivationOutput)
+            .find(|saved| saved.tensor == model::answer::ledger::Tensor::ActivationOutput)
             .unwrap();
         output.bytes.to_gib() * 32.0
     };

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::Plan;
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, Memory, Parallel, Schedule};
-use model::file::{Tree, json};
-use model::quality::{
+use model::run::quality::{
     Comparison, Flag, Refusal, Shape, batch_advice, compare, effective_tokens, laws, leverage,
 };
 use proptest::prelude::*;
@@ -124,7 +124,7 @@ fn more_experts_lower_the_loss_by_the_reference_differences() {
     }
 }
 
-/// The same medians at 2T tokens.
+/// Median loss differences at 2T tokens.
 #[test]
 fn fewer_tokens_move_the_differences_as_the_references_do() {
     for (experts, nats) in [("64", 0.0307), ("128", 0.0137), ("384", -0.0068), ("512", -0.0111)] {
@@ -199,7 +199,7 @@ proptest! {
         prop_assert!(laws::joint(params, tokens * more, expansion) < joint);
     }
 
-    /// What a model gains on another, the other loses on it.
+    /// A model's gain on another is the other's loss on it.
     #[test]
     fn differences_are_antisymmetric(experts in 32_u64..1024, others in 32_u64..1024) {
         let sized = |experts: u64| {

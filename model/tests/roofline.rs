@@ -1,9 +1,9 @@
 //! Rooflines: no point is above its roof, and the operators' times are the compute of the step.
 
+use model::answer::roofline::{Direction, Unit};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::estimate::StepPart;
-use model::preset::Preset;
-use model::roofline::{Direction, Unit};
+use model::training::estimate::StepPart;
 use model::{Plan, estimate, roofline};
 
 /// Every preset, as it is and with changes that reach other kernels.

@@ -13,7 +13,7 @@ mod orders;
 #[path = "schedules/simulation.rs"]
 mod simulation;
 
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Timeline, Times};
 use proptest::prelude::*;
 

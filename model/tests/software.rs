@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use model::calibration::ASCEND;
-use model::choice::{Choice, Framework, Software};
+use model::catalogue::calibration::ASCEND;
+use model::catalogue::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
+use model::design::software;
 use model::design::{Design, KnobId};
-use model::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
-use model::software;
+use model::ground::choice::{Choice, Framework, Software};
 use model::{Plan, estimate};
 
 /// The entries of a state in the order of its fields, as `[least, value, most]`.
@@ -157,7 +157,7 @@ fn data_imbalance_lengthens_attention_alone() {
     assert!(less - step(&no_attention) < uneven - even);
 }
 
-fn metrics(preset: &str) -> model::estimate::Metrics {
+fn metrics(preset: &str) -> model::training::estimate::Metrics {
     estimate(&Plan::new(&Design::from_preset(preset).unwrap()).unwrap()).metrics
 }
 
@@ -172,7 +172,7 @@ fn both_published_states_of_pangu_ultra_moe_are_met_within_a_tenth() {
     assert!(off(june.mfu, 0.41) < 0.10, "{june:?}");
 }
 
-/// What the sources leave open is a span around the prediction.
+/// Rates that the sources leave open span a range around the prediction.
 #[test]
 fn a_dated_state_lies_between_its_slowest_and_its_fastest_rates() {
     let speed = |design: &Design| {
@@ -207,7 +207,7 @@ fn a_faster_host_alone_brings_what_is_published() {
     assert!((host - 1.045).abs() < 0.02, "{host}");
 }
 
-/// What is in effect can be set: a design with the values of its plan's rates is estimated as one
+/// Rates in effect can be set: a design with the values of its plan's rates is estimated as one
 /// without. Copies by an index have no knob of their own, so that the element-wise rate is left.
 #[test]
 fn rates_in_effect_are_those_of_the_knobs() {

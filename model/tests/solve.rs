@@ -1,10 +1,10 @@
 //! Solving for one knob: what is found is what trying every value by hand finds.
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::Value;
+use model::ground::knob::Value;
 use model::metric::MetricId;
-use model::solve::{Target, Wish};
+use model::search::solve::{Target, Wish};
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values, solve};
 
 const PRESETS: [&str; 3] = ["pangu-ultra-moe-6k", "deepseek-v3", "qwen3-30b-a3b"];
@@ -23,7 +23,7 @@ fn plan(preset: &str) -> Plan {
     Plan::new(&design).expect("legal")
 }
 
-/// The metrics of a plan with another value of a knob; none where that breaks a rule.
+/// The metrics of a plan with another value of a knob; `None` if that breaks a rule.
 fn with(plan: &Plan, knob: KnobId, value: &Value) -> Option<Metrics> {
     let mut design = plan.design().clone();
     design.set(knob, value).ok()?;

@@ -1,10 +1,10 @@
 //! What doesn't fit, why, and which change of a single knob helps.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::answer::ledger::Tensor;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::ledger::Tensor;
-use model::verdict::{Change, Place, Verdict};
+use model::search::verdict::{Change, Place, Verdict};
+use model::training::estimate::Estimate;
 use model::{Content, Plan, contents, estimate, legal_values, verdict};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";
@@ -199,7 +199,8 @@ fn what_moves_with_a_knob_is_said() {
 
 #[test]
 fn a_verdict_is_the_same_each_time_and_every_preset_has_one() {
-    for preset in model::preset::Preset::all().filter(|preset| preset.refused.is_none()) {
+    for preset in model::catalogue::preset::Preset::all().filter(|preset| preset.refused.is_none())
+    {
         for gib in [8.0, 40.0, 4_000.0] {
             let mut design = preset.design();
             design.cluster.hbm_usable_gib = Some(gib);

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, ledger};
 
 fn metrics(knobs: &[(&str, &str)]) -> Metrics {

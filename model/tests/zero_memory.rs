@@ -1,10 +1,10 @@
 //! MindSpeed's zero-memory levels: what they free, what they cost, and where they work.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::axis::Axis;
+use model::answer::ledger::{Fate, LayerLedger, Tensor};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::ledger::{Fate, LayerLedger, Tensor};
+use model::ground::axis::Axis;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate, ledger};
 
 /// The paper's recipe with nothing freed and its exchange of experts overlapped inside the layer.
@@ -17,7 +17,7 @@ const IN_LAYER: &[(&str, &str)] = &[
     ("moe_alltoall_overlap_comm", "true"),
 ];
 
-/// The same with pairs of micro-batches.
+/// The paper's recipe with nothing freed, in pairs of micro-batches.
 const IN_PAIRS: &[(&str, &str)] =
     &[("recompute_granularity", "none"), ("recompute_modules", "none"), ("swap_modules", "none")];
 

@@ -1,4 +1,4 @@
-//! How the server answers while a sweep runs: predictions beside it, and the end of a sweep.
+//! Latency of the server while a sweep runs: predictions beside it, and the end of a sweep.
 //!
 //! Starts the server's own program on a free port, with a sweep that would take days.
 #![expect(clippy::print_stdout, reason = "a benchmark's report is its output")]

@@ -39,7 +39,7 @@ fn main() {
     });
 }
 
-/// From the send of one to the receipt of all.
+/// Measures the time from the send of one to the receipt of all.
 async fn latency() {
     let (_data, server, session) = begun().await;
     let (mut first, _) =
@@ -81,7 +81,7 @@ async fn latency() {
     );
 }
 
-/// What sessions with people in them take of memory.
+/// Measures the memory that sessions with people in them take.
 async fn held() {
     let data = data();
     let most = (SESSIONS * IN_EACH).to_string();

@@ -11,10 +11,10 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use model::catalogue::preset::Preset;
+use model::design::file::{Extent, json};
 use model::design::{Design, KnobId};
-use model::file::{Extent, json};
-use model::preset::Preset;
-use model::{Plan, legal_values, link};
+use model::{Plan, design::link, legal_values};
 use present::insight::parity::estimate_numbers;
 use present::page::find::run::Finder;
 

@@ -1,39 +1,40 @@
-//! What `moescape` understands. Results go to stdout, messages to stderr.
+//! Command line of `moescape`. Results go to stdout, messages to stderr.
 //!
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
 
-mod admin;
-mod backup;
-mod doctor;
-mod experts;
-mod budget;
+mod input;
+mod folder;
+mod log;
+mod output;
 mod calibrate;
 mod export;
-mod find;
-mod folder;
 mod import;
-mod infer;
-mod input;
 mod knobs;
 mod licences;
-mod log;
-mod mcp;
-mod merge;
-mod output;
-mod predict;
 mod presets;
 mod progress;
-mod routing;
+mod find;
 mod schedule;
-mod serve;
 mod settings;
 mod solve;
 mod sweep;
+mod merge;
 mod trace;
-mod upkeep;
+mod experts;
+mod predict;
+mod budget;
+mod infer;
+mod routing;
 mod validate;
 mod worker;
+pub(crate) mod retention;
+mod upkeep;
+mod serve;
+mod admin;
+mod backup;
+mod doctor;
+mod mcp;
 
 use std::ffi::OsString;
 use std::io;
@@ -102,14 +103,14 @@ enum Command {
     Migrate(backup::Migrate),
 }
 
-/// Why a command failed; what there was to say is said by [`main`].
+/// Reason why a command failed; [`main`] says what there was to say.
 #[derive(Debug)]
 enum Failure {
     /// The user can mend it: one line for each thing that is wrong.
     User(Vec<String>),
     /// A check asked for more than was reached: one line for each target that is missed.
     Missed(Vec<String>),
-    /// They can't.
+    /// Fault that the user can't mend.
     Internal(String),
     /// Stdout is gone: whoever read it has seen enough.
     Closed,
@@ -120,7 +121,7 @@ impl Failure {
         Self::User(vec![line.into()])
     }
 
-    /// From an error of writing to stdout.
+    /// Failure to write to stdout.
     fn writing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::Closed;

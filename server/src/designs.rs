@@ -6,11 +6,14 @@
 //! and a note; who opens the bare link doesn't read those of others, as an id can be guessed by
 //! whoever has the same design. The link that is handed out with a name has the entry's tag.
 
-mod answer;
-mod ledger;
 mod quota;
 mod result;
 mod stored;
+mod answer;
+mod ledger;
+pub(crate) mod exports;
+pub(crate) mod card;
+pub(crate) mod bodies;
 
 pub(crate) use answer::{StoredAnswer, StoredDesigns};
 pub(crate) use ledger::{Removed, entry, find, list, remove};
@@ -19,10 +22,10 @@ pub(crate) use result::{Change, changes, result};
 pub(crate) use stored::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, StoredDesign, StoringOutcome, Words};
 
 use model::design::Design;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 
-use crate::calendar;
-use crate::owner::Owner;
+use crate::ground::calendar;
+use crate::people::owner::Owner;
 use crate::store::{Store, StoreError};
 
 /// Designs that a server keeps, at most.
@@ -34,16 +37,16 @@ const ID_LENGTH: usize = 16;
 /// Characters of an entry's tag: about 60 bits.
 const TAG_LENGTH: usize = 10;
 
-/// What the hash of a design is for, so that no other hash of the same text is one.
+/// Context of the hash of a design, so that no other hash of the same text is one.
 const ID_CONTEXT: &str = "moescape 2026-11 design id";
 
-/// What the hash of an entry is for.
+/// Context of the hash of an entry.
 const TAG_CONTEXT: &str = "moescape 2026-11 design entry tag";
 
-/// Why a design isn't stored.
+/// Reason why a design isn't stored.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There are too many already.
+    /// Too many are there already.
     Full(String),
     /// The store can't be used.
     Store(StoreError),
@@ -87,12 +90,12 @@ fn tag(id: &str, owner: &Owner) -> String {
     hash(TAG_CONTEXT, &[id, owner.as_str()], TAG_LENGTH)
 }
 
-/// Is this spelled as an id is? What isn't needs no look into the store.
+/// Whether a text is spelled as an id is. Anything else needs no look into the store.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() == ID_LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// So many digits to the base of 62 of a hash of texts that hold no line break.
+/// Hash of texts that hold no line break, as `length` digits to the base of 62.
 fn hash(context: &str, texts: &[&str], length: usize) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut hasher = blake3::Hasher::new_derive_key(context);
@@ -118,7 +121,7 @@ mod tests {
     #[test]
     fn an_id_is_of_the_design_and_the_model() {
         let link = "v=1&preset=deepseek-v3";
-        // Ids stand in links: the way to make them never changes.
+        // Ids are in links: the way to make them never changes.
         assert_eq!(id(link, "0.1.0"), "LvGQJjw2tjX8CXfK");
         assert!(is_id(&id(link, "0.1.0")));
         assert_ne!(id(link, "0.1.0"), id(link, "0.2.0"));

@@ -3,6 +3,11 @@
 //! It comes out of the binary (feature `embed-site`) or from a directory, and is held in memory
 //! either way: it is small, and a request can then never reach another file.
 
+pub(crate) mod language;
+pub(crate) mod choices;
+pub(crate) mod translation;
+pub mod guide;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +16,7 @@ use std::{fmt, fs, io};
 
 use app::document::{ModuleFiles, SiteFiles};
 use axum::body::Bytes;
-use model::file::json;
+use model::design::file::json;
 
 /// The file that names the hashed ones.
 const NAMES: &str = "site.json";
@@ -28,9 +33,9 @@ pub struct Site {
 pub(crate) struct File {
     /// The bytes as they are: from the start, or once somebody asks for them.
     plain: OnceLock<Bytes>,
-    /// The same, compressed with brotli.
+    /// Bytes, compressed with brotli.
     pub(crate) brotli: Option<Bytes>,
-    /// What they are.
+    /// Media type of the bytes.
     pub(crate) content_type: String,
 }
 
@@ -46,7 +51,7 @@ impl File {
     }
 }
 
-/// Why a site can't be used.
+/// Reason why a site can't be used.
 #[derive(Debug)]
 pub enum SiteError {
     /// A file can't be read.
@@ -73,7 +78,7 @@ impl Site {
         Self::default()
     }
 
-    /// The site in this binary, or none where it was built without.
+    /// The site in this binary; empty if it was built without.
     ///
     /// # Errors
     /// A site whose names don't fit its files.
@@ -145,7 +150,7 @@ impl Site {
         self.files.get(path)
     }
 
-    /// The addresses of the hashed files; none without a site.
+    /// The addresses of the hashed files; `None` without a site.
     pub(crate) fn names(&self) -> Option<&SiteFiles> {
         self.names.as_ref()
     }

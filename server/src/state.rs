@@ -1,4 +1,4 @@
-//! What every request can reach: the server's parts, made once.
+//! State that every request can reach: the server's parts, made once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,24 +7,27 @@ use axum::extract::FromRef;
 use axum::http::HeaderName;
 use tokio::sync::watch;
 
-use crate::audit::Audit;
-use crate::budget::{Budget, Turns};
-use crate::embed_from::EmbedFrom;
-use crate::groups::Groups;
-use crate::holdings::OpenedNotes;
-use crate::hosts::{Host, Hosts};
+use crate::jobs::reviews::Reviews;
+use crate::jobs::sweeps::{Engine, EngineError};
 use crate::mcp::Agents;
-use crate::proxies::{Network, Proxies};
-use crate::public_url::PublicUrl;
-use crate::quotas::Quotas;
-use crate::reviews::Reviews;
+use crate::net::embed_from::EmbedFrom;
+use crate::net::hosts::{Host, Hosts};
+use crate::net::limits::{Budget, Turns};
+use crate::net::proxies::{Network, Proxies};
+use crate::net::public_url::PublicUrl;
+use crate::net::telemetry::Telemetry;
+use crate::net::work::Work;
+use crate::people::audit::Audit;
+use crate::people::groups::Groups;
+use crate::people::quotas::Quotas;
+use crate::people::storage_usage::OpenedNotes;
 use crate::site::Site;
 use crate::store::Home;
-use crate::sweeps::{Engine, EngineError};
-use crate::telemetry::Telemetry;
-use crate::traces::Traces;
-use crate::work::Work;
-use crate::{designs, nats, quotas, receiving, sending, store, sweeps, traces};
+use crate::store::traces::Traces;
+use crate::{
+    designs, jobs::nats, jobs::sweeps, net::request_body, net::response_buffer, people::quotas,
+    store, store::traces,
+};
 
 /// Large files that are made at once, and those that one address may wait for.
 const MAX_MAKERS: usize = 2;
@@ -39,24 +42,24 @@ const MAX_DRAWERS_PER_ADDRESS: u64 = 64;
 const MAX_FINDERS: usize = 2;
 const MAX_FINDERS_PER_ADDRESS: u64 = 1;
 
-/// What every request can reach.
+/// State that every request can reach.
 #[derive(Clone, Debug)]
 pub struct AppState {
     /// The built site; empty when none was given.
     pub(crate) site: Arc<Site>,
-    /// Where the server keeps its data.
+    /// Directory where the server keeps its data.
     pub(crate) data: Arc<PathBuf>,
-    /// Where it is on the web, if it was told.
+    /// Address on the web, if it was given.
     pub(crate) public_url: Option<Arc<PublicUrl>>,
-    /// By which names it is asked.
+    /// Names of the server.
     pub(crate) hosts: Arc<Hosts>,
-    /// Who may show its panels.
+    /// Sites that may show its panels.
     pub(crate) embed_from: Arc<EmbedFrom>,
     /// The file that it keeps things in.
     pub(crate) store: Arc<store::Lazy>,
     /// Whether that can be written.
     pub(crate) readiness: store::Readiness,
-    /// How much clients store.
+    /// Quota of designs that clients store.
     pub(crate) quota: Arc<designs::Quota>,
     /// Uploaded traces of expert loads.
     pub(crate) traces: Arc<Traces>,
@@ -68,12 +71,12 @@ pub struct AppState {
     pub(crate) user_header: Option<HeaderName>,
     /// The proxies that are believed who asks.
     pub(crate) proxies: Arc<Proxies>,
-    /// What it counts for those who run it.
+    /// Counters for those who run it.
     pub(crate) telemetry: Arc<Telemetry>,
     /// Room for what is being sent to the server, and by it.
     pub(crate) inbox: Arc<Budget>,
     pub(crate) outbox: Arc<Budget>,
-    /// What its routes take a while for.
+    /// Work of its routes that takes a while.
     pub(crate) work: Arc<Work>,
     /// Large files that are made.
     pub(crate) makers: Arc<Turns>,
@@ -81,17 +84,17 @@ pub struct AppState {
     pub(crate) drawers: Arc<Turns>,
     /// Searches for layouts.
     pub(crate) finders: Arc<Turns>,
-    /// Who answers agents, where they are answered.
+    /// Server for agents, if it answers them.
     pub(crate) agents: Option<Agents>,
-    /// What one owner may keep.
+    /// Limits on what one owner may keep.
     pub(crate) quotas: Arc<Quotas>,
-    /// Which groups may make what is kept.
+    /// Groups that may make what is kept.
     pub(crate) groups: Arc<Groups>,
-    /// Where it is told who did what.
+    /// Audit log, if one is kept.
     pub(crate) audit: Option<Arc<Audit>>,
-    /// What was opened today.
+    /// Notes on what was opened today.
     pub(crate) opened: Arc<OpenedNotes>,
-    /// True once the server was told to end: answers without an end of their own end then.
+    /// True once the server has to end: answers without an end of their own end then.
     pub(crate) closing: watch::Sender<bool>,
 }
 
@@ -119,8 +122,8 @@ impl AppState {
             user_header: None,
             proxies: Arc::default(),
             telemetry: Arc::default(),
-            inbox: receiving::inbox(),
-            outbox: sending::outbox(),
+            inbox: request_body::inbox(),
+            outbox: response_buffer::outbox(),
             work: Arc::default(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
             drawers: Arc::new(Turns::new(MAX_DRAWERS, MAX_DRAWERS_PER_ADDRESS)),
@@ -134,21 +137,21 @@ impl AppState {
         }
     }
 
-    /// The same with these limits of what one owner may keep.
+    /// Sets the limits on what one owner may keep.
     #[must_use]
     pub(crate) fn limited(mut self, limits: quotas::Limits) -> Self {
         self.quotas = Arc::new(Quotas::new(limits));
         self
     }
 
-    /// The same in which these groups alone make what is kept.
+    /// Lets these groups alone make what is kept.
     #[must_use]
     pub(crate) fn for_groups(mut self, groups: Groups) -> Self {
         self.groups = Arc::new(groups);
         self
     }
 
-    /// The same that tells who did what. Decisions in sessions are told however they come.
+    /// Records in an audit log who did what. Decisions in sessions are recorded however they come.
     #[must_use]
     pub(crate) fn audited(mut self, audit: Audit) -> Self {
         let audit = Arc::new(audit);
@@ -157,7 +160,7 @@ impl AppState {
         self
     }
 
-    /// The same at this address on the web.
+    /// Sets the address on the web.
     #[must_use]
     pub fn at(mut self, url: PublicUrl) -> Self {
         Arc::make_mut(&mut self.hosts).add_origin(&url);
@@ -165,36 +168,36 @@ impl AppState {
         self
     }
 
-    /// The same under these names too.
+    /// Adds names of the server.
     #[must_use]
     pub fn named(mut self, hosts: impl IntoIterator<Item = Host>) -> Self {
         Arc::make_mut(&mut self.hosts).add(hosts);
         self
     }
 
-    /// The same that listens there: `ADDRESS:PORT`.
+    /// Adds the names that go with a listening address, `ADDRESS:PORT`.
     #[must_use]
     pub(crate) fn listening(mut self, listen: &str) -> Self {
         Arc::make_mut(&mut self.hosts).add_listening(listen);
         self
     }
 
-    /// The same, whose panels these sites may show.
+    /// Sets the sites that may show its panels.
     #[must_use]
     pub fn embedded_from(mut self, sites: EmbedFrom) -> Self {
         self.embed_from = Arc::new(sites);
         self
     }
 
-    /// The same behind a proxy that says in this header who its user is; it is believed from this
-    /// machine and from proxies that are named.
+    /// Sets the header in which a proxy says who its user is; it is believed from this machine and
+    /// from proxies that are named.
     #[must_use]
     pub fn with_users(mut self, header: HeaderName) -> Self {
         self.user_header = Some(header);
         self
     }
 
-    /// The same behind these proxies too, which are believed who asks.
+    /// Sets the proxies that are believed about the client, beside this machine's.
     #[must_use]
     pub fn behind(mut self, proxies: Vec<Network>) -> Self {
         self.proxies = Arc::new(Proxies(proxies));
@@ -206,7 +209,7 @@ impl AppState {
         self.user_header.iter().chain(&self.groups.header)
     }
 
-    /// The same with a store at this address of PostgreSQL, which other servers may share.
+    /// Sets a store at this address of PostgreSQL, which other servers may share.
     ///
     /// # Errors
     /// Text that is no such address.
@@ -220,7 +223,7 @@ impl AppState {
         self
     }
 
-    /// The same with sweeps that are computed by workers at NATS.
+    /// Has sweeps computed by workers at NATS.
     #[must_use]
     pub(crate) fn with_workers(mut self, address: nats::Address) -> Self {
         self.reviews = Reviews::new(Arc::clone(&self.store), Some(address.clone()));
@@ -228,14 +231,14 @@ impl AppState {
         self
     }
 
-    /// The same that answers agents at `/mcp`, with the links of its address on the web.
+    /// Answers agents at `/mcp`, with the links of its address on the web.
     #[must_use]
     pub fn with_agents(mut self) -> Self {
         self.agents = Some(Agents::new(self.public_url.clone()));
         self
     }
 
-    /// The same with so much room for traces, in MiB.
+    /// Sets the room for traces, in MiB.
     #[must_use]
     pub fn with_trace_store(mut self, mib: u64) -> Self {
         self.traces = Arc::new(Traces::new(&self.data, mib));

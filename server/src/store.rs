@@ -1,24 +1,28 @@
-//! What the server keeps: one SQLite file in the data directory, or a database of PostgreSQL that
+//! Store of the server: one SQLite file in the data directory, or a database of PostgreSQL that
 //! several servers share, and one thread that uses it.
 //!
 //! With one thread there is one order of writes and nobody waits for a lock. Every piece of work
 //! is a transaction of its own, `BEGIN IMMEDIATE`: one that reads and then writes can't be
 //! refused halfway.
 
-mod database;
-mod fault;
-mod fill;
 mod names;
-mod place;
-mod postgres;
-mod ready;
 pub(crate) mod sql;
-mod start;
+mod fault;
+mod place;
 mod tables;
+mod postgres;
+mod start;
 mod transaction;
+mod database;
+mod fill;
+mod ready;
 #[cfg(test)]
 #[path = "../tests/process/postgres.rs"]
 mod testing;
+pub(crate) mod dir_lock;
+pub(crate) mod traces;
+pub(crate) mod backup;
+pub(crate) mod scheduled_backup;
 
 pub(crate) use database::{Home, Lazy, Store};
 pub(crate) use fault::{Cause, StoreError};

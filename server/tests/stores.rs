@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use server_process::Process;
 
-/// What the store of a version holds.
+/// Store of a version: its sweep that is done and its paused one.
 struct Past {
     version: u32,
     done: &'static str,

@@ -276,7 +276,7 @@ fn strategies_that_are_found_and_losses_stand_in_every_form_with_their_caveat() 
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     std::fs::write(at.join("spec.toml"), FOUND).unwrap();
-    let caveat = model::quality::CAVEAT;
+    let caveat = model::run::quality::CAVEAT;
     for form in ["csv", "jsonl"] {
         let out = format!("--out=rows.{form}");
         let output = run(at, &["sweep", "spec.toml", &out]);

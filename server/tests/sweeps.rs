@@ -133,7 +133,8 @@ fn directly(spec: &Value) -> Value {
     let summary = sweep::evaluate(&space, 0..space.places(), &stop).unwrap();
     progress.add(&space, 0..space.places(), summary).unwrap();
     let closing = sweep::close(&space, &progress);
-    let text = model::file::json::print(&sweep::result(&space, &progress, Some(&closing)).said());
+    let text =
+        model::design::file::json::print(&sweep::result(&space, &progress, Some(&closing)).said());
     serde_json::from_str(&text).unwrap()
 }
 
@@ -169,7 +170,7 @@ async fn a_design_of_a_sweep_leads_to_the_explorer_and_to_a_search_around_it() {
         links.push(to.strip_prefix(start).unwrap().to_owned());
     }
     assert_eq!(links[0], links[1]);
-    assert!(model::link::decode(&links[0]).is_ok());
+    assert!(model::design::link::decode(&links[0]).is_ok());
 }
 
 #[tokio::test]
@@ -459,7 +460,7 @@ fn process(data: &TempDir) -> Process {
     Process::start(data.path(), &[], Stdio::null())
 }
 
-/// What it answers, as data.
+/// Answer of the server, as data.
 fn answer(server: &Process, method: &str, path: &str, body: &str) -> Value {
     serde_json::from_str(&server.send(method, path, body).1).unwrap_or(Value::Null)
 }

@@ -10,7 +10,7 @@ use crate::site::{self, Quality};
 use crate::tool::{self, Install, Tool};
 use crate::workspace::{Workspace, shown};
 
-/// What the binary may weigh, stripped and with the site inside.
+/// Largest size of the binary in bytes, stripped and with the site inside.
 const MAX_BINARY_BYTES: u64 = 45_000_000;
 
 /// Builds the site and the binary, and prints the sizes of both.

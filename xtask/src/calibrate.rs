@@ -9,7 +9,7 @@ use crate::command;
 use crate::workspace::Workspace;
 
 /// The file whose lower part the fit writes.
-const TABLE: &str = "model/src/calibration.rs";
+const TABLE: &str = "model/src/catalogue/calibration.rs";
 
 /// Whether to write.
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What changed in the table, line by line, and what to do about it.
+/// Report of the lines that changed in the table, and of what to do about them.
 fn report(before: &str, after: &str) -> Vec<String> {
     if before == after {
         return vec![format!("{TABLE} stays as it is")];
@@ -112,14 +112,14 @@ const HOPPER_IN_RUN: InRun =
 
     #[test]
     fn a_table_that_stays_is_not_written() {
-        assert_eq!(report(BEFORE, BEFORE), ["model/src/calibration.rs stays as it is"]);
+        assert_eq!(report(BEFORE, BEFORE), ["model/src/catalogue/calibration.rs stays as it is"]);
     }
 
     #[test]
     fn each_constant_that_changes_is_named_with_both_values() {
         let after = BEFORE.replace("0.736", "0.741").replace("0.959", "0.953");
         let lines = report(BEFORE, &after);
-        assert_eq!(lines[0], "wrote model/src/calibration.rs");
+        assert_eq!(lines[0], "wrote model/src/catalogue/calibration.rs");
         assert_eq!(lines[1], "  HOPPER.gemm: 0.736 -> 0.741");
         assert_eq!(lines[2], "  HOPPER_IN_RUN.rate: 0.959 -> 0.953");
         assert!(lines[3].contains("raise the version"), "{lines:?}");

@@ -21,7 +21,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{} is not UTF-8", line(command)))
 }
 
-/// Does the program start and succeed? For looking whether a tool is there.
+/// Whether the program starts and succeeds, to look whether a tool is there.
 pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
         .args(arguments)

@@ -17,7 +17,7 @@ use crate::workspace::{Workspace, shown};
 
 use archive::Entry;
 
-/// What goes into an archive as it stands in the repository.
+/// Files that go into an archive unchanged, with their names in it.
 const AS_THEY_ARE: [(&str, &str); 4] = [
     ("LICENSE", "LICENSE"),
     ("server/deploy/README.md", "README.md"),
@@ -53,7 +53,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         None => {
             build::shipped_site(workspace)?;
             let binary = workspace.build_binary_for(arguments.target.as_deref())?;
-            // A binary for another machine can't be asked.
+            // A binary for another machine can't be run here.
             (binary, fs::read_to_string(workspace.site().join(site::LICENCES))?)
         }
     };

@@ -3,11 +3,11 @@
 //! `cargo build` -> wasm-bindgen -> wasm-opt (release only) -> hashed names -> brotli ->
 //! `site.json`. The server embeds the result, and learns the hashed names from `site.json`.
 
+mod style;
+mod wasm;
 mod files;
 mod language;
 mod licences;
-mod style;
-mod wasm;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ use crate::workspace::{Workspace, shown};
 use wasm::Module;
 pub(crate) use wasm::module_packages;
 
-/// What a module may weigh on the wire.
+/// Largest size of a module on the wire, in bytes.
 const WASM_BUDGET_BYTES: u64 = 400_000;
 
-/// What that of studies may weigh: all views beyond the first screen, the timeline's picture among
-/// them, and the model that they ask: more kinds of layers than there were, what frameworks refuse
-/// and can be told, and the search for what makes a design fit. It is loaded behind the page, when
-/// a view is asked for.
+/// Largest size of the module of studies: all views beyond the first screen, the timeline's picture
+/// among them, and the model that they use: more kinds of layers than there were, what frameworks
+/// refuse and can be told, and the search for what makes a design fit. It is loaded behind the
+/// page, when a view is opened.
 const STUDIES_BUDGET_BYTES: u64 = 470_000;
 
-/// What that of review sessions may weigh: the explorer, the session's panel and the numbers of
-/// serving that it speaks of in one. It is meant to come down to the others' budget; the rules of
-/// frameworks took it up by a hundredth.
+/// Largest size of the module of review sessions: the explorer, the session's panel and the numbers
+/// of serving that it speaks of in one. It is meant to come down to the others' budget; the rules
+/// of frameworks took it up by a hundredth.
 const REVIEWS_BUDGET_BYTES: u64 = 552_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
@@ -47,7 +47,7 @@ const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share
 /// The file of the site that has the licences of all that it and the server are made of.
 pub(crate) const LICENCES: &str = "licences.txt";
 
-/// How much effort goes into size.
+/// Effort spent on small files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Quality<'a> {
     /// For working: no optimiser, so no node, and quick compression.
@@ -149,7 +149,7 @@ impl Site {
     }
 }
 
-/// Builds the site; when nothing changed since the last time, only cargo is asked.
+/// Builds the site; when nothing changed since the last time, only cargo runs.
 pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site> {
     let modules = wasm::compile(workspace, quality)?;
     let script = |name: &str| fs::read_to_string(workspace.root.join("app/src/script").join(name));

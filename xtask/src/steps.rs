@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// The steps done so far.
 pub(crate) struct Steps {
-    /// Where they are written down after each.
+    /// File in which they are recorded after each.
     file: PathBuf,
     taken: Vec<Step>,
     left_out: Vec<String>,

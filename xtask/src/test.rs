@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that must hold before a change is shared.
 
 mod allow_list;
-pub(crate) mod layers;
+mod figures;
+mod layers;
 mod tidy;
 
 use std::process::Command;
@@ -100,7 +101,7 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         run("fmt --all --check")?;
         tidy::check(workspace)
     });
-    steps.run("layers", || layers::check(workspace));
+    steps.run("layers", || structure(workspace));
     steps.run("the model without std", || {
         run("check --package model --target wasm32v1-none")?;
         run("check --package model --target wasm32v1-none --features text")
@@ -134,6 +135,12 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
     });
 }
 
+/// The structure of the code: what may import what, and figures that may only fall.
+pub(crate) fn structure(workspace: &Workspace) -> Result<()> {
+    layers::check(workspace)?;
+    figures::check(workspace)
+}
+
 /// The tests of what a server keeps once more, with PostgreSQL in the place of SQLite. What tests
 /// do to a file of SQLite, they do to that alone.
 fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
@@ -155,7 +162,7 @@ fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
 }
 
 /// Checks what the packages in use are allowed to be; without their database, which machines that
-/// reach only registries don't have, advisories are said to be left out.
+/// reach only registries don't have, advisories are reported as left out.
 fn deny(workspace: &Workspace, install: Install) -> Result<()> {
     let deny = |arguments: &[&str]| {
         let mut deny = tool::cargo_deny(workspace, install)?;

@@ -15,7 +15,7 @@ const MIN_NODE_MAJOR: u32 = 20;
 /// The node that npm brings where the system's is older: the oldest line still maintained.
 const NODE_FROM_NPM: u32 = 22;
 
-/// What checks licences, bans and advisories, in the version that `deny.toml` is written for.
+/// Checker of licences, bans and advisories, in the version that `deny.toml` is written for.
 const CARGO_DENY: &str = "cargo-deny@0.20.2";
 
 /// A program, target or component that may be missing.
@@ -42,7 +42,7 @@ pub(crate) enum Tool {
     Nginx,
 }
 
-/// Where a tool comes from.
+/// Origin of a tool.
 enum Origin {
     /// `rustup target add` or `rustup component add`, into the user's own toolchain.
     Rustup([&'static str; 3]),
@@ -51,7 +51,7 @@ enum Origin {
 }
 
 impl Tool {
-    /// What it is called, and where it comes from.
+    /// Its name, and where it comes from.
     fn row(self) -> (&'static str, Origin) {
         let target = |name| Origin::Rustup(["target", "add", name]);
         let component = |name| Origin::Rustup(["component", "add", name]);
@@ -111,7 +111,7 @@ impl Tool {
     }
 }
 
-/// What a task may do about tools that are missing.
+/// Permission of a task to install missing tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Install {
     /// Nothing: it fails and says what to type.
@@ -204,7 +204,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// Is the standard library of that target installed for the toolchain in use?
+/// Whether the standard library of that target is installed for the toolchain in use.
 fn has_target(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     let directory = rustc.args(["--print", "target-libdir", "--target", target]).output();
@@ -275,7 +275,7 @@ pub(crate) fn node(workspace: &Workspace, install: Install) -> Result<Node> {
 /// The node that is new enough.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Where it is, unless it is the one on the PATH.
+    /// Directory of the program, unless it is the one on the PATH.
     directory: Option<PathBuf>,
 }
 

@@ -12,7 +12,7 @@ use crate::python::Environment;
 use crate::steps::Steps;
 use crate::workspace::{Workspace, shown};
 
-/// What builds the wheel and what tests it, in the versions that it is tested with.
+/// Packages that build the wheel and test it, in the versions that it is tested with.
 const TOOLS: [&str; 5] =
     ["maturin==1.16.0", "mypy==2.4.1", "pyarrow==26.0.1", "pyright==1.1.414", "pytest>=8,<10"];
 

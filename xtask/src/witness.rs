@@ -11,9 +11,9 @@ use crate::command;
 use crate::python::Environment;
 use crate::workspace::Workspace;
 
-/// Who is asked: the newest release.
+/// Release of Megatron-Core under test: the newest.
 const MEGATRON: &str = "megatron-core==0.19.2";
-/// What it imports and uses before a tensor is made.
+/// Packages that it imports and uses before a tensor is made.
 const TOOLS: [&str; 3] = ["numpy>=2,<3", "packaging>=24.2", "typing_extensions>=4.12"];
 /// Its Python alone is read, so that one wheel does for every machine, and for a Python that is
 /// older than the one it asks for.

@@ -70,7 +70,7 @@ impl Workspace {
         self.build_binary_for(None).map(drop)
     }
 
-    /// The same for another machine than this, where one is named; says where it is.
+    /// Builds the binary for another machine, if one is named, and returns its path.
     pub(crate) fn build_binary_for(&self, target: Option<&str>) -> Result<PathBuf> {
         let mut build = self.cargo(SERVER);
         build.args(["--release", "--features", "embed-site"]);
@@ -114,7 +114,7 @@ impl Workspace {
     }
 }
 
-/// How cargo builds the program.
+/// Arguments of cargo that build the program.
 const SERVER: [&str; 5] = ["build", "--package", "server", "--bin", "moescape"];
 
 /// The cargo that runs this task. A machine of CI starts from nothing and is gone afterwards, so

@@ -33,7 +33,7 @@ pub(crate) fn size(canvas: &HtmlCanvasElement) -> (f64, f64) {
     (f64::from(canvas.client_width()), f64::from(canvas.client_height()))
 }
 
-/// What draws on a canvas.
+/// Drawing context of a canvas.
 fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     canvas.get_context("2d").ok()??.dyn_into().ok()
 }
@@ -47,8 +47,8 @@ fn sheet(width: f64, height: f64) -> Option<(HtmlCanvasElement, CanvasRenderingC
     Some((canvas, context))
 }
 
-/// What doesn't change from frame to frame, drawn once: words take a browser longer than
-/// everything else.
+/// Layer of marks that don't change from frame to frame, drawn once: text takes a browser longer
+/// than everything else.
 pub(crate) struct Layer<K> {
     of: K,
     canvas: HtmlCanvasElement,
@@ -64,12 +64,12 @@ pub(crate) struct Canvas {
     size: (f64, f64),
     /// Patterns, each made when it is first wanted.
     tiles: Vec<(Tile, Option<CanvasPattern>)>,
-    /// How words were written last: a browser takes its time to set it.
+    /// Style of the text that was written last: a browser takes its time to set it.
     writing: Option<(Side, Hue, Face)>,
 }
 
 impl Canvas {
-    /// An empty canvas of its size on the page; none while it isn't shown.
+    /// An empty canvas of its size on the page; `None` while it isn't shown.
     pub(crate) fn on(canvas: &HtmlCanvasElement) -> Option<Self> {
         let size = size(canvas);
         (size.0 >= 1.0 && size.1 >= 1.0).then(|| Self::sized(canvas, size))?

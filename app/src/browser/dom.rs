@@ -13,7 +13,7 @@ pub(crate) fn write_part(id: &str, html: &str) {
     write_part_after(id, html, None);
 }
 
-/// Is something being typed into a part that no event has told of yet?
+/// Whether something is being typed into a part that no event has reported yet.
 pub(crate) fn is_typing(id: &str) -> bool {
     let node = document().get_element_by_id(id);
     let focused = document().active_element();
@@ -67,24 +67,24 @@ pub(crate) fn focus_again(id: String, other: String, to_top: bool) {
     });
 }
 
-/// What an event asks for.
+/// Action that an event requests, with the state of its control.
 pub(crate) struct Target {
-    /// What to do.
+    /// Name of the action.
     pub(crate) act: String,
-    /// With what.
+    /// Argument of the action.
     pub(crate) with: String,
     /// The value of the control, if it has one.
     pub(crate) value: String,
-    /// Is it checked?
+    /// Whether the control is checked.
     pub(crate) checked: bool,
-    /// Is it pressed rather than changed?
+    /// Whether it is a button, which is pressed rather than changed.
     pub(crate) is_button: bool,
-    /// Is it typed into?
+    /// Whether text is typed into it.
     pub(crate) is_text: bool,
 }
 
 impl Target {
-    /// The control that an event is about; none where it is about nothing that acts.
+    /// The control of an event; `None` if the event is on nothing that acts.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let control = closest(event, "[data-do]")?;
         let input = control.dyn_ref::<HtmlInputElement>();

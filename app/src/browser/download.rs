@@ -43,7 +43,7 @@ pub(crate) fn on_paper<T>(act: impl FnOnce() -> T) -> Option<T> {
     Some(done)
 }
 
-/// Where an event happened, or the nearest element around it that a selector names.
+/// The element of an event, or the nearest one around it that a selector names.
 pub(crate) fn closest(event: &Event, selector: &str) -> Option<Element> {
     let element = event.target()?.dyn_into::<Element>().ok()?;
     element.closest(selector).ok().flatten()
@@ -56,7 +56,7 @@ pub(crate) fn elements(of: &Element, selector: &str) -> impl Iterator<Item = Ele
     (0..count).filter_map(move |index| found.as_ref()?.get(index)?.dyn_into().ok())
 }
 
-/// Where what the page shows comes from: the link of its design, or the page's address.
+/// Provenance of the page: the link of its design, or the page's address.
 pub(crate) fn here() -> Provenance {
     let link = document().query_selector("a[data-design]").ok().flatten();
     let link = link.and_then(|link| link.get_attribute("href"));

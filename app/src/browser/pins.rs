@@ -6,7 +6,7 @@ use present::site::chosen::Chosen;
 /// The name under which the browser keeps them.
 pub const KEY: &str = "moescape.pins";
 
-/// The pins; none where the browser keeps nothing.
+/// The pins; `None` if the browser keeps nothing.
 #[must_use]
 pub fn read() -> Chosen {
     let stored = window().local_storage().ok().flatten();

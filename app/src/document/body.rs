@@ -7,7 +7,7 @@ use leptos::either::EitherOf11;
 use leptos::either::{Either, EitherOf4};
 #[cfg(feature = "ssr")]
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use present::site::Page;
 
 #[cfg(feature = "ssr")]
@@ -18,8 +18,8 @@ use crate::page::{
     budget, compare, explorer, ladder, results, review, schedule, serving, sweep, trust,
 };
 
-/// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
-/// [`RawQuery`], or what is wrong with it.
+/// The requested [`Page`], as the server writes it; the explorer shows the link in [`RawQuery`], or
+/// what is wrong with it.
 #[cfg(feature = "ssr")]
 #[component]
 #[expect(clippy::wildcard_enum_match_arm, reason = "pages without a module are written elsewhere")]

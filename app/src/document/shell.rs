@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
-use model::{MODEL_VERSION, Plan, estimate, link};
+use model::{MODEL_VERSION, Plan, design::link, estimate};
 use present::format::{self, MemoryUnit};
 use present::page::results;
 use present::page::trust::{self, Served};
@@ -149,8 +149,8 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
     (style, script)
 }
 
-/// What a browser waits for before it shows the page for the first time, since what is still to
-/// come moves what is there: the whole page, or where a long one goes on below its first screen.
+/// Selector of the element that a browser waits for before the first paint, since later content
+/// moves earlier content: the end of the page, or where a long one goes on below its first screen.
 fn awaited(page: Page) -> String {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     let id = if page == Page::Explorer && link::decode(&raw).is_ok() {

@@ -1,21 +1,21 @@
-//! A slider that is held: what was there before stands beside what is, and can be gone back to.
+//! A slider that is held: the state before it is shown beside the present one, and can be restored.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::knob::Value;
 use present::insight::numbers::Numbers;
 
 use super::Explorer;
 use crate::explorer::history::History;
 
-/// What was there before a drag.
+/// State before a drag.
 #[derive(Clone, Debug)]
 pub(super) struct Before {
     design: Design,
     numbers: Arc<Numbers>,
-    /// Was the drag given up? Then what it still moves to doesn't count.
+    /// Whether the drag was given up; its further moves don't count then.
     is_given_up: bool,
 }
 
@@ -57,13 +57,13 @@ impl Explorer {
         true
     }
 
-    /// Does a pointer hold a slider?
+    /// Whether a pointer holds a slider.
     #[must_use]
     pub fn is_dragged(self) -> bool {
         self.before.with_untracked(Option::is_some)
     }
 
-    /// Has the drag that goes on been given up?
+    /// Whether the drag that goes on has been given up.
     pub(super) fn is_given_up(self) -> bool {
         self.before.with_untracked(|before| before.as_ref().is_some_and(|it| it.is_given_up))
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_drag_that_is_given_up_leaves_nothing() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         let owner = Owner::new();
         owner.with(|| {
             let explorer = Explorer::new(design);

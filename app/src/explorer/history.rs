@@ -3,7 +3,7 @@
 use model::design::{Design, KnobId};
 use present::format::{short_label, spelled};
 
-/// So many entries are kept; older ones are forgotten.
+/// Maximum number of entries; older ones are forgotten.
 const MAX_ENTRIES: usize = 500;
 
 /// A step that can be taken back or again.
@@ -16,11 +16,11 @@ struct Entry {
 /// A step as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What it did: `TP 8 → 16`.
+    /// Change of the step: `TP 8 → 16`.
     pub words: String,
-    /// How many steps there are up to it: where [`History::go`] goes.
+    /// Number of steps up to and including it, as [`History::go`] takes it.
     pub place: usize,
-    /// Does the design that is shown have it?
+    /// Whether the design that is shown has it.
     pub is_done: bool,
 }
 
@@ -46,7 +46,7 @@ impl History {
         self.open = Some(knob);
     }
 
-    /// Notes a step that stands for itself, such as another preset.
+    /// Notes a step of its own, such as another preset.
     pub fn record(&mut self, label: String, before: Design) {
         self.open = None;
         self.future.clear();
@@ -73,7 +73,7 @@ impl History {
         }
     }
 
-    /// Is a gesture going on?
+    /// Whether a gesture is going on.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
@@ -106,13 +106,13 @@ impl History {
         steps.map(step).collect()
     }
 
-    /// How many steps are behind the design that is shown.
+    /// Number of steps up to the design that is shown.
     #[must_use]
     pub const fn place(&self) -> usize {
         self.forgotten + self.past.len()
     }
 
-    /// The design after so many steps, when `now` is shown; none where that is forgotten or was
+    /// The design after `place` steps, when `now` is shown; `None` if that is forgotten or was
     /// never reached.
     #[must_use]
     pub fn design_at<'a>(&'a self, place: usize, now: &'a Design) -> Option<&'a Design> {
@@ -127,7 +127,7 @@ impl History {
         Some(&self.past.get(place.checked_sub(self.forgotten)?)?.design)
     }
 
-    /// The design after so many steps, however many of them have to be taken back or again.
+    /// Goes to the design after `place` steps, however many of them have to be taken back or again.
     pub fn go(&mut self, place: usize, now: &Design) -> Option<Design> {
         self.open = None;
         let before = self.place();
@@ -145,13 +145,13 @@ impl History {
         (self.place() != before).then_some(at)
     }
 
-    /// What undo would take back.
+    /// Label of the step that undo would take back.
     #[must_use]
     pub fn undo_label(&self) -> Option<&str> {
         self.past.last().map(|entry| entry.label.as_str())
     }
 
-    /// What redo would do again.
+    /// Label of the step that redo would take again.
     #[must_use]
     pub fn redo_label(&self) -> Option<&str> {
         self.future.last().map(|entry| entry.label.as_str())
@@ -174,7 +174,7 @@ fn step(
     None
 }
 
-/// What a step did: the knob with both values where it was one, else the label it was noted with.
+/// Change of a step: the knob with both values if it was one, else the label that was recorded.
 fn in_words(label: &str, from: &Design, to: &Design) -> String {
     let mut differing = KnobId::ALL.iter().filter(|id| from.get(**id) != to.get(**id));
     let one = differing.next().filter(|_| from.preset == to.preset);
@@ -189,7 +189,7 @@ fn in_words(label: &str, from: &Design, to: &Design) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     use super::*;
 
@@ -204,7 +204,7 @@ mod tests {
 
     impl Fixture {
         fn new() -> Self {
-            let design = Design::from_preset(model::preset::Preset::DEFAULT_ID);
+            let design = Design::from_preset(model::catalogue::preset::Preset::DEFAULT_ID);
             Self { design: design.expect("the default preset"), history: History::default() }
         }
 

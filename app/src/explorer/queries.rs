@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
-use model::{Plan, estimate, legal_values, link};
+use model::{Plan, design::link, estimate, legal_values};
 use present::words::name;
 
 /// The legal values of a knob, in order, a line each.
@@ -16,15 +16,15 @@ fn values(query: &str, id: &str) -> Option<String> {
 fn exact(query: &str, id: &str) -> Option<String> {
     let (design, metric) = (link::decode(query).ok()?, MetricId::find(id)?);
     let metrics = estimate(&Plan::new(&design).ok()?).metrics;
-    let number = match metrics.get(metric) {
+    let number = match metrics.get(metric)? {
         MetricValue::Number(number) => number.to_string(),
         MetricValue::Flag(flag) => flag.to_string(),
     };
-    Some(format!("{number} {}", metric.metric().unit).trim_end().to_owned())
+    Some(format!("{number} {}", metric.metric().unit.name()).trim_end().to_owned())
 }
 
-/// The answer to a question; nothing where the link, the id or the question isn't known, or where
-/// the design can't run.
+/// Answer to a question; `None` if the link, the id or the question isn't known, or the design
+/// can't run.
 #[must_use]
 pub fn answer(question: &str, query: &str, id: &str) -> Option<String> {
     match question {

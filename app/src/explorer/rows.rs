@@ -1,22 +1,21 @@
 //! What the row of a knob follows: signals of its own, written only when they change.
 //!
-//! Memos of the design in their place would be asked at every change, for each of a hundred knobs
-//! and for everything that follows them, whether they still hold: that takes longer than the
-//! estimate.
+//! Memos of the design in their place would be checked at every change, for each of a hundred knobs
+//! and for everything that follows them: that takes longer than the estimate.
 
 use leptos::prelude::*;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::Value;
-use model::violation::Violation;
+use model::ground::knob::Value;
 
-/// What the row of a knob follows.
+/// Signals that the row of a knob follows.
 #[derive(Clone, Copy)]
 pub struct Row {
     /// The value.
     pub value: RwSignal<Value>,
-    /// Does it differ from the preset?
+    /// Whether it differs from the preset.
     pub is_changed: RwSignal<bool>,
-    /// Does a broken rule name it?
+    /// Whether a broken rule names it.
     pub is_broken: RwSignal<bool>,
 }
 

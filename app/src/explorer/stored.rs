@@ -1,5 +1,4 @@
-//! A design that the server stored, on the explorer's page: where its link stands, and the place of
-//! what the server says of it.
+//! A design that the server stored, on the explorer's page: its link, and the place of its banner.
 //!
 //! The server writes the words; the browser takes them over as they are. The first change leads to
 //! the address of a link, and the style sheet then shows that the stored design was left.
@@ -12,7 +11,7 @@ pub const PATH: &str = "/d";
 /// The name of the document's field that holds a stored design's link.
 pub const LINK_FIELD: &str = "stored-link";
 
-/// What the server says of a stored design.
+/// A stored design, as the server describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The design's query string.

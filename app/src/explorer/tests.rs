@@ -6,7 +6,7 @@ const PP: KnobId = KnobId::pipeline_model_parallel_size;
 
 /// Runs a check inside a reactive owner, as a page does.
 fn check(query: &str, check: impl FnOnce(Explorer)) {
-    let design = model::link::decode(query).expect("a link that decodes");
+    let design = model::design::link::decode(query).expect("a link that decodes");
     let owner = Owner::new();
     owner.with(|| check(Explorer::new(design)));
 }

@@ -17,7 +17,7 @@ use crate::panel::{
     cards, conventions, explanation, header, headline, help, knobs, steps, timeline, trace, verdict,
 };
 
-/// What a visitor reads when the page has failed; the style sheet shows it then.
+/// Message for a visitor when the page has failed; the style sheet shows it then.
 fn stopped() -> impl IntoView {
     view! {
         <div class="stopped" role="alert">

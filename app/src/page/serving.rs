@@ -1,13 +1,13 @@
 //! The page `/serving`: how a design answers, and which layouts there are.
 //!
-//! What stands on it is put into words by [`present::page::serving`], the same on the server and in
-//! the browser; every way from one state to another is a link, so that the page also works without
-//! a script.
+//! The state is a design and is in the address as a link has it. Its results are put into words by
+//! `labels`, the same on the server and in the browser; every way from one state to another is a
+//! link, so that the page also works without a script.
 
+mod state;
 mod browser;
 mod experts;
 mod form;
 mod page;
-mod state;
 
 pub use page::page;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
-use model::link;
+use model::design::link;
 use present::study::Study;
 use present::words::name;
 use web_sys::js_sys::Math;
@@ -35,7 +35,7 @@ const REST: Duration = Duration::from_millis(250);
 /// The browser goes to another of its entries sooner than this, or has none to go to.
 const NAVIGATION_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is known of the browser's entries.
+/// State of the browser's entries.
 #[derive(Clone, Copy)]
 struct Entries {
     /// Tells this history from that of another load of the page.
@@ -46,7 +46,7 @@ struct Entries {
     last: StoredValue<usize>,
     /// The link of the entry that the browser is at.
     shown: StoredValue<String>,
-    /// The place that the browser was asked to go to and hasn't got to.
+    /// The place of a navigation that the browser hasn't finished.
     asked: StoredValue<Option<usize>>,
     patience: Later,
 }
@@ -104,7 +104,7 @@ fn state() -> Option<String> {
     window().history().ok()?.state().ok()?.as_string()
 }
 
-/// Where the page is scrolled to: the study at its upper edge, and how many pixels below the edge
+/// Scroll position of the page: the study at its upper edge, and how many pixels below the edge
 /// that begins. What lies above is made only when it is in view, so that its height tells nothing.
 struct Spot {
     study: Study,
@@ -112,7 +112,7 @@ struct Spot {
 }
 
 impl Spot {
-    /// Where the page is; none at its top.
+    /// Spot that the page is at; `None` at its top.
     fn now() -> Option<Self> {
         let results = document().get_element_by_id("results")?;
         let edge = results.get_bounding_client_rect().top().max(0.0);
@@ -141,7 +141,7 @@ impl Spot {
         }
     }
 
-    /// That of a state, behind its place.
+    /// Spot of an entry's state, behind its place.
     fn read(state: &str) -> Option<Self> {
         let mut fields = state.split(':').skip(2);
         let (study, below) = (fields.next()?, fields.next()?);
@@ -149,11 +149,11 @@ impl Spot {
     }
 }
 
-/// How an entry is written: its state, a title that browsers ignore, its address.
+/// Method that writes an entry: its state, a title that browsers ignore, its address.
 type Write = fn(&History, &JsValue, &str, Option<&str>) -> Result<(), JsValue>;
 
 impl Entries {
-    /// The place of the entry that the browser is at; none where it is of another history.
+    /// The place of the entry that the browser is at; `None` if it is of another history.
     fn at(self) -> Option<usize> {
         let state = state()?;
         let mut fields = state.split(':');

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::{Kind, Value};
-use model::violation::Violation;
+use model::ground::knob::{Kind, Value};
+use model::metric::MetricId;
 use present::words::name;
 
 use crate::browser::takes_over;
 
-/// What was typed and isn't a value, by knob.
+/// Reasons why typed texts were refused, by knob.
 #[derive(Clone, Copy)]
 pub struct Typed(RwSignal<Vec<(KnobId, String)>>);
 
@@ -23,7 +24,7 @@ impl Typed {
         Self(RwSignal::default())
     }
 
-    /// Something else is asked for.
+    /// Forgets all, as there is another request.
     pub fn forget(self) {
         self.0.set(Vec::new());
     }
@@ -40,7 +41,7 @@ impl Typed {
         false
     }
 
-    /// What is wrong with what was typed for a knob.
+    /// Reason why the text typed for a knob was refused.
     #[must_use]
     pub fn refused(self, id: KnobId) -> Option<String> {
         self.0.with(|wrong| {
@@ -55,12 +56,12 @@ impl Default for Typed {
     }
 }
 
-/// What comes of what is asked for, or the rules that it breaks.
+/// Result of the request, or the rules that it breaks.
 ///
-/// What the page was opened with stands in it as the server wrote it: the browser computes it only
-/// once it has to stay beside something that breaks rules.
+/// The result of the first request is in the page as the server wrote it: the browser computes it
+/// only once it has to stay beside a request that breaks rules.
 pub struct Outcome<A: Send + Sync + 'static, T: Send + Sync + 'static> {
-    /// Is what the page was opened with still asked for, and does it break no rule?
+    /// Whether the first request still holds and breaks no rule.
     stands: RwSignal<bool>,
     found: Memo<Result<Arc<T>, Vec<Violation>>>,
     shown: Memo<Option<Arc<T>>>,
@@ -76,8 +77,8 @@ impl<A: Send + Sync, T: Send + Sync> Clone for Outcome<A, T> {
 impl<A: Send + Sync, T: Send + Sync> Copy for Outcome<A, T> {}
 
 impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
-    /// What comes of what is asked for first, and of all that is asked for later; `is_legal` says
-    /// sooner whether it breaks no rule.
+    /// Outcome of the first request and of all later ones; `is_legal` tells sooner whether it
+    /// breaks no rule.
     pub fn new(
         first: A,
         is_legal: fn(&A) -> bool,
@@ -97,12 +98,12 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
         Self { stands, found, shown, asked }
     }
 
-    /// Something of what is asked for.
+    /// Part of the request.
     pub fn with_asked<R>(self, read: impl FnOnce(&A) -> R) -> R {
         self.asked.with(read)
     }
 
-    /// What is asked for, to be changed.
+    /// The request, to be changed.
     #[must_use]
     pub fn asked_untracked(self) -> A {
         self.asked.get_untracked()
@@ -114,27 +115,27 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
         self.compute();
     }
 
-    /// Computes even what stands in the page, since more is asked of it.
+    /// Computes even a result that is in the page, since more of it is needed.
     pub fn compute(self) {
         if self.stands.get_untracked() {
             self.stands.set(false);
         }
     }
 
-    /// The rules that what is asked for breaks.
+    /// The rules that the request breaks.
     #[must_use]
     pub fn violations(self) -> Vec<Violation> {
         self.read(|found| found.as_ref().err().cloned()).flatten().unwrap_or_default()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of an earlier request.
     #[must_use]
     pub fn is_stale(self) -> bool {
         self.read(Result::is_err) == Some(true)
     }
 
-    /// Text of what is shown: what is asked for, or the last that broke no rule; none where it
-    /// stands in the page.
+    /// Text of the result shown: of the request, or of the last one that broke no rule; empty if it
+    /// is in the page already.
     pub fn with_shown(self, text: impl FnOnce(&T) -> String) -> String {
         if self.stands.get() {
             return String::new();
@@ -142,19 +143,19 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
         self.shown.with(|shown| shown.as_deref().map_or_else(String::new, text))
     }
 
-    /// Something of what is shown, wherever it stands; nothing follows it.
+    /// Part of the result shown, even if it is in the page already; nothing follows it.
     pub fn now<R>(self, read: impl FnOnce(&T) -> R) -> Option<R> {
         self.shown.with_untracked(|shown| shown.as_deref().map(read))
     }
 
-    /// Does a broken rule name this knob?
+    /// Whether a broken rule names this knob.
     #[must_use]
     pub fn is_broken(self, id: KnobId) -> bool {
         let breaks = |all: &Vec<Violation>| all.iter().any(|it| it.knobs.contains(&id));
         self.read(|found| found.as_ref().is_err_and(breaks)) == Some(true)
     }
 
-    /// What comes of what is asked for; none where that stands in the page.
+    /// Result of the request; `None` if it is in the page already.
     fn read<R>(self, read: impl FnOnce(&Result<Arc<T>, Vec<Violation>>) -> R) -> Option<R> {
         (!self.stands.get()).then(|| self.found.with(read))
     }
@@ -162,19 +163,19 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
 
 /// The state of such a page, as its form sees it.
 pub trait Asking: Copy + Send + Sync + 'static {
-    /// How a browser takes what is typed: `number` or `text`.
+    /// Type of the browser's input: `number` or `text`.
     const TYPED_AS: &'static str;
 
-    /// The value that is asked for.
+    /// The requested value.
     fn value(self, id: KnobId) -> Value;
 
     /// A text for a knob: taken, or refused with the reason.
     fn write(self, id: KnobId, text: &str);
 
-    /// What is wrong with what was typed for a knob.
+    /// Reason why the text typed for a knob was refused.
     fn refused(self, id: KnobId) -> Option<String>;
 
-    /// Does a broken rule name this knob?
+    /// Whether a broken rule names this knob.
     fn is_broken(self, id: KnobId) -> bool;
 }
 
@@ -244,7 +245,7 @@ pub fn field<S: Asking>(state: S, id: KnobId) -> impl IntoView {
     }
 }
 
-/// The values of a list with their names; none where a number is typed.
+/// The values of a list with their names; `None` if a number is typed.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are typed")]
 fn names(kind: Kind) -> Option<Vec<(String, String)>> {
     match kind {
@@ -258,6 +259,45 @@ fn names(kind: Kind) -> Option<Vec<(String, String)>> {
             Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
         }
         _ => None,
+    }
+}
+
+/// How one of a page's numbers comes about, and which.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The metrics to choose from.
+    pub metrics: Vec<MetricId>,
+    /// The one that is shown.
+    pub now: Signal<MetricId>,
+    /// Shows that of a name.
+    pub choose: Callback<String>,
+    /// How it comes about, as HTML text.
+    pub text: Memo<String>,
+}
+
+/// The section of a page that says how one of its numbers comes about.
+pub fn explained(of: Explained) -> impl IntoView {
+    let Explained { metrics, now, choose, text } = of;
+    let now = move || now.get().metric().name;
+    let first = untrack(now);
+    let options: Vec<_> = metrics
+        .into_iter()
+        .map(MetricId::metric)
+        .map(|it| view! { <option value=it.name selected=it.name == first>{it.label}</option> })
+        .collect();
+    view! {
+        <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
+            <h2 id="explained-title">"How a number comes about"</h2>
+            <div class="schedule-field">
+                <label for="explained-metric">"Metric"</label>
+                <select class="select" id="explained-metric" autocomplete="off" prop:value=now
+                    on:change=move |event| choose.run(event_target_value(&event))
+                >
+                    {options}
+                </select>
+            </div>
+            <div inner_html=move || text.get()></div>
+        </section>
     }
 }
 

@@ -2,10 +2,10 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::estimate::Metrics;
-use model::link;
-use model::metric::{MetricId, MetricValue};
-use model::units::Bytes;
+use model::design::link;
+use model::ground::units::Bytes;
+use model::metric::MetricId;
+use model::training::estimate::Metrics;
 use present::format::{self, number};
 use present::insight::better::is_better;
 use present::insight::headline::{BEYOND, CARDS, Card, Meter, RangeBar, quantity};
@@ -109,7 +109,7 @@ fn range_bar(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// How far the number may be off; opens the explanation, which says so at length.
+/// Expected error of the number; opens the explanation, which gives it at length.
 fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
     let [short, sentence] = expected_error(explorer, metric);
     view! {
@@ -125,7 +125,7 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
     }
 }
 
-/// How far a number may be off: in a few words, and in sentences.
+/// Expected error of a number: in a few words, and in sentences.
 fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
         Memo::new(move |_| {
@@ -137,7 +137,7 @@ fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     [said(Expected::short), said(Expected::sentence)]
 }
 
-/// How far from the unchanged preset; its height is kept when there is nothing to say.
+/// Difference from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
         let value = |numbers: &Numbers| number(numbers.estimate.metrics.get(spec.metric));
@@ -146,18 +146,17 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         let preset = || explorer.with_preset_numbers(value);
         (now, before.unwrap_or_else(preset), before.is_some())
     });
-    let is_ratio = matches!(spec.metric, MetricId::mfu | MetricId::bubble_ratio);
     let text = move || {
         let (now, then, is_dragged) = change.get();
         if is_dragged {
-            let was = format::metric(spec.metric, MetricValue::Number(then));
+            let was = format::measured(spec.metric, then);
             return Some(format!("was {was}, {}", format::difference(spec.metric, now, then)));
         }
         if now.total_cmp(&then).is_eq() {
             // None rather than an empty text, which the server writes as a space.
             return None;
         }
-        let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
+        let text = format::change(spec.metric, now, then);
         Some(format!("{text} vs the preset"))
     };
     let better = Memo::new(move |_| {
@@ -178,7 +177,7 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     }
 }
 
-/// How sure it is that the design fits, in a sentence with its colour and its sign.
+/// Certainty that the design fits, in a sentence with its colour and its sign.
 fn fits(explorer: Explorer) -> impl IntoView {
     let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
     let text = move || explorer.with_numbers(memory_state::sentence);

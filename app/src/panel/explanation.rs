@@ -1,4 +1,4 @@
-//! The panel that explains a number; what stands in it is a study.
+//! The panel that explains a number; its content is a study.
 
 use leptos::prelude::*;
 use model::metric::MetricId;
@@ -9,7 +9,7 @@ use super::{conventions, studies};
 use crate::explorer::Explorer;
 use crate::widget::dialog::{SidePanel, side_panel};
 
-/// The explanation of the metric that was asked for.
+/// The explanation of the chosen metric.
 pub fn explanation(explorer: Explorer) -> impl IntoView {
     let asked = explorer.explained;
     let title = move || asked.get().map_or("", |id| id.metric().label).to_owned();
@@ -36,7 +36,7 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
     }
 }
 
-/// Do conventions differ on it?
+/// Whether conventions differ on it.
 fn counts_flops(id: MetricId) -> bool {
     matches!(
         id,

@@ -1,12 +1,12 @@
-//! The question in a line: a model, so many devices of a kind, and the button that goes to the
+//! The question in a line: a model, a number of devices of a kind, and the button that goes to the
 //! page.
 
 use leptos::prelude::*;
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::preset::PresetKind;
 use model::design::Design;
-use model::link;
-use model::preset::PresetKind;
+use model::design::link;
+use model::ground::choice::Choice;
 use present::format::amount;
 use present::site::Page;
 use present::words::name;
@@ -21,7 +21,7 @@ use crate::explorer::Explorer;
 pub struct Start {
     /// Its link, which goes along.
     link: Signal<String>,
-    /// What its model is called.
+    /// Name of its model.
     model: Signal<String>,
     devices: Signal<u64>,
     accelerator: Signal<AcceleratorId>,

@@ -3,7 +3,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::{MemoryState, link};
+use model::{MemoryState, design::link};
 use present::format;
 use present::insight::memory_state;
 use present::insight::recorded::Recorded;
@@ -104,7 +104,7 @@ fn menu(class: &'static str, name: impl IntoView, items: impl IntoView) -> impl 
     }
 }
 
-/// What stands in an item of a menu: an icon, a name, and the key that does the same.
+/// Content of a menu's item: an icon, a name, and the key that does the same.
 fn item(shown: Icon, name: &'static str, key: &'static str) -> impl IntoView {
     let key = (!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{key}</kbd> });
     view! { {icon(shown)} <span>{name}</span> {key} }
@@ -152,7 +152,7 @@ fn keys_link() -> impl IntoView {
     view! { <a href=KEYS>{item(Icon::Keyboard, "Keyboard shortcuts", "")}</a> }
 }
 
-/// What a header shows beside the four places.
+/// Controls of a header beside the four places.
 #[cfg(feature = "ssr")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beside {
@@ -184,8 +184,8 @@ fn bar(current: Option<Page>, query: &str, beside: Beside) -> impl IntoView {
     }
 }
 
-/// What stands in the header of a page that takes no part in it, as text; `query` is the design
-/// that links of the header take along, or empty.
+/// Header of a page that takes no part in it, as text; `query` is the design that links of the
+/// header take along, or empty.
 #[cfg(feature = "ssr")]
 #[must_use]
 pub fn still(current: Option<Page>, query: &str) -> String {
@@ -210,7 +210,7 @@ fn written(current: Page) -> String {
     }
 }
 
-/// The same behind a link that skips it to an element.
+/// Header of a page beside the explorer, behind a link that skips it to an element.
 pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoView {
     view! { <a class="skip" href=format!("#{id}")>{skip}</a> {plain(current)} }
 }
@@ -262,7 +262,7 @@ fn ways_to_share(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// What the explorer alone has in the menu of more.
+/// Items of the explorer alone in the menu of more.
 fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
     view! {
         <li>
@@ -304,7 +304,7 @@ const UNDO: Way = ("Undo", "undo", "Ctrl Z", Icon::Undo, Explorer::undo_label, E
 const REDO: Way =
     ("Redo", "redo", "Ctrl Shift Z", Icon::Redo, Explorer::redo_label, Explorer::redo);
 
-/// Where a button of the history stands.
+/// Place of a button of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// In the header, as an icon.
@@ -341,7 +341,7 @@ fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
     }
 }
 
-/// What the bar at the bottom says: never a number of another design than the one at hand.
+/// Text of the bar at the bottom: never a number of another design than the one at hand.
 fn bottom_headline(explorer: Explorer) -> String {
     if explorer.shown() == Shown::Design {
         return explorer.with_numbers(|numbers| {

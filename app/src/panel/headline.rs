@@ -6,7 +6,7 @@ use present::site::Page;
 
 use crate::explorer::Explorer;
 
-/// What Moescape is, the design's name, what it is made of, and what comes of it.
+/// Head of the page: Moescape's purpose, and the design's name, make-up and results.
 pub fn headline(explorer: Explorer) -> impl IntoView {
     let short = Memo::new(move |_| explorer.with_numbers(in_short));
     let outcome = Memo::new(move |_| explorer.with_numbers(outcome));

@@ -6,11 +6,10 @@
 
 use std::time::Duration;
 
-use leptos::ev;
-use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use model::metric::MetricId;
+use leptos::{ev, html};
+use model::metric::{MetricId, Regime};
 use present::format;
 use present::insight::memory_state;
 
@@ -116,7 +115,7 @@ fn press_letter_of_tray(tray: Tray, event: &ev::KeyboardEvent) -> bool {
     is_letter_key(event) && press_key(tray, &event.key())
 }
 
-/// Is a key one of the page's, and not one that types or chooses something?
+/// Whether a key is one of the page's, and not one that types or chooses something.
 fn is_letter_key(event: &ev::KeyboardEvent) -> bool {
     let has_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
     !has_modifier && !types_text(event) && !has_focus_on("select") && letter_keys()
@@ -131,7 +130,8 @@ fn press_with_control(explorer: Explorer, event: &ev::KeyboardEvent) {
     event.prevent_default();
 }
 
-/// Does a key undo (false) or redo (true)? Not while it is the undo of a text.
+/// Direction of a key that undoes (false) or redoes (true); `None` for other keys and within a
+/// text.
 pub(crate) fn history_key(event: &ev::KeyboardEvent) -> Option<bool> {
     if !(event.ctrl_key() || event.meta_key()) || types_text(event) {
         return None;
@@ -144,7 +144,7 @@ pub(crate) fn history_key(event: &ev::KeyboardEvent) -> Option<bool> {
 }
 
 fn explain(explorer: Explorer, event: &ev::CustomEvent) {
-    let metric = event.detail().as_string().and_then(|id| MetricId::find(&id));
+    let metric = event.detail().as_string().and_then(|id| MetricId::find_of(Regime::Training, &id));
     if metric.is_some() {
         explorer.explained.set(metric);
     }
@@ -176,7 +176,7 @@ fn focus_search(explorer: Explorer) {
     });
 }
 
-/// Does the key go into a text? Then its undo is the browser's own. Number boxes hold a knob's
+/// Whether the key goes into a text: then its undo is the browser's own. Number boxes hold a knob's
 /// value, so that undo there is the explorer's.
 fn types_text(event: &ev::KeyboardEvent) -> bool {
     if has_focus_on("textarea") {

@@ -3,8 +3,8 @@
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::knob::{Kind, KnobError, Section, Value};
-use model::violation::Nearest;
+use model::design::violation::Nearest;
+use model::ground::knob::{Kind, KnobError, Section, Value};
 use present::format;
 use present::words::knob_note;
 
@@ -23,7 +23,7 @@ struct Refused {
     stayed: Value,
 }
 
-/// What the parts of a row share.
+/// State that the parts of a row share.
 #[derive(Clone, Copy)]
 struct Row {
     explorer: Explorer,
@@ -370,7 +370,7 @@ impl Row {
         has_note.then(|| view! { <p class="knob-note">{text}</p> })
     }
 
-    /// What is wrong, with the ways out as buttons.
+    /// Problem with the value, with the ways out as buttons.
     ///
     /// The knob that was set last carries the whole message; the others that the rule ties to it
     /// only offer their own ways out.
@@ -422,7 +422,7 @@ impl Row {
     }
 }
 
-/// What the module of studies says of a knob, as soon as it has said it.
+/// Text of the module of studies on a knob, as soon as it has sent it.
 fn about_knob(explorer: Explorer, id: KnobId) -> impl IntoView {
     studies::ask_abouts(explorer);
     let html =

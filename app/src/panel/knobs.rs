@@ -8,7 +8,7 @@ use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::knob::Section;
+use model::ground::knob::Section;
 use present::format;
 use present::words::about::About;
 
@@ -252,7 +252,7 @@ fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
     })
 }
 
-/// Does a knob answer to a search in lower case? By label, id, other names and meaning.
+/// Whether a knob matches a search in lower case: by label, id, other names and meaning.
 fn matches(abouts: &[About], id: KnobId, search: &str) -> bool {
     let knob = id.knob();
     let holds = |text: &str| text.to_lowercase().contains(search);

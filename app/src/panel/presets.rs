@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use maud::html;
-use model::preset::{Preset, PresetKind};
+use model::catalogue::preset::{Preset, PresetKind};
 use present::format;
 use present::html::source;
 use present::site::Page;
@@ -76,7 +76,7 @@ fn item(preset: &'static Preset) -> Item {
     }
 }
 
-/// What a preset is, and where it is published.
+/// Story of a preset, with the source that published it.
 fn story(preset: &Preset) -> String {
     html! { (preset.story) " · " (source(preset.source)) }.into_string()
 }

@@ -1,8 +1,8 @@
 //! The questions that the explorer answers, one of them at a time: why this fast, does it fit, what
 //! to change, how experts are loaded.
 //!
-//! Which one is asked stands behind the `#` of the address, so that a link keeps it. Without a
-//! script the style sheet shows the one that the address names.
+//! The current one is behind the `#` of the address, so that a link keeps it. Without a script the
+//! style sheet shows the one that the address names.
 
 use std::time::Duration;
 
@@ -22,15 +22,15 @@ choices! {
     pub enum Question {
         /// Its section's id, and what an address says of it.
         id: &'static str,
-        /// As it is asked.
+        /// Its wording.
         words: &'static str;
-        /// Where the time goes.
+        /// Breakdown of the time.
         Why = "why", "Why this speed?";
-        /// Where the memory goes.
+        /// Breakdown of the memory.
         Fit = "fit", "Does it fit?";
-        /// What would be better.
+        /// Changes that would improve the design.
         Change = "change", "What should I change?";
-        /// How experts are loaded, and what evens that out.
+        /// Load of the experts, and what balances it.
         Load = "load", "Expert load";
     }
 }
@@ -44,7 +44,7 @@ impl Question {
     }
 }
 
-/// Which question is asked; none before a script has looked at the address.
+/// The current question; `None` before a script has looked at the address.
 #[derive(Clone, Copy)]
 pub struct Asked(RwSignal<Option<Question>>);
 
@@ -55,7 +55,7 @@ impl Asked {
     pub fn new(explorer: Explorer) -> Self {
         let asked = Self(RwSignal::new(None));
         Effect::new(move || {
-            // Loads that are missing are asked for where they are shown.
+            // Missing loads are requested where they are shown.
             let lacks_loads = untrack(|| explorer.lacks_loads().is_some());
             asked.follow_address(if lacks_loads { Question::Load } else { Question::Why });
             let followed = window_event_listener(ev::hashchange, move |_| {
@@ -102,7 +102,7 @@ impl Asked {
     }
 }
 
-/// How often a loss is looked for that isn't there yet, and how long after each other.
+/// Number of looks for a loss that isn't there yet, and the pause between them.
 const MAX_LOOKS: u32 = 30;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -151,8 +151,8 @@ fn in_short(explorer: Explorer) -> String {
     })
 }
 
-/// Opens what a mark of the first chart stands for: the question what to change, and there the row
-/// of its loss.
+/// Opens the loss of a mark of the first chart: the question what to change, and there the row of
+/// that loss.
 pub(super) fn open_loss(name: String) {
     let link = format!(".questions a[href=\"#{}\"]", Question::Change.id());
     // Not within the press that asks for it: its handler can't run inside itself.

@@ -6,7 +6,7 @@ use leptos::ev::{Event, MouseEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use model::link;
+use model::design::link;
 use present::study::{Study, answer};
 use web_sys::js_sys::Reflect;
 use web_sys::{Element, HtmlSelectElement};
@@ -16,7 +16,7 @@ use crate::browser::download::{closest, elements};
 use crate::explorer::Explorer;
 use crate::study_client::{Errand, StudyClient, link_of};
 
-/// Where each study is on the page.
+/// Places of the studies on the page.
 #[derive(Clone, Copy)]
 pub struct Studies {
     explorer: Explorer,
@@ -62,8 +62,8 @@ impl Studies {
     }
 }
 
-/// A study that is shown for as long as it is asked for: `options` are what the reader has chosen
-/// to see, none while nothing is asked.
+/// A study that is shown on request: `options` are what the reader has chosen to see, `None` while
+/// there is no request.
 pub fn asked(study: Study, options: impl Fn() -> Option<String> + 'static) -> impl IntoView {
     let host = NodeRef::<Div>::new();
     Effect::new(move || {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use model::{Plan, link};
+use model::{Plan, design::link};
 use present::site::SCHEDULE_OF_DESIGN_PATH;
 use present::timeline::of_plan::{TITLE, caption, read, scene, written};
 
@@ -18,7 +18,7 @@ use crate::timeline::{PLAN, Subject, frame};
 /// The figure's id.
 const ID: &str = "timeline";
 
-/// What stands in place of a timeline where there can be none.
+/// Text in place of a timeline, for a design that can have none.
 const NOTHING: &str = "This design breaks a rule, so it has no timeline.";
 
 /// From the explorer to its design's schedule alone.
@@ -28,7 +28,7 @@ fn open_alone(explorer: Explorer) -> impl IntoView {
     view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
 }
 
-/// What each stage does when.
+/// Tasks of each stage over time.
 pub fn timeline(explorer: Explorer) -> impl IntoView {
     let is_legal = move || explorer.shown() == Shown::Design;
     let show = move || {

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use model::choice::Balance;
+use model::ground::choice::Balance;
 use present::insight::recorded::Recorded;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Reflect, Uint8Array};
@@ -13,10 +13,10 @@ use crate::browser::download::{download, here};
 use crate::explorer::Explorer;
 use crate::study_client::{Done, Errand, StudyClient};
 
-/// Where traces are kept.
+/// Path of the stored traces.
 pub const PATH: &str = "/api/v1/traces";
 
-/// So many mistakes of a file are told.
+/// Maximum number of a file's mistakes that are reported.
 const MAX_ERRORS: usize = 8;
 
 /// The file's button, and what is known of it.
@@ -118,7 +118,7 @@ fn take(explorer: Explorer, bytes: Result<JsValue, String>) {
     }
 }
 
-/// What came of an errand.
+/// Takes in the result of an errand.
 pub fn hear(explorer: Explorer, done: Done) {
     match done {
         Done::Read(Ok(hash)) => {
@@ -130,7 +130,7 @@ pub fn hear(explorer: Explorer, done: Done) {
         }
         Done::Read(Err(errors)) => drop(explorer.recorded.try_set(Recorded::Refused(errors))),
         Done::Effect(query, Some(numbers)) => {
-            if let Ok(design) = model::link::decode(&query) {
+            if let Ok(design) = model::design::link::decode(&query) {
                 explorer.take_loads(&design, &numbers);
             }
         }
@@ -156,7 +156,7 @@ fn fetch_when_missing(explorer: Explorer) {
         match explorer.recorded.get() {
             Recorded::AtHand(hash) if named.as_ref().is_none_or(|named| *named == hash) => {
                 if let Some(client) = StudyClient::current() {
-                    client.send(Errand::Effect(model::link::encode(&design)));
+                    client.send(Errand::Effect(model::design::link::encode(&design)));
                 }
             }
             Recorded::None => {

@@ -7,7 +7,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use maud::html;
-use model::link;
+use model::design::link;
 use present::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
 use present::words::name;
 use web_sys::{HtmlElement, HtmlInputElement};
@@ -17,7 +17,7 @@ use crate::browser::pins;
 use crate::explorer::Explorer;
 use crate::study_client::StudyClient;
 
-/// What the explorer's parts know of the pins.
+/// State of the pins for the explorer's parts.
 #[derive(Clone, Copy)]
 pub struct Tray {
     explorer: Explorer,
@@ -25,7 +25,7 @@ pub struct Tray {
     /// The pins as the bar was last drawn: a name that is typed there needs no drawing, which would
     /// take what is pressed next out of the page.
     drawn: RwSignal<Chosen>,
-    /// What was done last, to be spoken.
+    /// Last action, to be spoken.
     said: RwSignal<String>,
 }
 

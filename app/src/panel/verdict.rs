@@ -2,7 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::violation::{Nearest, Violation};
+use model::design::violation::{Nearest, Violation};
 use present::format::{self, short_label};
 use present::insight::bottleneck::{Bottleneck, bottleneck};
 use present::site::find_address;
@@ -11,7 +11,7 @@ use present::words::published::published;
 
 use crate::explorer::{Explorer, Shown};
 
-/// What bounds the design, or the broken rules.
+/// Bottlenecks of the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
     let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
     move || {
@@ -47,7 +47,7 @@ pub fn rules(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// What is published of the run, and the way to what makes a design fit that doesn't.
+/// Published values of the run, and the way to what makes a design fit that doesn't.
 fn anchor(explorer: Explorer) -> impl IntoView {
     let fits = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.fits));
     let way_out = move || {
@@ -57,12 +57,12 @@ fn anchor(explorer: Explorer) -> impl IntoView {
     view! { <p class="anchor">{move || beside_published(explorer)} {way_out}</p> }
 }
 
-/// Where the step goes, in a sentence.
+/// Sentence on the time of the step.
 pub fn time(explorer: Explorer) -> impl IntoView {
     sentence(explorer, |said| said.time)
 }
 
-/// What fills the memory, in a sentence.
+/// Sentence on the use of the memory.
 pub fn memory(explorer: Explorer) -> impl IntoView {
     sentence(explorer, |said| said.memory)
 }
@@ -139,7 +139,7 @@ pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use
         .collect()
 }
 
-/// What the reader should know about the estimate.
+/// Warnings about the estimate.
 pub fn notes(explorer: Explorer) -> impl IntoView {
     let warnings =
         Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.warnings.clone()));

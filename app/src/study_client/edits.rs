@@ -1,4 +1,4 @@
-//! What differs between two nodes, written into the one that stands on the page.
+//! The differences between two nodes, written into the one on the page.
 //!
 //! Most marks of a chart stay as they are from one step of a knob to the next. To lay all of it out
 //! anew takes longer than everything else that follows a change.

@@ -9,8 +9,8 @@ use crate::browser::download::elements;
 
 /// Puts a study in its place; what is open stays open, and what has the focus keeps it.
 ///
-/// Where something is scrolled is only asked for in tables that are open: the browser would have
-/// to lay the page out to say so.
+/// Scroll positions are read only in tables that are open: the browser has to lay the page out for
+/// it.
 pub(super) fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Element) {
     const SCROLLED: &str = "details[open] .scroll-x";
     let opened =

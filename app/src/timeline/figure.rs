@@ -19,7 +19,7 @@ pub(super) const LIVE: &str = "data-live";
 /// Gives what is shown, or says in a sentence why there is nothing.
 type Show = Arc<dyn Fn() -> Result<Scene, String> + Send + Sync>;
 
-/// What a figure of a timeline needs. `show` is called untracked.
+/// Inputs of a figure of a timeline. `show` is called untracked.
 pub struct TimelineFigure {
     /// The id of its heading, and part of its files' names.
     pub id: &'static str,
@@ -27,13 +27,13 @@ pub struct TimelineFigure {
     pub title: &'static str,
     /// One sentence that says what is shown.
     pub caption: Signal<String>,
-    /// The timeline. It is asked for when the figure comes into view or is used.
+    /// The timeline. It is computed when the figure comes into view or is used.
     pub show: Show,
     /// Notifies when there is another timeline to show.
     pub changes: Signal<()>,
 }
 
-/// What is drawn in a figure.
+/// Subject of a figure that is drawn in the browser.
 pub struct Subject {
     /// The figure's id, which is part of its files' names.
     pub id: &'static str,
@@ -41,7 +41,7 @@ pub struct Subject {
     pub title: &'static str,
     /// One sentence that says what is shown.
     pub caption: Rc<dyn Fn() -> String>,
-    /// The timeline. It is asked for when the figure comes into view or is used.
+    /// The timeline. It is computed when the figure comes into view or is used.
     pub show: Rc<dyn Fn() -> Result<Scene, String>>,
 }
 
@@ -79,7 +79,7 @@ pub fn frame(
     node: NodeRef<html::Figure>,
 ) -> impl IntoView {
     // The server writes the whole figure with its numbers. The browser finds it on the page, and
-    // doesn't read what stands here when it takes the page over.
+    // doesn't read this text when it takes the page over.
     let first = if cfg!(feature = "ssr") {
         server_html::body(id, title, untrack(show).as_ref())
     } else {

@@ -9,9 +9,9 @@ use web_sys::{Element, HtmlCanvasElement, HtmlElement};
 
 use crate::browser::canvas::{Canvas, screen_ratio};
 
-/// A turn of the wheel by so many pixels zooms by a factor of two.
+/// Turn of the wheel that zooms by a factor of two, in pixels.
 const WHEEL: f64 = 240.0;
-/// What a line and a page of a wheel count, in pixels.
+/// Pixels of a wheel's line and page.
 const LINE: f64 = 16.0;
 const PAGE: f64 = 400.0;
 
@@ -22,9 +22,9 @@ pub(super) struct Picture {
     pub(super) frame: Element,
     pub(super) canvas: HtmlCanvasElement,
     tip: HtmlElement,
-    /// What it is drawn on, in the colours of the theme.
+    /// Surface that it is drawn on, in the colours of the theme.
     pub(super) surface: Option<Canvas>,
-    /// Should the canvas have another number of pixels than it has?
+    /// Whether the canvas needs another number of pixels.
     resized: bool,
     pub(super) is_dirty: bool,
 }
@@ -53,7 +53,7 @@ impl Picture {
         self.resized = true;
     }
 
-    /// Draws it. `note` writes what stands beside the pointer.
+    /// Draws it. `note` writes the text beside the pointer.
     pub(super) fn draw(&mut self, note: &dyn Fn(&Board, f64) -> String) {
         self.is_dirty = false;
         self.surface.take_if(|surface| (surface.ratio() - screen_ratio()).abs() > 1e-6);

@@ -15,7 +15,7 @@ use web_sys::{
 /// The attribute of a figure that names what it is to show, for the module that draws it.
 pub const PLAN: &str = "data-plan";
 
-/// How far from view something already counts as seen.
+/// Distance from the window within which a figure already counts as seen.
 const MARGIN: &str = "200px";
 
 /// Events of the figure. Those that don't bubble are caught on their way down.

@@ -44,7 +44,7 @@ pub(super) struct Live {
     _watch: Watch,
 }
 
-/// What is on the page.
+/// Contents of the figure.
 enum Shown {
     /// Not computed yet.
     Waiting,
@@ -59,18 +59,18 @@ struct Widget {
     shown: Shown,
     stages: Picture,
     resources: Picture,
-    /// What is shown of a pair while it is open.
+    /// Operators of the open pair; `None` while it is closed.
     pair: Option<Arc<Operators>>,
     selected: Option<Spot>,
     lane: usize,
-    /// Is what is shown no longer what it should be? Then the frames to wait before it is computed.
+    /// Frames to wait before it is computed anew; `None` if what is shown is up to date.
     stale: Option<u8>,
     in_view: bool,
-    /// Is an animation frame due?
+    /// Whether an animation frame is due.
     is_due: bool,
-    /// When the knobs moved last, in milliseconds, while they are waited for.
+    /// Time of the last move of the knobs, in milliseconds, while the widget waits for their rest.
     moved: Option<f64>,
-    /// How long it took to compute the last time, in milliseconds.
+    /// Duration of the last computation, in milliseconds.
     took: f64,
 }
 
@@ -161,7 +161,7 @@ fn go_on(widget: &Rc<RefCell<Widget>>) {
 }
 
 impl Widget {
-    /// What is done in an animation frame.
+    /// Computes if it is time to, and draws; runs in an animation frame.
     fn frame(&mut self) {
         match self.stale {
             Some(0) if self.computes() => self.compute(),
@@ -171,7 +171,7 @@ impl Widget {
         self.draw();
     }
 
-    /// Is it time to compute, now or in the frames to come?
+    /// Whether to compute now or in the frames to come.
     fn computes(&self) -> bool {
         self.stale.is_some() && self.in_view && self.moved.is_none()
     }
@@ -449,7 +449,7 @@ impl Widget {
     }
 }
 
-/// Is what an observer tells a change of that element?
+/// Whether an observer's entry is a change of that element.
 fn is_of(entry: &JsValue, element: &Element) -> bool {
     let target = entry.dyn_ref::<MutationRecord>().and_then(MutationRecord::target);
     target.is_some_and(|target| element.is_same_node(Some(&target)))

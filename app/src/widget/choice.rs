@@ -11,9 +11,9 @@ use crate::browser::on_server;
 pub struct Item {
     /// The value.
     pub value: String,
-    /// What people read.
+    /// Label for people.
     pub label: String,
-    /// Can it be picked?
+    /// Whether it can be picked.
     pub enabled: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct Items {
     pub items: Vec<Item>,
 }
 
-/// What a list needs.
+/// Inputs of a list.
 pub struct Select {
     /// The id that its `<label>` refers to.
     pub id: String,
@@ -34,11 +34,11 @@ pub struct Select {
     pub groups: Vec<Items>,
     /// The current value.
     pub value: Signal<String>,
-    /// Is the value in conflict with others?
+    /// Whether the value is in conflict with others.
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
-    /// Is it only to be read?
+    /// Whether it is read-only.
     pub locked: Signal<bool>,
     /// Called with the value that was picked.
     pub on_pick: Callback<String>,
@@ -84,17 +84,17 @@ fn option(item: Item, value: Signal<String>) -> impl IntoView {
     }
 }
 
-/// What a tick box needs.
+/// Inputs of a tick box.
 pub struct TickBox {
     /// The id that its `<label>` refers to.
     pub id: String,
-    /// Is it ticked?
+    /// Whether it is ticked.
     pub ticked: Signal<bool>,
-    /// Is the value in conflict with others?
+    /// Whether the value is in conflict with others.
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
-    /// Is it only to be read?
+    /// Whether it is read-only.
     pub locked: Signal<bool>,
     /// Called with the new state.
     pub on_tick: Callback<bool>,
@@ -119,7 +119,7 @@ pub fn tick_box(spec: TickBox) -> impl IntoView {
     }
 }
 
-/// What a group of tick boxes needs.
+/// Inputs of a group of tick boxes.
 pub struct Chips {
     /// The id of the element that names the group.
     pub labelled_by: String,
@@ -127,7 +127,7 @@ pub struct Chips {
     pub names: &'static [&'static str],
     /// The names that are ticked.
     pub ticked: Signal<Vec<String>>,
-    /// Are they only to be read?
+    /// Whether they are read-only.
     pub locked: Signal<bool>,
     /// Called with a name and its new state.
     pub on_tick: Callback<(&'static str, bool)>,

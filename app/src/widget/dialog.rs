@@ -7,12 +7,12 @@ use web_sys::HtmlElement;
 
 use super::icon::{Icon, icon};
 
-/// What a side panel needs.
+/// Inputs of a side panel.
 #[derive(Clone, Copy)]
 pub struct SidePanel {
     /// Its id; its heading is `ID-title`.
     pub id: &'static str,
-    /// Is it open?
+    /// Whether it is open.
     pub open: Signal<bool>,
     /// The heading.
     pub title: Signal<String>,
@@ -64,12 +64,12 @@ pub fn side_panel<V: IntoView + 'static>(
     move || open.get().then(&panel)
 }
 
-/// What a modal dialog needs.
+/// Inputs of a modal dialog.
 #[derive(Clone, Copy)]
 pub struct Modal {
     /// Its id; its heading is `ID-title`.
     pub id: &'static str,
-    /// Is it open?
+    /// Whether it is open.
     pub open: RwSignal<bool>,
     /// The heading.
     pub title: &'static str,

@@ -18,7 +18,7 @@ pub type Draw = Arc<dyn Fn(u32) -> String + Send + Sync>;
 /// Gives a table: its first row is the header.
 pub type Rows = Arc<dyn Fn() -> Vec<Vec<String>> + Send + Sync>;
 
-/// What a figure needs. `draw` and `rows` are called untracked.
+/// Inputs of a figure. `draw` and `rows` are called untracked.
 pub struct Figure {
     /// The id of its heading.
     pub id: &'static str,
@@ -30,7 +30,7 @@ pub struct Figure {
     pub first: String,
     /// The chart.
     pub draw: Draw,
-    /// The same as a table.
+    /// The chart's data as a table.
     pub rows: Rows,
     /// Notifies when the numbers have changed.
     pub changes: Signal<()>,
@@ -45,8 +45,8 @@ pub fn figure(spec: Figure) -> impl IntoView {
     let details = NodeRef::<Details>::new();
     let first_rows = untrack(|| html::table(title, &rows()));
     let waiting = StoredValue::new(false);
-    // Zero while unknown. It isn't asked for at each drawing, since that makes the browser lay the
-    // page out once more.
+    // Zero while unknown. It isn't read at each drawing, since that makes the browser lay the page
+    // out once more.
     let width = StoredValue::new(0);
     let redraw = Arc::new(move || {
         if let Some(chart) = chart.get_untracked() {

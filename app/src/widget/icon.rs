@@ -27,11 +27,11 @@ pub enum Icon {
     Steps,
     /// Look for something.
     Search,
-    /// What is chosen for all pages.
+    /// Settings for all pages.
     Settings,
-    /// What a press unfolds.
+    /// Unfolds something below.
     Down,
-    /// What is seldom wanted.
+    /// Menu of seldom used actions.
     More,
     /// To a file.
     Export,
@@ -79,7 +79,7 @@ impl Icon {
     }
 }
 
-/// Draws an icon; what it means must stand beside it or in the button's label.
+/// Draws an icon; its meaning has to be beside it or in the button's label.
 pub fn icon(icon: Icon) -> impl IntoView {
     view! {
         <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

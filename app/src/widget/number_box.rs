@@ -4,7 +4,7 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
-/// What may be typed.
+/// Kind of entry that may be typed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A whole number between two bounds, taken while it is typed.
@@ -15,23 +15,23 @@ pub enum Entry {
     Text,
 }
 
-/// What a number box needs.
+/// Inputs of a number box.
 pub struct NumberBox {
     /// The id that its `<label>` refers to.
     pub id: String,
-    /// What may be typed.
+    /// Kind of entry that may be typed.
     pub entry: Entry,
     /// The value as text; empty shows the placeholder.
     pub value: Signal<String>,
-    /// What an empty box stands for.
+    /// Meaning of an empty box.
     pub placeholder: Signal<String>,
-    /// Was what stands in the box refused? It stays there then, to be mended.
+    /// Whether the text in the box was refused; it stays there then, to be mended.
     pub refused: Signal<bool>,
-    /// Is the value refused or in conflict with others?
+    /// Whether the value is refused or in conflict with others.
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
-    /// Is it only to be read?
+    /// Whether it is read-only.
     pub locked: Signal<bool>,
     /// Called with what was typed.
     pub on_type: Callback<String>,
@@ -41,7 +41,7 @@ pub struct NumberBox {
     pub on_done: Callback<()>,
 }
 
-/// What the browser gives for a number field that doesn't hold a number.
+/// Value of a number field whose text isn't a number.
 pub const NOT_A_NUMBER: &str = "not a number";
 
 /// Draws a number box.

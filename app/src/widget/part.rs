@@ -26,7 +26,7 @@ pub type Text = Box<dyn FnMut() -> String + Send>;
 /// A flag that follows what it reads.
 pub type Flag = Box<dyn FnMut() -> bool + Send>;
 
-/// What a list has an entry for: an entry whose key stays isn't made again.
+/// Key of an entry in a list: an entry whose key stays isn't made again.
 pub type Key = (u64, usize);
 
 /// Forgets the type of a view.
@@ -45,12 +45,12 @@ where
     }
 }
 
-/// What is there only sometimes, or differs from one time to the next.
+/// A part that is there only sometimes, or differs from one time to the next.
 pub fn live(make: impl FnMut() -> Option<Part> + Send + 'static) -> Live {
     Box::new(make)
 }
 
-/// What is there while something is so.
+/// A part that is there while a signal is true.
 pub fn while_so(so: Signal<bool>, make: impl Fn() -> Part + Send + 'static) -> Live {
     live(move || so.get().then(&make))
 }
@@ -80,7 +80,7 @@ fn keyed(
     view! { <For each=keys key=|key| *key children=move |(of, _)| one(of)/> }.part()
 }
 
-/// What is asked of a view without its type.
+/// Interface of a view without its type.
 trait View {
     fn build(self: Box<Self>) -> Box<dyn Place>;
 
@@ -111,7 +111,7 @@ where
     }
 }
 
-/// What is asked of a view that is on the page, without its type.
+/// Interface of a view on the page, without its type.
 trait Place {
     fn leave(&mut self);
     fn enter(&mut self, parent: &Element, marker: Option<&Node>);

@@ -7,8 +7,8 @@ use web_sys::{Element, HtmlElement};
 /// Brings the focus onto the sheet of that id when the control that raises it opens it, and back to
 /// that control when the sheet closes with the focus inside.
 ///
-/// The control is the one whose `aria-controls` names the sheet. On a wide page, where the sheet
-/// always stands, it isn't in view and gets no focus.
+/// The control is the one whose `aria-controls` names the sheet. On a wide page, where the sheet is
+/// always open, it isn't in view and gets no focus.
 pub fn guide_focus(id: &'static str, open: RwSignal<bool>) {
     Effect::new(move |was_open: Option<bool>| {
         let is_open = open.get();

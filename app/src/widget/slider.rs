@@ -7,18 +7,17 @@ use leptos::prelude::*;
 /// Shift and an arrow move this far.
 const STRIDE: usize = 10;
 
-/// What a slider needs.
+/// Inputs of a slider.
 pub struct Slider {
     /// Its accessible name.
     pub label: String,
-    /// How many positions there are; 0 while they aren't known, and the page has what the server
-    /// wrote.
+    /// Number of positions; 0 while they aren't known, and the page has what the server wrote.
     pub count: Signal<usize>,
     /// The current position.
     pub position: Signal<usize>,
-    /// What the current position means, in words.
+    /// Meaning of the current position, in words.
     pub text: Signal<String>,
-    /// Is it only to be read?
+    /// Whether it is read-only.
     pub locked: Signal<bool>,
     /// Called when it is about to be used.
     pub on_use: Callback<()>,

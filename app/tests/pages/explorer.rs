@@ -2,9 +2,9 @@
 
 use app::document::{ModuleFiles, SiteFiles, ThemeCookie, shell};
 use leptos::prelude::*;
+use model::catalogue::preset::Preset;
 use model::metric::MetricId;
-use model::preset::Preset;
-use model::{Plan, estimate, link};
+use model::{Plan, design::link, estimate};
 use present::format;
 use present::insight::parity;
 use present::site::Page;
@@ -132,7 +132,7 @@ fn an_unchanged_preset_keeps_its_title_and_its_story() {
     assert!(story.contains("The paper&#39;s final run: 237.6 tokens/s") || story.contains("237.6"));
 }
 
-/// What the bar at the bottom of a phone says.
+/// Text of the bar at the bottom of a phone.
 fn bottom_line(query: &str) -> String {
     let html = document(query);
     let bar = html.split("class=\"bottom-headline").nth(1).unwrap().split("</p>").next().unwrap();

@@ -1,6 +1,6 @@
 //! The page `/ladder` as the server sends it.
 
-use model::ladder::TO_PAPER;
+use model::design::ladder::TO_PAPER;
 use present::format;
 use present::page::ladder::numbers::{layouts, steps};
 use present::site::Page;
@@ -27,7 +27,7 @@ fn every_step_has_its_numbers_its_link_and_what_is_known() {
             format::token_rate(metrics.tokens_per_second_per_device).to_string(),
             format::percent(metrics.bubble_ratio, 2).to_string(),
             format::memory(metrics.memory_peak).to_string(),
-            model::link::encode(&step.predicted.design).replace('&', "&amp;"),
+            model::design::link::encode(&step.predicted.design).replace('&', "&amp;"),
             step.rung.map_or("", |rung| rung.known).to_owned(),
         ] {
             assert!(html.contains(&expected), "{}: no {expected}", step.title());
@@ -65,7 +65,7 @@ fn the_range_over_plausible_layouts_is_said_and_every_one_opens() {
     let range = format!("goes from {} to {}", format::percent(low, 1), format::percent(high, 1));
     assert!(html.contains(&range), "{range}");
     for layout in &layouts.fitting {
-        let link = model::link::encode(&layout.design).replace('&', "&amp;");
+        let link = model::design::link::encode(&layout.design).replace('&', "&amp;");
         assert!(html.contains(&link), "{link}");
     }
 }

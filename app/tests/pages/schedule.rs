@@ -1,6 +1,6 @@
 //! The page `/schedule`: what of its links opens, and the page as the server sends it.
 
-use model::choice::Choice;
+use model::ground::choice::Choice;
 use present::page::schedule::input::Input;
 use present::page::schedule::query::{decode, salvage};
 use present::site::Page;

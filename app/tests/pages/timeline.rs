@@ -1,7 +1,7 @@
 //! The timeline as the server sends it: its numbers are the model's, without any script.
 
-use model::units::Seconds;
-use model::{Plan, link};
+use model::ground::units::Seconds;
+use model::{Plan, design::link};
 use present::format;
 use present::site::Page;
 
@@ -17,7 +17,7 @@ fn figure(query: &str) -> String {
 #[track_caller]
 fn check_numbers(query: &str) {
     let plan = Plan::new(&link::decode(query).unwrap()).unwrap();
-    let timeline = model::timeline::timeline(&plan).unwrap().timeline;
+    let timeline = model::training::timeline::timeline(&plan).unwrap().timeline;
     let figure = figure(query);
     for expected in [
         format::duration(Seconds::new(timeline.seconds)).to_string(),

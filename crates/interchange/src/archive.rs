@@ -18,7 +18,7 @@ use crate::{MAX_BYTES, MAX_CONFIG_BYTES};
 /// Bytes of an archive, at most.
 pub const MAX_ARCHIVE: usize = 16 << 20;
 
-/// Is it an archive that is read here?
+/// Whether these bytes are an archive that is read here: zip, gzip or tar.
 #[must_use]
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(&[0x1f, 0x8b]) || is_tar(bytes)

@@ -1,10 +1,10 @@
 //! The accelerator that a text names by the way: in a path, a comment, a partition's or a run's
 //! name. No argument says it, so that it is a guess, and asked.
 
-/// What a line of ours begins with, behind `#`.
+/// Mark of Moescape's own lines, behind `#`.
 pub(crate) const MARK: &str = "moescape:";
 
-/// Is a line one that an export says of its own design?
+/// Whether a line is one that an export writes about its own design.
 pub(crate) fn is_own(line: &str) -> bool {
     let line = line.trim().trim_start_matches(['"', '#', ' ']);
     line.starts_with(MARK) || line.starts_with("design: ")
@@ -134,11 +134,11 @@ pub(crate) struct Card {
     pub(crate) word: String,
     /// Its line, from 1.
     pub(crate) line: u64,
-    /// Does a scheduler give it, rather than a path or a comment name it?
+    /// Whether a scheduler is asked for it, rather than that a path or a comment names it.
     pub(crate) is_asked_for: bool,
 }
 
-/// Does a line ask a scheduler for devices of a kind? `--gres=gpu:h100:8`, `--constraint=a100`,
+/// Whether a line asks a scheduler for devices of a kind: `--gres=gpu:h100:8`, `--constraint=a100`,
 /// `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`. Of `PCIE` and 40 GB there is no profile.
 fn asks(line: &str) -> bool {
     let kinds = ["gpu:", "--constraint", "gpu.product", "--gpus"];
@@ -150,7 +150,7 @@ fn asks(line: &str) -> bool {
     kinds.iter().any(|kind| line.contains(kind)) && !is_other()
 }
 
-/// How many words of other lines one of a scheduler's counts.
+/// Weight of a line by which a scheduler requests accelerators, in words of other lines.
 const ASKED: usize = 1_000;
 
 /// The accelerator that most words of a text name, the first of equals. What an export says of its
@@ -224,7 +224,7 @@ fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     known.or_else(|| OTHERS.iter().find(|(name, _)| is_other(name)).map(|(_, name)| Err(*name)))
 }
 
-/// What stands behind an accelerator's name: `h100sxm`, `h100x8`, `a100s`.
+/// Suffixes that may follow an accelerator's name: `h100sxm`, `h100x8`, `a100s`.
 const ENDINGS: [&str; 6] = ["sxm", "x", "s", "gpu", "nvl", "pcie"];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! written, an export writes them again.
 
 use model::design::ExtraArgument;
-use model::knob::MAX_ARGUMENTS;
+use model::ground::knob::MAX_ARGUMENTS;
 
 use crate::draft::{Carried, Draft};
 use crate::flags::{self, Arity};
@@ -20,7 +20,7 @@ const SECRET: [&str; 9] = [
     "credentials",
 ];
 
-/// How values begin that open something, wherever they stand.
+/// Prefixes of values that are secrets, whatever argument has them.
 const OPENING: [&str; 8] = ["hf_", "sk-", "ghp_", "gho_", "github_pat_", "glpat-", "AKIA", "xox"];
 
 /// Arguments that every launch script needs and that an export asks for by itself: a variable
@@ -75,7 +75,7 @@ pub(crate) fn keep(name: &str, values: &[String], line: u64, draft: &mut Draft) 
     }
 }
 
-/// Does an argument open something that only its owner may?
+/// Whether an argument is a secret, by its name or by the form of a value.
 pub(crate) fn is_secret(name: &str, values: &[String]) -> bool {
     let is_word = |value: &String| value.parse::<f64>().is_err();
     let mut parts = name.split(['-', '_', '.']);
@@ -95,7 +95,7 @@ pub(crate) enum Piece<'a> {
     Variable(&'a str),
 }
 
-/// The pieces of a word with `${NAME}` in it; none where something else is to be computed.
+/// The pieces of a word with `${NAME}` in it; `None` if something else is to be computed.
 pub(crate) fn pieces(word: &str) -> Option<Vec<Piece<'_>>> {
     let mut pieces = vec![];
     let mut rest = word;

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::preset::Preset;
 
 use crate::Format;
 use crate::draft::{COMMENT, Draft};
 
 pub(crate) use crate::card::MARK;
 
-/// What a line says for us. In JSON, which has no comments, it is a word in quotes.
+/// Setting of a line that is a comment for us, behind the mark. In JSON, which has no comments, it
+/// is a word in quotes.
 fn setting(line: &str) -> Option<Cow<'_, str>> {
     let said = |line: &str| -> Option<usize> {
         let setting = line.strip_prefix('#')?.trim_start().strip_prefix(MARK)?;

@@ -6,17 +6,16 @@
 //! Megatron's, unless the dialect has sections that speak of something else.
 
 mod words;
-
 mod command_line;
 mod maxtext;
-mod megatron_core;
 mod mindspeed;
 mod reinforcement;
-mod sharded;
+mod megatron_core;
 mod table;
-mod together;
 mod torchtitan;
 mod trainers;
+mod together;
+mod sharded;
 mod variables;
 
 use crate::arguments::Argument;
@@ -26,12 +25,12 @@ use crate::stages;
 pub(crate) use command_line::spell_out;
 pub(crate) use variables::of_variables;
 
-/// What a framework's key is in Megatron's words.
+/// Translation of a framework's key into Megatron's arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum To {
-    /// The same value under this name.
+    /// Argument of this name with the same value.
     Argument(&'static str),
-    /// An argument with a value for each of theirs; others are told as they are.
+    /// An argument with a value for each of theirs; others are reported as they are.
     Choice(&'static [(&'static str, &'static str, &'static str)]),
     /// A switch that is set where theirs is false.
     Unless(&'static str),
@@ -44,15 +43,15 @@ const ANY: &str = "*";
 
 /// A framework's own words.
 pub(crate) struct Dialect {
-    /// What people call it.
+    /// Name that people use for it.
     pub(crate) title: &'static str,
-    /// What stands in its texts: all of one group.
+    /// Groups of markers: a text is of the dialect if it has all of one group.
     pub(crate) markers: &'static [&'static [&'static str]],
-    /// Does the last word of a path without a row mean something else?
+    /// Whether the last word of a path without a row means something else.
     pub(crate) strict: bool,
     /// Ends of paths, and what they are.
     pub(crate) rows: &'static [(&'static str, To)],
-    /// What it does without being told.
+    /// Settings that the framework has by default.
     pub(crate) defaults: &'static [(&'static str, &'static str)],
 }
 
@@ -100,23 +99,23 @@ fn detect(text: &str) -> Option<&'static Dialect> {
     })
 }
 
-/// What the dialect of a text is called.
+/// Title of a text's dialect.
 pub(crate) fn title(text: &str) -> Option<&'static str> {
     detect(text).map(|dialect| dialect.title)
 }
 
-/// Is a text in the words of a framework that runs on Ascend alone?
+/// Whether a text is in the words of a framework that runs on Ascend alone.
 pub(crate) fn is_on_ascend(text: &str) -> bool {
     let title = title(text);
     mindspeed::DIALECTS.iter().any(|dialect| Some(dialect.title) == title)
 }
 
-/// Is a framework one of the trainers around Hugging Face's models?
+/// Whether a framework is one of the trainers around Hugging Face's models.
 pub(crate) fn is_trainer(title: &str) -> bool {
     trainers::is_trainer(title) || trainers::is_beside(title)
 }
 
-/// Does a word say anything about a step in the words of a trainer or of MaxText?
+/// Whether a word sets anything of a step in the words of a trainer or of MaxText.
 pub(crate) fn is_word(word: &str) -> bool {
     trainers::is_word(word) || maxtext::is_word(word)
 }
@@ -141,24 +140,24 @@ pub(crate) fn of_file(text: &str, arguments: Vec<Argument>, draft: &mut Draft) -
     made
 }
 
-/// Does a framework shard as PyTorch's FSDP does?
+/// Whether a framework shards as PyTorch's FSDP does.
 pub(crate) fn is_fsdp(title: &str) -> bool {
     [torchtitan::TITLE, maxtext::TITLE, maxtext::LEVANTER, table::LLM_FOUNDRY, table::AUTOMODEL]
         .contains(&title)
         || reinforcement::SHARDED.iter().any(|sharded| sharded.title == title)
 }
 
-/// Does a framework keep settings in recipes, of which a text says only what differs?
+/// Whether a framework keeps settings in recipes, of which a text says only what differs.
 pub(crate) fn has_recipes(title: &str) -> bool {
     title == megatron_core::BRIDGE
 }
 
-/// Is a framework Megatron-DeepSpeed, and not a trainer that DeepSpeed shards?
+/// Whether a framework is Megatron-DeepSpeed, and not a trainer that DeepSpeed shards.
 pub(crate) fn is_megatron_deepspeed(title: &str) -> bool {
     title == megatron_core::MEGATRON_DEEPSPEED
 }
 
-/// Is a framework torchtitan?
+/// Whether a framework is torchtitan.
 pub(crate) fn is_torchtitan(title: &str) -> bool {
     title == torchtitan::TITLE
 }
@@ -225,7 +224,7 @@ fn translate_one(
         To::Argument(theirs) => made.push(Argument { name: theirs.to_owned(), values, line }),
         To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
             Some((_, "", reason)) => {
-                // What is told to be off isn't what goes without being told.
+                // A value that is the default switches nothing off.
                 if *reason != words::UNTOLD {
                     off.extend(rows.iter().map(|row| row.1));
                 }
@@ -264,7 +263,7 @@ fn foreign(name: &str, line: u64, draft: &mut Draft) {
     }
 }
 
-/// Does a word switch something off?
+/// Whether a word switches something off.
 fn is_off(word: &str) -> bool {
     ["false", "0", "no"].iter().any(|off| off.eq_ignore_ascii_case(word))
 }

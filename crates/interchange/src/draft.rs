@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use model::catalogue::preset::Preset;
+use model::design::violation::Violation;
 use model::design::{Design, ExtraArgument, KnobId, Transformer};
-use model::knob::KnobError;
-use model::preset::Preset;
-use model::violation::Violation;
+use model::ground::knob::KnobError;
 
 use crate::Format;
 use crate::card::Card;
@@ -16,13 +16,13 @@ use crate::models::Known;
 /// References that are followed, at most.
 const MAX_FOLLOWED: u32 = 5_000;
 
-/// The line of what a framework does without being told.
+/// Line of a value that a framework has by default.
 pub(crate) const UNTOLD: u64 = u64::MAX;
 
-/// What a knob is set by that a comment for Moescape names.
+/// Key of knobs that are set by a comment for Moescape.
 pub(crate) const COMMENT: &str = "# moescape:";
 
-/// The key of what whoever runs a text answers.
+/// Key of knobs that are set by an answer of whoever runs the text.
 pub(crate) const ANSWER: &str = "--set";
 
 /// Knobs whose value nothing in a text suggests that doesn't speak of them: what the design has
@@ -46,7 +46,7 @@ pub struct Set {
     pub knob: KnobId,
     /// Its value in the design, as links spell it.
     pub value: String,
-    /// What said so: one key or argument, or several.
+    /// Key or argument that set it, or several.
     pub key: String,
     /// Line of the text, from 1; 0 where it is no single one.
     pub line: u64,
@@ -89,7 +89,7 @@ pub struct Unknown {
     pub nearest: Option<String>,
 }
 
-/// What keeps a text from being a design.
+/// Reason why a text isn't a design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Line of the text, from 1; 0 where it is no single one.
@@ -98,7 +98,7 @@ pub struct Fault {
     pub file: Option<String>,
     /// The key or argument; empty where it is the text as a whole.
     pub key: String,
-    /// What is wrong, in a sentence.
+    /// Error, in a sentence.
     pub detail: String,
 }
 
@@ -121,21 +121,21 @@ impl core::fmt::Display for Fault {
 /// answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What the answer is given by: a knob's id, `env NAME`, `arg N` or `model`.
+    /// Name by which the answer is given: a knob's id, `env NAME`, `arg N` or `model`.
     pub name: String,
     /// Line of the text, from 1; 0 where it is no single one.
     pub line: u64,
     /// The file, where there are several.
     pub file: Option<String>,
-    /// What it is for.
+    /// Purpose of the value.
     pub purpose: String,
-    /// What the design has meanwhile; none where nothing suggests a value.
+    /// Value that the design has meanwhile; `None` if nothing suggests one.
     pub guess: Option<String>,
-    /// What follows from the answer.
+    /// Consequences of the answer.
     pub follows: String,
 }
 
-/// What whoever runs a text adds to it.
+/// Values that whoever runs a text adds to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
     /// Values of knobs, which are set last.
@@ -157,28 +157,28 @@ impl Answers {
     }
 }
 
-/// What became of a text.
+/// Outcome of reading a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// How it was read.
+    /// Format as which it was read.
     pub format: Format,
     /// Whose words it has, as people say: a framework's around Megatron-LM, or the format's.
     pub dialect: &'static str,
-    /// The design; none where there are errors. It may break rules.
+    /// The design; `None` if there are errors. It may break rules.
     pub design: Option<Design>,
     /// The knobs that the text sets, in registry order.
     pub set: Vec<Set>,
-    /// What it leaves open.
+    /// Assumptions where the text leaves something open.
     pub assumed: Vec<Assumed>,
-    /// What changes nothing.
+    /// Keys that change nothing.
     pub ignored: Vec<Ignored>,
-    /// What isn't known.
+    /// Keys that aren't known.
     pub unknown: Vec<Unknown>,
-    /// What it leaves to whoever runs it, each with the guess that the design has.
+    /// Questions to whoever runs it, each with the guess that the design has.
     pub questions: Vec<Question>,
     /// Arguments that no knob reads and that the design carries, so that an export has them.
     pub carried: Vec<String>,
-    /// What keeps it from being a design.
+    /// Faults that keep it from being a design.
     pub errors: Vec<Fault>,
     /// Rules that the design breaks.
     pub violations: Vec<Violation>,
@@ -197,29 +197,31 @@ pub(crate) struct Draft {
     pub(crate) design: Design,
     /// The preset that the text itself names.
     pub(crate) preset: Option<&'static Preset>,
-    /// What whoever runs the text adds to it.
+    /// Answers of whoever runs the text.
     pub(crate) answers: Answers,
     /// The model that it names, where its shape is known.
     pub(crate) model: Option<Known>,
     /// The accelerator that the text names by the way.
     pub(crate) card: Option<Card>,
-    /// What schedulers and launchers are told of the job's size.
+    /// Size of the job, as given to schedulers and launchers.
     pub(crate) job: JobSize,
     /// The dialect of a file beside the text, by its title: it counts where the text has none.
     pub(crate) beside: Option<&'static str>,
-    /// What people call the framework whose words the text has.
+    /// Name of the framework whose words the text has.
     pub(crate) title: Option<&'static str>,
     /// Knobs that the text's comments for Moescape set, after all that it says by other words.
     pub(crate) commented: Vec<KnobId>,
-    /// Is the text one that was exported from here?
+    /// Whether the text was exported from here.
     pub(crate) is_export: bool,
-    /// Is the text a command, whose arguments are its framework's whether they are known or not?
+    /// Whether the text is a command, whose arguments are its framework's even if they aren't
+    /// known.
     pub(crate) is_command: bool,
     /// Arguments that the design carries.
     pub(crate) carried: Vec<Carried>,
     /// Knobs that a question for a variable decides.
     pub(crate) open: Vec<KnobId>,
-    /// How often a file or value is read because another one names it; there is an end to it.
+    /// Number of times that a file or value was read because another one names it, up to
+    /// [`MAX_FOLLOWED`].
     pub(crate) followed: u32,
     /// The files beside the text.
     pub(crate) files: Files,
@@ -303,7 +305,7 @@ impl Draft {
         }
     }
 
-    /// Gives a knob the value that the author's software takes without being told.
+    /// Gives a knob the value that the author's software takes by default.
     pub(crate) fn default(&mut self, knob: KnobId, value: &str) {
         if let Err(error) = self.design.set_text(knob, value) {
             self.refuse(&error, "", 0);
@@ -346,7 +348,7 @@ impl Draft {
         }
     }
 
-    /// Is a question of this name open?
+    /// Whether a question of this name is open.
     pub(crate) fn is_asked(&self, name: &str) -> bool {
         self.questions.iter().any(|asked| asked.name == name)
     }
@@ -404,7 +406,7 @@ impl Draft {
         keys.join(", ")
     }
 
-    /// Is a key spoken of in any of the lists?
+    /// Whether the lists of set knobs, ignored keys or errors have a key.
     pub(crate) fn mentions(&self, key: &str) -> bool {
         let named = |keys: &str| keys.split([',', ' ']).any(|part| part == key);
         self.set.iter().any(|set| named(&set.key))
@@ -422,22 +424,22 @@ impl Draft {
         self.followed <= MAX_FOLLOWED
     }
 
-    /// Does the text set the knob?
+    /// Whether the text sets the knob.
     pub(crate) fn is_set(&self, knob: KnobId) -> bool {
         self.set.iter().any(|set| set.knob == knob)
     }
 
-    /// What sets the knob.
+    /// Entry of the list of set knobs for a knob.
     pub(crate) fn setting(&self, knob: KnobId) -> Option<&Set> {
         self.set.iter().find(|set| set.knob == knob)
     }
 
-    /// Is the knob as the framework has it without being told?
+    /// Whether the knob has its framework's default.
     pub(crate) fn is_assumed(&self, knob: KnobId) -> bool {
         self.assumed.iter().any(|assumed| assumed.knob == Some(knob))
     }
 
-    /// Does the text set nothing?
+    /// Whether the text sets nothing.
     pub(crate) fn sets_nothing(&self) -> bool {
         self.set.is_empty()
     }

@@ -22,7 +22,7 @@ use crate::arguments::{Argument, of_words};
 use crate::draft::Draft;
 use crate::{beside, card, comment, launch, shell, tree, yaml};
 
-/// What stands in the texts of each engine.
+/// Words by which a text is known to start each engine.
 const MARKERS: [(&str, &[&str]); 5] = [
     ("sglang", &["sglang.launch_server", "sglang serve", "dynamo.sglang"]),
     ("tensorrt_llm", &["trtllm-serve", "dynamo.trtllm"]),
@@ -205,7 +205,7 @@ pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     rest(&given, draft);
 }
 
-/// Is a text a file of an engine's settings?
+/// Whether a text is a file of an engine's settings.
 fn is_settings(text: &str) -> bool {
     let has_command = MARKERS.iter().any(|(_, words)| words.iter().any(|word| text.contains(word)));
     !has_command && start::of_settings(text).is_some()
@@ -213,7 +213,7 @@ fn is_settings(text: &str) -> bool {
 
 type Started = (Vec<Argument>, Option<(String, u64)>);
 
-/// What the container of a manifest starts.
+/// Arguments with which a manifest's container starts its engine.
 fn of_manifest(manifest: &manifest::Manifest, draft: &mut Draft) -> Started {
     let (mut arguments, positional) = of_command(&manifest.script, manifest.engine, draft);
     let line = manifest.line;
@@ -285,7 +285,7 @@ fn long(word: &str) -> String {
     value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"))
 }
 
-/// What stands between `<<END` and `END`.
+/// Bodies of here-documents, the lines between `<<END` and `END`.
 fn here_documents(text: &str) -> Vec<String> {
     let mut found = vec![];
     let mut open: Option<(String, String)> = None;
@@ -499,7 +499,7 @@ fn host(given: &Given, draft: &mut Draft) {
     draft.set(KnobId::experts_on_host, &others, &format!("--{name}"), line);
 }
 
-/// How long requests are: an engine is told how long they may be at most.
+/// Sets and asks for the lengths of requests: an engine is given only their maximum.
 fn lengths(given: &Given, draft: &mut Draft) {
     let names = ["max-model-len", "context-length", "max-seq-len", "session-len"];
     let inputs = given.number(&["max-input-token-len", "max-input-len"]);

@@ -16,8 +16,8 @@ pub(crate) mod reading;
 mod checks;
 
 use model::MODEL_VERSION;
+use model::design::link;
 use model::design::{Design, ExtraArgument, KnobId};
-use model::link;
 use model::serving::ServingPlan;
 
 use crate::draft::Draft;
@@ -54,7 +54,7 @@ impl Target {
         Self::Accelerate,
     ];
 
-    /// What people call it.
+    /// Name that people use for it.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ pub struct Provenance<'a> {
     pub date: &'a str,
 }
 
-/// What starts the processes of a launch script.
+/// Launcher of a launch script's processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Launcher {
     /// `torchrun`, by hand on each node.
@@ -129,15 +129,15 @@ pub struct Unsaid {
 pub struct Export {
     /// The file.
     pub text: String,
-    /// What it says in comments alone, the reasons together.
+    /// Knobs that it has in comments alone, those of one reason together.
     pub unsaid: Vec<Unsaid>,
-    /// What its own words say, predicted beside the design; none of what serves.
+    /// Predictions for what its own words say, beside the design's; `None` for an engine's command.
     pub reading: Option<reading::Reading>,
-    /// What to check before the run.
+    /// Checks to make before the run.
     pub checks: Vec<String>,
 }
 
-/// What a design's own knobs say in Megatron's words or MindSpeed's; of an export also what it
+/// Arguments of a design's own knobs for Megatron or MindSpeed; of an export also those that a run
 /// needs to start.
 pub(crate) fn words(mindspeed: bool, design: &Design, is_export: bool) -> Vec<ExtraArgument> {
     let run = is_export.then(|| start::run(mindspeed, &Design::neutral(design.preset)).0);
@@ -152,7 +152,7 @@ pub fn export(target: Target, design: &Design, provenance: &Provenance<'_>) -> E
     export_for(target, Launcher::Torchrun, design, provenance)
 }
 
-/// The same for a launcher, which only launch scripts have.
+/// A design in a framework's words, as [`export`], with the launcher that launch scripts use.
 #[must_use]
 pub fn export_for(
     target: Target,
@@ -205,7 +205,7 @@ pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export
     Export { text, unsaid, reading: None, checks: vec![] }
 }
 
-/// What a file begins with, a line each.
+/// Lines at the beginning of a file.
 fn head(
     target: Target,
     design: &Design,
@@ -239,7 +239,7 @@ fn origin(title: String, design: &Design, provenance: &Provenance<'_>) -> Vec<St
     ]
 }
 
-/// What a file ends with, a line each: what its own words leave open.
+/// Lines at the end of a file: the knobs that its own words leave open.
 fn tail(format: Format, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
     let mark = comment::MARK;
     let mut lines = vec![

@@ -7,7 +7,7 @@ use crate::MAX_BYTES;
 /// Bits of a line that say its file.
 const FILE_SHIFT: u32 = 40;
 
-/// Does a path stay where it is?
+/// Whether a path stays within its folder.
 pub(crate) fn is_inside(path: &str) -> bool {
     let parts = path.split(['/', '\\']);
     !path.starts_with(['/', '\\']) && !path.contains('\0') && parts.clone().all(|part| part != "..")
@@ -23,12 +23,12 @@ impl Files {
         Self(files.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
     }
 
-    /// Is there none beside the text?
+    /// Whether there is no file beside the text.
     pub(crate) fn is_alone(&self) -> bool {
         self.0.len() < 2
     }
 
-    /// The same with this file before the others.
+    /// These files with the one at an index before the others.
     pub(crate) fn beginning_with(&self, index: usize) -> Self {
         let mut files = self.0.clone();
         if index < files.len() {
@@ -74,7 +74,7 @@ fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|part| !matches!(*part, "" | "." | ".."))
 }
 
-/// Is a word a file of arguments?
+/// Whether a word names a file of arguments.
 pub(crate) fn is_file(word: &str) -> bool {
     [".yaml", ".yml", ".toml", ".json"].iter().any(|kind| word.ends_with(kind))
 }

@@ -10,7 +10,7 @@ use model::design::KnobId;
 
 use crate::spelling::nearest;
 
-/// How many words an argument takes.
+/// Number of words that an argument takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arity {
     /// None: its presence says it.
@@ -21,7 +21,7 @@ pub(crate) enum Arity {
     Many,
 }
 
-/// What an argument does to a design.
+/// Effect of an argument on a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// Its value is the knob's.
@@ -41,9 +41,9 @@ pub(crate) enum Effect {
 pub(crate) struct Flag {
     /// Its name without the dashes in front.
     pub(crate) name: &'static str,
-    /// How many words it takes.
+    /// Number of words that it takes.
     pub(crate) arity: Arity,
-    /// What it does.
+    /// Effect on a design.
     pub(crate) effect: Effect,
 }
 
@@ -60,14 +60,14 @@ pub(crate) fn find(name: &str) -> Option<Flag> {
 /// Arguments that are read together with others, of which a design keeps only a part.
 const PARTLY: [&str; 4] = ["moe-aux-loss-coeff", BALANCING, "spec", "optimizer-offload-fraction"];
 
-/// What balances the router.
+/// Argument that selects the router's load balancing.
 pub(crate) const BALANCING: &str = "moe-router-load-balancing-type";
 
-/// Those of its values that a knob has.
+/// Values of [`BALANCING`] that a knob has.
 pub(crate) const BALANCED: [&str; 4] = ["none", "aux_loss", "seq_aux_loss", "global_aux_loss"];
 
-/// Is an argument the framework's own, and read by no knob? Whoever starts the processes has
-/// arguments, too, which another launcher doesn't know.
+/// Whether an argument is the framework's own, and read by no knob. Whoever starts the processes
+/// has arguments, too, which another launcher doesn't know.
 pub(crate) fn is_extra(name: &str) -> bool {
     let knob = || {
         let name = name.replace('-', "_");
@@ -88,7 +88,7 @@ pub(crate) fn closest(name: &str) -> Option<String> {
     nearest(name, known).map(|name| format!("--{name}"))
 }
 
-/// Does an argument of this name, as [`crate::arguments::spelled`] gives it, set anything?
+/// Whether an argument of this name, as [`crate::arguments::spelled`] gives it, sets anything.
 pub(crate) fn sets_something(name: &str) -> bool {
     find(name).is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
 }

@@ -10,21 +10,21 @@ mod family;
 mod hybrid;
 mod keys;
 mod linear;
-mod lines;
-mod mixture;
 mod sparse;
 mod spellings;
 mod style;
 mod text;
+mod lines;
 mod window;
+mod mixture;
 
 use std::collections::HashSet;
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId::{q_lora_rank, qk_head_dim, v_head_dim};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::knob::Section;
-use model::preset::{Preset, PresetKind};
+use model::ground::knob::Section;
 
 use crate::draft::{Draft, MAX_KEYS};
 use crate::spelling::nearest;
@@ -33,7 +33,7 @@ use keys::How;
 use lines::Lines;
 use spellings::Entries;
 
-/// What a run needs beside the knobs that matter most, and no configuration speaks of.
+/// Knobs that a run needs beside the primary ones, and no configuration has.
 const RUN: [KnobId; 5] = [
     KnobId::sequence_parallel,
     KnobId::data_parallel_sharding_strategy,
@@ -157,7 +157,7 @@ fn shape(text: &str, draft: &mut Draft) {
     config.tell_of_the_rest();
 }
 
-/// Does it say how many layers there are?
+/// Whether a configuration has the number of layers.
 fn has_layers(config: &Tree) -> bool {
     let names = keys::spellings("num_hidden_layers");
     names.into_iter().chain(["layers_block_type"]).any(|name| config.get(name).is_some())
@@ -234,7 +234,7 @@ impl Config<'_> {
         if let Some(Tree::Flag(flag)) = self.get(key) { Some(*flag) } else { None }
     }
 
-    /// What stands in the text for a key.
+    /// Spelling of a key in the text.
     fn written<'b>(&'b self, key: &'b str) -> &'b str {
         let found = self.written.iter().find(|(name, _)| name == key);
         found.map_or(key, |(_, written)| written)
@@ -499,7 +499,7 @@ impl Config<'_> {
         {
             return self.set(knob, &flag.to_string(), key);
         }
-        let neutral = model::knob::Value::Flag(usual) == self.draft.design.get(knob);
+        let neutral = model::ground::knob::Value::Flag(usual) == self.draft.design.get(knob);
         if !neutral {
             let detail = if because.is_empty() || self.get(because).is_none() {
                 AS_MODELS_ARE.to_owned()
@@ -517,7 +517,7 @@ fn alike(items: &[Tree]) -> Option<u64> {
     items.iter().all(|item| *item == Tree::Unsigned(*first)).then_some(*first)
 }
 
-/// Does a value say that there is none of it?
+/// Whether a value says that there is none of it.
 fn is_nothing(value: &Tree) -> bool {
     match value {
         Tree::Null | Tree::Flag(false) | Tree::Unsigned(0) => true,

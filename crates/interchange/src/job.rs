@@ -9,7 +9,7 @@ pub(crate) struct Told {
     pub(crate) line: u64,
 }
 
-/// What is told of a job's size.
+/// Size of a job, as given to its scheduler and launchers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct JobSize {
     pub(crate) nodes: Option<Told>,

@@ -1,16 +1,16 @@
 //! From the arguments of a training run to its design.
 //!
-//! First come the values that the software takes without being told, then the arguments that set
+//! First come the values that the software takes by default, then the arguments that set
 //! a knob each, then those that only mean something together.
 
-pub(crate) mod foreign;
-mod parts;
-mod layers;
 mod tokenizer;
+mod parts;
+pub(crate) mod foreign;
 mod machine;
 mod named;
 mod open;
 mod partition;
+mod layers;
 mod model_shape;
 mod run;
 mod mixer;
@@ -103,7 +103,7 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     }
 }
 
-/// Arguments of the model's shape that a framework takes without being told.
+/// Arguments of the model's shape that a framework takes by default.
 const SHAPE: [&str; 5] = [
     "vocab-size",
     "swiglu",
@@ -112,7 +112,7 @@ const SHAPE: [&str; 5] = [
     "untie-embeddings-and-output-weights",
 ];
 
-/// What Megatron-LM and MindSpeed-LLM do without being told, where it isn't our neutral value.
+/// Sets the defaults of Megatron-LM and MindSpeed-LLM that aren't our neutral values.
 ///
 /// Source: the defaults in their `arguments.py`.
 fn defaults(draft: &mut Draft) {
@@ -153,7 +153,7 @@ fn defaults(draft: &mut Draft) {
     taken.for_each(|(knob, value)| draft.default(*knob, value));
 }
 
-/// Does what one argument says.
+/// Applies one argument.
 fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
     let Argument { name, mut values, line } = argument;
     let key = dashed(&name);

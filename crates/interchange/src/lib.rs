@@ -58,7 +58,7 @@ pub const MAX_BYTES: usize = 1 << 20;
 /// Bytes of a `config.json`, at most: that of a quantised model may list each of its modules.
 pub const MAX_CONFIG_BYTES: usize = 16 << 20;
 
-/// Who wrote a text, or is to read it.
+/// Format of a text: the program that wrote it, or is to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Hugging Face's `config.json`.
@@ -90,7 +90,7 @@ impl Format {
         }
     }
 
-    /// What people call it.
+    /// Name that people use for it.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

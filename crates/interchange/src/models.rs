@@ -7,8 +7,8 @@
 mod names;
 mod table;
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, KnobId, Transformer};
-use model::preset::{Preset, PresetKind};
 
 use crate::spelling::nearest;
 

@@ -1,13 +1,13 @@
-//! Our own design files, JSON and TOML. They are read strictly, by [`model::file`]: what isn't
-//! known is an error, with the nearest that is.
+//! Our own design files, JSON and TOML. They are read strictly, by [`model::design::file`]: what
+//! isn't known is an error, with the nearest that is.
 
 use model::design::KnobId;
-use model::file::{self, PROVENANCE, Tree, json};
-use model::knob::{KnobError, Section};
+use model::design::file::{self, PROVENANCE, Tree, json};
+use model::ground::knob::{KnobError, Section};
 
 use crate::draft::Draft;
 
-/// Does a text name its schema as our files do?
+/// Whether a text names its schema as our files do.
 pub(crate) fn is_own(text: &str) -> bool {
     let is_json = text.trim_start().starts_with('{');
     // Configurations of models have a version of `transformers`, and no schema.
@@ -84,7 +84,7 @@ fn line_of(text: &str, key: &str) -> u64 {
     }
 }
 
-/// Is a line `key = …`, `"key": …` or `[key]`?
+/// Whether a line is `key = …`, `"key": …` or `[key]`.
 fn stands_in(line: &str, key: &str) -> bool {
     let start = line.trim_start().trim_start_matches(['"', '{', '[', ' ']);
     let behind = start.strip_prefix(key).filter(|_| !key.is_empty());

@@ -11,7 +11,7 @@ use crate::draft::{Draft, Question};
 /// Functions that begin with one another, at most.
 const MAX_DEPTH: u32 = 16;
 
-/// Is a text Python?
+/// Whether a text is Python.
 pub(crate) fn is_python(text: &str) -> bool {
     let is_one = |line: &str| {
         (line.starts_with("def ") && line.trim_end().ends_with(':'))
@@ -27,7 +27,7 @@ type Line<'a> = (u64, &'a str);
 pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     let words = constants(text);
     let mut made = of_functions(text, draft);
-    // A model is named by a constant of the file, or by what a function takes without being told.
+    // A model is named by a constant of the file, or by the default of a function.
     for argument in made.iter_mut().filter(|it| it.name == "model") {
         for value in &mut argument.values {
             if let Some(word) = words.get(value.as_str()) {
@@ -206,7 +206,7 @@ fn joined(body: &[Line<'_>]) -> Vec<(u64, String)> {
     made
 }
 
-/// What a recipe's name says: the model, and how many devices.
+/// Arguments from a recipe's name: the model, and the number of devices.
 fn of_name(name: &str, line: u64) -> Vec<Argument> {
     let mut made =
         vec![Argument { name: "run-name".to_owned(), values: vec![name.to_owned()], line }];
@@ -312,7 +312,7 @@ fn closed(value: &str) -> &str {
     value
 }
 
-/// What a constant of a library is called here: `torch.bfloat16`, `AttnBackend.unfused`.
+/// Constants of libraries by the words that they are here: `torch.bfloat16`, `AttnBackend.unfused`.
 pub(crate) const CONSTANTS: [(&str, &str); 7] = [
     ("torch.bfloat16", "bf16"),
     ("torch.float16", "fp16"),

@@ -13,21 +13,21 @@
 //! the GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
 
 mod arithmetic;
+mod test;
+mod word;
+mod frame;
+mod wrapper;
+mod job;
+mod script;
+mod reader;
 mod branch;
 mod expand;
-mod frame;
 mod input;
-mod job;
-mod launcher;
 mod manifest;
-mod reader;
-mod script;
 mod substitute;
-mod test;
 mod within;
-mod word;
-mod wrapper;
 mod written;
+mod launcher;
 
 pub(crate) use manifest::is_manifest;
 
@@ -162,7 +162,7 @@ fn report_bare_variables(words: &[Word], draft: &mut Draft) {
     }
 }
 
-/// What starts the training.
+/// Command that starts the training.
 struct Launched {
     words: Vec<Word>,
     job: Rc<job::Job>,
@@ -203,8 +203,8 @@ fn launched(script: &Script, draft: &mut Draft) -> Launched {
     }
 }
 
-/// Of a program that a loop or a list of experiments starts again and again the first run, where
-/// it has at least half as many arguments as the one with most.
+/// First run of a program that a loop or a list of experiments starts repeatedly, if it has at
+/// least half as many arguments as the run with most.
 fn first_run<'a>(
     script: &'a Script,
     most: usize,
@@ -256,7 +256,7 @@ fn is_argument(word: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// How many of the words are arguments that set something.
+/// Number of words that are arguments and set something.
 fn weight(words: &[Word]) -> usize {
     // The arguments of what starts processes count less than those of the training.
     let names = words.iter().filter(|(word, _)| is_argument(word));
@@ -266,7 +266,7 @@ fn weight(words: &[Word]) -> usize {
 #[cfg(test)]
 mod tests;
 
-/// Does a word such as `--num-layers` or `--seq-length=4096` set anything, in anyone's words?
+/// Whether a word such as `--num-layers` or `--seq-length=4096` sets anything, in anyone's words.
 fn sets_something(word: &str) -> bool {
     let name = spelled(word.split_once('=').map_or(word, |(name, _)| name));
     flags::sets_something(&name) || dialects::is_word(&name)

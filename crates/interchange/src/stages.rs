@@ -7,7 +7,7 @@
 /// Letters of a layout, at most: as many as a design takes layers, and more.
 const MAX_LETTERS: usize = 10_000;
 
-/// Of how many bytes such a list is, at most.
+/// Largest number of bytes of such a list.
 const MAX_TEXT: usize = 200_000;
 
 /// The letter of a part of the model; none where no knob has the word, blank where it takes no
@@ -79,7 +79,7 @@ pub(crate) fn plain(text: &str) -> Option<String> {
     of_lists(&stages).filter(|pattern| pattern.contains('t'))
 }
 
-/// How often a list is repeated, and what stands behind.
+/// Number of times that a list is repeated, and the text behind.
 fn times(text: &str) -> Option<(usize, &str)> {
     let Some(more) = text.strip_prefix('*') else { return Some((1, text)) };
     let more = more.trim_start();

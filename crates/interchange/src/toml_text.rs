@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::tree::Node;
 
-/// Is a text TOML: does it have a table's head and read as one?
+/// Whether a text is TOML: it has a table's head and reads as one.
 pub(crate) fn is_toml(text: &str) -> bool {
     let has_head = text.lines().any(|line| {
         let line = line.trim();

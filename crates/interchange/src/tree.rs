@@ -24,7 +24,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// How many values it is.
+    /// Number of values, with those within.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Scalar(..) => 1,
@@ -41,7 +41,7 @@ impl Node {
         entries.iter().find(|entry| entry.0 == key).map(|(_, line, node)| (node, *line))
     }
 
-    /// The same without its line.
+    /// A map's value by its key.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| entry.0)
     }

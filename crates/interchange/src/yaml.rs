@@ -33,14 +33,14 @@ pub(crate) fn documents(text: &str) -> Vec<(u64, String)> {
     found
 }
 
-/// Is a resource of Kubernetes a device: `nvidia.com/gpu`, `huawei.com/Ascend910`?
+/// Whether a resource of Kubernetes is a device: `nvidia.com/gpu`, `huawei.com/Ascend910`.
 pub(crate) fn is_device(key: &str) -> bool {
     key == "gpu"
         || ["/gpu", "/tpu", "/neuron", "/gaudi"].iter().any(|end| key.ends_with(end))
         || key.starts_with("huawei.com/")
 }
 
-/// Is a text YAML rather than a script? Its first line with anything in it tells.
+/// Whether a text is YAML rather than a script, by its first line with anything in it.
 pub(crate) fn is_yaml(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     lines.next().is_some_and(|line| {
@@ -77,7 +77,7 @@ pub(crate) fn read(text: &str) -> Outcome<Node> {
     Ok(reader.root.unwrap_or(Node::Map(vec![])))
 }
 
-/// What is open at a place of the file.
+/// Value that is open at a place of the file.
 struct Open {
     node: Node,
     /// The key whose value comes next, in a map.

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use interchange::{Format, Provenance, Target, export, import};
+use model::design::link;
 use model::design::{Design, ExtraArgument, KnobId};
-use model::link;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };
 

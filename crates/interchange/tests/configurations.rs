@@ -78,10 +78,11 @@ fn the_architecture_is_that_of_the_preset_of_the_same_name() {
         }
         let found = read(text).design.unwrap();
         let preset = Design::from_preset(name).unwrap();
-        let mut differing: Vec<String> = KnobId::in_section(model::knob::Section::Transformer)
-            .filter(|knob| found.get(*knob) != preset.get(*knob))
-            .map(|knob| format!("{} {} {}", knob.id(), found.get(knob), preset.get(knob)))
-            .collect();
+        let mut differing: Vec<String> =
+            KnobId::in_section(model::ground::knob::Section::Transformer)
+                .filter(|knob| found.get(*knob) != preset.get(*knob))
+                .map(|knob| format!("{} {} {}", knob.id(), found.get(knob), preset.get(knob)))
+                .collect();
         // What the file lacks and the preset has from elsewhere, or another spelling of the same.
         let same = ["add_qkv_bias", "moe_ffn_hidden_size", "qk_layernorm", "kv_channels"];
         differing.retain(|line| !same.iter().any(|knob| line.contains(knob)));
@@ -94,7 +95,9 @@ fn no_key_is_dropped_in_silence() {
     for (name, text, _) in MODELS {
         let import = read(text);
         assert_eq!(import.unknown, [], "{name}");
-        let model::file::Tree::Map(entries) = model::file::json::parse(text).unwrap() else {
+        let model::design::file::Tree::Map(entries) =
+            model::design::file::json::parse(text).unwrap()
+        else {
             panic!("{name} is a map")
         };
         for (key, _) in entries {

@@ -4,9 +4,9 @@
 use interchange::{
     Answers, Bundle, Format, Import, Provenance, command, export_command, import, import_with,
 };
-use model::choice::{Choice as _, Engine};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::preset::Preset;
+use model::ground::choice::{Choice as _, Engine};
 use model::serving::ServingPlan;
 use proptest::prelude::*;
 
@@ -232,7 +232,7 @@ fn starts(text: &str, values: &str) -> Import {
     starts_model(text, None, values)
 }
 
-/// The same of a text that leaves the model to an answer.
+/// Imports a text that leaves the model to an answer, and checks the values of its design.
 #[track_caller]
 fn starts_model(text: &str, model: Option<&str>, values: &str) -> Import {
     assert_eq!(Format::detect(text), Format::Serving, "{text}");

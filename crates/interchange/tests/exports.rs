@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use interchange::{Export, Launcher, Provenance, Target, export, export_for, import};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::preset::Preset;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };
 const SCRIPTS: [Target; 2] = [Target::Megatron, Target::Mindspeed];

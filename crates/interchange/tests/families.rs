@@ -289,21 +289,23 @@ fn kinds_of_layers_are_read_by_their_older_and_newer_names() {
 #[test]
 fn compressed_attention_may_be_said_by_the_kinds_of_layers() {
     let known = include_str!("models/deepseek-v4-flash.json");
-    let model::file::Tree::Map(mut entries) = model::file::json::parse(known).unwrap() else {
+    let model::design::file::Tree::Map(mut entries) =
+        model::design::file::json::parse(known).unwrap()
+    else {
         panic!("a map")
     };
     let before = read(known).design.unwrap().transformer;
     let at = entries.iter().position(|(key, _)| key == "compress_ratios").unwrap();
-    let kind = |ratio: &model::file::Tree| {
-        let is = |number| *ratio == model::file::Tree::Unsigned(number);
+    let kind = |ratio: &model::design::file::Tree| {
+        let is = |number| *ratio == model::design::file::Tree::Unsigned(number);
         let compressed =
             if is(4) { "compressed_sparse_attention" } else { "heavily_compressed_attention" };
         if is(0) { "sliding_attention" } else { compressed }
     };
-    let model::file::Tree::List(ratios) = &entries[at].1 else { panic!("a list") };
-    let kinds = model::file::Tree::list(ratios.iter().map(kind));
+    let model::design::file::Tree::List(ratios) = &entries[at].1 else { panic!("a list") };
+    let kinds = model::design::file::Tree::list(ratios.iter().map(kind));
     entries[at] = ("layer_types".to_owned(), kinds);
-    let text = model::file::json::print(&model::file::Tree::Map(entries));
+    let text = model::design::file::json::print(&model::design::file::Tree::Map(entries));
     let import = read(&text);
     assert_eq!(import.errors, []);
     assert_eq!(import.design.unwrap().transformer, before);

@@ -511,7 +511,7 @@ fn a_list_of_windows_says_of_each_layer_whether_it_has_one() {
     has(&read("[1,0]+[1]*3+[0]"), &format!("window_size=none window_attn_skip_freq=none {sizes}"));
 }
 
-/// What is trained, by a script's arguments.
+/// Rank and targets of LoRA and frozen parameters, by a script's arguments.
 fn trained(text: &str) -> (Option<u64>, String, String) {
     let import = import(Format::Megatron, text, None);
     assert_eq!(import.errors, [], "{text}");

@@ -1,9 +1,9 @@
 //! Our own design files, read as everything else is.
 
 use interchange::{Format, Import, import};
+use model::catalogue::preset::Preset;
+use model::design::file::{Extent, json};
 use model::design::{Design, KnobId};
-use model::file::{Extent, json};
-use model::preset::Preset;
 
 const TOML: &str = "# design: /?v=1\nschema = 1\npreset = \"deepseek-v3\"\n\n[parallel]\n\
                     tp = 2\n\n[provenance]\ndate = \"2026-01-31\"\n";

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use interchange::{Format, Provenance, Target, export, import};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::knob::{Kind, LayerText};
-use model::preset::Preset;
+use model::ground::knob::{Kind, LayerText};
 use proptest::prelude::*;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };

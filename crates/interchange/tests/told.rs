@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use interchange::{Export, Provenance, Target, export};
-use model::choice::Framework;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::find::{OneThread, Query, find};
-use model::framework::TOLD;
-use model::link;
+use model::ground::choice::Framework;
+use model::rules::vocabulary::TOLD;
+use model::search::find::{OneThread, Query, find};
 
 /// Questions of both families, dense and with experts, small enough to be asked in a test.
 const ASKS: [&str; 6] = [

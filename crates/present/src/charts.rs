@@ -55,13 +55,13 @@ const WIDE: u32 = 1_000;
 
 /// A chart drawn for each of [`WIDTHS`]; the style sheet shows the one that fits its container.
 ///
-/// For the first paint, when nobody knows yet how wide the page is.
+/// For the first paint, when the page's width isn't known yet.
 #[must_use]
 pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
     fit(WIDTHS.into_iter().map(draw))
 }
 
-/// The same for a chart that has the page's whole width.
+/// A chart that has the page's whole width, drawn as by [`for_any_width`] and for that width.
 #[must_use]
 pub fn for_any_page(draw: impl Fn(u32) -> String) -> String {
     fit(WIDTHS.into_iter().chain([WIDE]).map(draw))

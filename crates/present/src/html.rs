@@ -5,8 +5,8 @@ pub mod broken;
 
 use maud::{Markup, html};
 use model::design::Design;
-use model::link;
-use model::source::Source;
+use model::design::link;
+use model::ground::source::Source;
 
 /// Appends text so that it is only text, inside an element or an attribute.
 pub fn escape_into(html: &mut String, text: &str) {

@@ -1,10 +1,10 @@
 //! The pages of the site, one row each: everything that knows all pages walks these rows.
 
-pub mod chosen;
 pub mod parameters;
+pub mod chosen;
 
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 /// A module of the site, which takes pages over in the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub enum Module {
     Reviews,
 }
 
-/// A place of the site: the header of every page names these, and below it stand the pages of the
-/// one at hand.
+/// A place of the site: the header of every page names these, and below it the pages of the current
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// One design: its knobs and all that follows from them.
@@ -33,7 +33,7 @@ pub enum Place {
     Search,
     /// Designs beside each other, and talk about one.
     Compare,
-    /// What is known, and how far to trust it.
+    /// Reading: methods, results, and how far to trust them.
     Learn,
 }
 
@@ -118,7 +118,7 @@ macro_rules! pages {
                 match self { $(Self::$Name => $label,)+ }
             }
 
-            /// The module that takes the page over; none where the server alone writes it.
+            /// The module that takes the page over; `None` if the server alone writes it.
             #[must_use]
             pub const fn module(self) -> Option<Module> {
                 match self { $(Self::$Name => $module,)+ }
@@ -176,7 +176,7 @@ pages! {
         title: "Build a sweep",
         about: "Vary knobs, set constraints and objectives, and see every design worth building",
     }
-    /// How a design answers.
+    /// Serving of a design: tokens per second, latency and requests.
     Serving {
         path: "/serving",
         place: Some(Place::Search),
@@ -186,7 +186,7 @@ pages! {
         about: "How a model answers on NPUs and GPUs: tokens a second, latency and the requests \
                 that memory holds, with the best layouts and the command that starts them",
     }
-    /// What a run costs.
+    /// Budget of a training run: days, device-hours, money and energy.
     Budget {
         path: "/budget",
         place: Some(Place::Search),
@@ -206,7 +206,7 @@ pages! {
         about: "Up to four training designs beside each other: what differs, what it does to every \
                 metric, and whether the difference is larger than the error",
     }
-    /// What the site teaches, on one page.
+    /// Overview of what the site teaches.
     Learn {
         path: "/learn",
         place: Some(Place::Learn),
@@ -268,7 +268,7 @@ pages! {
         label: Some("Guide"),
         module: None,
     }
-    /// Which model computes the numbers, and what it rests on.
+    /// Version and sources of the model that computes the numbers.
     About {
         path: "/about",
         place: Some(Place::Learn),

@@ -6,36 +6,36 @@
 //! What can be pressed in it is a link to another design, which works without a script too.
 
 mod advice;
-pub mod answer;
+pub mod conventions;
+pub mod figure;
 mod balance;
 mod bubble;
 mod communication;
-pub mod conventions;
-mod explanation;
-pub mod figure;
 mod loads;
-mod map;
 mod memory;
 mod nearest;
 pub mod options;
+mod explanation;
 pub mod pins;
+mod map;
 mod roofline;
 mod schedules;
 mod sensitivity;
 mod solve;
 mod step;
 mod transfer;
+pub mod answer;
 
 use crate::charts;
 use crate::choices::choices;
 
 choices! {
-    /// What there is to see.
+    /// Study of a design that a page can show.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Study {
-        /// Its name in a page and in what is said to the worker.
+        /// Its name in a page and in messages to the worker.
         id: &'static str,
-        /// When it follows the knobs.
+        /// Pace at which it follows the knobs.
         pace: Pace;
         /// Single changes that would help, and what would make the design fit.
         Advice = "advice", Pace::AtRest;
@@ -43,17 +43,17 @@ choices! {
         Nearest = "nearest", Pace::Live;
         /// Memory per device of each stage.
         Memory = "memory", Pace::Live;
-        /// Where the step's time goes.
+        /// Breakdown of the step's time.
         Step = "step", Pace::Live;
-        /// What a device sends, per axis.
+        /// Bytes that a device sends, per axis.
         Communication = "communication", Pace::Live;
         /// The bubble over the number of micro-batches.
         Bubble = "bubble", Pace::Live;
-        /// What fills the fullest stage, tensor by tensor.
+        /// Contents of the fullest stage's memory, tensor by tensor.
         Composition = "composition", Pace::Live;
-        /// What each module of recomputation and swapping frees, and its price.
+        /// Bytes that each module of recomputation and swapping frees, and its price.
         Tradeoff = "tradeoff", Pace::AtRest;
-        /// What each stage computes, and the layout that balances it.
+        /// Compute time of each stage, and the layout that balances it.
         Balance = "balance", Pace::AtRest;
         /// The design under every schedule.
         Schedules = "schedules", Pace::AtRest;
@@ -69,26 +69,26 @@ choices! {
         Solve = "solve", Pace::AtRest;
         /// The design on other accelerators.
         Transfer = "transfer", Pace::AtRest;
-        /// What a metric is and what it is made of.
+        /// Meaning and terms of a metric.
         Explanation = "explanation", Pace::Asked;
-        /// What other papers would call the design's MFU.
+        /// The design's MFU by the conventions of other papers.
         Conventions = "conventions", Pace::Asked;
     }
 }
 
-/// When a study follows the knobs.
+/// Pace at which a study follows the knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// At each change.
+    /// Runs at each change.
     Live,
-    /// When the knobs rest: it takes many estimates.
+    /// Runs when the knobs rest: it takes many estimates.
     AtRest,
-    /// At each change as long as the reader has asked for it: it has no place on the page.
+    /// Runs at each change as long as the reader has it open: it has no place on the page.
     Asked,
 }
 
 impl Study {
-    /// Those that have a place on the page.
+    /// Studies with a place on the page.
     pub fn views() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|study| study.pace() != Pace::Asked)
     }
@@ -131,7 +131,7 @@ impl Study {
 pub enum Width {
     /// Not known yet: the style sheet chooses among several.
     Any,
-    /// So many pixels.
+    /// Width in pixels.
     Of(u32),
 }
 
@@ -144,7 +144,7 @@ impl Width {
         }
     }
 
-    /// The same for a chart that has the page's whole width.
+    /// A chart for that width that spans the whole page.
     pub(crate) fn wide_chart(self, draw: impl Fn(u32) -> String) -> String {
         match self {
             Self::Any => charts::for_any_page(draw),

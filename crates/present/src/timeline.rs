@@ -10,22 +10,22 @@
 //! - In words: `server_html` is the figure without its pictures, `drawing` one that nothing moves
 //!   in, `labels` the parts that change, `files` what can be saved.
 
-pub mod board;
-mod drawing;
-pub mod files;
 pub mod gesture;
 pub mod keys;
-pub mod lanes;
 pub mod look;
-pub mod of_plan;
-pub mod operators;
+mod window;
+pub mod lanes;
+mod track;
 mod paint;
-pub mod server_html;
+pub mod board;
 mod source;
 pub mod tasks;
-mod track;
-mod window;
+pub mod operators;
+pub mod files;
 pub mod labels;
+mod drawing;
+pub mod of_plan;
+pub mod server_html;
 
 pub use source::{Scene, Source};
 pub use track::{Held, Track};

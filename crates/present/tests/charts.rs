@@ -3,11 +3,11 @@
 #[path = "charts/compared.rs"]
 mod compared;
 
-use model::axis::{Axis, Collective, LinkLevel};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::estimate::{Communication, Estimate, StepPart};
-use model::preset::Preset;
-use model::units::{Bytes, Seconds};
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::units::{Bytes, Seconds};
+use model::training::estimate::{Communication, Estimate, StepPart};
 use model::{Plan, StageLoad, estimate, layout_loads};
 use present::charts;
 use present::draw::text;

@@ -2,10 +2,10 @@
 //! on, and where nothing fits a way on, too.
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
 use model::metric::MetricId;
-use model::{Plan, estimate, link};
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
+use model::training::estimate::Metrics;
+use model::{Plan, design::link, estimate};
 use present::html::escaped;
 use present::page::find::answer::{html, refused};
 use present::page::find::request::Request;

@@ -1,10 +1,10 @@
 //! What fills the fullest stage and what frees it: the numbers add up, the charts stay readable.
 
-use model::choice::RecomputeModule;
+use model::answer::ledger::{Fate, Tensor};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::ledger::{Fate, Tensor};
-use model::preset::Preset;
-use model::units::Bytes;
+use model::ground::choice::RecomputeModule;
+use model::ground::units::Bytes;
 use model::{Content, Plan, estimate};
 use present::charts;
 use present::insight::memory_view::{
@@ -13,7 +13,7 @@ use present::insight::memory_view::{
 use roxmltree::Document;
 
 fn design(query: &str) -> Design {
-    model::link::decode(query).expect("a link that decodes")
+    model::design::link::decode(query).expect("a link that decodes")
 }
 
 fn plan(design: &Design) -> Plan {

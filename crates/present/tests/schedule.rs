@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use model::choice::{Choice, Method};
-use model::{Plan, estimate, link};
+use model::ground::choice::{Choice, Method};
+use model::{Plan, design::link, estimate};
 use present::page::schedule::input::{Field, Input};
 use present::page::schedule::of_design;
 use present::page::schedule::query::{address, decode, encode};

@@ -1,7 +1,7 @@
 //! Studies are text made of a design's link: well-formed, finite, and every link in them opens.
 
-use model::preset::Preset;
-use model::{Plan, link};
+use model::catalogue::preset::Preset;
+use model::{Plan, design::link};
 use present::insight::numbers::Numbers;
 use present::insight::recorded;
 use present::study::options::Options;

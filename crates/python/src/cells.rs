@@ -7,23 +7,23 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use model::design::KnobId;
-use model::knob::{Kind, Value};
-use model::{MODEL_VERSION, link};
+use model::ground::knob::{Kind, Value};
+use model::{MODEL_VERSION, design::link};
 use sweep::{Outcome, Space};
 
-/// Which designs have a row.
+/// Selection of the designs that have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Those that keep every constraint.
+    /// Designs that keep every constraint.
     Feasible,
-    /// Those that keep the model's rules, with the constraint that they break.
+    /// Designs that keep the model's rules, with the constraint that they break.
     Legal,
 }
 
 /// The schema of a sweep's rows.
 ///
-/// Knobs and metrics stand under their public ids; what is unset is null. A metric's field says its
-/// unit.
+/// Knobs and metrics have their public ids as names; an unset one is null. A metric's field gives
+/// its unit.
 pub(crate) fn schema(space: &Space, rows: Rows) -> SchemaRef {
     let mut fields = vec![Field::new("index", DataType::UInt64, false)];
     for knob in sweep::varying(space) {
@@ -31,9 +31,9 @@ pub(crate) fn schema(space: &Space, rows: Rows) -> SchemaRef {
         let field = Field::new(knob.id(), Cells::of(knob, 0).data_type(), true);
         fields.push(field.with_metadata(unit));
     }
-    for measure in &space.spec().columns {
-        let metric = measure.metric();
-        let words = [("unit", metric.unit), ("label", metric.label)];
+    for id in &space.spec().columns {
+        let metric = id.metric();
+        let words = [("unit", metric.unit.name()), ("label", metric.label)];
         let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
         let field = Field::new(metric.name, DataType::Float64, false);
         fields.push(field.with_metadata(HashMap::from(words)));
@@ -118,7 +118,7 @@ impl<'a> Collector<'a> {
         self.breaks.append_option(broken);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) const fn len(&self) -> usize {
         self.index.len()
     }

@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use interchange::Format;
 use model::design::KnobId;
-use model::file::{self, Extent, Tree, json};
-use model::knob::{KnobError, Value};
+use model::design::file::{self, Extent, Tree, json};
+use model::ground::knob::{KnobError, Value};
 use model::serving::ServingPlan;
-use model::{Plan, link};
+use model::{Plan, design::link};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyType};
 

@@ -1,6 +1,6 @@
 //! Trees as Python's own values, and back.
 
-use model::file::Tree;
+use model::design::file::Tree;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};

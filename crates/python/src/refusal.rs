@@ -1,14 +1,14 @@
 //! What is wrong, as the package's exceptions: everything at once, with limits and nearest values.
 
-use model::file::Tree;
-use model::knob::KnobError;
-use model::violation::Violation;
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
 use pyo3::prelude::*;
 use reports::report::violation;
 
 use crate::python_tree::to_python;
 
-/// Where the exceptions are defined.
+/// Python module that defines the exceptions.
 const MODULE: &str = "moescape._errors";
 
 /// `moescape.IllegalDesign` with every broken rule.
@@ -29,7 +29,7 @@ pub(crate) fn invalid(py: Python<'_>, errors: &[KnobError]) -> PyErr {
     made(py, "InvalidInput", &Tree::List(errors.collect()))
 }
 
-/// The same of one thing that is no knob's.
+/// `InvalidInput` of a single rule, for an error that belongs to no knob.
 pub(crate) fn refused(py: Python<'_>, rule: &'static str, detail: String) -> PyErr {
     invalid(py, &[KnobError { rule, knob: String::new(), detail, nearest: vec![] }])
 }

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
-use model::file::Tree;
+use model::design::file::Tree;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyString};
@@ -133,7 +133,7 @@ pub(crate) fn swept(
 }
 
 /// The spec of what stands for it in Python.
-fn read(spec: &Bound<'_, PyAny>) -> PyResult<Result<Spec, Vec<model::knob::KnobError>>> {
+fn read(spec: &Bound<'_, PyAny>) -> PyResult<Result<Spec, Vec<model::ground::knob::KnobError>>> {
     let Ok(text) = spec.cast::<PyString>() else {
         return Ok(Spec::from_tree(&from_python(spec)?));
     };
@@ -149,13 +149,13 @@ fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of moescape, please report it: {error}"))
 }
 
-/// Why a sweep has no rows.
+/// Reason why a sweep has no rows.
 enum Ended {
     TooMany,
     Failed(ArrowError),
 }
 
-/// What a sweep does on all threads.
+/// A sweep on all threads: its space, and the rows that it collects.
 struct Run<'a> {
     space: &'a Space,
     schema: &'a SchemaRef,
@@ -164,7 +164,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Every round; what was done of it when it is told to stop.
+    /// Runs every round; on a stop, returns what is done so far.
     fn all(
         &self,
         threads: NonZeroUsize,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How long Ctrl-C waits, at most, until it is heard.
+/// Longest delay before Ctrl-C takes effect.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Short work.
@@ -23,7 +23,7 @@ pub(crate) fn unlocked<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send)
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal(&*panic))
 }
 
-/// Long work, which ends soon when it is told to stop.
+/// Long work, which ends soon after a stop request.
 ///
 /// # Errors
 /// What a handler of signals raises, such as `KeyboardInterrupt`; `RuntimeError` where it panics.
@@ -55,7 +55,7 @@ pub(crate) fn interruptible<T: Send>(
     })
 }
 
-/// So many threads; one for each core where nothing is asked for.
+/// Number of threads: the given one, or one per core.
 pub(crate) fn threads(asked: Option<NonZeroUsize>) -> NonZeroUsize {
     asked.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }

@@ -3,15 +3,16 @@
 //! The keys are public names and units stand in them. What isn't known is null, never a guess. An
 //! illegal design gives the same object with every metric null and its violations listed.
 
-use model::budget::{
-    Assessment, Budget, BudgetMetric, Costed, Judged, Outcomes, budget_range, published_failures,
-    published_storage, published_tokens,
-};
 use model::design::Design;
-use model::file::Tree;
-use model::quality::{CAVEAT, Comparison};
-use model::violation::Violation;
-use model::{MODEL_VERSION, link};
+use model::design::file::Tree;
+use model::design::violation::Violation;
+use model::metric::{MetricId, Regime};
+use model::run::budget::{
+    Assessment, Budget, Costed, Judged, Outcomes, published_failures, published_storage,
+    published_tokens,
+};
+use model::run::quality::{CAVEAT, Comparison};
+use model::{MODEL_VERSION, design::link};
 
 use crate::report::{BrokenRule, Published, broken, published as source};
 use crate::typed::{DesignFile, May, Named, Said, answers};
@@ -194,7 +195,7 @@ pub fn budgeted(design: &Design, baseline: Option<&Design>) -> Tree {
     budget(design, baseline).said()
 }
 
-/// The same as its parts.
+/// Budget of a design, as [`budgeted`] writes it, by its parts.
 #[must_use]
 pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
     match Assessment::new(design, baseline) {
@@ -206,7 +207,7 @@ pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
 fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
     Budgeted {
         design: DesignFile::of(design),
-        metrics: Named::of(BudgetMetric::ALL.iter().map(|id| (id.metric().name, None))),
+        metrics: Named::of(MetricId::of(Regime::Budget).map(|id| (id.metric().name, None))),
         ranges: Named::none(),
         run: None,
         spread: None,
@@ -223,7 +224,7 @@ fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
 
 fn legal(assessment: &Assessment) -> Budgeted {
     let own = &assessment.own;
-    let metrics = BudgetMetric::ALL.iter().map(|id| (id.metric().name, own.budget.get(*id)));
+    let metrics = MetricId::of(Regime::Budget).map(|id| (id.metric().name, own.budget.get(id)));
     Budgeted {
         design: DesignFile::of(own.plan.design()),
         metrics: Named::of(metrics),
@@ -242,8 +243,9 @@ fn legal(assessment: &Assessment) -> Budgeted {
 }
 
 fn ranges(own: &Costed) -> Named<BudgetRange> {
-    let range = |id: &BudgetMetric| {
-        let (range, value) = (budget_range(&own.plan, *id)?, own.budget.get(*id)?);
+    let answer = own.answer();
+    let range = |id: MetricId| {
+        let (range, value) = (answer.range(id)?, answer.number(id)?);
         let ends = |factors: [f64; 2]| factors.map(|it| value * it);
         let range = BudgetRange {
             range_50: ends(range.half),
@@ -253,10 +255,10 @@ fn ranges(own: &Costed) -> Named<BudgetRange> {
         };
         Some((id.metric().name, range))
     };
-    Named::of(BudgetMetric::ALL.iter().filter_map(range))
+    Named::of(MetricId::of(Regime::Budget).filter_map(range))
 }
 
-/// What the numbers rest on, step by step.
+/// Inputs and intermediate numbers of a run's budget, step by step.
 fn run(own: &Costed) -> RunBehind {
     let Budget { checkpoint, recovery, interval, spares, .. } = &own.budget;
     RunBehind {
@@ -283,7 +285,7 @@ fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
     let days = |seconds: f64| seconds / 86_400.0;
     let deadline = own.plan.design().run.deadline_days;
     SpreadOfRuns {
-        runs: model::budget::RUNS,
+        runs: model::run::budget::RUNS,
         days_10: days(outcomes.early),
         days_50: days(outcomes.median),
         days_90: days(outcomes.late),
@@ -303,7 +305,7 @@ fn surface(assessment: &Assessment) -> GoodputSurface {
     }
 }
 
-fn gain(gain: &model::budget::Gain) -> Gain {
+fn gain(gain: &model::run::budget::Gain) -> Gain {
     Gain {
         name: gain.name,
         title: gain.title,
@@ -362,12 +364,12 @@ fn quality(assessment: &Assessment) -> Option<Quality> {
     })
 }
 
-fn over(spread: &model::quality::Spread) -> Spread {
+fn over(spread: &model::run::quality::Spread) -> Spread {
     Spread { median: spread.median, min: spread.min, max: spread.max }
 }
 
 fn by_law(comparison: &Comparison) -> Named<f64> {
-    Named::of(comparison.by_member.iter().map(|(it, nats)| (it.name(), *nats)))
+    Named::of(comparison.by_member.iter().map(|it| (it.member.name(), it.difference())))
 }
 
 fn flags(comparison: &Comparison) -> Vec<Flag> {

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use model::Estimator;
-use model::find::Pool;
+use model::search::find::Pool;
 
 /// Runs of items that each thread takes, about: few enough that neighbours, which have most in
 /// common, stay with one estimator, and enough that no thread waits long for the last.
 const RUNS_PER_THREAD: usize = 16;
 
-/// So many threads with an estimator each, which is kept from one call to the next.
+/// Pool of threads with an estimator each, which is kept from one call to the next.
 #[derive(Debug)]
 pub struct Cores {
     threads: NonZeroUsize,
@@ -76,7 +76,7 @@ impl Pool for Cores {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::find::OneThread;
+    use model::search::find::OneThread;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 
 mod traced;
 
-use model::file::Tree;
-use model::pattern::{Goal, Patterns};
+use model::design::file::Tree;
+use model::routing::pattern::{Goal, Patterns};
 use model::serving::experts::{Experts, Published, published};
 use model::serving::fits::{Fit, fits};
 use model::serving::traced::Traced;

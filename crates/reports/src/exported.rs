@@ -3,7 +3,7 @@
 
 use interchange::{Export, Figures, Reading, Unsaid};
 use model::MODEL_VERSION;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use crate::typed::{Said, answers};
 

@@ -5,18 +5,18 @@
 
 mod terms;
 
+use model::design::file::Tree;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::file::Tree;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, Target};
-use model::{MODEL_VERSION, Plan, link};
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, Target};
+use model::training::estimate::Metrics;
+use model::{MODEL_VERSION, Plan, design::link};
 
 use crate::predicted::{self, Range};
 use crate::typed::{KnobValue, MetricSaid, Named, Said, answers};
 
 pub use terms::Terms;
 
-/// What a goal is called at the head of its design.
+/// Label of a goal at the head of its design.
 #[must_use]
 pub const fn label(goal: Goal) -> &'static str {
     match goal {
@@ -184,7 +184,7 @@ fn run(query: &Query, design: &Design, metrics: &Metrics) -> Named<Option<f64>> 
     Named::of(targets.map(|target| (target.metric.metric().name, target.number(design, metrics))))
 }
 
-/// What is said of any design: its link, its metrics and their ranges.
+/// Link, metrics and ranges of a design.
 fn numbers(design: &Design, metrics: &Metrics) -> Numbers {
     let plan = Plan::new(design).ok();
     Numbers {
@@ -203,8 +203,8 @@ fn knobs(at_hand: &Design, design: &Design) -> Named<KnobValue> {
 mod tests {
     use model::design::KnobSet;
     use model::estimate;
-    use model::find::{Question, RuledOut};
     use model::metric::MetricId;
+    use model::search::find::{Question, RuledOut};
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use interchange::{Answers, Bundle, Format, Import, import_with};
 use model::MODEL_VERSION;
+use model::design::file::Tree;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::Tree;
-use model::link;
 
 use crate::report::{BrokenRule, broken};
 use crate::typed::{DesignFile, Said, answers};
@@ -133,7 +133,7 @@ pub fn report(import: &Import) -> Tree {
     imported(import).said()
 }
 
-/// The same as its parts.
+/// Report of an import, as [`report`] writes it, by its parts.
 #[must_use]
 pub fn imported(import: &Import) -> Imported {
     let design = import.design.as_ref();
@@ -189,7 +189,7 @@ fn each<T, U>(all: &[T], one: impl Fn(&T) -> U) -> Vec<U> {
     all.iter().map(one).collect()
 }
 
-/// A line of the text; none where it is no single one.
+/// A line of the text; `None` if it is no single one.
 fn line(line: u64) -> Option<u64> {
     (line > 0).then_some(line)
 }

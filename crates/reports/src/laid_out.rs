@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use model::MODEL_VERSION;
 use model::design::Design;
-use model::file::Tree;
-use model::link;
+use model::design::file::Tree;
+use model::design::link;
 use model::serving::front::{Front, Instances, Served};
 
 use crate::typed::{DesignFile, Said, answers};

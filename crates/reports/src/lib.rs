@@ -1,14 +1,14 @@
 //! Answers as data: what commands, the API and packages say of a design, under public names.
 //!
-//! Every answer is a [`model::file::Tree`], the same for the same question whoever asks: the
-//! command line, the API, the page or a script. What an answer is made of stands in its types
+//! Every answer is a [`model::design::file::Tree`], the same for the same question whoever asks:
+//! the command line, the API, the page or a script. What an answer is made of stands in its types
 //! ([`typed`]), and the API's description follows from them. An illegal design gives the same
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`laid_out`] how
-//! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`]
-//! what can be opened, set and measured.
+//! [`report`] is a prediction, [`explained`] a metric down to its terms, [`found`] a search for a
+//! layout, [`inferred`] and [`laid_out`] how a design serves, [`budgeted`] what its run costs,
+//! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
 
 mod cores;
 pub mod typed;
@@ -20,6 +20,7 @@ pub mod found;
 pub mod report;
 
 pub mod experts;
+pub mod explained;
 
 pub mod budgeted;
 pub mod exported;

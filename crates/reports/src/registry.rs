@@ -1,11 +1,10 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::{Kind, Knob};
-use model::measure::Measure;
-use model::metric::{Better, Metric, Words};
-use model::preset::{Preset, PresetKind};
+use model::design::file::Tree;
+use model::ground::knob::{Kind, Knob};
+use model::metric::{Better, MetricId};
 
 use crate::report::{Published, published};
 use crate::typed::{Number, Said, answers};
@@ -103,16 +102,16 @@ pub fn knobs() -> Tree {
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let rows = Measure::all().map(|it| metric(it.kind(), it.metric(), it.words()));
-    Metrics { metrics: rows.collect() }.said()
+    Metrics { metrics: MetricId::ALL.iter().copied().map(metric).collect() }.said()
 }
 
-fn metric(regime: &'static str, metric: &Metric, words: &Words) -> OneMetric {
+fn metric(id: MetricId) -> OneMetric {
+    let (metric, words) = (id.metric(), id.words());
     OneMetric {
         id: metric.name,
-        regime,
+        regime: metric.regime.name(),
         label: metric.label,
-        unit: metric.unit,
+        unit: metric.unit.name(),
         better: metric.better.map(Better::name),
         definition: words.definition,
         formula: words.formula,
@@ -166,7 +165,7 @@ pub struct Takes {
 }
 
 impl Takes {
-    /// What a knob takes.
+    /// Type and limits of a knob's values.
     #[must_use]
     pub fn for_knob(knob: &Knob) -> Self {
         let plain = |kind, optional| Self { kind, optional, min: None, max: None, values: None };

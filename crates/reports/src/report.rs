@@ -3,20 +3,20 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use model::anchor;
-use model::choice::Choice;
-use model::convention::Convention;
+use model::design::file::Tree;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::estimate::{
-    Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
-};
-use model::file::Tree;
-use model::find::{Pool, remedies};
-use model::metric::MetricId;
+use model::ground::choice::Choice;
+use model::metric::{MetricId, Regime};
 use model::routing::Trace;
 use model::schedule::Task;
-use model::verdict::Change;
-use model::violation::Violation;
+use model::search::find::{Pool, remedies};
+use model::search::verdict::Change;
+use model::training::anchor;
+use model::training::convention::Convention;
+use model::training::estimate::{
+    Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
+};
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
 use crate::cores::Cores;
@@ -257,7 +257,7 @@ answers! {
     }
 }
 
-/// Is the verdict on a design's memory asked for? It tries many other designs.
+/// Request for the verdict on a design's memory, which tries many other designs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
     /// Yes: what fills the memory, and what one change of a knob does.
@@ -285,7 +285,7 @@ pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree
     prediction(estimator, design, asked).said()
 }
 
-/// The same as its parts.
+/// Prediction for a design, as [`predict`] writes it, by its parts.
 #[must_use]
 pub fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
     match estimator.estimate(design) {
@@ -300,14 +300,14 @@ pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
     legal(plan, &estimate(plan), trace, Asked::Verdict).said()
 }
 
-/// The same object for a design that breaks rules.
+/// The object of [`predict`] for a design that breaks rules.
 #[must_use]
 pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
     illegal(design, violations).said()
 }
 
 fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
-    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, MetricSaid::Unknown));
+    let nothing = MetricId::of(Regime::Training).map(|id| (id.metric().name, MetricSaid::Unknown));
     Prediction {
         design: DesignFile::of(design),
         derived: Named::none(),
@@ -386,7 +386,7 @@ fn verdict(plan: &Plan, estimate: &Estimate) -> MemoryVerdict {
     }
 }
 
-fn remedy(design: &Design, change: &model::find::Change) -> Remedy {
+fn remedy(design: &Design, change: &model::search::find::Change) -> Remedy {
     let knobs = change.knobs(design).into_iter();
     Remedy {
         knobs: Named(
@@ -479,13 +479,13 @@ pub fn breakdown(node: &Breakdown) -> Tree {
     explained(node).said()
 }
 
-/// The same as its parts.
+/// Explanation with its terms, as [`breakdown`] writes it, by its parts.
 #[must_use]
 pub fn explained(node: &Breakdown) -> Explained {
     Explained {
         name: node.name.clone(),
         value: node.value,
-        unit: node.unit,
+        unit: node.unit.name(),
         formula: node.formula.clone(),
         source: published(node.source),
         how: node.how.name(),
@@ -495,12 +495,12 @@ pub fn explained(node: &Breakdown) -> Explained {
 
 /// Where something is published; the address is null for a derivation of our own.
 #[must_use]
-pub fn source(source: model::source::Source) -> Tree {
+pub fn source(source: model::ground::source::Source) -> Tree {
     published(source).said()
 }
 
-/// The same as a part of an answer.
-pub(crate) fn published(source: model::source::Source) -> Published {
+/// Place of publication, as [`source()`] writes it, by its parts.
+pub(crate) fn published(source: model::ground::source::Source) -> Published {
     Published { title: source.title, url: Some(source.url).filter(|url| !url.is_empty()) }
 }
 
@@ -556,7 +556,7 @@ pub fn violation(violation: &Violation) -> Tree {
     broken(violation).said()
 }
 
-/// The same as a part of an answer.
+/// Broken rule, as [`violation`] writes it, by its parts.
 #[must_use]
 pub fn broken(violation: &Violation) -> BrokenRule {
     let nearest = violation.nearest.iter().map(|nearest| Setting {

@@ -7,10 +7,10 @@
 
 use std::marker::PhantomData;
 
+use model::design::file::{self, Extent, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree};
 
-/// What writes itself as data.
+/// Value that writes itself as data.
 pub trait Said {
     /// The value.
     fn said(self) -> Tree;
@@ -159,7 +159,7 @@ impl<T: Said> Said for Flat<T> {
     }
 }
 
-/// What a type has written, perhaps long ago.
+/// Data that a type has written, perhaps long ago.
 #[derive(Clone, Debug)]
 pub struct Written<T> {
     tree: Tree,
@@ -167,7 +167,7 @@ pub struct Written<T> {
 }
 
 impl<T> Written<T> {
-    /// Of a text that was stored.
+    /// Data that was stored.
     #[must_use]
     pub const fn stored(tree: Tree) -> Self {
         Self { tree, form: PhantomData }
@@ -175,7 +175,7 @@ impl<T> Written<T> {
 }
 
 impl<T: Said> Written<T> {
-    /// Of a value.
+    /// Data of a value.
     pub fn of(value: T) -> Self {
         Self::stored(value.said())
     }
@@ -198,7 +198,7 @@ impl<T> Named<T> {
         Self(Vec::new())
     }
 
-    /// Those of an iterator.
+    /// Entries of an iterator, in its order.
     pub fn of<K: ToString>(entries: impl IntoIterator<Item = (K, T)>) -> Self {
         Self(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
     }
@@ -260,7 +260,7 @@ impl DesignFile {
         Self(file::write(design, Extent::Full))
     }
 
-    /// The same with those alone that differ from the preset's.
+    /// The file of a design with those knobs alone that differ from the preset's.
     #[must_use]
     pub fn changes_of(design: &Design) -> Self {
         Self(file::write(design, Extent::Changed))
@@ -284,11 +284,11 @@ macro_rules! said {
         $vis struct $name { $($(#[$of_field])* $vis $field: $type,)+ }
 
         impl $crate::typed::Said for $name {
-            fn said(self) -> model::file::Tree {
+            fn said(self) -> model::design::file::Tree {
                 use $crate::typed::{Said, key};
                 let mut entries = Vec::new();
                 $(Said::put(self.$field, key(stringify!($field)), &mut entries);)+
-                model::file::Tree::Map(entries)
+                model::design::file::Tree::Map(entries)
             }
         }
     )+};

@@ -1,7 +1,7 @@
 //! Which changes are taken.
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
 use model::metric::{MetricAddress, MetricPart};
 
 use crate::anchor::Anchor;
@@ -189,7 +189,8 @@ impl Room {
         }
     }
 
-    /// Has the working design this stage, also while it breaks a rule? `at` is the anchor of one.
+    /// Checks that the working design has this stage, also while it breaks a rule; `at` gives the
+    /// anchor of one.
     fn check_stage(&self, stage: u32, at: impl Fn(u32) -> Anchor) -> Result<(), Refusal> {
         let stages = self.design.parallel.pipeline_model_parallel_size;
         let last = u32::try_from(stages.saturating_sub(1)).unwrap_or(u32::MAX);

@@ -3,14 +3,13 @@
 use std::fmt;
 
 use model::design::KnobId;
-use model::metric::MetricAddress;
-use model::serving::ServingMetric;
-use model::text::closest;
+use model::ground::text::closest;
+use model::metric::{MetricAddress, MetricId, Regime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::person::Seq;
 
-/// What a comment is about, by ids that last.
+/// Subject of a comment, by ids that last.
 ///
 /// Written as `design`, `metric:memory_peak_bytes@stage=3`, `serving:tpot_seconds`,
 /// `knob:parallel.expert_model_parallel_size`, `stage:3`, `candidate:12`, `proposal:14` or
@@ -22,7 +21,7 @@ pub enum Anchor {
     /// A metric, of all or of a part.
     Metric(MetricAddress),
     /// A metric of requests that are answered.
-    Served(ServingMetric),
+    Served(MetricId),
     /// A knob.
     Knob(KnobId),
     /// A pipeline stage.
@@ -43,9 +42,9 @@ pub enum Anchor {
 /// A text that is no anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorError {
-    /// What is wrong, in a sentence.
+    /// Error, in a sentence.
     pub detail: String,
-    /// What would be read.
+    /// Closest texts that would be read.
     pub nearest: Vec<String>,
 }
 
@@ -72,7 +71,7 @@ impl Anchor {
         let number = || of.parse::<u64>().map_err(|_| unknown(text));
         Ok(match kind {
             "metric" => Self::Metric(MetricAddress::parse(of).map_err(|e| within(kind, e))?),
-            "serving" => Self::Served(ServingMetric::find(of).ok_or_else(|| unknown_served(of))?),
+            "serving" => Self::Served(served(of)?),
             "knob" => Self::Knob(KnobId::find(of).map_err(|e| within(kind, e))?),
             "stage" => Self::Stage(of.parse().map_err(|_| unknown(text))?),
             "candidate" => Self::Candidate(number()?),
@@ -91,18 +90,19 @@ impl Anchor {
     }
 }
 
-fn within(kind: &str, error: model::knob::KnobError) -> AnchorError {
+fn within(kind: &str, error: model::ground::knob::KnobError) -> AnchorError {
     let nearest = error.nearest.iter().map(|nearest| format!("{kind}:{nearest}")).collect();
     AnchorError { detail: error.detail, nearest }
 }
 
-fn unknown_served(name: &str) -> AnchorError {
+/// The metric of serving of that id.
+fn served(name: &str) -> Result<MetricId, AnchorError> {
     let shown: String = name.chars().take(80).collect();
-    let nearest = closest(name, ServingMetric::ALL.iter(), |id| id.metric().name);
-    AnchorError {
+    let nearest = closest(name, MetricId::of(Regime::Serving), |id| id.metric().name);
+    MetricId::find_of(Regime::Serving, name).ok_or_else(|| AnchorError {
         detail: format!("there is no metric of serving `{shown}`"),
         nearest: nearest.map(|id| format!("serving:{}", id.metric().name)).into_iter().collect(),
-    }
+    })
 }
 
 fn unknown(text: &str) -> AnchorError {

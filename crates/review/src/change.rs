@@ -134,7 +134,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// What somebody wrote with it: a comment, reply, reason, question or answer.
+    /// Text that somebody wrote with it: a comment, reply, reason, question or answer.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {

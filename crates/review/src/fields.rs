@@ -4,7 +4,7 @@
 //! enum that serde reads by its tag is first kept in memory as a tree of its own, once more for
 //! every enum in it: that took a fifth of the browser's module, and twice the memory for a room.
 
-/// What a kind has to have.
+/// Takes a field that a kind requires.
 pub(crate) fn need<T>(field: &mut Option<T>, name: &str) -> Result<T, String> {
     field.take().ok_or_else(|| format!("missing field `{name}`"))
 }

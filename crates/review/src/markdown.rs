@@ -44,7 +44,7 @@ fn link(dest_url: CowStr<'_>) -> Tag<'_> {
     Tag::Link { link_type: LinkType::Inline, dest_url, title: "".into(), id: "".into() }
 }
 
-/// Does following it do no more than open a page or a letter?
+/// Whether following an address does no more than open a page or a letter.
 fn is_harmless(address: &str) -> bool {
     let is_here = address.starts_with('/') && !address.starts_with("//");
     let lower = address.to_ascii_lowercase();

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Why a change isn't taken, for the person who asked for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What kind of reason it is.
+    /// Kind of the reason.
     pub cause: Cause,
-    /// What is wrong, in a sentence.
+    /// Reason, in a sentence.
     pub detail: String,
-    /// What would be accepted, closest first.
+    /// Values that would be accepted, closest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
 }
@@ -20,9 +20,9 @@ pub struct Refusal {
 pub enum Cause {
     /// The link doesn't allow it.
     Role,
-    /// What it speaks of isn't there.
+    /// Its subject doesn't exist.
     Missing,
-    /// What it says makes no sense.
+    /// It is invalid.
     Invalid,
     /// Someone else was first, such as with the answer to a proposal.
     Settled,
@@ -40,8 +40,8 @@ impl Refusal {
     }
 }
 
-impl From<model::knob::KnobError> for Refusal {
-    fn from(error: model::knob::KnobError) -> Self {
+impl From<model::ground::knob::KnobError> for Refusal {
+    fn from(error: model::ground::knob::KnobError) -> Self {
         Self { cause: Cause::Invalid, detail: error.detail, nearest: error.nearest }
     }
 }

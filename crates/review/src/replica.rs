@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
@@ -18,11 +18,11 @@ const MAX_STEPS: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Replica {
     confirmed: Room,
-    /// What the last event is called, where it came as an event.
+    /// Name of the last event, if it came as an event.
     last_op: Option<String>,
-    /// What was asked for and isn't confirmed, oldest first.
+    /// Changes that were sent and aren't confirmed, oldest first.
     pending: VecDeque<Unsent>,
-    /// What this client's changes are called; its number follows.
+    /// Prefix of the names of this client's changes; a number follows.
     prefix: String,
     asked: u64,
     undo: Vec<Step>,
@@ -32,7 +32,7 @@ pub struct Replica {
 /// A change that isn't confirmed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unsent {
-    /// What this client calls it.
+    /// Name that this client gives it.
     pub op: String,
     /// The change.
     pub change: Change,
@@ -45,7 +45,7 @@ enum Step {
     Open { before: String, after: String },
 }
 
-/// What became of an event that came.
+/// Outcome of an event that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// It was the next one.
@@ -56,7 +56,7 @@ pub enum Taken {
     Missed,
 }
 
-/// What undoing or redoing comes to.
+/// Outcome of undoing or redoing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Undo {
     /// Ask for this.
@@ -94,13 +94,13 @@ impl Replica {
         self.confirmed.seq
     }
 
-    /// What the last event is called; none where only the room is known.
+    /// Name of the last event; `None` if only the room is known.
     #[must_use]
     pub fn last_op(&self) -> Option<&str> {
         self.last_op.as_deref()
     }
 
-    /// How many changes aren't confirmed.
+    /// Number of changes that aren't confirmed.
     #[must_use]
     pub fn unconfirmed(&self) -> usize {
         self.pending.len()
@@ -143,8 +143,8 @@ impl Replica {
         op
     }
 
-    /// What isn't confirmed, oldest first: after a lost connection all of it is sent again, by the
-    /// same names.
+    /// Changes that aren't confirmed, oldest first: after a lost connection all of them are sent
+    /// again, by the same names.
     pub fn unsent(&self) -> impl Iterator<Item = &Unsent> {
         self.pending.iter()
     }
@@ -213,7 +213,7 @@ impl Replica {
         self.turn(change, &step)
     }
 
-    /// Does again what was undone last.
+    /// Redoes the edit that was undone last.
     pub fn redo(&mut self) -> Undo {
         let Some(step) = self.redo.pop() else { return Undo::Nothing };
         let (change, back) = self.back(&step);
@@ -221,13 +221,13 @@ impl Replica {
         self.turn(change, &step)
     }
 
-    /// Is there an own edit to undo?
+    /// Whether there is an own edit to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
         !self.undo.is_empty()
     }
 
-    /// Is there an undone edit?
+    /// Whether there is an undone edit to redo.
     #[must_use]
     pub fn can_redo(&self) -> bool {
         !self.redo.is_empty()
@@ -243,14 +243,15 @@ impl Replica {
         }
     }
 
-    /// Who has set what a step set.
+    /// Person who last set the knobs that a step set, if that is known.
     fn overwriter(&self, step: &Step) -> Option<Person> {
         let Step::Set { after, .. } = step else { return None };
         let edited = after.iter().find_map(|setting| self.confirmed.edited.get(&setting.knob))?;
         Some(edited.by.clone())
     }
 
-    /// What an edit does and what undoes it; none for what isn't an edit of the working design.
+    /// Step of an edit, with its way back; `None` if the change isn't an edit of the working
+    /// design.
     fn step(&self, change: &Change) -> Option<Step> {
         let design = self.design();
         if let Change::Set { settings } = change {

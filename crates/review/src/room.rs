@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::link;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::anchor::Anchor;

@@ -1,9 +1,9 @@
 //! How what was said and decided stands to the design of now.
 
 use model::design::Design;
-use model::estimate::Estimate;
 use model::metric::MetricValue;
 use model::serving::{ServingPlan, infer};
+use model::training::estimate::Estimate;
 use model::{MODEL_VERSION, Plan, estimate};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl Numbers {
             }),
             Anchor::Served(id) => {
                 let plan = ServingPlan::new(&self.design).ok()?;
-                Some(SaidValue::Number(infer(&plan).get(*id)))
+                infer(&plan).metrics.get(*id).copied().map(SaidValue::Number)
             }
             Anchor::Stage(stage) => {
                 let stages = &self.estimate.as_ref()?.stages;
@@ -54,7 +54,7 @@ impl Numbers {
     }
 }
 
-/// What a decision no longer stands on.
+/// Reason why a decision no longer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stale {
@@ -65,7 +65,7 @@ pub enum Stale {
 }
 
 impl Decision {
-    /// Why it should be asked for again: none while it stands.
+    /// Reason why it should be decided again; `None` while it holds.
     #[must_use]
     pub fn stale(&self, room: &Room) -> Option<Stale> {
         if self.on.link != room.link() {
@@ -79,14 +79,15 @@ impl Decision {
 }
 
 impl Thread {
-    /// Has the value moved since the thread began? A thread on the design as a whole is outdated
-    /// once it is another design; one on a candidate or on a sweep never is, as these don't move.
+    /// Whether the value has moved since the thread began. A thread on the design as a whole is
+    /// outdated once it is another design; one on a candidate or on a sweep never is, as these
+    /// don't move.
     #[must_use]
     pub fn is_outdated(&self, numbers: &Numbers) -> bool {
         let Some(said) = &self.said else { return false };
         match &self.anchor {
             Anchor::Candidate(_) | Anchor::Proposal(_) | Anchor::SweepRow { .. } => false,
-            Anchor::Design => said.link != model::link::encode(&numbers.design),
+            Anchor::Design => said.link != model::design::link::encode(&numbers.design),
             Anchor::Metric(_) | Anchor::Served(_) | Anchor::Knob(_) | Anchor::Stage(_) => {
                 said.value != numbers.value(&self.anchor)
             }

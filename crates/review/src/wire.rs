@@ -1,7 +1,7 @@
 //! What is said over a session's socket, as JSON.
 //!
 //! A client begins with [`Ask::Hello`]; the server answers with [`Tell::Welcome`] and from then on
-//! tells every event in order. Presence and previews are told to those who are there and kept
+//! tells every event in order. Presence and previews are sent to those who are there and kept
 //! nowhere.
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub const PROTOCOL: u32 = 1;
 /// Bytes of a message to the server, at most.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
-/// What a client says.
+/// Message of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ask {
@@ -31,7 +31,7 @@ pub enum Ask {
         /// The last event that the client has; none when it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Seq>,
-        /// What that event is called, if the client knows: a server whose event of that number is
+        /// Name of that event, if the client knows it: a server whose event of that number is
         /// another one, as its store was brought back from a copy, answers with the whole room.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last: Option<String>,
@@ -43,7 +43,7 @@ pub enum Ask {
     },
     /// Asks for a change.
     Do {
-        /// What the client calls it: the same when it is sent again.
+        /// Name that the client gives it: the same when it is sent again.
         op: String,
         /// The change.
         change: Change,
@@ -67,7 +67,7 @@ pub enum Ask {
     Bring {},
 }
 
-/// What the server says.
+/// Message of the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "TellFields")]
 pub enum Tell {
@@ -77,13 +77,13 @@ pub enum Tell {
         connection: u64,
         /// The client's person.
         you: Person,
-        /// What its link may do.
+        /// Role that its link gives.
         role: Role,
         /// The model of the server.
         model_version: String,
         /// Where to go on.
         start: Start,
-        /// Who else is there.
+        /// Other people who are there.
         people: Vec<Presence>,
     },
     /// Something has happened.
@@ -98,14 +98,14 @@ pub enum Tell {
     },
     /// A change wasn't taken.
     Refused {
-        /// What the client called it.
+        /// Name that the client gave it.
         op: String,
         /// Why.
         why: Refusal,
     },
     /// Someone came, or is at something else.
     Present {
-        /// Who and at what.
+        /// Person, and the place where they are.
         presence: Presence,
     },
     /// Someone left.
@@ -115,21 +115,21 @@ pub enum Tell {
     },
     /// A knob is on its way.
     Preview {
-        /// Who holds it.
+        /// Connection of the person who holds it.
         connection: u64,
         /// Where it is; none when it was let go.
         setting: Option<Setting>,
     },
     /// Look at what someone is at.
     Bring {
-        /// Who asks.
+        /// Connection of the person who asks.
         connection: u64,
-        /// What they are at.
+        /// Place where they are.
         at: At,
     },
     /// A message made no sense, or there were too many.
     Mistake {
-        /// What is wrong.
+        /// Error, in a sentence.
         detail: String,
     },
     /// The last message: the link was withdrawn or has expired, the session was deleted, or the
@@ -137,9 +137,9 @@ pub enum Tell {
     Ended {
         /// Why.
         detail: String,
-        /// May the client try again?
+        /// Whether the client may try again.
         again: bool,
-        /// Was the session deleted? Said where it was.
+        /// Whether the session was deleted; absent if it wasn't.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deleted: Option<bool>,
     },
@@ -166,15 +166,15 @@ pub enum Start {
 pub struct Presence {
     /// Their connection.
     pub connection: u64,
-    /// Who; without a name for someone who only looks on.
+    /// Person; without a name for someone who only looks on.
     pub person: Person,
-    /// What their link may do.
+    /// Role that their link gives.
     pub role: Role,
-    /// What they are at.
+    /// Place where they are.
     pub at: At,
 }
 
-/// What someone is at.
+/// Place of a person in the page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct At {

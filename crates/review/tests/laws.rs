@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::design::KnobId;
-use model::link;
+use model::design::link;
 use proptest::prelude::*;
 use review::{
     Anchor, Cause, Change, Event, Outcome, Person, Refusal, Replica, Role, Room, Setting, Stale,

@@ -1,8 +1,8 @@
 //! The search for a layout against sweeps that simulate every design of a space.
 //!
 //! `cargo bench -p sweep --bench find` prints, for each space, the best of all of its designs that
-//! keep 3 % of the memory free, the fastest that `model::find` names with the same knobs freed, and
-//! the ratio of both. A ratio below 0.99 is an error, and ends it with status 1.
+//! keep 3 % of the memory free, the fastest that `model::search::find` names with the same knobs
+//! freed, and the ratio of both. A ratio below 0.99 is an error, and ends it with status 1.
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 
 use std::num::NonZeroUsize;
@@ -12,11 +12,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use model::design::{KnobId, KnobSet};
-use model::find::{OneThread, Query, STRATEGY, find};
+use model::search::find::{OneThread, Query, STRATEGY, find};
 use model::{Plan, estimate};
 use sweep::{Progress, Space, Spec, evaluate, run};
 
-/// What is asked of the fastest found: this share of the best of all.
+/// Least throughput of the fastest design found, as a share of the best of all.
 const MIN_RATIO: f64 = 0.99;
 
 /// A space: its name, the design that all start from, and the knobs that vary.
@@ -44,7 +44,7 @@ recompute_granularity = ["none", "selective", "full"]
 recompute_modules = ["none", ["core_attn"], ["mlp"], ["layernorm", "mlp"]]
 "#;
 
-/// The same of experts, with their exchanges in pairs.
+/// Degrees, micro-batch and recomputation of MoE models, with the overlap of their exchanges.
 const EXPERTS: &str = r#"
 [space.parallel]
 tensor_model_parallel_size = [1, 2, 4, 8]
@@ -201,9 +201,9 @@ fn measured(case: &Case) -> bool {
         summary.feasible,
     );
     if let (true, Some(plan)) = (ratio < MIN_RATIO, &plan) {
-        println!("  best:  {}", model::link::encode(plan.design()));
+        println!("  best:  {}", model::design::link::encode(plan.design()));
         if let Some(first) = answer.designs.first() {
-            println!("  found: {}", model::link::encode(&first.design));
+            println!("  found: {}", model::design::link::encode(&first.design));
         }
     }
     ratio >= MIN_RATIO

@@ -65,17 +65,17 @@ fn random(spec: &str, timing: &str, count: u64) {
     );
 }
 
-/// What came of a sweep, and the time that it took.
+/// Result of a sweep, with the time that it took.
 struct Measured {
     space: Space,
     progress: Progress,
     cores: NonZeroUsize,
     seconds: f64,
-    /// Time that all cores were at it, where the system tells.
+    /// CPU time of all cores, where the system reports it.
     busy: Option<f64>,
 }
 
-/// Sweeps until so many designs were legal.
+/// Sweeps until this many designs were legal.
 fn measure(spec: &str, enough: u64) -> Measured {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let read = Spec::from_toml(spec).expect("a published spec is right");

@@ -1,6 +1,6 @@
 //! What a sweep's result is made of.
 
-use model::file::Tree;
+use model::design::file::Tree;
 use reports::found::RuledOutBy;
 use reports::typed::{Flat, KnobValue, May, Named, Real, Said, answers};
 
@@ -182,7 +182,7 @@ impl Said for SampleRow {
     }
 }
 
-/// What `moescape merge` adds up: its form is the program's own.
+/// Part of a sweep that `moescape merge` adds up: its form is the program's own.
 #[derive(Clone, Debug)]
 pub struct PartData(pub Tree);
 
@@ -207,7 +207,7 @@ mod schema {
     use super::{CellRow, PartData, SampleRow};
     use crate::spec::Goal;
 
-    /// The schema of a type, which stands where the type is used.
+    /// Implements an inline schema: it is written out where the type is used.
     macro_rules! inline {
         ($($name:ident: $schema:expr;)+) => {$(
             impl JsonSchema for $name {

@@ -20,7 +20,7 @@ impl From<Range<u64>> for Batch {
 }
 
 impl Batch {
-    /// Can it be of that sweep?
+    /// Whether it can be of that sweep.
     #[must_use]
     pub fn suits(&self, space: &Space) -> bool {
         let refines = space.spec().sampling.is_refined();

@@ -3,18 +3,18 @@
 use std::sync::{Arc, OnceLock};
 
 use model::Plan;
-use model::budget::Budget;
-use model::find::Guide;
+use model::run::budget::Budget;
+use model::search::find::Guide;
 
-/// The place of what is made when it is first asked for.
+/// Shared state of a space's evaluations, made on first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bench(pub(crate) Arc<OnceLock<Made>>);
 
-/// What is made.
+/// Guide and baseline, each where the sweep needs one.
 #[derive(Debug)]
 pub(crate) struct Made {
-    /// What leads searches for strategies, where the sweep finds them.
+    /// Guide of the searches for strategies, where the sweep finds them.
     pub(crate) guide: Option<Guide>,
-    /// What losses are held against, where the sweep asks for any and it trains.
+    /// Baseline of the losses, where the sweep asks for any and it trains.
     pub(crate) baseline: Option<(Plan, Budget)>,
 }

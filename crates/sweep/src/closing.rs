@@ -1,11 +1,11 @@
-//! What is found out about a sweep when all of it is done: closed forms are held against the
-//! simulation where it counts, and where nothing is feasible it is said what would help.
+//! Closing of a finished sweep: closed forms are checked against the simulation where it counts,
+//! and where nothing is feasible it reports what would help.
 //!
 //! It follows from what is kept alone, in whatever way that was found.
 
 use std::collections::BTreeMap;
 
-use model::choice::Timing;
+use model::ground::choice::Timing;
 use model::{Estimator, is_near_limit};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use crate::summary::front::{Front, precedes};
 /// A longer front is thinned out evenly along its first objective.
 pub const MAX_FRONT: usize = 200;
 
-/// What became of a finished sweep's best designs.
+/// Closing of a finished sweep: its best designs, simulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Closing {
@@ -31,7 +31,7 @@ pub struct Closing {
     /// Designs of the front that were left out, as it is longer than [`MAX_FRONT`].
     #[serde(default)]
     pub left_out: u64,
-    /// What fixed knobs would let through, where nothing is feasible: most feasible designs first.
+    /// Fixed knobs worth freeing, where nothing is feasible: most feasible designs first.
     #[serde(default)]
     pub freed: Vec<Freed>,
 }
@@ -46,11 +46,11 @@ pub struct Simulated {
     pub closed_form: Vec<f64>,
     /// The columns by the simulation; the closed form's where there are too many tasks for one.
     pub values: Vec<f64>,
-    /// What that says of it.
+    /// Verdict of the simulation.
     pub standing: Standing,
 }
 
-/// What is known of a design's constraints.
+/// Verdict on a design's constraints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -65,13 +65,13 @@ pub enum Standing {
 }
 
 impl Simulated {
-    /// Does it keep all constraints, as far as anything can say?
+    /// Whether it keeps all constraints, as far as anything can say.
     #[must_use]
     pub const fn is_feasible(&self) -> bool {
         matches!(self.standing, Standing::Keeps | Standing::Certain)
     }
 
-    /// Were its tasks simulated?
+    /// Whether its tasks were simulated.
     #[must_use]
     pub const fn is_simulated(&self) -> bool {
         matches!(self.standing, Standing::Keeps | Standing::Breaks(_))
@@ -86,7 +86,7 @@ impl Closing {
         self.simulated.get(place)
     }
 
-    /// Can this have come from that space?
+    /// Whether this can have come from that space.
     pub(crate) fn suits(&self, space: &Space, columns: usize) -> bool {
         self.simulated.windows(2).all(|pair| pair[0].index < pair[1].index)
             && self.simulated.iter().all(|one| {
@@ -184,7 +184,7 @@ fn thinned<'a>(space: &Space, front: &'a [Row]) -> Vec<&'a Row> {
     (0..MAX_FRONT).map(|place| rows[place * last / (MAX_FRONT - 1)]).collect()
 }
 
-/// The same designs with every task simulated.
+/// Simulates every task of these designs.
 fn simulated(space: &Space, rows: &BTreeMap<u64, Row>) -> Vec<Simulated> {
     let names = constraint_names(space);
     let mut estimator = Estimator::new();

@@ -1,7 +1,7 @@
 //! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
 //!
 //! Each rule of the model names the knobs that it reads: one that is broken rules out a whole block
-//! of places, and none is asked again before one of its knobs moves. What passes goes to the
+//! of places, and none is checked again before one of its knobs moves. What passes goes to the
 //! model's `Estimator`, which makes anew what changes from design to design and nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +17,13 @@ use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
 use crate::summary::Summary;
 
-/// Evaluates some places; none when told to stop before its end.
+/// Evaluates some places; `None` if stopped before their end.
 #[must_use]
 pub fn evaluate(space: &Space, batch: impl Into<Batch>, stop: &AtomicBool) -> Option<Summary> {
     evaluate_with(space, batch, stop, |_| ())
 }
 
-/// The same, and hears of every design in order.
+/// Evaluates some places as [`evaluate`] does, and passes every outcome to `hear` in order.
 #[must_use]
 pub fn evaluate_with(
     space: &Space,
@@ -39,7 +39,7 @@ pub fn evaluate_with(
     ended.then(|| summary.settled(space))
 }
 
-/// Hears of every design of some places, in order; false when told to stop before its end.
+/// Passes every outcome of some places to `hear`, in order; false if stopped before their end.
 pub fn outcomes(
     space: &Space,
     batch: impl Into<Batch>,
@@ -64,7 +64,8 @@ static IDLE: Mutex<Vec<Estimator>> = Mutex::new(Vec::new());
 /// Estimators that are kept between chunks, at most.
 const MAX_IDLE: usize = 16;
 
-/// The same by an estimator that may know the designs of chunks before.
+/// Passes outcomes to `hear` as [`outcomes`] does, by an estimator that may know the designs of
+/// earlier chunks.
 fn outcomes_by(
     estimator: &mut Estimator,
     space: &Space,
@@ -115,7 +116,7 @@ fn outcomes_by(
     true
 }
 
-/// Is a design near the limit by a closed form?
+/// Whether a design is timed by a closed form and near the memory limit.
 fn is_near(estimator: &mut Estimator, design: &Design, given: &Given) -> bool {
     let Given::Training(trained) = given else { return false };
     // What a search found is simulated.

@@ -3,10 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::choice::{Choice, KvDtype, Method, ShardingStrategy, WeightDtype};
 use model::design::KnobId;
-use model::knob::{Section, Value};
-use model::measure::Regime;
+use model::ground::choice::{Choice, KvDtype, Method, ShardingStrategy, WeightDtype};
+use model::ground::knob::{Section, Value};
+use model::metric::Regime;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::outcomes;
@@ -14,14 +14,14 @@ use crate::outcome::Outcome;
 use crate::space::Space;
 use crate::spec::{Axis, Sampling, Spec};
 
-/// Designs that are looked at for one set of knobs, at most: all where there are no more,
-/// otherwise so many at random.
+/// Maximum number of designs that are looked at for one set of knobs: all if there are no more,
+/// otherwise a random sample of that size.
 const MAX_DESIGNS: u64 = 8_192;
 
 /// Knobs that are freed together, at most.
 const MAX_KNOBS: usize = 3;
 
-/// Sets of knobs that are told of, at most.
+/// Maximum number of sets of knobs that are reported.
 const MAX_TOLD: usize = 5;
 
 /// Knobs that are let vary and what that lets through.
@@ -32,11 +32,11 @@ pub struct Freed {
     pub knobs: Vec<String>,
     /// Designs of the space with these knobs varied.
     pub designs: u64,
-    /// Of them looked at: all, or so many at random.
+    /// Number of designs looked at: all of them, or a random sample.
     pub tried: u64,
-    /// Of these the ones that break no rule.
+    /// Number of these that break no rule.
     pub legal: u64,
-    /// And that keep all constraints, too; by closed forms where the sweep is by them.
+    /// Number of these that keep all constraints, too; by closed forms where the sweep is by them.
     pub feasible: u64,
 }
 
@@ -53,7 +53,7 @@ enum Usual {
     OneOf(&'static [&'static str]),
 }
 
-/// What people let vary when a strategy doesn't work, in the order in which they would.
+/// Knobs that people vary when a strategy doesn't work, in the order in which they would.
 const KNOBS: [(KnobId, Usual); 18] = [
     (KnobId::sequence_parallel, Usual::Flags),
     (KnobId::recompute_granularity, Usual::Names(&["none", "full"])),
@@ -97,8 +97,8 @@ pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
     values
 }
 
-/// What each fixed knob would let through, the most first. Where none alone lets anything keep all
-/// constraints, the most promising ones are freed together.
+/// Designs that freeing each fixed knob would let through, the most first. Where no single knob
+/// lets any design keep all constraints, the most promising ones are freed together.
 pub(crate) fn freed(space: &Space) -> Vec<Freed> {
     let spec = space.spec();
     let is_serving = spec.regime() == Regime::Serving;
@@ -142,7 +142,7 @@ pub(crate) fn freed(space: &Space) -> Vec<Freed> {
     told
 }
 
-/// Looks at the designs with these knobs varied as well; none where one has no usual values.
+/// Looks at the designs with these knobs varied as well; `None` if one has no usual values.
 fn counted(space: &Space, knobs: &[KnobId]) -> Option<Freed> {
     let mut spec: Spec = space.spec().clone();
     for knob in knobs {

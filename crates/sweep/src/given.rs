@@ -3,15 +3,14 @@
 
 use std::cell::RefCell;
 
-use model::budget::{Budget, Contest, plain};
-use model::choice::Timing;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Guide, Pool, Query};
-use model::measure::{Measure, Regime};
-use model::metric::{MetricId, MetricValue};
+use model::ground::choice::Timing;
+use model::metric::{MetricId, Regime};
+use model::run::budget::{Budget, Contest, plain};
+use model::search::find::{Guide, Pool, Query};
 use model::serving::{Inference, ServingPlan, infer, overheads};
-use model::{Estimator, Plan};
+use model::training::estimate::Metrics;
+use model::{Answer, Estimator, Plan};
 
 use crate::bench::Made;
 use crate::space::Space;
@@ -34,7 +33,7 @@ pub(crate) struct Trained {
     pub(crate) found: Option<Design>,
 }
 
-/// What a design gives.
+/// Evaluation of a legal design, by regime.
 #[derive(Debug)]
 pub(crate) enum Given {
     /// A training step, and its run.
@@ -44,7 +43,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// What a design with these metrics gives, as far as the sweep asks.
+    /// Evaluation of a training design with these metrics, with its run if the sweep asks for one.
     pub(crate) fn trained(space: &Space, design: &Design, metrics: Metrics) -> Self {
         let plan = || Plan::new(design).ok();
         let run = space.spec().asks_run().then(plan).flatten().map(|plan| {
@@ -58,23 +57,28 @@ impl Given {
     ///
     /// # Errors
     /// The name of what keeps it from being known.
-    pub(crate) fn number(&self, space: &Space, measure: Measure) -> Result<f64, &'static str> {
-        match (self, measure) {
-            (Self::Training(trained), Measure::Training(id)) => Ok(number(&trained.metrics, id)),
-            (Self::Training(trained), Measure::Run(id)) => {
+    pub(crate) fn number(&self, space: &Space, id: MetricId) -> Result<f64, &'static str> {
+        let trained = match self {
+            Self::Training(trained) => trained,
+            Self::Serving(served) => {
+                let (plan, inference) = &**served;
+                return Answer::Serving { plan, inference }.number(id).ok_or("metric_of_training");
+            }
+        };
+        match id.regime() {
+            Regime::Model | Regime::Training | Regime::Serving => {
+                trained.metrics.number(id).ok_or("metric_of_serving")
+            }
+            Regime::Budget => {
                 let run = trained.run.as_ref();
                 run.and_then(|run| run.1.get(id)).ok_or("run_is_not_known")
             }
-            (Self::Training(trained), Measure::Quality(id)) => {
+            Regime::Quality => {
                 let made = made(space);
                 let (Some(own), Some(base)) = (&trained.run, &made.baseline) else {
                     return Err("baseline_does_not_train");
                 };
                 Contest::new((&own.0, &own.1), (&base.0, &base.1)).number(id)
-            }
-            (Self::Training(_), Measure::Serving(_)) => Err("metric_of_serving"),
-            (Self::Serving(served), measure) => {
-                measure.served(&served.0, &served.1).ok_or("metric_of_training")
             }
         }
     }
@@ -88,36 +92,28 @@ impl Given {
     }
 }
 
-fn number(metrics: &Metrics, id: MetricId) -> f64 {
-    match metrics.get(id) {
-        MetricValue::Number(value) => value,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
-}
-
-/// What a design that keeps its regime's rules gives, or the name of what it still breaks.
+/// Evaluates a design that keeps its regime's rules.
+///
+/// # Errors
+/// The name of the rule or constraint that it still breaks.
 pub(crate) fn given(
     estimator: &mut Estimator,
     space: &Space,
     design: &Design,
 ) -> Result<Given, &'static str> {
-    match space.spec().regime() {
-        Regime::Training | Regime::Both if space.spec().find.is_some() => {
-            let made = made(space);
-            searched(made.guide.as_ref(), space, estimator, design)
-        }
-        Regime::Training | Regime::Both => {
-            let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
-            Ok(Given::trained(space, design, metrics))
-        }
-        Regime::Serving => {
-            // The space's checks asked every rule of serving.
-            let own = overheads(design.serving.engine, design.cluster.accelerator);
-            let plan = ServingPlan::with_overheads(design, own);
-            let inference = infer(&plan);
-            Ok(Given::Serving(Box::new((plan, inference))))
-        }
+    let spec = space.spec();
+    if spec.regime() == Regime::Serving {
+        // The space's checks covered every rule of serving.
+        let own = overheads(design.serving.engine, design.cluster.accelerator);
+        let plan = ServingPlan::with_overheads(design, own);
+        let inference = infer(&plan);
+        return Ok(Given::Serving(Box::new((plan, inference))));
     }
+    if spec.find.is_some() {
+        return searched(made(space).guide.as_ref(), space, estimator, design);
+    }
+    let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
+    Ok(Given::trained(space, design, metrics))
 }
 
 /// A design with the fastest strategy that is found for it.
@@ -149,10 +145,8 @@ pub(crate) fn too_large<'a>(
 ) -> Option<&'a str> {
     space.spec().find.as_ref()?;
     let of_params = |constraint: &Constraint| match constraint.subject {
-        Subject::Metric(Measure::Training(id)) => {
-            (Measure::Training(id).regime() == Regime::Both).then_some(id)
-        }
-        Subject::Metric(_) | Subject::Knob(_) => None,
+        Subject::Metric(id) => (id.regime() == Regime::Model).then_some(id),
+        Subject::Knob(_) => None,
     };
     let mut asked = names
         .iter()
@@ -160,19 +154,19 @@ pub(crate) fn too_large<'a>(
     let first = asked.next()?;
     let metrics = estimator.metrics(&query(space.spec(), design).plain()).ok()?;
     let breaks = |(_, constraint, id): &(&String, &Constraint, MetricId)| {
-        !constraint.holds(number(&metrics, *id))
+        !metrics.number(*id).is_some_and(|number| constraint.holds(number))
     };
     std::iter::once(first).chain(asked).find(breaks).map(|(name, ..)| name.as_str())
 }
 
-/// What is asked of a search for the strategy of a design.
+/// Query of a search for the strategy of a design.
 fn query(spec: &Spec, design: &Design) -> Query {
     let strategy = spec.find.unwrap_or_default();
     Query { keep: strategy.keep, any_schedule: strategy.any_schedule, ..Query::new(design.clone()) }
 }
 
-/// Makes what all designs of a space are held against, which takes seconds where strategies are
-/// found; else the first design that is evaluated does.
+/// Makes the guide and the baseline of a space, which takes seconds where strategies are found;
+/// without this call the first design that is evaluated does.
 pub fn prepare(space: &Space) {
     if space.spec().find.is_some() || space.spec().asks_run() {
         made(space);
@@ -202,7 +196,7 @@ fn made(space: &Space) -> &Made {
     })
 }
 
-/// What the searches of some models of a space tell: the sweep's own design, those with the first
+/// Guide from the searches of some models of a space: the sweep's own design, those with the first
 /// and with the last value of every knob, that with the first and the last value of each, and with
 /// each value of those that change the grid.
 fn guide(space: &Space) -> Guide {

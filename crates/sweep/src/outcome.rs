@@ -7,9 +7,9 @@ use model::design::Design;
 pub enum Outcome<'a> {
     /// They have no estimate.
     RuledOut {
-        /// How many.
+        /// Number of designs ruled out.
         points: u64,
-        /// The rule or constraint that they break; of several the one that is asked first.
+        /// The rule or constraint that they break; of several the one that is checked first.
         reason: &'a str,
     },
     /// One that has an estimate.
@@ -24,7 +24,7 @@ pub enum Outcome<'a> {
         broken: Option<&'a str>,
         /// It is feasible by a closed form that is nearer to the limit than its own error.
         near_limit: bool,
-        /// It with the strategy that was found for it, where the sweep finds one.
+        /// The design with the strategy that was found for it, where the sweep finds one.
         found: Option<&'a Design>,
     },
 }

@@ -50,7 +50,7 @@ impl Progress {
         part
     }
 
-    /// What is kept so far.
+    /// Summary of the places done so far.
     #[must_use]
     pub const fn summary(&self) -> &Summary {
         &self.summary
@@ -77,7 +77,7 @@ impl Progress {
         self.done.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Is every place of this range done?
+    /// Whether every place of this range is done.
     #[must_use]
     pub fn has(&self, places: &Range<u64>) -> bool {
         let covers = |(start, end): &(u64, u64)| *start <= places.start && places.end <= *end;
@@ -133,7 +133,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Can this have come from that space?
+    /// Whether this can have come from that space.
     #[must_use]
     pub fn suits(&self, space: &Space) -> bool {
         let ascending = self.done.windows(2).all(|pair| pair[0].1 < pair[1].0);

@@ -1,12 +1,12 @@
 //! The result of a sweep as data: for people and programs, and for other parts to be added to it.
 
-use model::choice::{Choice, Timing};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::find::STRATEGY;
-use model::measure::Measure;
-use model::quality::CAVEAT;
-use model::{MODEL_VERSION, link};
+use model::ground::choice::{Choice, Timing};
+use model::metric::MetricId;
+use model::run::quality::CAVEAT;
+use model::search::find::STRATEGY;
+use model::{MODEL_VERSION, design::link};
 use reports::found::RuledOutBy;
 use reports::typed::{Flat, KnobValue, May, Named, Real};
 use serde::{Deserialize, Serialize};
@@ -20,22 +20,21 @@ use crate::digest::digest;
 use crate::freed::usual_values;
 use crate::progress::Progress;
 use crate::space::Space;
-use crate::spec::MAX_BEST;
-use crate::spec::Spec;
+use crate::spec::{MAX_BEST, Spec};
 use crate::summary::{Marginal, Row, Summary, pairs};
 
 /// Share of the feasible designs that a quantile tells of.
 const QUANTILES: [(&str, f64); 5] =
     [("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95)];
 
-/// A part of a sweep: what was asked, and what is done of it.
+/// A part of a sweep: its space, and the places done of it.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The space.
     pub space: Space,
-    /// What is done.
+    /// Places done, with their summary.
     pub progress: Progress,
-    /// What was found out when all of it was done.
+    /// Closing of the sweep, if all of it is done.
     pub closing: Option<Closing>,
 }
 
@@ -58,7 +57,7 @@ pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> 
     }
 }
 
-/// What people look at: the result without what other parts need.
+/// Overview for people: the result without the data that merging with other parts needs.
 #[must_use]
 pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Overview {
     let space = &progress.summary().known_in(space);
@@ -126,7 +125,7 @@ fn pair_cells(space: &Space, summary: &Summary) -> Vec<KnobPair> {
     pairs.collect()
 }
 
-/// What ruled out how many designs, the most first.
+/// Reasons that ruled out designs, with their number of designs, the most first.
 fn ruled_out(summary: &Summary) -> Vec<RuledOutBy> {
     let reasons = summary.reasons.iter();
     let reasons =
@@ -176,7 +175,7 @@ fn strategy(space: &Space, design: &Design) -> Option<Named<KnobValue>> {
 }
 
 /// A design that was simulated at the end: its numbers and its link are those of the simulation,
-/// and the closed form's numbers stand beside them.
+/// beside the closed form's numbers.
 fn simulated_design(space: &Space, one: &Simulated) -> Kept {
     let timing = if one.is_simulated() { Timing::Simulated } else { Timing::ClosedForm };
     let mut design = space.design(one.index);
@@ -198,7 +197,7 @@ fn simulated_design(space: &Space, one: &Simulated) -> Kept {
     }
 }
 
-/// How many designs were simulated at the end, and which of them keep no constraint any more.
+/// Number of designs simulated at the end, with those that no longer keep the constraints.
 fn looked_at(space: &Space, closing: &Closing) -> SimulatedAtEnd {
     SimulatedAtEnd {
         designs: closing.simulated.len() as u64,
@@ -209,7 +208,7 @@ fn looked_at(space: &Space, closing: &Closing) -> SimulatedAtEnd {
     }
 }
 
-/// What fixed knobs would let through, each with the values that they would take.
+/// Fixed knobs worth freeing, each with the values that it would take.
 fn freed(space: &Space, closing: &Closing) -> Vec<FreedKnobs> {
     let knob = |id: &String| {
         let values = KnobId::find(id).map(|knob| usual_values(space, knob)).unwrap_or_default();
@@ -231,7 +230,7 @@ fn metrics(space: &Space, values: &[f64]) -> Named<Real> {
     Named::of(columns.map(|(id, value)| (name(*id), Real(*value))))
 }
 
-fn name(id: Measure) -> &'static str {
+fn name(id: MetricId) -> &'static str {
     id.metric().name
 }
 
@@ -256,8 +255,8 @@ fn axes(space: &Space, summary: &Summary) -> Vec<KnobAxis> {
     .collect()
 }
 
-/// How far the choice of a knob's value moves the first objective: the span of its values' means
-/// over the largest mean.
+/// Importance of a knob for the first objective: the span of its values' means over the largest
+/// mean.
 fn importance(marginals: &[Marginal]) -> Option<f64> {
     let means = || marginals.iter().filter_map(Marginal::mean);
     let most = means().max_by(f64::total_cmp)?;
@@ -288,7 +287,7 @@ fn summary_digest(summary: &Summary) -> String {
     digest(serde_json::to_string(summary).unwrap_or_default().as_bytes())
 }
 
-/// What another part needs.
+/// File of a part, as merging with other parts needs it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartFile {

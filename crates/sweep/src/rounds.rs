@@ -37,7 +37,7 @@ const MAX_STARTS: usize = 128;
 /// Changes of a design that a round looks at, at most.
 const MAX_TRIES: u64 = 4_096;
 
-/// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
+/// Number of values up to which a knob takes any of them; others go by steps of 1, 2, 4 and so on.
 const FEW_VALUES: u64 = 8;
 
 /// The rounds of a sweep through its space, a single one where it does not refine: which places are
@@ -54,11 +54,11 @@ pub struct Rounds {
 struct Refinement {
     count: u64,
     seed: u64,
-    /// Rounds that there are.
+    /// Number of rounds begun.
     begun: u64,
-    /// The designs of the last of them.
+    /// Designs of the latest round.
     last: Vec<u64>,
-    /// Those of all.
+    /// Designs of all rounds.
     taken: HashSet<u64>,
     /// Designs of the random order that were looked at.
     drawn: u64,
@@ -78,7 +78,7 @@ impl Rounds {
         rounds
     }
 
-    /// The rounds of a sweep of which some is done; none where that doesn't fit.
+    /// Rounds of a sweep that is partly done; `None` if the progress doesn't fit them.
     #[must_use]
     pub fn resume(space: &Space, progress: &Progress) -> Option<Self> {
         let mut rounds = Self::new(space);
@@ -98,7 +98,7 @@ impl Rounds {
         self.known
     }
 
-    /// Places with their designs; none where these aren't known yet, or are of a round before.
+    /// Places with their designs; `None` if these aren't known yet, or are of an earlier round.
     #[must_use]
     pub fn batch(&self, places: Range<u64>) -> Option<Batch> {
         let picked = match &self.refinement {
@@ -141,14 +141,14 @@ impl Rounds {
 }
 
 impl Refinement {
-    /// Where the round ends that is to begin.
+    /// End of the next round.
     fn end(&self) -> u64 {
         let first = first_round(self.count);
         let rest = self.count - first;
         first + rest * self.begun / ROUNDS.min(rest).max(1)
     }
 
-    /// Takes designs at random until there are so many.
+    /// Takes designs at random until there are `most`.
     fn draw(&mut self, space: &Space, most: usize) {
         while self.last.len() < most && self.drawn < space.size() {
             let index = permuted(self.drawn, space.size(), self.seed);
@@ -159,7 +159,7 @@ impl Refinement {
         }
     }
 
-    /// Takes what is near these designs, as many of each as there are, up to so many in all.
+    /// Takes what is near these designs, as many of each as there are, up to `most` in all.
     fn refine(&mut self, space: &Space, starts: &[u64], most: usize) {
         let mut point = Point::new(space);
         let mut all: Vec<_> =
@@ -195,7 +195,7 @@ struct Changes {
 #[derive(Clone, Copy)]
 struct Move {
     axis: usize,
-    /// What it adds to the index, and what it takes from it.
+    /// Amount added to the index; `down` is subtracted from it.
     up: u64,
     down: u64,
 }
@@ -248,8 +248,8 @@ impl Iterator for Changes {
     }
 }
 
-/// Of the best designs of an objective the first of each value. The others are its twins, alike
-/// but for a knob that does nothing, as what to recompute where nothing is recomputed, or differ in
+/// First design of each value among the best of an objective. The others are its twins, alike but
+/// for a knob that does nothing, as what to recompute where nothing is recomputed, or differ in
 /// what this objective doesn't see.
 fn distinct((column, rows): (usize, &[Row])) -> Vec<&Row> {
     let mut rows: Vec<&Row> = rows.iter().collect();

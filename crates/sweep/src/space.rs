@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::choice::{Balance, Timing};
 use model::design::{Design, KnobId, KnobSet, LayerFreq};
-use model::find::STRATEGY;
-use model::knob::{KnobError, Value};
-use model::measure::Regime;
+use model::ground::choice::{Balance, Timing};
+use model::ground::knob::{KnobError, Value};
+use model::metric::Regime;
 use model::rules::{Rule, rules};
-use model::{link, serving};
+use model::search::find::STRATEGY;
+use model::{design::link, serving};
 
 use crate::bench::Bench;
 use crate::digest::mix;
@@ -24,7 +24,7 @@ use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, numbe
 /// A space could not be numbered.
 pub type SpaceError = KnobError;
 
-/// The knobs that uneven loads depend on: their digits lead, as the loads take long to generate.
+/// Knobs that load imbalance depends on: their digits lead, as the loads take long to generate.
 const LOADS: &[KnobId] = &[
     KnobId::balance,
     KnobId::skew,
@@ -94,7 +94,7 @@ pub struct Space {
     /// Indices that share the digits up to and with an axis.
     blocks: Vec<u64>,
     size: u64,
-    /// What is asked of a point, by the last axis that it depends on.
+    /// Checks of a point, by the last axis that each depends on.
     checks: Vec<Check>,
     /// The last axis that each tie depends on.
     tie_depths: Vec<Option<usize>>,
@@ -103,14 +103,14 @@ pub struct Space {
     found: Arc<BTreeMap<u64, String>>,
 }
 
-/// Something that is asked of a point before the model is.
+/// A check of a point, made before the model estimates it.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
-    /// What is counted when it fails.
+    /// Name that a failure is counted under.
     pub(crate) name: String,
     /// Indices that fail with a point that does, its block: all whose leading digits are the same.
     pub(crate) block: u64,
-    /// The last axis that it depends on; none if no axis matters.
+    /// The last axis that it depends on; `None` if no axis matters.
     depth: Option<usize>,
     test: Test,
 }
@@ -229,13 +229,13 @@ impl Space {
         &self.bench
     }
 
-    /// The same space that knows the links of these designs with the strategies that were found:
-    /// [`Self::design`] has them.
+    /// The space with the links of these designs, whose strategies were found: [`Self::design`]
+    /// then has them.
     pub(crate) fn knowing(&self, found: BTreeMap<u64, String>) -> Self {
         Self { found: Arc::new(found), ..self.clone() }
     }
 
-    /// The same space with every design simulated; none where its timing varies.
+    /// The space with every design simulated; `None` if its timing varies.
     #[must_use]
     pub fn simulated(&self) -> Option<Self> {
         let varies = self.axes.iter().any(|axis| axis.knob == KnobId::timing);
@@ -264,13 +264,13 @@ impl Space {
         })
     }
 
-    /// Is every design taken, in the order of indices?
+    /// Whether every design is taken, in the order of indices.
     pub(crate) fn is_grid(&self) -> bool {
         self.spec.sampling == Sampling::Grid
     }
 
-    /// Every check, with how far it reaches. Of those that reach as far, ties are asked first: what
-    /// reads a tied knob finds its value there.
+    /// Every check, with how far it reaches. Among those that reach equally far, ties come first:
+    /// what reads a tied knob finds its value there.
     fn all_checks(&self) -> Vec<Check> {
         let ties = self.spec.ties.iter().enumerate().map(|(place, tie)| {
             self.check("tie_has_a_value".into(), &sources(tie), Test::Tie(place))
@@ -285,7 +285,7 @@ impl Space {
             let name = format!("constraint: {}", constraint.text);
             Some(self.check(name, &[knob], Test::Constraint(constraint.clone())))
         });
-        // What a strategy that is found may mend isn't asked of the one at hand.
+        // Rules that a found strategy may mend aren't checked on the one at hand.
         let freed = self.spec.find.map_or(KnobSet::EMPTY, |it| STRATEGY.without(&it.keep));
         let rules = rules_of(self.spec.regime()).into_iter();
         let rules = rules.filter(move |rule| !rule.reads.meets(&freed)).map(|rule| {
@@ -314,7 +314,7 @@ impl Space {
 }
 
 impl Axis {
-    /// How many values it takes.
+    /// Number of its values.
     fn axis_radix(&self) -> u64 {
         self.values.len() as u64
     }
@@ -323,15 +323,17 @@ impl Axis {
 /// The rules that designs of a regime keep.
 fn rules_of(regime: Regime) -> Vec<&'static Rule> {
     match regime {
-        Regime::Training | Regime::Both => rules().iter().collect(),
         Regime::Serving => serving::rules::rules().map(|(rule, _)| rule).collect(),
+        Regime::Model | Regime::Training | Regime::Budget | Regime::Quality => {
+            rules().iter().collect()
+        }
     }
 }
 
-/// Where a knob's digit stands: generated loads first, then sizes, then the rest.
+/// Position of a knob's digit: generated loads first, then sizes, then the rest.
 ///
-/// What an index stands for follows from this, so that a sweep that was written down goes on only
-/// as long as it stays.
+/// The meaning of an index follows from this, so that a sweep that was written down goes on only as
+/// long as it stays.
 fn rank(knob: KnobId, uneven: bool) -> u8 {
     if uneven && LOADS.contains(&knob) {
         return 0;
@@ -339,7 +341,7 @@ fn rank(knob: KnobId, uneven: bool) -> u8 {
     if SIZES.contains(&knob) { 1 } else { 2 }
 }
 
-/// Can loads be generated for any design of the space?
+/// Whether loads can be generated for any design of the space.
 fn can_be_uneven(spec: &Spec) -> bool {
     spec.axes.iter().any(|axis| axis.knob == KnobId::balance)
         || spec.base.routing.balance != Balance::Uniform
@@ -363,11 +365,11 @@ pub(crate) struct Point<'a> {
     space: &'a Space,
     pub(crate) design: Design,
     pub(crate) digits: Vec<usize>,
-    /// Where it is; nowhere before the first move.
+    /// Its index; `None` before the first move.
     index: Option<u64>,
-    /// Which ties have a value here.
+    /// Whether each tie has a value here.
     tied: Vec<bool>,
-    /// So many of the first checks are known to hold here.
+    /// Number of leading checks that are known to hold here.
     holds: usize,
 }
 

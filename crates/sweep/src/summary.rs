@@ -4,15 +4,15 @@
 //! with the lower index, and the random sample takes the designs whose index has the smallest hash.
 //! So it doesn't matter who evaluated which range, in what order, or how often it was tried.
 
-pub(crate) mod front;
-mod pairs;
-mod best;
 mod row;
+pub(crate) mod front;
+mod best;
+mod pairs;
 mod rows;
 
 use std::collections::BTreeMap;
 
-use model::link;
+use model::design::link;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
@@ -35,7 +35,7 @@ struct Certain {
     front: Front,
 }
 
-/// What is known of one value of one axis, over all designs that have it.
+/// Statistics of one value of one axis, over all designs that have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marginal {
     /// Designs that the model has an estimate for.
@@ -79,7 +79,7 @@ fn units(value: f64) -> i128 {
     (value.clamp(-MAX_UNITS, MAX_UNITS) * UNIT).round() as i128
 }
 
-/// What is kept of a range of places.
+/// Summary of a range of places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
@@ -92,18 +92,18 @@ pub struct Summary {
     /// Feasible designs that are near the limit of their memory by a closed form.
     #[serde(default)]
     pub near_limit: u64,
-    /// What rules out how many of the others.
+    /// Number of the other designs that each reason rules out.
     pub reasons: BTreeMap<String, u64>,
     /// For each objective the best designs, best first.
     top: Vec<Top>,
     /// Designs that none is better than in every objective.
     front: Front,
-    /// The same of designs that fit for certain; none where no design is by a closed form.
+    /// Best designs among those that fit for certain; `None` if no design is by a closed form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     certain: Option<Certain>,
     /// A random sample of the feasible designs.
     sample: Sample,
-    /// For each axis and each of its values what is known of it.
+    /// Statistics of each value of each axis.
     pub marginals: Vec<Vec<Marginal>>,
     /// For each objective how many feasible designs have a value in a bin; 16 bins to a power of
     /// two.
@@ -258,7 +258,7 @@ impl Summary {
         }
     }
 
-    /// The same with rows in their final order.
+    /// The summary with rows in their final order.
     pub(crate) fn settled(mut self, space: &Space) -> Self {
         self.front.sort();
         self.certain.iter_mut().for_each(|certain| certain.front.sort());
@@ -306,7 +306,7 @@ impl Summary {
         self.sample.keep(spec.sample as usize);
     }
 
-    /// Has it the shape of that space's summaries?
+    /// Whether it has the shape of that space's summaries.
     pub(crate) fn suits(&self, space: &Space) -> bool {
         let spec = space.spec();
         let columns = spec.columns.len();

@@ -12,18 +12,18 @@ use crate::space::{Point, Space};
 use crate::spec::Subject;
 use crate::summary::{Pair, bin_of};
 
-/// What most of the designs that were tried break.
+/// The most frequent reason among the designs that were tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
     /// The rule or constraint.
     pub reason: String,
-    /// How many of those tried break it first.
+    /// Number of tried designs that break it first.
     pub breaking: u32,
-    /// How many were tried.
+    /// Number of designs tried.
     pub tried: u32,
 }
 
-/// Tries so many designs of a cell, at random; none where all keep everything.
+/// Tries this many designs of a cell, at random; `None` if all keep every rule and constraint.
 #[must_use]
 pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<Why> {
     let (mut point, mut estimator) = (Point::new(space), Estimator::new());
@@ -39,7 +39,7 @@ pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<W
     most.map(|(reason, breaking)| Why { reason, breaking, tried: tries })
 }
 
-/// The index of a design of the cell; none where the cell has no value.
+/// The index of a design of the cell; `None` if the cell has no value.
 fn index(space: &Space, pair: &Pair, cell: [usize; 2], number: u32) -> Option<u64> {
     let mut index = 0;
     let mut seed = mix(u64::from(number) ^ mix((cell[0] << 32 | cell[1]) as u64));
@@ -59,7 +59,7 @@ fn index(space: &Space, pair: &Pair, cell: [usize; 2], number: u32) -> Option<u6
     Some(index)
 }
 
-/// What a design breaks first, in the words that a summary counts.
+/// Name of the first check, rule or constraint that a design breaks, as a summary counts it.
 fn broken(estimator: &mut Estimator, space: &Space, point: &mut Point<'_>) -> Option<String> {
     if let Some(check) = point.failed() {
         return Some(check.name.clone());

@@ -4,14 +4,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::choice::Timing;
-use model::measure::Measure;
-use model::metric::MetricValue;
+use model::ground::choice::Timing;
 use model::{Plan, estimate};
 use reports::typed::Said;
 use sweep::{Closing, Progress, Space, Spec, Standing, close, evaluate, part, result};
 
-/// What the builder of sweeps lets vary around a design.
+/// Space that the builder of sweeps varies around a design.
 const AROUND: &str = "[space]\ntp = { powers_of_two = [1, 16] }\npp = { powers_of_two = [1, 64] }\n\
                       vpp = [1, 2, 4]\nep = { powers_of_two = [1, 64] }\nmbs = [1, 2, 4]\n\
                       noop_layers = { fill = \"chunks\" }\n";
@@ -57,7 +55,7 @@ fn a_design_that_fits_only_by_its_closed_form_is_in_no_list() {
     assert_eq!(one.standing, Standing::Breaks("constraint: fits".to_owned()));
     assert!(!closing.front(&space).contains(&one) && !closing.best(&space, 0).contains(&one));
     let tree = result(&space, &progress, Some(&closing)).said();
-    let text = model::file::json::print(&tree);
+    let text = model::design::file::json::print(&tree);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rejected = json["simulated"]["rejected"].as_array().unwrap();
     let told = rejected.iter().find(|row| row["index"] == DESIGN).unwrap();
@@ -82,8 +80,7 @@ fn what_is_shown_is_simulated_and_ranked_by_it() {
         let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
         assert!(metrics.fits, "{}", one.index);
         for (id, value) in space.spec().columns.iter().zip(&one.values) {
-            let Measure::Training(id) = *id else { continue };
-            let MetricValue::Number(number) = metrics.get(id) else { continue };
+            let Some(number) = metrics.number(*id) else { continue };
             assert_eq!(number.to_bits(), value.to_bits(), "{} {id:?}", one.index);
         }
     }
@@ -114,12 +111,12 @@ fn fixed_knobs_that_rule_out_everything_are_named_with_what_they_would_let_throu
     assert!(closing.freed.windows(2).all(|pair| pair[0].feasible >= pair[1].feasible));
     // What was counted is what a sweep with these knobs varied finds.
     if first.tried == first.designs {
-        let mut text = model::file::json::print(space.spec().source());
+        let mut text = model::design::file::json::print(space.spec().source());
         for id in &first.knobs {
             let knob = model::design::KnobId::find(id).unwrap();
             let values = sweep::usual_values(&space, knob);
-            let values = model::file::Tree::List(values.iter().map(Into::into).collect());
-            let values = model::file::json::print(&values);
+            let values = model::design::file::Tree::List(values.iter().map(Into::into).collect());
+            let values = model::design::file::json::print(&values);
             text = text.replacen("\"space\": {", &format!("\"space\": {{\"{id}\": {values},"), 1);
         }
         let freed = Space::new(Spec::from_json(&text).unwrap()).unwrap();

@@ -3,14 +3,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::budget::{Contest, plain};
 use model::design::{Design, KnobId};
-use model::find::{MIN_SPARE, STRATEGY, spare};
-use model::knob::KnobError;
-use model::measure::Measure;
-use model::metric::MetricValue;
-use model::quality::CAVEAT;
-use model::{Plan, estimate, link};
+use model::ground::knob::KnobError;
+use model::metric::{MetricId, Regime};
+use model::run::budget::{Contest, plain};
+use model::run::quality::CAVEAT;
+use model::search::find::{MIN_SPARE, STRATEGY, spare};
+use model::{Plan, design::link, estimate};
 use sweep::{Progress, Space, Spec, Summary, evaluate, published};
 
 fn space(text: &str) -> Space {
@@ -96,8 +95,8 @@ fn a_design_that_is_found_is_what_the_model_says_of_it_and_the_same_in_any_order
         let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
         assert!(metrics.fits && spare(&metrics) >= MIN_SPARE);
         for (column, value) in space.spec().columns.iter().zip(&row.values) {
-            let Measure::Training(id) = *column else { continue };
-            assert_eq!(metrics.get(id), MetricValue::Number(*value), "{column:?}");
+            let Some(number) = metrics.number(*column) else { continue };
+            assert_eq!(number.to_bits(), value.to_bits(), "{column:?}");
         }
         // The model is the sweep's, the strategy another one.
         let plain = space.design(row.index);
@@ -160,10 +159,10 @@ fn numbers_of_a_run_and_of_a_loss_are_those_of_its_budget() {
         let own = planned(&space.design(row.index));
         let contest = Contest::new((&own.0, &own.1), (&base.0, &base.1));
         for (column, value) in space.spec().columns.iter().zip(&row.values) {
-            let number = match *column {
-                Measure::Run(id) => own.1.get(id).unwrap(),
-                Measure::Quality(id) => contest.number(id).unwrap(),
-                Measure::Training(_) | Measure::Serving(_) => continue,
+            let number = match column.regime() {
+                Regime::Budget => own.1.get(*column).unwrap(),
+                Regime::Quality => contest.number(*column).unwrap(),
+                Regime::Model | Regime::Training | Regime::Serving => continue,
             };
             assert!((number - value).abs() <= 1e-9 * number.abs(), "{column:?}");
         }
@@ -241,8 +240,8 @@ fn the_paper_architectures_come_as_a_sweep_that_finds_layouts() {
     assert!((0..500).all(cubes));
 }
 
-/// What the guide says of the paper's choice: 61 layers of 7,680 with 256 experts, each alternative
-/// with the layout that is found for it. The paper says 15 % over 66 layers.
+/// The guide's comparison of the paper's choice: 61 layers of 7,680 with 256 experts, each
+/// alternative with the layout that is found for it. The paper says 15 % over 66 layers.
 #[test]
 fn the_paper_choice_stands_where_the_guide_says() {
     let text = published().iter().find(|it| it.name == "pangu-architecture-found").unwrap().text;
@@ -262,7 +261,7 @@ fn the_paper_choice_stands_where_the_guide_says() {
                 && model.num_moe_experts == Some(experts)
         };
         let row = summary.sample().iter().find(|row| is_asked(row.index)).unwrap();
-        let column = |id: &Measure| id.metric().name == name;
+        let column = |id: &MetricId| id.metric().name == name;
         row.values[space.spec().columns.iter().position(column).unwrap()]
     };
     let speed =

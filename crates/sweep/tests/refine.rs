@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use fixture::space;
 use model::Plan;
+use model::design::file::json;
 use proptest::prelude::*;
 use reports::typed::Said;
 use sweep::{Outcome, Progress, Rounds, Space, evaluate, evaluate_with, part, result};
@@ -78,7 +79,7 @@ proptest! {
                 progress.add(&space, chunk, summary.unwrap()).unwrap();
                 prop_assert!(progress.places() <= count, "the budget is kept");
                 if *crashes.next().unwrap() {
-                    let text = model::file::json::print(&result(&space, &progress, None).said());
+                    let text = json::print(&result(&space, &progress, None).said());
                     progress = part(&text).unwrap().progress;
                     rounds = Rounds::resume(&space, &progress).unwrap();
                 }

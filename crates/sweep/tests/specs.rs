@@ -1,7 +1,7 @@
 //! Specs: what is read, and what is refused before anything runs.
 
 use model::design::KnobId;
-use model::knob::Value;
+use model::ground::knob::Value;
 use sweep::{Sampling, Space, Spec, published};
 
 /// The rules that a spec of one space line and more breaks.

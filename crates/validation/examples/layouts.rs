@@ -10,17 +10,17 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::find::{MIN_SPARE, OneThread, Query, STRATEGY, find, spare};
-use model::preset::Preset;
-use model::{Plan, estimate, link};
+use model::search::find::{MIN_SPARE, OneThread, Query, STRATEGY, find, spare};
+use model::{Plan, design::link, estimate};
 use validation::runs;
 use validation::validate;
 
 /// Layouts that have to be compared for this to say something.
 const MIN_LAYOUTS: usize = 40;
 
-/// How much faster is told of, as a ratio.
+/// Largest throughput of a found layout, over the design's own, that isn't reported.
 const MUCH: f64 = 1.25;
 
 fn main() -> ExitCode {

@@ -1,8 +1,7 @@
 //! Scores the published runs: `cargo run -p validation --features runs --example score`.
 //!
-//! `--source S` keeps one source, `--runs FILE` reads another file, `--worst N` shows so many of
-//! the worst runs (40), `--rows` shows every run, `--refused` the refused steps, `--pairs` the
-//! pairs.
+//! `--source S` keeps one source, `--runs FILE` reads another file, `--worst N` shows the N worst
+//! runs (40), `--rows` shows every run, `--refused` the refused steps, `--pairs` the pairs.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::process::ExitCode;
@@ -11,7 +10,7 @@ use validation::report::{Group, Row, Score, Validation};
 use validation::runs::{self, Run};
 use validation::validate;
 
-/// What the command line asks for.
+/// Options of the command line.
 #[derive(Default)]
 struct Options {
     source: Option<String>,

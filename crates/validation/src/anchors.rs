@@ -1,16 +1,16 @@
-//! The table of measured runs that a design is told its nearest of: `model::anchor`.
+//! The table of measured runs in which a design finds its nearest: `model::training::anchor`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use model::choice::Choice;
-use model::{Plan, anchor, estimate, link};
+use model::ground::choice::Choice;
+use model::{Plan, design::link, estimate, training::anchor};
 
 use crate::calibrate::Case;
 use crate::left_out::LeftOut;
 use crate::report::Row;
 
-/// What stands above the table.
+/// Head of the module with the table of measured runs.
 const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
                     Written by\n//! `cargo xtask calibrate`.\n\nuse super::run::Anchor;\nuse \
                     crate::accelerator::AcceleratorId;\nuse crate::choice::{Framework, \
@@ -66,7 +66,7 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
     let _ = writeln!(text, "{name}{between}{part}\n        {rest}");
 }
 
-/// What stands above the table of the best.
+/// Head of the module with the table of the best runs.
 const BEST_HEAD: &str = "//! The published runs with the highest MFU of each family of \
                          accelerators, kind of model and width\n//! of operands. Written by \
                          `cargo xtask calibrate`.\n\nuse super::published::Best;\nuse \

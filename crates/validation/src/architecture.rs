@@ -3,13 +3,13 @@
 //! What neither gives is refused, never guessed; the three exceptions (a GPT's vocabulary, the
 //! number of its heads, tied embeddings) follow from other numbers of the row and are named.
 
-mod cut;
 mod known;
 mod name;
+mod cut;
 mod words;
 
 use model::design::{Design, KnobId, Transformer};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 
 use crate::refusal::Refusal;
 use crate::runs::Run;
@@ -26,7 +26,7 @@ pub(crate) struct Architecture {
     pub(crate) short_ends: bool,
     /// Layer slots that hold no layer, after the last one.
     pub(crate) empty_slots: u64,
-    /// What was taken for granted.
+    /// Assumptions made.
     pub(crate) assumed: Vec<String>,
 }
 
@@ -251,7 +251,7 @@ fn plausible_heads(run: &Run, hidden: u64) -> u64 {
     (1..=most).rev().find(fits).unwrap_or(most)
 }
 
-/// Does a gate stand beside the MLP's first product?
+/// Whether a gate is beside the MLP's first product.
 ///
 /// Where the words don't say, as in Llama; but of a dense MLP four times as wide as the hidden
 /// size, as in both, the printed number of parameters says which.

@@ -1,23 +1,23 @@
 //! Fits the model's constants to published runs, and measures how far they then are off on runs
 //! that were kept out.
 //!
-//! The constants are those of [`model::calibration`]. What kernels reach in bursts comes first and
-//! from measured kernels alone ([`kernels`]). Runs then say how much slower they are inside a
-//! step, one rate for each family, and what each framework's host costs. That fit minimises the sum
-//! over runs of a loss that grows like the square of a small error and like a large error itself,
-//! so that a few runs that the model can't describe don't bend it; a source with n runs counts like
-//! n^0.9 runs. It moves one constant at a time, up or down, with steps that shrink: no randomness,
-//! the same runs give the same constants.
+//! The constants are those of [`model::catalogue::calibration`]. What kernels reach in
+//! microbenchmarks comes first and from measured kernels alone ([`kernels`]). Runs then say how
+//! much slower they are inside a step, one rate for each family, and what each framework's host
+//! costs. That fit minimises the sum over runs of a loss that grows like the square of a small
+//! error and like a large error itself, so that a few runs that the model can't describe don't bend
+//! it; a source with n runs counts like n^0.9 runs. It moves one constant at a time, up or down,
+//! with steps that shrink: no randomness, the same runs give the same constants.
 
 pub mod kernels;
 
 use std::collections::BTreeSet;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::calibration::{
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::calibration::{
     AMPERE, BLACKWELL, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED, ModelKind,
 };
-use model::choice::{Choice, Framework, Timing};
+use model::ground::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
 
 use crate::runs::Run;
@@ -26,9 +26,10 @@ use crate::{convention, expression, hardware};
 /// The constants under fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constants {
-    /// Of the families Ampere, Hopper and Blackwell; Ascend's rates are those of steps.
+    /// Rates inside steps of the families Ampere, Hopper and Blackwell; Ascend's rates are those of
+    /// steps.
     pub in_run: [InRun; 3],
-    /// Of Megatron, MindSpeed and FSDP.
+    /// Host overheads of Megatron, MindSpeed and FSDP.
     pub hosts: [Host; 3],
 }
 
@@ -36,7 +37,7 @@ pub struct Constants {
 const FAMILIES: [Kernels; 3] = [AMPERE, HOPPER, BLACKWELL];
 
 impl Constants {
-    /// What the model holds now.
+    /// The constants that the model holds now.
     #[must_use]
     pub fn current() -> Self {
         Self {
@@ -49,9 +50,9 @@ impl Constants {
         }
     }
 
-    /// Where every fit starts, so that it doesn't depend on the one before: round numbers.
+    /// Start of every fit, so that it doesn't depend on the one before: round numbers.
     ///
-    /// Long, shared steps run at about 1 / 1.2 of bursts.
+    /// Long, shared steps run at about 1 / 1.2 of microbenchmarks.
     #[must_use]
     pub fn start() -> Self {
         let mut start = Self::current();
@@ -129,7 +130,7 @@ static FREE: &[Free] = &[
 pub struct Case<'a> {
     pub(crate) run: &'a Run,
     plan: Plan,
-    /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
+    /// The plan with the pipeline's times from the closed form, which a fit evaluates thousands of
     /// times.
     quick: Plan,
     /// The simulated step over that of the closed form, with the constants of [`time_simulations`].
@@ -162,7 +163,7 @@ pub fn mixed_runs(runs: &[Run]) -> Vec<Case<'_>> {
     cases
 }
 
-/// Is the clock of a run's devices an input?
+/// Whether the clock of a run's devices is an input.
 pub(crate) fn has_own_clock(plan: &Plan) -> bool {
     plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits()
 }
@@ -301,7 +302,8 @@ impl Constants {
         comparison.map_or(0.0, |comparison| comparison.time_error)
     }
 
-    /// The same from the closed form, which moves with the constants as the simulation does.
+    /// Error of the step time from the closed form, which moves with the constants as the
+    /// simulation's does.
     fn quick_error(&self, case: &Case<'_>) -> f64 {
         let (row, host) = self.machine_for(&case.quick);
         let plan = case.quick.clone().with_constants(row, host);
@@ -318,17 +320,17 @@ impl Constants {
     }
 }
 
-/// One maker's parts lose about the same inside steps: a family's rate that is off the common one
-/// costs as much as so many runs that are off.
+/// Cost of a family's rate that is off its maker's common one, in runs that are as far off: one
+/// maker's parts lose about the same inside steps.
 const RUNS_ALIKE: f64 = 20.0;
 
-/// What a ratio costs: its logarithm, squared up to a tenth, from there on as it is.
+/// Cost of a ratio: its logarithm, squared up to a tenth, from there on linear.
 fn cost(ratio: f64) -> f64 {
     let off = ratio.ln() / 0.1;
     (1.0 + off * off).sqrt() - 1.0
 }
 
-/// The fitted constants that stand at the end of what they may be: something else is missing there.
+/// Fitted constants that are at a bound: something else is missing there.
 #[must_use]
 pub fn at_bounds(constants: &Constants) -> Vec<String> {
     let mut constants = constants.clone();

@@ -4,16 +4,16 @@
 //! no convention; TFLOPS, MFU and HFU count FLOPs as the row's `flops_def` says.
 
 use model::Plan;
-use model::choice::AttentionFlops;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
+use model::ground::choice::AttentionFlops;
+use model::training::estimate::Estimate;
 
 use crate::draft::Draft;
 use crate::phrase::{self, Claim};
 use crate::refusal::Refusal;
 use crate::runs::Run;
 
-/// What a source's FLOPs count.
+/// FLOPs that a source counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// Forward and backward, attention as the design's `attention_flops` says.
@@ -27,7 +27,7 @@ enum Counted {
     Hardware,
 }
 
-/// How a row counts FLOPs.
+/// Convention by which a row counts FLOPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Convention {
     counted: Counted,
@@ -102,8 +102,8 @@ pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
     Plan::new(&design).ok()
 }
 
-/// Does the run have no MTP layer, though its model does: because the row says so, or because its
-/// framework has none (torchtitan, NeMo Automodel)?
+/// Whether the run has no MTP layer, though its model does: because the row says so, or because its
+/// framework has none (torchtitan, NeMo Automodel).
 pub(crate) fn trains_without_mtp(run: &Run) -> bool {
     let text = format!("{} {} {}", run.notes, run.locator, run.overlap).to_lowercase();
     let source = run.source.to_lowercase();
@@ -111,7 +111,7 @@ pub(crate) fn trains_without_mtp(run: &Run) -> bool {
     has_none || phrase::claim(&text, &["mtp"]) == Some(Claim::Denied)
 }
 
-/// Do the source's FLOPs count what is computed again, so that something is?
+/// Whether the source's FLOPs count recomputation, so that there is some.
 pub(crate) fn counts_recomputation(run: &Run) -> bool {
     let text = run.flops_convention.to_lowercase();
     let words = ["recompute counted", "incl. recompute", "with recompute", "recompute included"];
@@ -174,7 +174,7 @@ fn measured(run: &Run) -> Option<(Metric, f64)> {
     })
 }
 
-/// Does the source print a metric of a training step?
+/// Whether the source prints a metric of a training step.
 pub(crate) fn has_metric(run: &Run) -> bool {
     measured(run).is_some()
 }

@@ -39,7 +39,7 @@ impl<'a> Draft<'a> {
         self.set(knob, value)
     }
 
-    /// What the table assumes; says so.
+    /// Value that the table assumes for an item; notes the assumption.
     pub(crate) fn assumption(&mut self, item: Item) -> &'static str {
         let (value, words) = imputation::impute(item, &self.facts);
         self.note(words);
@@ -61,17 +61,17 @@ impl<'a> Draft<'a> {
         self.assumed.len() < before
     }
 
-    /// Do the row's flags say that it has one of these? `no DeepEP` and `EP overlap off` don't.
+    /// Whether the row's flags affirm one of these; `no DeepEP` and `EP overlap off` don't.
     pub(crate) fn says(&self, any: &[&str]) -> bool {
         phrase::affirms(&self.flags, any)
     }
 
-    /// Do the row's flags say that it has none of these?
+    /// Whether the row's flags deny these.
     pub(crate) fn denies(&self, any: &[&str]) -> bool {
         phrase::claim(&self.flags, any) == Some(Claim::Denied)
     }
 
-    /// Do the row's flags hold one of these, whatever stands around it?
+    /// Whether the row's flags hold one of these, in any context.
     pub(crate) fn holds(&self, any: &[&str]) -> bool {
         any.iter().any(|phrase| self.flags.contains(phrase))
     }

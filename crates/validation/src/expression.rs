@@ -6,18 +6,18 @@
 mod batch;
 mod contradiction;
 mod memory;
-mod parallel;
 mod pipeline;
 mod recipe;
 mod recompute;
 mod schedule;
 mod sharding;
+mod parallel;
 
 use model::Plan;
+use model::design::violation::Violation;
 use model::design::{
     Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training,
 };
-use model::violation::Violation;
 
 pub(crate) use batch::precision;
 pub(crate) use contradiction::among as contradicted;
@@ -36,7 +36,7 @@ use crate::{architecture, convention, hardware, imputation};
 pub(crate) struct Expressed {
     /// Its design, checked.
     pub(crate) plan: Plan,
-    /// What was assumed.
+    /// Assumptions made.
     pub(crate) assumed: Vec<String>,
     /// Designs by other readings of what the source leaves open.
     pub(crate) others: Vec<Plan>,
@@ -180,8 +180,9 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the one B200 node of SimuMax's rows sustains: long matmuls reach 0.45 to 0.51 of the peak
-/// where short ones reach 0.63 to 0.65. Source: SimuMax, `configs/system/b200_bf16_ceperm.json`.
+/// Sustained clock of the one B200 node of SimuMax's rows, as a share of the nominal one: long
+/// matmuls reach 0.45 to 0.51 of the peak where short ones reach 0.63 to 0.65. Source: SimuMax,
+/// `configs/system/b200_bf16_ceperm.json`.
 const SIMUMAX_CLOCK: f64 = 0.75;
 
 fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
@@ -244,7 +245,7 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// 70B) or 32; the step doesn't tell them apart.
 const LORA_RANK: u64 = 16;
 
-/// What trains on what, of a run that fine-tunes.
+/// Sets the data and the trained weights of a run that fine-tunes.
 fn set_fine_tuning(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let (lengths, words) = imputation::impute(Item::DocumentLengths, &draft.facts);
     if lengths != "none" {

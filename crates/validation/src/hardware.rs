@@ -2,9 +2,9 @@
 
 mod network;
 
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::KnobId;
+use model::ground::choice::Choice;
 
 use crate::phrase::{Phrases, phrases};
 use crate::refusal::Refusal;
@@ -15,15 +15,15 @@ use crate::runs::{Run, is_ascend};
 pub(crate) struct Machine {
     /// The accelerator's id.
     pub(crate) accelerator: &'static str,
-    /// What the row says of the cluster beyond that.
+    /// Cluster settings that the row prints beyond that.
     pub(crate) overrides: Vec<(KnobId, f64)>,
-    /// What was taken for granted.
+    /// Assumptions made.
     pub(crate) assumed: Vec<String>,
 }
 
-/// What a hardware's text has to hold, and the accelerator that it then is.
+/// Words that a hardware's text must hold, and the accelerator that they mean.
 ///
-/// The first row whose words are all there counts, so that `GB300` stands before `B300`.
+/// The first row whose words are all there counts, so that `GB300` comes before `B300`.
 const NVIDIA: &[(&[&str], &str)] = &[
     (&["gb300"], "gb300"),
     (&["gb200"], "gb200"),
@@ -60,7 +60,7 @@ static OTHERS: Phrases = phrases!(
      h100 pcie | h100-pcie | h100 nvl | h100-nvl | 910a | ironwood | trillium"
 );
 
-/// Is this one of NVIDIA's or Huawei's parts?
+/// Whether this is one of NVIDIA's or Huawei's parts.
 pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
     let text = hardware.to_lowercase();
     is_ascend(hardware)
@@ -68,7 +68,7 @@ pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
         || NVIDIA.iter().any(|(words, _)| words.iter().all(|word| text.contains(word)))
 }
 
-/// Does a run count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
+/// Whether a run counts towards the targets: tier A or B, a training step, NVIDIA or Ascend.
 pub(crate) fn is_candidate(run: &Run) -> bool {
     matches!(run.tier.as_str(), "A" | "B")
         && matches!(run.kind.as_str(), "train_step" | "pipeline")
@@ -125,7 +125,7 @@ fn devices_per_node(text: &str) -> Option<f64> {
     phrases.split('|').find_map(|phrase| number_before(text, phrase))
 }
 
-/// What the text says of the network and of the scale-up domain.
+/// Machine of a text, with its network and scale-up domain.
 fn machine(accelerator: &'static str, hardware: &str) -> Machine {
     let text = hardware.to_lowercase();
     let mut machine = Machine { accelerator, overrides: vec![], assumed: vec![] };
@@ -157,7 +157,7 @@ fn number_at(text: &str, unit: &str) -> Option<f64> {
     number.parse().ok().filter(|value| (1.0..1e5).contains(value))
 }
 
-/// The number that stands before this phrase.
+/// The number right before this phrase.
 fn number_before(text: &str, phrase: &str) -> Option<f64> {
     let before = &text[..text.find(phrase)?];
     let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |index| {

@@ -1,9 +1,9 @@
 //! What is assumed where a row leaves something open: one table, by family of framework.
 //!
 //! A row of the table is never about one run or model; it looks at what runs themselves say, or
-//! their source says of all of them ([`Facts`]). What it answers stands in the run's `assumed`.
+//! their source says of all of them ([`Facts`]). Its answer goes into the run's `assumed`.
 
-use model::choice::Software;
+use model::ground::choice::Software;
 
 use crate::phrase;
 use crate::runs::{Run, is_ascend};
@@ -21,7 +21,7 @@ pub(crate) enum Family {
     Mindspeed,
 }
 
-/// What a row can leave open.
+/// Setting that a row can leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// Sequences of a micro-batch.
@@ -30,19 +30,19 @@ pub(crate) enum Item {
     ModelParallel,
     /// CP.
     ContextParallel,
-    /// How attention sees the whole sequence, with CP.
+    /// Algorithm by which attention sees the whole sequence, with CP.
     ContextAlgorithm,
     /// VPP, with a pipeline.
     VirtualPipeline,
     /// SP, with TP.
     SequenceParallel,
-    /// What data-parallel ranks share out.
+    /// State that data-parallel ranks shard.
     Sharding,
     /// Number format.
     Precision,
     /// FP8's scaling.
     Fp8Scaling,
-    /// What is computed again.
+    /// Activations that are recomputed.
     Recompute,
     /// Gradients reduced and parameters gathered beside compute.
     DataParallelOverlap,
@@ -52,13 +52,13 @@ pub(crate) enum Item {
     PipelineOverlap,
     /// A TP-th of what passes between stages from each TP rank, without SP.
     PipelineScatter,
-    /// How tokens reach their experts.
+    /// Dispatcher of tokens to their experts.
     Dispatcher,
     /// The experts' exchange beside another micro-batch's compute.
     ExpertOverlap,
     /// Fused attention.
     FlashAttention,
-    /// Which generation of flash attention.
+    /// Generation of flash attention.
     AttentionVersion,
     /// A host that waits for each kernel.
     LaunchBlocking,
@@ -72,7 +72,7 @@ pub(crate) enum Item {
     GroupedAccumulation,
     /// Permutation of tokens as one kernel.
     PermuteFusion,
-    /// How tokens are spread over experts.
+    /// Load of the experts: the distribution of tokens over them.
     ExpertLoad,
     /// Linear layers that have adapters.
     LoraTargets,
@@ -82,7 +82,7 @@ pub(crate) enum Item {
     Software,
 }
 
-/// What the table looks at.
+/// Facts of a run that the table looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     /// The family of frameworks.
@@ -152,7 +152,7 @@ impl Facts {
     }
 }
 
-/// What is left open, when the entry holds, the value, and the words that say so.
+/// Item left open, condition of the entry, assumed value, and the words that say so.
 type Entry = (Item, fn(&Facts) -> bool, &'static str, &'static str);
 
 fn always(_: &Facts) -> bool {
@@ -246,7 +246,7 @@ static TABLE: &[Entry] = &[
     (Item::AttentionVersion, |facts| fsdp(facts) && !facts.is_maxtext, "2",
         "attention by FlashAttention-2, as PyTorch ran it until 2025"),
     (Item::AttentionVersion, always, "none", "attention by the kernel written for the family"),
-    // llm-foundry's `loss_fn` is `fused_crossentropy` where nothing else is asked for.
+    // llm-foundry's `loss_fn` is `fused_crossentropy` by default.
     (Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
     (Item::LossFusion, always, "false", "loss in several kernels"),
     // MindSpeed-LLM's scripts of DeepSeek-V3 and Qwen3-30B-A3B (`examples/mcore`) have
@@ -290,19 +290,19 @@ static TABLE: &[Entry] = &[
     (Item::FlashAttention, always, "true", "FlashAttention"),
 ];
 
-/// What is assumed of this item: its value, and the words that say so.
+/// Assumed value of this item, and the words that say so.
 pub(crate) fn impute(item: Item, facts: &Facts) -> (&'static str, &'static str) {
     let entry = TABLE.iter().find(|(of, when, ..)| *of == item && when(facts));
     entry.map_or(("", "nothing"), |(_, _, value, words)| (value, words))
 }
 
-/// Is an answer for this item among what a row assumes?
+/// Whether a row's assumptions contain an answer for this item.
 pub(crate) fn is_among(item: Item, assumed: &[String]) -> bool {
     let mut answers = TABLE.iter().filter(|entry| entry.0 == item).map(|entry| entry.3);
     answers.any(|words| assumed.iter().any(|known| known == words))
 }
 
-/// What the table looks at, of a run.
+/// Facts of a run for the table.
 pub(crate) fn facts(run: &Run) -> Facts {
     let hardware = run.hardware.to_lowercase();
     let source = run.source.to_lowercase();
@@ -435,7 +435,7 @@ fn preprint(text: &str) -> Option<(u32, u32)> {
     (1..=12).contains(&month).then_some((year, month))
 }
 
-/// The year that a text names, `SC21` or `(2021)`; its end, as the month isn't said.
+/// The year that a text names, `SC21` or `(2021)`; its end, as the month isn't given.
 fn year(text: &str) -> Option<(u32, u32)> {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.find_map(|word| {

@@ -1,9 +1,10 @@
-//! Measured times of single kernels beside what the model predicts for them in a burst.
+//! Measured times of single kernels beside what the model predicts for them in a microbenchmark.
 //!
-//! The tables stand in `crates/validation/kernels`, with where they come from. Shapes are cut in
-//! two halves by a hash of their sizes: one to fit the levels of `model::calibration` on, one to
-//! hold them to.
+//! The tables are in `crates/validation/kernels`, with where they come from. Shapes are cut in two
+//! halves by a hash of their sizes: one to fit the levels of `model::catalogue::calibration` on,
+//! one to hold them to.
 
+mod table;
 mod attention;
 mod cast;
 pub mod collective;
@@ -11,20 +12,19 @@ pub mod deepep;
 mod gemm;
 mod grouped;
 mod scan;
-mod table;
 
 use std::collections::BTreeMap;
 
 use model::MODEL_VERSION;
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::burst::Burst;
-use model::choice::{Choice, Precision};
+use model::answer::microbench::Burst;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::ground::choice::{Choice, Precision};
 
 use crate::report::Target;
 use crate::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 use crate::statistics;
 
-/// What a kernel does: enough to predict its time.
+/// Work of a kernel: enough to predict its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Work {
     /// A matrix product.
@@ -40,7 +40,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// Microseconds in a burst.
+    /// Time in a microbenchmark, in microseconds.
     pub(crate) fn micros(&self, burst: &Burst) -> f64 {
         1e6 * match self {
             Self::Product(product) => product.seconds(burst),
@@ -63,19 +63,19 @@ pub(crate) struct Case {
     pub(crate) precision: Precision,
     /// Its sizes.
     pub(crate) shape: String,
-    /// What it does.
+    /// Its work.
     pub(crate) work: Work,
-    /// How long it took.
+    /// Measured time, in microseconds.
     pub(crate) measured_us: f64,
 }
 
 impl Case {
-    /// Is it of the half that no constant is fitted on?
+    /// Whether it is of the half that no constant is fitted on.
     pub(crate) fn is_held_out(&self) -> bool {
         is_held_out(&self.shape)
     }
 
-    /// Microseconds on an accelerator; nothing where it has no peak at this precision.
+    /// Time on an accelerator in microseconds; NaN if it has no peak at this precision.
     pub(crate) fn micros(&self, accelerator: &Accelerator) -> f64 {
         let burst = Burst::new(accelerator, self.precision);
         burst.map_or(f64::NAN, |burst| self.work.micros(&burst))
@@ -95,15 +95,15 @@ impl Case {
     }
 }
 
-/// Is a shape kept from the fit? One half is, by a hash (FNV-1a) of its name, so that a shape is on
-/// the same side for every accelerator.
+/// Whether a shape is kept from the fit: one half is, by a hash (FNV-1a) of its name, so that a
+/// shape is on the same side for every accelerator.
 pub(crate) fn is_held_out(shape: &str) -> bool {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     // The lowest bits of a product depend on few of the letters.
     shape.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32 & 1 == 1
 }
 
-/// The kernels that `model::calibration` has levels of.
+/// The kernels that `model::catalogue::calibration` has levels of.
 pub(crate) fn cases() -> Vec<Case> {
     [
         gemm::cases(),
@@ -150,7 +150,7 @@ pub fn validate() -> KernelValidation {
     validate_on(AcceleratorId::row)
 }
 
-/// The same on other accelerators than the measured ones: what wrong constants do.
+/// Validation with other accelerators in place of the measured ones: what wrong constants do.
 #[must_use]
 pub fn validate_on(
     accelerator: impl Fn(AcceleratorId) -> &'static Accelerator,
@@ -179,7 +179,7 @@ fn family(part: &str) -> &'static str {
     AcceleratorId::from_name(part).map_or("", |part| part.row().kernels.family)
 }
 
-/// By kind, part and precision, with errors after one factor for a kind on a family's parts.
+/// Groups by kind, part and precision, with errors after one factor for a kind on a family's parts.
 fn groups(measured: &[Measured]) -> Vec<KernelGroup> {
     type Key<'a> = (&'a str, &'a str, &'a str);
     let mut factors: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
@@ -276,7 +276,7 @@ const LIMITS: [(&str, f64); 8] = [
 /// Kinds that no factor of a family is taken off before they are compared: they wait for links.
 const LINKS: [&str; 2] = ["collective", "deepep"];
 
-/// What targets call a kind.
+/// Names of kinds in the texts of targets.
 const WORDS: [(&str, &str); 7] = [
     ("gemm", "matrix products"),
     ("mla", "latent attention"),
@@ -287,7 +287,7 @@ const WORDS: [(&str, &str); 7] = [
     ("deepep", "exchanges of experts"),
 ];
 
-/// How far ratios between parts may be off.
+/// Largest relative error of a ratio between parts.
 const RATIO_LIMIT: f64 = 0.05;
 
 /// The largest of these errors; beyond any limit where one is no number, or nothing was compared.

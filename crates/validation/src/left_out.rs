@@ -3,8 +3,8 @@
 //!
 //! `cargo xtask calibrate` writes them, since a fit for each source takes minutes.
 
-use model::calibration::ModelKind;
-use model::choice::Choice;
+use model::catalogue::calibration::ModelKind;
+use model::ground::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 use crate::calibrate::Case;
@@ -13,7 +13,7 @@ use crate::imputation;
 /// The errors that were written last.
 static TABLE: &str = include_str!("../runs/left_out.csv");
 
-/// How far a run is from its prediction by a model that hasn't seen its source.
+/// Error of a run's prediction by a model that hasn't seen its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The run's id in its file.

@@ -3,25 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::MemoryQuantile;
-use model::link;
+use model::catalogue::calibration::MemoryQuantile;
+use model::design::link;
 
 use crate::imputation::{self, Item};
 use crate::report::Row;
 use crate::statistics::weighted_percentile;
 
-/// The shares of [`model::calibration::MEMORY_QUANTILES`].
+/// The shares of [`model::catalogue::calibration::MEMORY_QUANTILES`].
 const SHARES: [f64; 7] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95];
 
 /// A published peak beside its prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak<'a> {
-    /// Who published it.
+    /// Publisher of the peak.
     pub source: &'a str,
     /// ln(measured / predicted): positive where more was needed than predicted.
     pub log_ratio: f64,
-    /// It ran, though predicted not to fit: the limit of its memory stands for its peak, which was
-    /// no higher.
+    /// Whether it ran, though predicted not to fit: the limit of its memory is taken for its peak,
+    /// which was no higher.
     pub is_bound: bool,
     /// Its part of what its source counts.
     pub weight: f64,
@@ -75,7 +75,7 @@ pub fn peaks(rows: &[Row]) -> Vec<Peak<'_>> {
     of_source.iter().flat_map(|(name, source)| source.peaks(name)).collect()
 }
 
-/// What a source says of the errors.
+/// Errors of a source's peaks.
 #[derive(Clone, Debug, Default)]
 struct Source {
     /// Peaks that were taken already, measured and predicted.

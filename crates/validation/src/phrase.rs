@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-/// What a text says of a thing.
+/// Claim of a text about a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// It is so.
@@ -32,7 +32,7 @@ const NEGATORS: &[&str] = &[
     "no", "not", "without", "w/o", "wo", "non", "never", "disable", "disables", "disabled", "sans",
 ];
 
-/// Ends of a clause that deny what stands before them.
+/// Ends of a clause that deny what is before them.
 static DENIALS: Phrases = phrases!(
     "off | false | none | disabled | not used | not enabled | not overlapped | isn't on | is off | \
      was off | turned off | switched off | not on | no"
@@ -46,10 +46,10 @@ static OPEN: Phrases = phrases!(
      to be confirmed"
 );
 
-/// What `text`, in lower case, says of a thing that each of these phrases means.
+/// Claim of `text`, in lower case, about a thing that each of these phrases means.
 ///
 /// A text that affirms it in one clause and denies it in another affirms it: `no overlap of DP; TP
-/// overlap` speaks of two. None where no phrase is there.
+/// overlap` speaks of two. `None` if no phrase is there.
 pub(crate) fn claim(text: &str, phrases: &[&str]) -> Option<Claim> {
     let claims = || {
         clauses(text).flat_map(move |clause| {
@@ -61,7 +61,7 @@ pub(crate) fn claim(text: &str, phrases: &[&str]) -> Option<Claim> {
         .find(|wanted| claims().any(|claim| claim == *wanted))
 }
 
-/// Does the text say that it is so?
+/// Whether the text affirms it.
 pub(crate) fn affirms(text: &str, phrases: &[&str]) -> bool {
     claim(text, phrases) == Some(Claim::Affirmed)
 }

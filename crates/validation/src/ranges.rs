@@ -1,11 +1,11 @@
 //! Where the next source's runs are to be expected, from the errors of sources that were left out
-//! of the fit: the spreads of [`model::calibration`].
+//! of the fit: the spreads of [`model::catalogue::calibration`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind, Spread};
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind, Spread};
 
-use model::range::MIN_SOURCES;
+use model::training::range::MIN_SOURCES;
 
 use crate::left_out::LeftOut;
 use crate::statistics::weighted_percentile;
@@ -13,7 +13,7 @@ use crate::statistics::weighted_percentile;
 /// An error with the source that it is from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sourced<'a> {
-    /// Who published the run.
+    /// Publisher of the run.
     pub source: &'a str,
     /// ln(measured / predicted).
     pub log_ratio: f64,
@@ -22,7 +22,7 @@ pub struct Sourced<'a> {
 /// Standard normal quantiles at 75 and 95 %: the ends of ranges of 50 and 90 %.
 const NORMAL_ENDS: [f64; 2] = [0.674_490, 1.644_854];
 
-/// How much wider a range has to be for what n sources don't tell of the next one: their spread,
+/// Factor by which a range is widened for what n sources don't say of the next one: their spread,
 /// Student's quantile with n - 1 degrees of freedom over the normal one, and their middle, the root
 /// of 1 + 1 / n.
 fn next_source(sources: usize, z: f64) -> f64 {

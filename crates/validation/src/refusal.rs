@@ -1,13 +1,13 @@
 //! Reasons for not expressing a run.
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 
 /// A reason, in general and in particular.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The reason without what is particular to one row, so that rows can be counted by it.
     pub(crate) reason: String,
-    /// What is particular to this row; may be empty.
+    /// Detail of this row; may be empty.
     pub(crate) detail: String,
     /// No knob expresses the architecture: the row doesn't count as one that could be expressed.
     pub(crate) inexpressible: bool,

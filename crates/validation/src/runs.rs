@@ -5,8 +5,8 @@
 //! Reading is tolerant. A column that isn't needed may be absent, and a number that can't be read
 //! becomes a [`Run::problems`] entry, so that one bad cell costs one row.
 
-mod ascend;
 mod table;
+mod ascend;
 
 use std::sync::LazyLock;
 
@@ -23,9 +23,9 @@ macro_rules! run {
             pub measured_fields: Vec<String>,
             /// The row of another file that is the same run.
             pub duplicate_of: Option<String>,
-            /// What reading itself took for granted.
+            /// Assumptions made by reading itself.
             pub assumed: Vec<String>,
-            /// What can't be read of the row.
+            /// Cells of the row that can't be read.
             pub problems: Vec<String>,
         }
 
@@ -75,7 +75,7 @@ run! {
     expert_tensor_parallel: Option<u64> = whole("ETP"),
     /// DP.
     data_parallel: Option<u64> = whole("DP"),
-    /// What data-parallel ranks share out: `ZeRO-1`, `FSDP`, `none`.
+    /// State that data-parallel ranks shard: `ZeRO-1`, `FSDP`, `none`.
     sharding: String = text("zero_fsdp"),
     /// Tokens of a sequence.
     seq_length: Option<u64> = whole("seq_len"),
@@ -85,9 +85,9 @@ run! {
     global_batch_size: Option<u64> = whole("GBS"),
     /// Number format.
     precision: String = text("precision"),
-    /// What is computed again.
+    /// Recomputation.
     recompute: String = text("recompute"),
-    /// What overlaps, which dispatcher, which schedule.
+    /// Overlaps, dispatcher and schedule.
     overlap: String = text("overlap_flags"),
     /// Step time, in seconds.
     step_time: Option<f64> = real("step_time_s"),
@@ -105,15 +105,15 @@ run! {
     memory: Option<f64> = real("mem_GB_per_device"),
     /// Anything else that was measured.
     other_metric: String = text("other_metric"),
-    /// What the source's FLOPs count.
+    /// FLOPs that the source counts.
     flops_convention: String = text("flops_def"),
     /// FLOPs per token that the source's own numbers imply.
     implied_flops_per_token: Option<f64> = real("implied_fwdbwd_FLOPs_per_token"),
-    /// Where it was published.
+    /// Publication.
     source: String = text("source"),
-    /// Where in the source.
+    /// Place in the source.
     locator: String = text("locator"),
-    /// How sure the copy is.
+    /// Certainty of the copy.
     confidence: String = text("confidence"),
     /// Remarks.
     notes: String = text("notes"),
@@ -170,7 +170,7 @@ pub fn published() -> &'static [Run] {
     &PUBLISHED
 }
 
-/// Where a run stands in an earlier row too, the row that says less is the duplicate.
+/// Marks duplicates: where an earlier row is the same run, the row that says less is the duplicate.
 fn mark_duplicate(known: &mut [Run], run: &mut Run) {
     let first = known.iter_mut().find(|known| known.duplicate_of.is_none() && same(known, run));
     let Some(known) = first else { return };
@@ -181,7 +181,7 @@ fn mark_duplicate(known: &mut [Run], run: &mut Run) {
     }
 }
 
-/// Are these two rows one run?
+/// Whether these two rows are one run.
 fn same(known: &Run, run: &Run) -> bool {
     let close = |left: Option<f64>, right: Option<f64>| match (left, right) {
         (Some(left), Some(right)) => (left - right).abs() <= 0.005 * right.abs(),
@@ -198,7 +198,7 @@ fn same(known: &Run, run: &Run) -> bool {
         && close(known.tokens_per_second_per_device, run.tokens_per_second_per_device)
 }
 
-/// Is this one of Huawei's NPUs?
+/// Whether this is one of Huawei's NPUs.
 pub(crate) fn is_ascend(hardware: &str) -> bool {
     let text = hardware.to_lowercase();
     ["ascend", "atlas", "910b", "910c", "cloudmatrix", "npu"].iter().any(|word| text.contains(word))

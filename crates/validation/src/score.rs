@@ -7,10 +7,10 @@ mod targets;
 
 use std::collections::BTreeMap;
 
-use model::calibration::ModelKind;
-use model::choice::Choice;
+use model::catalogue::calibration::ModelKind;
 use model::design::KnobId;
-use model::{MODEL_VERSION, Plan, estimate, link};
+use model::ground::choice::Choice;
+use model::{MODEL_VERSION, Plan, design::link, estimate};
 
 use crate::expression::Expressed;
 use crate::refusal::Refusal;
@@ -174,8 +174,8 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
     summary
 }
 
-/// Is the clock that its devices sustain an input? Such rows are reported apart: they say nothing
-/// of how well a part's rates are known.
+/// Whether the clock that its devices sustain is an input. Such rows are reported apart: they say
+/// nothing of how well a part's rates are known.
 fn has_own_clock(row: &Row) -> bool {
     let design = row.design.as_deref().unwrap_or_default();
     design.contains(KnobId::sustained_clock.id().as_str())

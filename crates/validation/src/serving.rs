@@ -8,11 +8,11 @@ mod score;
 
 use std::sync::LazyLock;
 
-use model::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
+use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::knob::Value;
-use model::preset::Preset;
-use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
+use model::ground::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
+use model::ground::knob::Value;
+use model::serving::{self, Inference, Overheads, ServingPlan};
 use serde::Deserialize;
 
 pub use score::validate;
@@ -73,17 +73,17 @@ pub struct ServingRow {
     pub context_len: String,
     /// Speculation.
     pub mtp_or_spec: String,
-    /// What `value` is.
+    /// Quantity of `value`.
     pub measured_field: String,
     /// The measured value.
     pub value: String,
     /// `A`, `B` or `C`.
     pub tier: String,
-    /// What the reader of the source wrote down.
+    /// Notes of the source's reader.
     pub notes: String,
 }
 
-/// What a row measures, in seconds or tokens a second.
+/// Quantity that a row measures, in seconds or tokens a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measured {
     /// Time of each output token, or step of decode.
@@ -94,7 +94,7 @@ pub enum Measured {
     Ttft,
     /// Time of a prompt alone.
     Prefill,
-    /// From sending to the last token.
+    /// Time from sending to the last token.
     Latency,
     /// Output tokens a second.
     Output,
@@ -115,16 +115,16 @@ pub struct ServingRun {
     pub family: &'static str,
     /// The design.
     pub design: Design,
-    /// What is measured.
+    /// The measured quantity.
     pub measured: Measured,
     /// The value, in seconds or tokens a second of all devices.
     pub value: f64,
-    /// Whether a step of decode alone is measured, of so many requests of each attention group.
+    /// Requests of each attention group, where a step of decode alone is measured.
     pub decode_alone: Option<f64>,
 }
 
 impl ServingRun {
-    /// What the model predicts for it, with these overheads in place of the engine's.
+    /// Prediction of its value, with these overheads in place of the engine's.
     ///
     /// # Errors
     /// Rules that the design breaks.
@@ -160,19 +160,19 @@ impl ServingRun {
 
     fn of(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
         let devices = plan.devices() as f64;
-        let get = |metric| inference.get(metric);
+        let told = &inference.metrics;
         match self.measured {
-            Measured::Tpot => get(ServingMetric::tpot_seconds),
-            Measured::Itl => get(ServingMetric::itl_seconds),
-            Measured::Ttft => get(ServingMetric::ttft_seconds),
+            Measured::Tpot => told.tpot_seconds,
+            Measured::Itl => told.itl_seconds,
+            Measured::Ttft => told.ttft_seconds,
             Measured::Prefill => {
                 let prompts = real(&self.row.concurrency).unwrap_or(1.0);
                 let groups = (plan.replicas()[1] * plan.layout().data) as f64;
                 serving::prefill_seconds(plan, prompts / groups)
             }
-            Measured::Latency => get(ServingMetric::e2e_latency_seconds),
-            Measured::Output => get(ServingMetric::output_tokens_per_second_per_device) * devices,
-            Measured::Total => get(ServingMetric::total_tokens_per_second_per_device) * devices,
+            Measured::Latency => told.e2e_latency_seconds,
+            Measured::Output => told.output_tokens_per_second_per_device * devices,
+            Measured::Total => told.total_tokens_per_second_per_device * devices,
             Measured::Input => match real(&self.row.concurrency) {
                 Some(prompts) => {
                     let groups = (plan.replicas()[1] * plan.layout().data) as f64;
@@ -256,7 +256,7 @@ fn weights(text: &str) -> Option<WeightDtype> {
 /// The row as a design that serves.
 ///
 /// # Errors
-/// Why it can't be one.
+/// Reason why it can't be one.
 pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     let engine = engine(&row.framework).ok_or("its engine has no constants")?;
     let part = known::part(&row.accelerator).ok_or("its accelerator has no row")?;
@@ -390,7 +390,7 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
     })
 }
 
-/// Drafts, and tokens that a step yields where they are told.
+/// Drafts, and the tokens that a step yields where the text gives them.
 fn speculation(text: &str) -> Result<[f64; 2], String> {
     let name = text.to_lowercase();
     if name.is_empty() || name.starts_with("none") || name.starts_with("not recorded") {

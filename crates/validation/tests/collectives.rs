@@ -4,20 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::axis::Collective;
-use model::choice::Choice;
-use model::fabric::{HYBRID_EP, TokenKernel};
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{HYBRID_EP, TokenKernel};
+use model::ground::axis::Collective;
+use model::ground::choice::Choice;
 use validation::kernels::collective::{self, COUNTED_BYTES, Call};
 use validation::kernels::deepep::{self, Exchange, Kernel};
 
 /// Median of the absolute error that every part, collective and size of group keeps to.
 const TARGET: f64 = 0.2;
 
-/// How much the error of a broken constant's calls grows, at least.
+/// Least growth of the error of a broken constant's calls.
 const CLEARLY: f64 = 0.05;
 
-/// What a constant's third digit may make of the fit.
+/// Least loss with a moved constant, over the fit's: rounding to three digits may cost the rest.
 const ROUNDED: f64 = 0.999;
 
 fn median(mut errors: Vec<f64>) -> f64 {
@@ -37,7 +37,8 @@ fn collective_error(keeps: impl Fn(&Call) -> bool, change: fn(&mut Accelerator))
     median(errors.map(of).collect())
 }
 
-/// The same of exchanges of experts.
+/// Median absolute error of the held-out exchanges of experts that `keeps` says, on changed
+/// accelerators.
 fn exchange_error(keeps: impl Fn(&Exchange) -> bool, change: fn(&mut Accelerator)) -> f64 {
     let all = deepep::exchanges().iter();
     let held_out = all.filter(|exchange| exchange.is_held_out && exchange.counts());
@@ -131,8 +132,8 @@ fn deepep_on_h800_is_within_a_fifth_of_what_its_authors_publish() {
         };
         // Rows that the figures count: one for each rank or for each node that is visited.
         let visited = match domains {
-            1 => model::fabric::parts_visited(8.0, 8.0),
-            _ => model::fabric::parts_visited(domains as f64, 8.0).min(4.0),
+            1 => model::catalogue::fabric::parts_visited(8.0, 8.0),
+            _ => model::catalogue::fabric::parts_visited(domains as f64, 8.0).min(4.0),
         };
         let element = if kernel == Kernel::Dispatch { 1.03125 } else { 2.0 };
         let micros = 4_096.0 * 7_168.0 * element * visited / (gb_per_sec * 1e3);

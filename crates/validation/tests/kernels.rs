@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use model::accelerator::AcceleratorId;
+use model::catalogue::accelerator::AcceleratorId;
 use validation::calibrate::{self, Constants};
 use validation::kernels;
 use validation::report::kernels::{KernelGroup, KernelValidation};
@@ -63,7 +63,8 @@ fn levels_are_within_six_percent_and_those_of_experts_and_scans_within_thirty() 
     }
 }
 
-/// What the whole tables say of each pair of parts and format, of which half the shapes are here.
+/// Ratios of each pair of parts and format over the whole tables, of which half the shapes are
+/// here.
 const PUBLISHED: [(&str, &str, &str, f64); 11] = [
     ("gb200", "b200", "bf16", 1.07),
     ("gb200", "b200", "fp8", 1.10),
@@ -113,7 +114,7 @@ fn the_levels_of_two_parts_cannot_be_swapped_unnoticed() {
     assert!(missed.contains(&"gemm".to_owned()), "{missed:?}");
 }
 
-/// A constant at the end of its range stands for something that is missing.
+/// A constant at the end of its range makes up for something that is missing.
 #[test]
 fn no_constant_of_runs_ends_at_a_bound() {
     let found = calibrate::at_bounds(&Constants::current());

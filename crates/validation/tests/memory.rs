@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use model::calibration::MEMORY_QUANTILES;
-use model::estimate::Metrics;
-use model::{MemoryState, Plan, estimate, link};
+use model::catalogue::calibration::MEMORY_QUANTILES;
+use model::training::estimate::Metrics;
+use model::{MemoryState, Plan, design::link, estimate};
 use validation::report::Row;
 use validation::{peaks, runs, validate};
 
@@ -23,7 +23,7 @@ fn metrics(row: &Row) -> Metrics {
     estimate(&Plan::new(&design).unwrap()).metrics
 }
 
-/// The rows that ran with a policy of recomputation that can be told, or none.
+/// The rows that ran with a known policy of recomputation, or none.
 ///
 /// What MaxText's policies keep on the device and what on the host isn't printed beside its runs.
 fn ran() -> Vec<Row> {
@@ -153,7 +153,7 @@ fn errors_are_of_rows_that_print_what_activations_depend_on() {
     assert!(peaks.iter().filter(|peak| peak.log_ratio > 0.15).count() >= 4);
 }
 
-/// What ran did fit: hardly any of it may be said not to.
+/// A run that ran did fit: hardly any may be predicted not to.
 #[test]
 fn hardly_anything_that_ran_is_said_not_to_fit() {
     let ran = ran();

@@ -4,8 +4,8 @@
 //! model whose constants could be broken unnoticed would agree with anything.
 #![cfg(feature = "runs")]
 
-use model::accelerator::Accelerator;
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER};
+use model::catalogue::accelerator::Accelerator;
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER};
 use validation::calibrate::{self, Case};
 use validation::runs::{self, Run};
 use validation::validate;

@@ -6,10 +6,10 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use model::burst::{Burst, CausalAttention};
-use model::choice::Choice;
+use model::answer::microbench::{Burst, CausalAttention};
+use model::answer::roofline::{Direction, Operator, Unit};
 use model::design::{Design, KnobId};
-use model::roofline::{Direction, Operator, Unit};
+use model::ground::choice::Choice;
 use model::{Plan, estimate, roofline};
 use proptest::prelude::*;
 use validation::own::read::read;

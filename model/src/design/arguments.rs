@@ -1,9 +1,9 @@
 //! Arguments of a framework that no knob reads, as one text that travels with a design.
 //!
 //! `rotary-base 1000000 --norm-epsilon 1e-06 --data-path 0.3 'a b' 0.7 c`: every argument's name,
-//! then its words, a blank between two. The first name stands without its dashes, so that no table
-//! of cells takes the text for a formula. A word that has blanks, is empty or begins with two
-//! dashes stands in single quotes; no word holds a single quote or a control character. There is
+//! then its words, a blank between two. The first name is written without its dashes, so that no
+//! table of cells takes the text for a formula. A word that has blanks, is empty or begins with two
+//! dashes is in single quotes; no word holds a single quote or a control character. There is
 //! one spelling of each list, so that equal lists are equal texts.
 
 use alloc::format;
@@ -12,7 +12,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::named::is_unseen;
-use crate::knob::{Knob, KnobError, MAX_ARGUMENTS};
+use crate::ground::knob::{Knob, KnobError, MAX_ARGUMENTS};
 
 /// An argument that is handed to the framework as it was imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct ExtraArgument {
 }
 
 impl ExtraArgument {
-    /// An argument of its parts; none where a text can't hold them.
+    /// An argument of its parts; `None` if a text can't hold them.
     #[must_use]
     pub fn new(name: &str, values: &[String]) -> Option<Self> {
         let is_kept = is_name(name) && values.iter().all(|value| is_word(value));
         is_kept.then(|| Self { name: String::from(name), values: values.to_vec() })
     }
 
-    /// The arguments of a text; none where it is no list of them.
+    /// The arguments of a text; `None` if it is no list of them.
     #[must_use]
     pub fn list(text: &str) -> Option<Vec<Self>> {
         let mut list: Vec<Self> = vec![];
@@ -69,7 +69,7 @@ impl ExtraArgument {
     }
 }
 
-/// The first word of a text, whether it is quoted, and what stands behind the blank behind it.
+/// The first word of a text, whether it is quoted, and what follows the blank behind it.
 fn first_word(text: &str) -> Option<(&str, bool, &str)> {
     if let Some(inner) = text.strip_prefix('\'') {
         let (word, behind) = inner.split_once('\'')?;
@@ -88,7 +88,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
-/// One line without a single quote, in which nothing hides or turns what stands around it.
+/// One line without a single quote, in which nothing hides or turns what is around it.
 fn is_word(word: &str) -> bool {
     let is_blank = |c: char| c.is_whitespace() && c != ' ';
     !word.chars().any(|c| c == '\'' || is_blank(c) || is_unseen(c))
@@ -117,10 +117,10 @@ mod tests {
 
     use super::ExtraArgument;
     use crate::design::{Design, KnobId};
-    use crate::knob::{MAX_ARGUMENTS, Value};
-    use crate::{file, link};
+    use crate::ground::knob::{MAX_ARGUMENTS, Value};
+    use crate::{design::file, design::link};
 
-    fn with(text: &str) -> Result<Design, crate::knob::KnobError> {
+    fn with(text: &str) -> Result<Design, crate::ground::knob::KnobError> {
         let mut design = Design::from_preset("llama-3-8b").unwrap();
         design.set_text(KnobId::extra_arguments, text).map(|()| design)
     }

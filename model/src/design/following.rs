@@ -4,10 +4,10 @@
 //! Megatron-LM for Ascend), and MindSpeed runs nowhere else. So a design that moves from one to
 //! the other moves its framework along; FSDP, DeepSpeed and `ideal` run on both.
 
-use crate::accelerator::AcceleratorId;
-use crate::calibration::ASCEND;
-use crate::choice::Framework;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::calibration::ASCEND;
 use crate::design::KnobId;
+use crate::ground::choice::Framework;
 
 /// The framework of a design that moves from one accelerator to another.
 pub(super) fn carried(framework: Framework, from: AcceleratorId, to: AcceleratorId) -> Framework {

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::setting::Setting;
-use crate::knob::Value;
+use crate::ground::knob::Value;
 
 /// A sub-layer: one that mixes tokens, or an MLP, with a norm in front and a residual behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Symbol {
     }
 }
 
-/// A model as a row of sub-layers; `|` stands between pipeline chunks, `/` in front of each MTP
+/// A model as a row of sub-layers; `|` is between pipeline chunks, `/` in front of each MTP
 /// depth.
 ///
 /// # Source
@@ -57,7 +57,7 @@ pub struct HybridPattern {
     text: String,
     /// The sub-layers of the model, MTP not counted.
     pub layers: Vec<Symbol>,
-    /// Sub-layers of each chunk between bars; none where there are no bars.
+    /// Sub-layers of each chunk between bars; empty if there are no bars.
     pub chunks: Vec<u64>,
     /// The sub-layers of one MTP depth.
     pub mtp: Vec<Symbol>,

@@ -1,11 +1,11 @@
 //! The rows of the knobs of kernels.
 
-use crate::choice::{Choice as _, CudaGraph, Framework, Software};
-use crate::knob::Kind::*;
-use crate::knob::Row;
-use crate::source::*;
+use crate::ground::choice::{Choice as _, CudaGraph, Framework, Software};
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::Row;
+use crate::ground::source::*;
 
-const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+const fn knob(label: &'static str, kind: crate::ground::knob::Kind, meaning: &'static str) -> Row {
     Row::new(label, kind, meaning)
 }
 
@@ -101,7 +101,7 @@ pub(super) const SUSTAINED_CLOCK: Row = knob(
 .source(SIMUMAX);
 pub(super) const FLASH_ATTENTION: Row =
     knob("Flash attention", Flag, "Attention without a score matrix in memory")
-        .source(crate::source::FLASH_ATTENTION);
+        .source(crate::ground::source::FLASH_ATTENTION);
 pub(super) const FLASH_ATTENTION_VERSION: Row = knob(
     "FlashAttention's generation",
     OptionalInteger(2, 4),

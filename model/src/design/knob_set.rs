@@ -1,7 +1,7 @@
 //! Sets of knobs: which ones differ, which ones something reads.
 
 use super::table::{Design, KNOBS, KnobId};
-use crate::knob::{Reach, Role};
+use crate::ground::knob::{Reach, Role};
 
 const WORDS: usize = KnobId::ALL.len().div_ceil(64);
 
@@ -59,13 +59,13 @@ impl KnobSet {
         self
     }
 
-    /// Is this knob among them?
+    /// Whether this knob is among them.
     #[must_use]
     pub const fn has(&self, knob: KnobId) -> bool {
         self.words[knob as usize / 64] & (1 << (knob as usize % 64)) != 0
     }
 
-    /// Is there none?
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
@@ -77,7 +77,7 @@ impl KnobSet {
         self.words.iter().zip(&other.words).any(|(own, other)| own & other != 0)
     }
 
-    /// Those that aren't among the others.
+    /// These knobs without the others.
     #[must_use]
     pub const fn without(mut self, other: &Self) -> Self {
         let mut word = 0;

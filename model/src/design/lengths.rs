@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::knob::LayerText;
+use crate::ground::knob::LayerText;
 
 /// Lengths in tokens with their shares of the documents.
 #[derive(Clone, Debug, PartialEq)]

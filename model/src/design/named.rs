@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-use crate::knob::{Knob, KnobError, MAX_NAME};
-use crate::text::{begins_as_name, distance, shorten};
+use crate::ground::knob::{Knob, KnobError, MAX_NAME};
+use crate::ground::text::{begins_as_name, distance, shorten};
 
 /// One of the names that a knob takes.
 pub(super) fn known_name(
@@ -24,7 +24,7 @@ pub(super) fn known_name(
     Err(knob.error("unknown_name", detail, nearest))
 }
 
-/// A name is one line that looks like what it is: nothing in it hides or turns what stands around
+/// A name is one line that looks like what it is: nothing in it hides or turns what is around
 /// it, and no table of cells takes it for a formula.
 pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
     if !begins_as_name(text) || text != text.trim() || text == "none" || text.chars().any(is_unseen)
@@ -41,7 +41,7 @@ pub(super) fn named(knob: &Knob, text: &str) -> Result<(), KnobError> {
     Err(knob.error("out_of_range", detail, vec![nearest.trim_end().to_string()]))
 }
 
-/// Is a character no sign of its own: a control, a mark of direction, a space of no width?
+/// Whether a character is invisible: a control, a mark of direction, a space of no width.
 pub(super) fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -53,10 +53,10 @@ mod tests {
     use alloc::string::ToString;
 
     use crate::design::{Design, KnobId};
-    use crate::knob::{MAX_NAME, Value};
-    use crate::{file, link};
+    use crate::ground::knob::{MAX_NAME, Value};
+    use crate::{design::file, design::link};
 
-    fn named(name: &str) -> Result<Design, crate::knob::KnobError> {
+    fn named(name: &str) -> Result<Design, crate::ground::knob::KnobError> {
         let mut design = Design::from_preset("llama-3-8b").unwrap();
         design.set_text(KnobId::profile, name).map(|()| design)
     }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::text::{closest, shorten};
+use crate::ground::text::{closest, shorten};
 
 /// A size that layers may have of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const SIZES: [(Size, &str, u64, u64); 8] = [
     (Size::Shared, "moe_shared_expert_intermediate_size", 1, 1_048_576),
 ];
 
-/// What some layers have of their own.
+/// Sizes that some layers have of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clause {
     /// First and last of each row of layers.

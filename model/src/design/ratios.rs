@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::python_list::read_list;
 use super::setting::Setting;
-use crate::knob::Value;
+use crate::ground::knob::Value;
 
 /// Tokens that one key of compressed attention stands for: 0 (a window alone), 4 or 128.
 ///
@@ -13,7 +13,7 @@ use crate::knob::Value;
 /// `DeepSeek-V4`, `compress_ratios`; Megatron-Core `csa_compress_ratios`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompressRatios {
-    /// Layer by layer; those of MTP layers may stand behind the model's.
+    /// Layer by layer; those of MTP layers may follow the model's.
     pub layers: Vec<u64>,
 }
 

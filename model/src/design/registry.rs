@@ -32,7 +32,7 @@ macro_rules! registry {
                 &KNOBS[self as usize]
             }
 
-            /// What is said of it.
+            /// Meaning of the knob and its source.
             #[must_use]
             pub fn words(self) -> &'static Words {
                 &WORDS[self as usize]

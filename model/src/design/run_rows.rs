@@ -1,13 +1,13 @@
 //! The rows of the knobs of a run: what a budget reads beside the step.
 
-use crate::knob::Kind::*;
-use crate::knob::Row;
-use crate::source::{
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::Row;
+use crate::ground::source::{
     BYTECHECKPOINT, LLAMA_3_HERD, MEGASCALE, MUENNIGHOFF_2023, Source, YOUNG_1974,
 };
 
-const fn row(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
-    const OWN: Source = crate::source::DERIVED;
+const fn row(label: &'static str, kind: crate::ground::knob::Kind, meaning: &'static str) -> Row {
+    const OWN: Source = crate::ground::source::DERIVED;
     Row::new(label, kind, meaning).source(OWN).no_lever()
 }
 

@@ -1,9 +1,9 @@
 //! The rows of the knobs of serving, under the names of vLLM, SGLang and TensorRT-LLM.
 
-use crate::choice::{Choice as _, Disaggregation, Engine, GraphMode, KvDtype, WeightDtype};
-use crate::knob::Kind::*;
-use crate::knob::Row;
-use crate::source::{DEEPSEEK_V3, KTRANSFORMERS, PREMOE, SGLANG, TENSORRT_LLM};
+use crate::ground::choice::{Choice as _, Disaggregation, Engine, GraphMode, KvDtype, WeightDtype};
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::Row;
+use crate::ground::source::{DEEPSEEK_V3, KTRANSFORMERS, PREMOE, SGLANG, TENSORRT_LLM};
 
 pub(super) const ENGINE: Row = Row::serving(
     "Engine",

@@ -14,9 +14,9 @@ use super::named::{known_name, named};
 use super::overrides::LayerOverrides;
 use super::python_list::read_list;
 use super::ratios::CompressRatios;
-use crate::choice::{Choice, Set};
-use crate::knob::{Kind, Knob, KnobError, LayerText, Value};
-use crate::text::shorten;
+use crate::ground::choice::{Choice, Set};
+use crate::ground::knob::{Kind, Knob, KnobError, LayerText, Value};
+use crate::ground::text::shorten;
 
 /// A Rust type that a knob can have.
 pub(super) trait Setting: Sized {
@@ -136,7 +136,7 @@ impl Setting for String {
 /// Which layers are MoE layers, as Megatron's `moe_layer_freq` spells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerFreq {
-    /// One in every so many, starting with the first.
+    /// One in every N, starting with the first.
     Every(u64),
     /// Runs of dense (`false`) and MoE (`true`) layers.
     Runs(Vec<(bool, u64)>),
@@ -155,7 +155,7 @@ impl LayerFreq {
         Some(Self::Runs(runs))
     }
 
-    /// Is the layer at this position a MoE layer? Positions past a pattern's end are not.
+    /// Whether the layer at this position is a MoE layer. Positions past a pattern's end are not.
     #[must_use]
     pub fn is_moe(&self, position: u64) -> bool {
         match self {
@@ -185,7 +185,7 @@ impl LayerFreq {
         }
     }
 
-    /// MoE layers among the first so many.
+    /// Number of MoE layers in front of this position.
     #[must_use]
     pub fn moe_before(&self, position: u64) -> u64 {
         match self {
@@ -202,7 +202,7 @@ impl LayerFreq {
         }
     }
 
-    /// How many layers the pattern speaks of; `None` when it repeats for ever.
+    /// Number of layers that the pattern covers; `None` when it repeats for ever.
     #[must_use]
     pub fn len(&self) -> Option<u64> {
         match self {
@@ -250,7 +250,7 @@ impl Setting for LayerFreq {
 /// One number for all stages, or one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PerStage {
-    /// The same for every stage.
+    /// One number for every stage.
     Same(u64),
     /// Stage by stage.
     Each(Vec<u64>),
@@ -555,7 +555,7 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
     }
 }
 
-/// What is wanted in place of a text that doesn't say anything of layers.
+/// Text of what is wanted in place of a text that says nothing about layers.
 fn layer_text_problem(kind: LayerText, text: &str) -> Option<String> {
     let such_as =
         |is_read: bool| (!is_read).then(|| format!("a pattern such as {}", kind.example()));

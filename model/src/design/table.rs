@@ -14,14 +14,14 @@ use super::setting::{self, Field, LayerFreq, Layout, PerStage, Positions};
 use super::{
     kernel_rows as kernel, run_rows as run_of, serving_rows as rows, training_rows as training,
 };
-use crate::accelerator::AcceleratorId;
-use crate::choice::*;
-use crate::knob::Kind::*;
-use crate::knob::{Knob, KnobError, LayerText, Reach, Row, Section, Value, Words};
-use crate::preset::Preset;
-use crate::source::*;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::preset::Preset;
+use crate::ground::choice::*;
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::{Knob, KnobError, LayerText, Reach, Row, Section, Value, Words};
+use crate::ground::source::*;
 
-const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+const fn knob(label: &'static str, kind: crate::ground::knob::Kind, meaning: &'static str) -> Row {
     Row::new(label, kind, meaning)
 }
 
@@ -273,7 +273,7 @@ Cluster cluster {
         knob("Host memory", OptionalReal(1.0, 1_048_576.0),
             "Memory of a node's host; none is the accelerator's usual").unit("GiB").of_machine();
 }
-/// How the model is cut.
+/// Parallelism: how the model is cut.
 Parallel parallel {
     tensor_model_parallel_size: u64 = 1,
         knob("Tensor parallel (TP)", Integer(1, 1_024), "Ranks that split each layer's matrices")
@@ -426,7 +426,7 @@ Training training {
         training::LORA_TARGET_MODULES;
     freeze_parameters: Set<ModelPart> = Set::EMPTY, training::FREEZE_PARAMETERS;
 }
-/// What is kept, computed again or parked.
+/// Memory: what is kept, recomputed or offloaded.
 Memory memory {
     recompute_granularity: RecomputeGranularity = RecomputeGranularity::None,
         knob("Recompute", Choice(RecomputeGranularity::NAMES), "What is computed again")
@@ -508,7 +508,7 @@ Routing routing {
         knob("Redundant experts", Integer(0, 65_536),
             "Copies of busy experts in each layer, on all devices together").source(DEEPSEEK_V3);
 }
-/// How operators run.
+/// Kernels: how operators run.
 Kernel kernel {
     framework: Framework = Framework::Megatron, kernel::FRAMEWORK;
     software: Software = Software::Calibrated, kernel::SOFTWARE;
@@ -538,7 +538,7 @@ Kernel kernel {
     straggler_sigma: Option<f64> = None, kernel::STRAGGLER_SIGMA;
     extra_arguments: Option<String> = None, kernel::EXTRA_ARGUMENTS;
 }
-/// How the model answers.
+/// Serving: how the model answers requests.
 Serving serving {
     engine: Engine = Engine::Vllm, rows::ENGINE;
     tensor_parallel_size: u64 = 1, rows::TENSOR_PARALLEL_SIZE;
@@ -578,7 +578,7 @@ Serving serving {
     ttft_limit_milliseconds: Option<f64> = None, rows::TTFT_LIMIT;
     tpot_limit_milliseconds: Option<f64> = None, rows::TPOT_LIMIT;
 }
-/// How long the model is trained, at what price, and what fails meanwhile.
+/// Training run: its length, its price, and its failures.
 Run run {
     train_tokens: Option<f64> = None, run_of::TRAIN_TOKENS;
     unique_tokens: Option<f64> = None, run_of::UNIQUE_TOKENS;

@@ -1,11 +1,13 @@
 //! The rows of the knobs of what is trained, by which loss, and on documents of which lengths.
 
-use crate::choice::{Choice as _, CrossEntropyFusion, LengthDistribution, LoraModule, ModelPart};
-use crate::knob::Kind::*;
-use crate::knob::{LayerText, Row};
-use crate::source::*;
+use crate::ground::choice::{
+    Choice as _, CrossEntropyFusion, LengthDistribution, LoraModule, ModelPart,
+};
+use crate::ground::knob::Kind::*;
+use crate::ground::knob::{LayerText, Row};
+use crate::ground::source::*;
 
-const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+const fn knob(label: &'static str, kind: crate::ground::knob::Kind, meaning: &'static str) -> Row {
     Row::new(label, kind, meaning)
 }
 

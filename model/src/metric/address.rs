@@ -1,14 +1,15 @@
-//! Where a number stands: a metric of the whole design, of a stage, or of an axis and a link.
+//! Address of a number: a metric of the whole design, of a stage, or of an axis and a link.
 
 use alloc::string::String;
 use core::fmt;
 
+use super::regime::Regime;
 use super::table::MetricId;
-use crate::axis::{Axis, LinkLevel};
-use crate::knob::KnobError;
-use crate::text::{closest, shorten};
+use crate::ground::axis::{Axis, LinkLevel};
+use crate::ground::knob::KnobError;
+use crate::ground::text::{closest, shorten};
 
-/// A metric with the part of the design that it is asked of: `mfu`, `memory_peak_bytes@stage=3`,
+/// A metric with the part of the design that it describes: `mfu`, `memory_peak_bytes@stage=3`,
 /// `comm_volume_bytes@axis=ep,link=inter_node`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricAddress {
@@ -18,7 +19,7 @@ pub struct MetricAddress {
     pub part: MetricPart,
 }
 
-/// The part of a design that a metric is asked of.
+/// The part of a design that a metric describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricPart {
     /// All of it.
@@ -39,11 +40,12 @@ impl MetricAddress {
     /// Reads an address.
     ///
     /// # Errors
-    /// An unknown metric, or a part that the metric isn't asked of, with what would be accepted.
+    /// An unknown metric, or a part that the metric doesn't describe, with what would be accepted.
     pub fn parse(text: &str) -> Result<Self, KnobError> {
         let (name, part) =
             text.split_once('@').map_or((text, None), |(name, part)| (name, Some(part)));
-        let metric = MetricId::find(name).ok_or_else(|| unknown_metric(name))?;
+        let metric =
+            MetricId::find_of(Regime::Training, name).ok_or_else(|| unknown_metric(name))?;
         let part = part.map_or(Some(MetricPart::Whole), |part| part_of(metric, part));
         part.map(|part| Self { metric, part }).ok_or_else(|| wrong_part(metric, text))
     }
@@ -75,7 +77,7 @@ const OF_AXES: [MetricId; 3] =
     [MetricId::comm_volume_bytes, MetricId::comm_exposed_seconds, MetricId::overlap_ratio];
 
 fn unknown_metric(name: &str) -> KnobError {
-    let nearest = closest(name, MetricId::ALL.iter(), |id| id.metric().name);
+    let nearest = closest(name, MetricId::of(Regime::Training), |id| id.metric().name);
     let shown = shorten(name);
     KnobError {
         rule: "unknown_metric",

@@ -1,6 +1,6 @@
 //! Over which tokens an auxiliary loss balances, and what that costs.
 
-use crate::choice::AuxLoss;
+use crate::ground::choice::AuxLoss;
 
 /// The groups of ranks that tokens are spread over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,19 +19,19 @@ pub struct Ranks {
     pub experts: f64,
 }
 
-/// What a loss looks at, and what ranks exchange for it.
+/// Scope of a loss: the tokens that it looks at, and the counts that ranks exchange for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scope {
     /// Tokens among which each expert's share is counted.
     pub tokens: f64,
     /// Ranks that add up their counts.
     pub ranks: f64,
-    /// What a rank adds up for one layer and micro-batch: a four-byte count for each expert, and
-    /// for the loss of sequences one for each sequence.
+    /// Bytes that a rank adds up for one layer and micro-batch: a four-byte count for each expert,
+    /// and for the loss of sequences one for each sequence.
     pub bytes: f64,
 }
 
-/// What a loss looks at.
+/// Scope of a loss.
 ///
 /// | loss | tokens | ranks that add up counts |
 /// |---|---|---|

@@ -1,9 +1,9 @@
-//! What uneven loads do to a design: the few numbers that an estimate needs.
+//! The effect of load imbalance on a design: the few numbers that an estimate needs.
 
 use super::noise::Exchange;
 use crate::design::Design;
 
-/// What uneven loads do to a design.
+/// Effect of the load imbalance on a design.
 ///
 /// The loads of a step depend on the routing knobs, the experts, the router, the capacity and EP
 /// alone, so that a sweep over anything else computes them once. Those of its micro-batches vary
@@ -13,7 +13,7 @@ pub struct Effect {
     /// Tokens of the fullest expert-parallel rank over the mean, with the planner and what a
     /// capacity drops: mean over steps, layers and micro-batches.
     pub imbalance: f64,
-    /// The same without the planner.
+    /// Tokens of the fullest expert-parallel rank over the mean, without the planner.
     pub imbalance_unplanned: f64,
     /// The imbalance that memory must hold: that of the fullest steps and layers, with the mean of
     /// their micro-batches. A stage holds many micro-batches and layers at once, which don't all
@@ -23,10 +23,10 @@ pub struct Effect {
     pub drop_ratio: f64,
     /// Experts that the busiest rank sends or receives for one layer in one step, in the mean.
     pub moved: f64,
-    /// What a planner can take away: the imbalance of the steps' own loads.
+    /// Imbalance that a planner can take away: that of the steps' own loads.
     pub steps: StepLoads,
-    /// What it can't: the imbalance beyond 1 that micro-batches would have if their steps were
-    /// even.
+    /// Imbalance that it can't take away: that beyond 1 that micro-batches would have if their
+    /// steps were even.
     pub noise: f64,
 }
 
@@ -35,7 +35,7 @@ pub struct Effect {
 pub struct StepLoads {
     /// Tokens of the fullest rank over the mean, with the planner: mean over steps and layers.
     pub imbalance: f64,
-    /// The same without the planner.
+    /// Tokens of the fullest rank over the mean, without the planner.
     pub imbalance_unplanned: f64,
     /// The imbalance that [`Effect::FULLEST_SHARE`] of all steps and layers is not above, those
     /// before the first plan among them.
@@ -72,7 +72,7 @@ impl Effect {
     /// Memory holds the step loads of this share of steps and layers.
     pub const FULLEST_SHARE: f64 = 0.99;
 
-    /// The same step loads in the micro-batches of this design, whose routing they are of.
+    /// Effect of these step loads in the micro-batches of this design, whose routing they are of.
     ///
     /// Of independent normal loads of devices the excess of the largest over the mean adds up like
     /// spreads do: as the square root of the sum of squares.

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use super::placement::in_order;
 use super::random::{normal, stream, substream};
 use super::trace::{Trace, TraceFault};
-use crate::choice::TRAINED_SKEW;
+use crate::ground::choice::TRAINED_SKEW;
 
-/// What a generated trace counts.
+/// Dimensions of a generated trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Steps recorded.
@@ -146,7 +146,7 @@ impl Generator {
     }
 }
 
-/// What one of `parts` gets of a number that is shared out evenly.
+/// Part number `part` of a number that is shared out evenly over `parts`.
 fn share_of(whole: u64, parts: u64, part: u64) -> u64 {
     let parts = parts.max(1);
     whole / parts + u64::from(part < whole % parts)
@@ -222,7 +222,8 @@ impl Run {
 #[derive(Default)]
 struct Sharing {
     exact: Vec<f64>,
-    /// What experts lost by rounding down, as a number that sorts the most first, and which.
+    /// Tokens that experts lost by rounding down, as a number that sorts the most first, and the
+    /// expert.
     lost: Vec<(i64, u32)>,
 }
 

@@ -18,7 +18,8 @@ pub fn expected_groups(experts: u64, groups: u64, topk: u64) -> f64 {
     groups as f64 * (1.0 - (0..topk.min(experts)).fold(1.0, missed))
 }
 
-/// The same where a token keeps only the best `group_topk` groups: at most that many.
+/// Groups that the experts of a token lie in where it keeps only the best `group_topk` groups: at
+/// most that many.
 ///
 /// # Source
 /// DeepSeek-V3, arXiv 2412.19437, section 2.1.2 (node-limited routing). The expectation is derived:
@@ -30,8 +31,8 @@ pub fn limited_groups(experts: u64, groups: u64, group_topk: u64, topk: u64) -> 
     expected_groups(among, kept, topk)
 }
 
-/// Is the load of every device the same by construction? MoGE's router takes as many experts from
-/// each group, so that it is where every device holds whole groups, as many as the others.
+/// Whether the load of every device is the same by construction. MoGE's router takes as many
+/// experts from each group, so that it is the same where every device holds as many whole groups.
 ///
 /// Inside a device experts may still differ.
 ///

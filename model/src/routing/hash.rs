@@ -17,8 +17,8 @@ impl Trace {
         alloc::format!("{:032x}", self.hash.unwrap_or_else(|| self.computed_hash()))
     }
 
-    /// The same trace, which keeps its hash: every byte counts in it, so that a long trace takes a
-    /// while each time that it is asked.
+    /// The trace with its hash cached: every byte counts in it, so that a long trace takes a while
+    /// each time that it is computed.
     #[must_use]
     pub fn keeping_hash(mut self) -> Self {
         self.hash = Some(self.computed_hash());
@@ -42,7 +42,7 @@ struct Fnv {
 }
 
 impl Fnv {
-    /// What the prime adds to 2^88.
+    /// Part of the prime beyond 2^88.
     const PRIME: u64 = 0x13b;
 
     const fn new() -> Self {

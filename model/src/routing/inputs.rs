@@ -7,8 +7,8 @@ use super::effect::{Effect, StepLoads};
 use super::generator::{Generator, Size};
 use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger, unplanned};
 use super::trace::{Trace, sum};
-use crate::choice::{self, Balance, PlannerTrigger};
 use crate::design::Design;
+use crate::ground::choice::{self, Balance, PlannerTrigger};
 
 /// Points of an interval that are sampled, at most.
 const POINTS: usize = 5;
@@ -64,7 +64,7 @@ impl Inputs {
         }
     }
 
-    /// Is there a planner, and something to plan?
+    /// Whether there is a planner, and something to plan.
     pub(crate) fn plans(&self) -> bool {
         self.predictor != choice::Planner::None
     }
@@ -171,9 +171,9 @@ impl Inputs {
     }
 }
 
-/// What loads of a trace need to be measured and doesn't depend on a planner.
+/// Values that the effect of a trace's loads needs and that don't depend on a planner.
 pub(crate) struct Loads {
-    /// What a capacity lets through.
+    /// Trace that a capacity lets through.
     clipped: Option<Trace>,
     /// The share that it drops, by step and layer.
     drops: Vec<f64>,
@@ -192,7 +192,7 @@ impl Loads {
         Self { clipped, drops, before }
     }
 
-    /// What a planner makes of them, when to move an expert takes a second.
+    /// Outcome of a planner on these loads, when moving an expert takes a second.
     pub(crate) fn run(&self, trace: &Trace, planner: &Planner) -> Outcome {
         let kept = self.clipped.as_ref().unwrap_or(trace);
         planner.run_on(kept, &MoveCost::UNIT, self.before.clone())
@@ -227,7 +227,7 @@ fn moved(outcome: &Outcome, planner: &Planner, trace: &Trace, from: usize, inter
     if later > 0 { all / later as f64 / interval.max(1) as f64 } else { 0.0 }
 }
 
-/// What a capacity lets through.
+/// Trace that a capacity lets through.
 fn clipped(trace: &Trace, factor: f64) -> Option<Trace> {
     let mut counts = Vec::with_capacity(trace.steps() * trace.layers() * trace.experts());
     for (_, row) in trace.rows() {

@@ -13,11 +13,11 @@ use super::inputs::{Inputs, Loads};
 use super::planner::{Outcome, Predictor};
 use super::presets;
 use super::trace::Trace;
-use crate::choice::Balance;
 use crate::design::Design;
+use crate::ground::choice::Balance;
 
 /// Effects that are kept, at most, as long as the program runs; of more, each is worked out where
-/// it is asked for.
+/// it is used.
 const MAX_KNOWN: usize = 4_096;
 
 /// Places that are looked at before an effect is worked out and not kept.
@@ -62,13 +62,13 @@ impl Effect {
         Self::of_loads(design, trace, &loads)
     }
 
-    /// The same of loads that were made ready for a design with the same devices and capacity.
+    /// Effect of loads that were prepared for a design with the same devices and capacity.
     pub(crate) fn of_loads(design: &Design, trace: &Trace, loads: &Loads) -> Self {
         let outcome = loads.run(trace, &Inputs::new(design).planner(1));
         Self::of_run(design, trace, loads, &outcome)
     }
 
-    /// The same of what a design's planner made of these loads.
+    /// Effect of a run of a design's planner on these loads.
     pub(crate) fn of_run(design: &Design, trace: &Trace, loads: &Loads, outcome: &Outcome) -> Self {
         let inputs = Inputs { experts: trace.experts() as u64, ..Inputs::new(design) };
         let planner = inputs.planner(1);

@@ -1,6 +1,6 @@
-//! How uneven loads are.
+//! Measures of load imbalance.
 
-use crate::sorting::sort_numbers;
+use crate::ground::sorting::sort_numbers;
 
 /// The fullest device's tokens over the mean: 1 when all get the same, also when all get none.
 ///

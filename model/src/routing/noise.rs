@@ -2,8 +2,8 @@
 
 use super::aux_loss::{Ranks, scope};
 use super::random::quantile;
-use crate::choice::Balance;
 use crate::design::Design;
+use crate::ground::choice::Balance;
 
 /// Relative variance of an expert's load among T tokens, times T: c, in tokens.
 ///
@@ -36,7 +36,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// The exchange of a design's uneven loads; none where they are even, or padded to be.
+    /// The exchange of a design's uneven loads; `None` if they are even, or padded to be.
     pub(super) fn of(design: &Design) -> Option<Self> {
         let (parallel, transformer) = (&design.parallel, &design.transformer);
         let training = &design.training;
@@ -71,8 +71,8 @@ impl Exchange {
         })
     }
 
-    /// How far the fullest device is above the mean where all experts are as popular over a step:
-    /// the mean over micro-batches of max / mean - 1.
+    /// Imbalance of the fullest device where all experts are as popular over a step: the mean over
+    /// micro-batches of max / mean - 1.
     ///
     /// 1. Relative variance of an expert's load among the T tokens of an exchange:
     ///    v = c (1 / T - 1 / S). S are the tokens among which an auxiliary loss keeps loads even:

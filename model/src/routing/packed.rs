@@ -14,7 +14,7 @@ use core::fmt;
 
 use super::trace::{Pair, Trace, TraceFault};
 
-/// What a packed trace begins with.
+/// First bytes of a packed trace.
 pub(super) const MAGIC: &[u8; 16] = b"moescape-trace-1";
 /// Bytes before the counts.
 const HEAD: usize = MAGIC.len() + 4 * 8;

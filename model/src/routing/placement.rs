@@ -8,19 +8,19 @@ use core::cmp::Ordering;
 
 use super::measure;
 use super::trace::sum;
-use crate::sorting::sort_numbers;
+use crate::ground::sorting::sort_numbers;
 
 /// A slot that holds no expert.
 const FREE: u32 = u32::MAX;
 
-/// Which device holds which expert: every device has as many slots, an expert stands in one slot
+/// Which device holds which expert: every device has as many slots, an expert is in one slot
 /// or, with redundant copies, in several on different devices, which share its tokens evenly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     per_device: usize,
     slots: Vec<u32>,
     copies: Vec<u32>,
-    /// Does every expert stand in one slot?
+    /// Whether every expert is in one slot.
     is_single: bool,
 }
 
@@ -29,9 +29,9 @@ pub struct Placement {
 pub struct Move {
     /// The expert.
     pub expert: u32,
-    /// Who has it.
+    /// Device that has it.
     pub from: u32,
-    /// Who gets it.
+    /// Device that gets it.
     pub to: u32,
 }
 
@@ -76,8 +76,8 @@ impl Placement {
         Self::greedy_from(loads, devices, redundant, &mut Vec::new())
     }
 
-    /// The same, quicker where experts are nearly in that order already: their order for the last
-    /// loads, which becomes that for these.
+    /// The greedy plan, quicker where experts are nearly in that order already: `order` is their
+    /// order for the last loads, and becomes that for these.
     pub(super) fn greedy_from(
         loads: &[f64],
         devices: usize,
@@ -160,7 +160,7 @@ impl Placement {
         imbalance(self.slots.chunks_exact(self.per_device.max(1)).map(load), self.devices())
     }
 
-    /// The same for experts in their first places.
+    /// The fullest device's tokens over the mean, for experts in their first places.
     pub(super) fn first_imbalance(tokens: &[u32], devices: usize) -> f64 {
         let devices = devices.max(1);
         let own = tokens.len().div_ceil(devices).max(1);
@@ -203,7 +203,7 @@ impl Placement {
         self.device_sums(|expert| tokens.get(expert).copied().map_or(0.0, f64::from), loads);
     }
 
-    /// The same for loads that are no whole tokens.
+    /// Load of each device, for loads that are no whole tokens.
     pub fn device_loads(&self, tokens: &[f64], loads: &mut Vec<f64>) {
         self.device_sums(|expert| tokens.get(expert).copied().unwrap_or(0.0), loads);
     }
@@ -242,7 +242,7 @@ impl Placement {
     }
 }
 
-/// Who holds each expert, in the order of the devices.
+/// Devices that hold each expert, in the order of the devices.
 struct Holders {
     /// Where each expert's holders begin, and how many there are.
     places: Vec<[u32; 2]>,
@@ -275,7 +275,7 @@ impl Holders {
     }
 }
 
-/// The largest of the loads of so many devices over their mean; 1 when all get none.
+/// The largest of the loads of this many devices over their mean; 1 when all get none.
 ///
 /// The same as [`measure::imbalance`], since sums of tokens are exact in a float up to 2^53.
 fn imbalance(loads: impl Iterator<Item = u64>, devices: usize) -> f64 {
@@ -342,7 +342,7 @@ fn copies(loads: &[f64], devices: usize, redundant: usize) -> Vec<u32> {
 /// A device while slots are filled: the emptiest comes first, of equals the first.
 #[derive(Clone, Copy)]
 struct Device {
-    /// Where the load stands among those of the others.
+    /// Place of the load among those of the others.
     place: i64,
     load: f64,
     device: u32,
@@ -369,8 +369,8 @@ impl PartialEq for Device {
 
 impl Eq for Device {}
 
-/// What no plan's fullest device is below, for one copy of each expert on `devices` with
-/// `per_device` slots: the largest of
+/// Lower bound of the fullest device's load under any plan, for one copy of each expert on
+/// `devices` with `per_device` slots: the largest of
 /// - the mean load,
 /// - the heaviest expert, and with it the lightest ones that must share its device because the
 ///   others have no room: all but (devices - 1) x `per_device`,

@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use super::measure::{coefficient_of_variation, imbalance};
 use super::placement::Placement;
 use super::trace::Trace;
-use crate::sorting::sort_numbers;
+use crate::ground::sorting::sort_numbers;
 
-/// How the loads of the next steps are foretold.
+/// Predictor of the loads of the next steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Predictor {
     /// Not at all: experts stay where they are.
     None,
-    /// By the mean of so many steps, Pangu Ultra MoE's.
+    /// By the mean of this many steps, Pangu Ultra MoE's.
     SlidingWindow(usize),
     /// By an exponential moving average that keeps this share of itself every step: MindSpeed's,
     /// with 0.9.
@@ -30,10 +30,10 @@ pub enum Trigger {
     OnIncrease,
 }
 
-/// Who moves experts, and when.
+/// Planner that moves experts: its predictor, its interval and its trigger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Planner {
-    /// How loads are foretold.
+    /// Predictor of the loads.
     pub predictor: Predictor,
     /// Steps from one plan to the next.
     pub interval: usize,
@@ -45,12 +45,12 @@ pub struct Planner {
     pub redundant: usize,
 }
 
-/// What moving an expert costs.
+/// Cost of moving an expert.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoveCost {
-    /// What a device sends for one expert of a layer: weights, main copy and both moments.
+    /// Bytes that a device sends for one expert of a layer: weights, main copy and both moments.
     pub bytes_per_expert: f64,
-    /// What a device sends or receives in a second, in an all-to-all of the group.
+    /// Bytes that a device sends or receives in a second, in an all-to-all of the group.
     pub bytes_per_second: f64,
 }
 
@@ -78,12 +78,12 @@ pub struct Migration {
     pub seconds: f64,
 }
 
-/// What a planner does to a run.
+/// Result of a planner's run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Imbalance over devices of each step and layer with experts in their first places.
     pub before: Vec<f64>,
-    /// The same with the planner.
+    /// Imbalance over devices of each step and layer with the planner.
     pub after: Vec<f64>,
     /// Every move, in order.
     pub migrations: Vec<Migration>,
@@ -131,7 +131,8 @@ impl Outcome {
         self.migrations.iter().filter(late).map(|migration| migration.seconds).sum()
     }
 
-    /// What moves cost in a run that was made with [`MoveCost::UNIT`]: no plan depends on it.
+    /// The outcome with the cost of its moves, for a run that was made with [`MoveCost::UNIT`]: no
+    /// plan depends on it.
     pub(crate) fn at_cost(mut self, cost: &MoveCost) -> Self {
         for migration in &mut self.migrations {
             migration.bytes *= cost.bytes_per_expert;
@@ -169,7 +170,7 @@ impl Planner {
         self.run_on(trace, cost, unplanned(trace, self.devices))
     }
 
-    /// The same for an imbalance without a planner that is known, see [`unplanned`].
+    /// [`Self::run`] with the imbalance without a planner given, see [`unplanned`].
     pub(super) fn run_on(&self, trace: &Trace, cost: &MoveCost, before: Vec<f64>) -> Outcome {
         let placement = Placement::contiguous(trace.experts(), self.devices, self.redundant);
         let first = Layer { placement, at_plan: 1.0, is_first: true, order: Vec::new() };
@@ -202,7 +203,7 @@ impl Planner {
         outcome
     }
 
-    /// Is there a plan before this step?
+    /// Whether there is a plan before this step.
     fn plans_before(&self, step: usize) -> bool {
         self.predictor != Predictor::None && step > 0 && step.is_multiple_of(self.interval.max(1))
     }
@@ -270,10 +271,10 @@ pub(super) fn unplanned(trace: &Trace, devices: usize) -> Vec<f64> {
     trace.rows().map(|(_, row)| Placement::first_imbalance(row, devices)).collect()
 }
 
-/// What the planner knows of past loads.
+/// Planner's statistics of past loads.
 struct Forecast {
     experts: usize,
-    /// Of each layer and expert: the average so far, or the sum over the window.
+    /// Load of each layer and expert: the average so far, or the sum over the window.
     loads: Vec<f64>,
 }
 

@@ -5,14 +5,14 @@
 
 use super::effect::{Effect, StepLoads};
 use super::inputs::Inputs;
-use crate::choice::{Balance, Planner, PlannerTrigger};
+use crate::ground::choice::{Balance, Planner, PlannerTrigger};
 
 /// The effect of these inputs, where a preset has them.
 pub(super) fn effect(inputs: &Inputs) -> Option<Effect> {
     EFFECTS.iter().find(|(known, _)| known == inputs).map(|(_, effect)| *effect)
 }
 
-/// What Pangu Ultra MoE's loads and their planner are generated from.
+/// Inputs from which Pangu Ultra MoE's loads and their planner are generated.
 const PLANNED: Inputs = Inputs {
     balance: Balance::Skewed,
     skew: 0.21,
@@ -31,7 +31,7 @@ const PLANNED: Inputs = Inputs {
     pads: false,
 };
 
-/// Those of its baseline, without a planner.
+/// Inputs of its baseline, without a planner.
 const UNPLANNED: Inputs =
     Inputs { predictor: Planner::None, trigger: PlannerTrigger::Threshold, ..PLANNED };
 
@@ -60,7 +60,7 @@ static EFFECTS: [(Inputs, Effect); 2] = [
     ),
 ];
 
-/// An effect of step loads of which no capacity drops any, where so many experts are moved.
+/// An effect of step loads of which no capacity drops any, where this many experts are moved.
 const fn of_steps(steps: StepLoads, moved: f64) -> Effect {
     let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
     Effect { imbalance, imbalance_unplanned, fullest, moved, steps, ..Effect::UNIFORM }
@@ -69,7 +69,7 @@ const fn of_steps(steps: StepLoads, moved: f64) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preset::Preset;
+    use crate::catalogue::preset::Preset;
 
     #[test]
     fn every_preset_with_generated_loads_has_the_effect_that_is_worked_out() {

@@ -2,7 +2,7 @@
 //!
 //! **CSV**: a line with the names of the columns `step,layer,expert,tokens` in any order, then a
 //! line for each step, layer and expert, in any order. How often experts were chosen together
-//! follows, behind a second line of names, `layer,expert_a,expert_b,tokens`, or stands in a file of
+//! follows, behind a second line of names, `layer,expert_a,expert_b,tokens`, or is in a file of
 //! its own.
 //!
 //! **JSON**: `{"steps": 2, "layers": 1, "experts": 2, "tokens": [[[3, 5]], [[4, 4]]]}`, where the
@@ -15,10 +15,10 @@
 //! bounded in bytes and a trace in counts before anything is kept, and nothing in a file makes the
 //! reader panic.
 
-mod csv;
 mod errors;
-mod json;
 mod rows;
+mod csv;
+mod json;
 
 use alloc::string::String;
 use alloc::vec;
@@ -46,7 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
     }
 }
 
-/// How often experts were chosen together, from a CSV file of its own.
+/// Reads from a CSV file of its own the number of tokens that chose two experts together.
 ///
 /// # Errors
 /// Everything that is wrong with the file, up to [`MAX_ERRORS`].

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How often two experts of a layer were chosen by the same token.
+/// Number of tokens that chose two experts of a layer together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The layer, as counted in the trace.
@@ -16,7 +16,7 @@ pub struct Pair {
     pub tokens: u64,
 }
 
-/// What is wrong with the numbers of a trace.
+/// Error in the numbers of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFault {
     /// There are no steps, no layers or no experts.
@@ -155,7 +155,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// How many counts a trace of this size holds.
+    /// Number of counts that a trace of this size holds.
     ///
     /// # Errors
     /// A size without counts or above the bounds.
@@ -178,7 +178,7 @@ impl Trace {
         }
     }
 
-    /// The same trace, and how often experts were chosen together.
+    /// The trace with the number of tokens that chose two experts together.
     ///
     /// # Errors
     /// A pair that names a layer or an expert which isn't there, or one expert twice.
@@ -217,13 +217,13 @@ impl Trace {
         self.experts
     }
 
-    /// How often experts were chosen together; empty where that wasn't recorded.
+    /// Tokens that chose two experts together; empty if that wasn't recorded.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
 
-    /// The tokens of each expert in a step and layer; none where the trace has no such row.
+    /// The tokens of each expert in a step and layer; empty if the trace has no such row.
     #[must_use]
     pub fn row(&self, step: usize, layer: usize) -> &[u32] {
         if step >= self.steps || layer >= self.layers {

@@ -6,10 +6,10 @@ use super::framework::{self, Assertion, CAUTIONS};
 use super::rule::Rule;
 use super::table::{self, SOURCES};
 use crate::design::{Design, KnobId, KnobSet};
-use crate::knob::Section;
-use crate::source::Source;
+use crate::ground::knob::Section;
+use crate::ground::source::Source;
 
-/// How many rules there are.
+/// Number of rules.
 const COUNT: usize = {
     let (mut count, mut table) = (table::RULES.len(), 0);
     while table < framework::TABLES.len() {
@@ -43,7 +43,7 @@ pub fn rules() -> &'static [Rule] {
 }
 
 impl Rule {
-    /// Who demands it; none of a rule of serving.
+    /// Source that demands it; `None` for a rule of serving.
     #[must_use]
     pub fn source(&self) -> Option<Source> {
         let place = RULES.iter().position(|rule| rule.name == self.name)?;
@@ -77,8 +77,8 @@ pub const fn caution_rules() -> &'static [Rule] {
     CAUTIONS
 }
 
-/// What the released code of a design's framework refuses although published runs had it, with
-/// what is wrong.
+/// Rules of the released code of a design's framework that published runs broke, with the text of
+/// each.
 pub fn cautions(design: &Design) -> impl Iterator<Item = (&'static Rule, String)> + '_ {
     CAUTIONS.iter().filter_map(|rule| Some((rule, (rule.check.words)(design)?)))
 }

@@ -3,12 +3,12 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
-use crate::calibration::{AMPERE, BLACKWELL, HOPPER};
-use crate::choice::{
+use crate::catalogue::calibration::{AMPERE, BLACKWELL, HOPPER};
+use crate::design::{Design, KnobId};
+use crate::ground::choice::{
     AttentionVariant, Choice, ContextParallelAlgo, CrossEntropyFusion, Framework,
     LengthDistribution, LoraModule, RecomputeModule,
 };
-use crate::design::{Design, KnobId};
 use crate::schedule::{Fault, Form, Grid, Sizes};
 
 pub(super) fn has_experts(d: &Design) -> bool {
@@ -85,7 +85,7 @@ pub(super) fn absent_modules<W: Words>(d: &Design) -> Option<W> {
     Some(say!("the model has no `{}` to recompute", absent.name()))
 }
 
-/// Adapters that would stand beside nothing.
+/// Adapters that would be beside nothing.
 pub(super) fn idle_adapters<W: Words>(d: &Design) -> Option<W> {
     use LoraModule as M;
     d.training.lora_rank?;
@@ -167,7 +167,7 @@ pub(super) fn shared_heads<W: Words>(d: &Design) -> Option<W> {
 pub(super) fn ulysses_heads<W: Words>(d: &Design) -> Option<W> {
     let ulysses = match d.parallel.context_parallel_algo {
         ContextParallelAlgo::A2a => cp(d),
-        ContextParallelAlgo::Hybrid => crate::topology::ulysses_ranks(d),
+        ContextParallelAlgo::Hybrid => crate::device::topology::ulysses_ranks(d),
         ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => return None,
     };
     let ranks = tp(d) * ulysses;

@@ -12,11 +12,11 @@ mod others;
 mod released;
 
 use super::rule::Rule;
-use crate::choice::{
+use crate::design::Design;
+use crate::ground::choice::{
     Choice, Framework, Method, RecomputeGranularity, RecomputeModule, ShardingStrategy, SwapModule,
 };
-use crate::design::Design;
-use crate::source::Source;
+use crate::ground::source::Source;
 
 /// The tables, one for each framework that has rules of its own.
 pub(super) const TABLES: [&[Rule]; 3] = [megatron::RULES, mindspeed::RULES, others::RULES];
@@ -35,11 +35,11 @@ pub(super) fn assertion_of(rule: &Rule) -> Option<&'static Assertion> {
     })
 }
 
-/// What the released code of a framework refuses although a published run of it had it: a search
-/// proposes none of it, and a design that has it is told so.
+/// Cautions: what the released code of a framework refuses although a published run of it had it. A
+/// search proposes none of it, and a design that has it gets a warning.
 pub(crate) const CAUTIONS: &[Rule] = released::RULES;
 
-/// Where a framework's check stands, and what it says.
+/// Place of a framework's check, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assertion {
     /// The values of `kernel.framework` whose runs meet it.
@@ -76,7 +76,8 @@ macro_rules! framework_rules {
             },
         },)+];
 
-        /// Who demands each rule, apart from them: a program that never says it doesn't carry it.
+        /// Assertions of the framework that demand each rule, apart from them: a program that never
+        /// shows them doesn't carry them.
         pub(super) static ASSERTIONS: &[Assertion] = &[$(Assertion {
             frameworks: &[$(Framework::$framework),+],
             source: $source,

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::facts::{cp, has_experts, tp};
 use super::rule::{Words, indivisible, say};
 use super::table::RULES;
-use crate::architecture::{MAX_KINDS, OwnSizes, overridden};
-use crate::choice::{AttentionVariant, ContextParallelAlgo};
 use crate::design::{Design, LayerFreq, Symbol};
-use crate::layout;
+use crate::ground::choice::{AttentionVariant, ContextParallelAlgo};
+use crate::layer::architecture::{MAX_KINDS, OwnSizes, overridden};
+use crate::layer::layout;
 
 /// Whether layers of a design have linear attention.
 fn has_linear(d: &Design) -> bool {

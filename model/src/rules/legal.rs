@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 
 use super::checks::keeps_rules_of;
 use super::rule::Rule;
+use crate::design::violation::Nearest;
 use crate::design::{Design, KnobId};
-use crate::framework::Vocabulary;
-use crate::knob::{Kind, Value};
-use crate::layout;
-use crate::sorting::sort_short;
-use crate::violation::Nearest;
+use crate::ground::knob::{Kind, Value};
+use crate::ground::sorting::sort_short;
+use crate::layer::layout;
+use crate::rules::vocabulary::Vocabulary;
 
 /// More no-op layers than this are no way out.
 const MAX_NOOPS: u64 = 64;
@@ -43,7 +43,7 @@ pub fn legal_values(design: &Design, id: KnobId) -> Vec<Value> {
     values
 }
 
-/// What a slider offers, legal or not, in order.
+/// Values that a slider offers, legal or not, in order.
 fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
     match id.knob().kind {
         Kind::Integer(low, high) => integer_ladder(design, id, low, high),

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::design::Design;
-use crate::layout;
+use crate::layer::layout;
 
-/// What is wrong with a layout's letters.
+/// Error in a layout's letters.
 pub(super) fn layout_problem(d: &Design) -> Option<String> {
     let layout = d.parallel.pipeline_model_parallel_layout.as_ref()?;
     let count = |letter: char| -> u64 {
@@ -40,7 +40,8 @@ pub(super) fn layout_problem(d: &Design) -> Option<String> {
     layout_order_problem(&layout.chunks.concat(), transformer.num_layers)
 }
 
-/// What runs too early in a layout's letters: an output needs the last layer, an MTP head its own.
+/// Part that runs too early in a layout's letters: an output needs the last layer, an MTP head its
+/// own.
 fn layout_order_problem(letters: &str, layers: u64) -> Option<String> {
     let (mut passed, mut mtp, mut heads) = (0, 0, 0);
     for letter in letters.chars() {

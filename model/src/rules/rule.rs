@@ -16,16 +16,16 @@ pub struct Rule {
     pub(crate) check: Checks,
 }
 
-/// One check in its two forms: most designs of a search are asked for the verdict alone.
+/// One check in its two forms: most designs of a search need the verdict alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks {
-    /// What is wrong with a design, if anything.
+    /// Text of the rule's violation by a design, if any.
     pub(crate) words: fn(&Design) -> Option<String>,
     /// Something where a design is wrong.
     pub(crate) verdict: fn(&Design) -> Option<()>,
 }
 
-/// What a check says: words, or nothing but that something is wrong.
+/// Result of a check: a text, or only that something is wrong.
 pub(crate) trait Words {
     fn say(words: impl FnOnce() -> String) -> Self;
 }
@@ -66,7 +66,8 @@ macro_rules! rules {
             },
         },)+];
 
-        /// Who demands each rule, apart from them: a program that never says it doesn't carry it.
+        /// Source that demands each rule, apart from them: a program that never shows them doesn't
+        /// carry them.
         pub(super) static SOURCES: &[Source] = &[$($source,)+];
     };
 }

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::checks::keeps_rules_of;
 use crate::design::{Design, KnobId};
-use crate::knob::{Grain, Kind, Value};
+use crate::ground::knob::{Grain, Kind, Value};
 
-/// So many values are tried on each side. Beyond it's no step any more.
+/// Number of values that are tried on each side. Beyond it's no step any more.
 const REACH: u64 = 64;
 
 /// The nearest value below and above `now` that somebody would take and that breaks no rule which
@@ -31,7 +31,7 @@ pub fn steps(design: &Design, id: KnobId, now: u64) -> Vec<u64> {
     below.into_iter().chain(above).collect()
 }
 
-/// The value that is so many steps below.
+/// The value that is this many steps below.
 fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_sub(by),
@@ -41,7 +41,7 @@ fn lower(grain: Grain, now: u64, by: u64) -> Option<u64> {
     }
 }
 
-/// The value that is so many steps above.
+/// The value that is this many steps above.
 fn higher(grain: Grain, now: u64, by: u64) -> Option<u64> {
     match grain {
         Grain::Unit => now.checked_add(by),
@@ -55,7 +55,7 @@ mod tests {
     use alloc::vec;
 
     use super::*;
-    use crate::link;
+    use crate::design::link;
 
     fn of(query: &str, id: KnobId) -> Vec<u64> {
         let design = link::decode(query).expect("a link that decodes");
@@ -76,7 +76,9 @@ mod tests {
 
     #[test]
     fn every_step_of_every_preset_is_legal_and_of_its_grain() {
-        for preset in crate::preset::Preset::all().filter(|preset| preset.refused.is_none()) {
+        for preset in
+            crate::catalogue::preset::Preset::all().filter(|preset| preset.refused.is_none())
+        {
             let design = preset.design();
             for id in KnobId::ALL {
                 let Value::Integer(now) = design.get(*id) else { continue };

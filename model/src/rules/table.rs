@@ -11,20 +11,20 @@ use super::facts::{
 use super::layers;
 use super::letters::layout_problem;
 use super::rule::{Checks, Rule, Words, indivisible, rules, say};
-use crate::choice::{
+use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::ground::choice::{
     AuxLoss, Balance, Choice, Dispatcher, LengthDistribution, Method, Optimizer, Planner,
     Precision, RankOrder, RecomputeGranularity, RecomputeMethod, ShardingStrategy, SwapModule,
     Timing, ZeroMemory,
 };
-use crate::design::{Design, KnobId, KnobSet, PerStage};
-use crate::knob::LayerText;
-use crate::layout;
-use crate::schedule::Form;
-use crate::source::{
+use crate::ground::knob::LayerText;
+use crate::ground::source::{
     ATTENTION_RESIDUALS, BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, DYNAMIC_CP,
     HUAWEI_OPERATORS, KORTHIKANTI_2022, LONGCAT_FLASH, LORA, MEGATRON, MEGATRON_BRIDGE, MINDSPEED,
     MSA, MUON, NARAYANAN_2021, PANGU_PRO_MOE, Source, TORCHTITAN, ULYSSES, ZERO_BUBBLE,
 };
+use crate::layer::layout;
+use crate::schedule::Form;
 
 rules! {
     world_size_is_a_multiple_of_tp_pp_cp
@@ -42,7 +42,7 @@ rules! {
         };
     nodes_are_full [num_devices, devices_per_node] + [accelerator] MEGATRON,
         |d| {
-            let node = crate::topology::devices_per_node(d);
+            let node = crate::device::topology::devices_per_node(d);
             (d.cluster.num_devices > node).then(|| indivisible(d.cluster.num_devices, node, || {
                 say!("{} devices don't fill nodes of {node}", d.cluster.num_devices)
             }))?
@@ -395,7 +395,7 @@ rules! {
     accelerator_has_the_precision [precision, accelerator] MEGATRON,
         |d| d.cluster.accelerator.row().peak_tflops(d.training.precision).is_none().then(|| say!(
             "{} has no {}", d.cluster.accelerator.row().title,
-            crate::choice::Choice::name(d.training.precision)));
+            crate::ground::choice::Choice::name(d.training.precision)));
     optimizer_instances_divide_dp
         [num_distributed_optimizer_instances]
         + [num_devices, tensor_model_parallel_size, pipeline_model_parallel_size,
@@ -549,7 +549,7 @@ rules! {
     reused_parameters_are_bf16 [reuse_fp32_param, precision] + [main_params_dtype] MINDSPEED,
         |d| (d.memory.reuse_fp32_param
             && (d.training.precision != Precision::Bf16
-                || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
+                || d.memory.main_params_dtype != crate::ground::choice::StateDtype::Fp32))
             .then(|| say!("reusing fp32 parameters needs bf16 weights with fp32 copies"));
     routing_has_experts [balance, aux_loss, planner, redundant_experts, num_moe_experts] MEGATRON,
         |d| {
@@ -561,7 +561,7 @@ rules! {
                     || routing.redundant_experts > 0))
                 .then(|| say!("a dense model has no experts to balance, move or copy"))
         };
-    trace_is_at_hand [balance, trace] crate::source::DERIVED,
+    trace_is_at_hand [balance, trace] crate::ground::source::DERIVED,
         |d| (d.routing.balance == Balance::Trace).then(|| say!(
             "the trace of loads isn't part of the design: it has to be given beside it"));
     redundant_experts_are_placed_by_a_planner [redundant_experts, planner] DEEPSEEK_V3,
@@ -575,6 +575,6 @@ rules! {
             indivisible(copies, ep, || say!("EP {ep} doesn't divide {copies} redundant experts"))
         };
     design_uses_what_is_modelled
-        [host_binding, data_loader_offload] crate::source::DERIVED,
+        [host_binding, data_loader_offload] crate::ground::source::DERIVED,
         |d| not_offered(d);
 }

@@ -2,7 +2,7 @@
 
 use super::order::Schedule;
 use super::times::{ChunkTimes, StageSeconds};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// One stage's times for one micro-batch, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,7 +82,7 @@ impl Formula {
         paired * stage.pair + (self.m - paired) * stage.both()
     }
 
-    /// What one other stage adds to fill and drain the pipeline, before [`Self::ramp_share`].
+    /// Time that one other stage adds to fill and drain the pipeline, before [`Self::ramp_share`].
     pub(crate) fn ramp(&self, stage: &StageTimes) -> f64 {
         let seconds = match self.method {
             Method::Gpipe
@@ -193,7 +193,7 @@ impl Schedule {
     }
 }
 
-/// The same but for rounding.
+/// Whether two times are equal but for rounding.
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * a.abs()
 }

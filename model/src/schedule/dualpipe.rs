@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// DualPipe: micro-batches 0 to m / 2 run down the stages, the others up, each through its own
 /// copy of the model (chunk 0 and chunk 1 of a stage). DualPipeV is one half of it: the two chunks
@@ -39,7 +39,7 @@ pub(super) fn num_tasks(schedule: &Schedule) -> u64 {
     (0..schedule.stages).map(|stage| Steps::new(schedule, stage).num_tasks()).sum()
 }
 
-/// How often a stage repeats each of the eight steps.
+/// Number of repetitions of each of the eight steps on a stage.
 struct Steps {
     /// Stages between this one and the middle (or the turn of the V).
     to_middle: u32,
@@ -137,7 +137,7 @@ struct Writer<'a> {
     lists: &'a mut TaskLists,
     /// Chunk and micro-batch of weight gradients, first in first out.
     waiting: &'a mut Vec<(u16, u32)>,
-    /// How many of them are done.
+    /// Number of weight gradients that are done.
     taken: usize,
     own: u16,
     /// The next micro-batch of each chunk's forward.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::form::{Form, Placement};
-use crate::choice::{Choice, Method};
+use crate::ground::choice::{Choice, Method};
 
 /// A rule that the sizes of a schedule break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Fault {
     /// The name of the size that is wrong: a knob's, or `num_microbatches`, which follows from the
     /// batch.
     pub knob: &'static str,
-    /// What is wrong, with the numbers, in a sentence.
+    /// Description of the error with the numbers, in a sentence.
     pub message: String,
     /// The nearest value of that size that keeps the rules, where there is one.
     pub nearest: Option<u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Grid {
     pub(crate) chunks: u64,
 }
 
-/// The same with the micro-batches of a step.
+/// A pipeline's size with the micro-batches of a step, which may break the rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) grid: Grid,
@@ -200,7 +200,7 @@ impl Sizes {
         })
     }
 
-    /// What is wrong with the number of micro-batches that a chunk runs in a row.
+    /// Error in the number of micro-batches that a chunk runs in a row.
     pub(crate) fn wrong_group(&self) -> Option<Fault> {
         let (group, m, p) = (self.group?, self.micro_batches, self.grid.stages);
         if let Some(fault) = self.grid.unused_group() {

@@ -1,9 +1,9 @@
 //! What each method's schedule is made of: the one place that tells methods apart by their sizes
 //! and by where their chunks lie.
 
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
-/// How the chunks of a model lie on the stages.
+/// Placement of a model's chunks on the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
     /// Chunk c on stage c mod p.
@@ -15,7 +15,7 @@ pub(crate) enum Placement {
     Bidirectional,
 }
 
-/// What a method's schedule is made of.
+/// Form of a method's schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Where the chunks are.
@@ -92,7 +92,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choice::Choice;
+    use crate::ground::choice::Choice;
 
     #[test]
     fn every_chunk_is_on_the_stage_of_its_place() {

@@ -32,9 +32,9 @@ pub(super) fn write(schedule: &Schedule, lists: &mut TaskLists) {
     }
 }
 
-/// The same order with one more forward to warm up; after that the next forward and the next
-/// backward run as one, so that each hides the other's communication. For v = 1 the warm-up is
-/// `2 (p - 1 - i) + 1`, as the backward of a micro-batch can't run together with its forward.
+/// The interleaved order with one more forward to warm up; after that the next forward and the next
+/// backward run as one, so that each hides the other's communication. For v = 1 the warm-up is `2
+/// (p - 1 - i) + 1`, as the backward of a micro-batch can't run together with its forward.
 ///
 /// A stage holds one chunk more than in the interleaved order.
 ///

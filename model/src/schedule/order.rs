@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::fault::{Fault, Grid, Sizes};
 use super::form::Form;
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// The order of forwards and backwards on the stages of a pipeline: a method and its sizes, which
 /// break none of its rules.

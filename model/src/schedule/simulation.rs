@@ -9,7 +9,7 @@ use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
 use super::timeline::Timeline;
 use super::times::Times;
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 impl Schedule {
     /// When each task runs: a stage works on its list in order; a task starts as soon as the stage
@@ -49,7 +49,7 @@ fn later<const L: usize>(one: Lanes<L>, other: Lanes<L>) -> Lanes<L> {
     array::from_fn(|lane| if one[lane] > other[lane] { one[lane] } else { other[lane] })
 }
 
-/// One direction of a stage's chunk: where the ends of its passes stand, what they need and who
+/// One direction of a stage's chunk: the places of the ends of its passes, what they need and who
 /// needs them. Rows are places in [`Run::ends`], to which the micro-batch is added.
 #[derive(Clone, Copy, Debug)]
 struct Flow<const L: usize> {
@@ -162,7 +162,7 @@ impl<const L: usize> Default for Run<L> {
     }
 }
 
-/// Makes a list of so many equal entries, in the room that it has.
+/// Makes a list of this many equal entries, in the room that it has.
 fn refill<T: Clone>(list: &mut Vec<T>, count: usize, entry: T) {
     list.clear();
     list.resize(count, entry);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// What a task computes.
+/// Kind of computation of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
     /// The forward pass (F).
@@ -34,15 +34,15 @@ impl TaskKind {
 /// One task of a stage: a pass of a micro-batch through a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What it computes.
+    /// Kind of computation.
     pub kind: TaskKind,
     /// The stage's chunk; of a pair: its forward's.
     pub chunk: u16,
     /// The micro-batch; of a pair: its forward's.
     pub micro_batch: u32,
-    /// Of a pair: its backward's chunk; elsewhere the same as `chunk`.
+    /// Chunk of a pair's backward; elsewhere equal to `chunk`.
     pub backward_chunk: u16,
-    /// Of a pair: its backward's micro-batch; elsewhere the same as `micro_batch`.
+    /// Micro-batch of a pair's backward; elsewhere equal to `micro_batch`.
     pub backward_micro_batch: u32,
 }
 
@@ -130,7 +130,7 @@ impl TaskLists {
         self.ends.len()
     }
 
-    /// Where a stage's tasks stand in `tasks`; empty for a stage that isn't there.
+    /// Range of a stage's tasks in `tasks`; empty for a stage that isn't there.
     #[must_use]
     pub fn range(&self, stage: usize) -> core::ops::Range<usize> {
         let start = stage.checked_sub(1).and_then(|before| self.ends.get(before)).copied();

@@ -26,7 +26,7 @@ impl ChunkTimes {
         self.input_grad + self.weight_grad
     }
 
-    /// The same, that many times.
+    /// The times multiplied by a factor.
     #[must_use]
     pub const fn times(&self, factor: f64) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl ChunkTimes {
     }
 }
 
-/// How long the tasks of a schedule take, in seconds.
+/// Times of a schedule's tasks, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     /// At `stage * c + chunk`, c being the schedule's chunks per stage. What isn't there takes no

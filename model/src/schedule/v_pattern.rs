@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::order::Schedule;
 use super::task::{Task, TaskKind, TaskLists};
-use crate::choice::Method;
+use crate::ground::choice::Method;
 
 /// V-half holds about half of 1F1B's micro-batches, V-min about a third, evenly on all stages.
 ///
@@ -65,7 +65,7 @@ impl Pass {
         Task::new(kinds[self.kind as usize], self.chunk as u16, self.micro_batch)
     }
 
-    /// What it adds to the chunks that a stage holds.
+    /// Change in the number of chunks that a stage holds.
     fn holds(self) -> i16 {
         match self.kind {
             FORWARD => 1,
@@ -192,8 +192,8 @@ impl Slots {
         }
     }
 
-    /// The same for the cool-down, where memory only falls: weight gradients make room for the
-    /// others and then take the first slots that are free.
+    /// Moves the tasks of the cool-down, where memory only falls: weight gradients make room for
+    /// the others and then take the first slots that are free.
     fn squeeze_cool_down(&mut self) {
         let mut weight_grads = Vec::new();
         for slot in 0..self.width as u32 {
@@ -230,7 +230,7 @@ impl Slots {
             behind = Some(self.when(stage, Pass { micro_batch: before, ..pass }));
         }
         if kind == WEIGHT_GRAD {
-            // Both stand in slots that aren't free.
+            // Both are in slots that aren't free.
             return behind
                 .max(Some(self.when(stage, Pass { kind: INPUT_GRAD, ..pass })))
                 .unwrap_or(0);

@@ -1,11 +1,11 @@
-//! What engines take beside the kernels of a step. The values stand in [`mod@super::overheads`].
+//! What engines take beside the kernels of a step. The values are in [`mod@super::overheads`].
 
 use super::overheads::TABLE;
-use crate::accelerator::AcceleratorId;
-use crate::calibration::ASCEND;
-use crate::choice::Engine;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::calibration::ASCEND;
+use crate::ground::choice::Engine;
 
-/// What an engine takes beside kernels, on one family of accelerators.
+/// Overheads of an engine beside kernels, on one family of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overheads {
     /// Time between two kernels of a replayed graph, in microseconds.
@@ -21,14 +21,14 @@ pub struct Overheads {
     pub prefill: [f64; 2],
     /// Time of routed experts over that of their formulas.
     pub experts: f64,
-    /// Of the prompts of other attention groups, the share that a group waits for as well: all meet
-    /// in every exchange of experts.
+    /// Share of the prompts of other attention groups that a group waits for as well: all meet in
+    /// every exchange of experts.
     pub lockstep: f64,
-    /// How much longer than `load::queue` has it a first token waits behind others, over that.
+    /// Relative excess of a first token's wait behind others over `load::queue`.
     pub queue: f64,
     /// Whether a prompt's tokens run in one step with those that are decoded.
     pub mixes: bool,
-    /// What the values were fitted on.
+    /// Measurements that the values were fitted on.
     pub fitted_on: &'static str,
 }
 

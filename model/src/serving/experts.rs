@@ -6,14 +6,13 @@ use super::engine::Overheads;
 use super::host::Host;
 use super::inference::Inference;
 use super::instance::{Instance, expert_params};
-use super::metric::ServingMetric;
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::resident::Resident;
 pub use super::resident::touched_experts;
-use crate::architecture::Architecture;
 use crate::design::Design;
-use crate::source::{PREMOE, Source};
+use crate::ground::source::{PREMOE, Source};
+use crate::layer::architecture::Architecture;
 
 /// The experts of a plan: how many there are, what they weigh and where they live.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +34,7 @@ pub struct Experts {
     /// Bytes of all weights as they are served, each counted once: embedding, head and shared
     /// experts among them, MTP layers not.
     pub model_bytes: f64,
-    /// The same with MTP layers, whose experts are kept alike.
+    /// Bytes of all weights with MTP layers, whose experts are kept alike.
     pub model_bytes_with_mtp: f64,
     /// Bytes of experts in host memory.
     pub host_bytes: f64,
@@ -46,7 +45,7 @@ pub struct Experts {
 }
 
 impl Experts {
-    /// The experts of a plan; none where the model has none.
+    /// The experts of a plan; `None` if the model has none.
     #[must_use]
     pub fn new(plan: &ServingPlan) -> Option<Self> {
         let moe = plan.architecture.moe()?;
@@ -82,7 +81,7 @@ impl Experts {
     /// inference has in flight, drafts among their tokens.
     #[must_use]
     pub fn touched(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
-        let requests = inference.get(ServingMetric::requests_in_flight);
+        let requests = inference.metrics.requests_in_flight;
         let instances = plan.replicas()[1].max(1) as f64;
         let tokens = (1 + plan.design().serving.num_speculative_tokens) as f64;
         touched_experts(self.kept as f64, self.topk, requests / instances * tokens)
@@ -114,7 +113,7 @@ pub struct Published {
     pub topk: u64,
     /// Experts kept of each layer.
     pub kept: u64,
-    /// What was asked.
+    /// Benchmark of the accuracy.
     pub benchmark: &'static str,
     /// Share of right answers.
     pub accuracy: f64,
@@ -142,7 +141,7 @@ const PANGU: Published = Published {
     ..R1
 };
 
-/// What is published of accuracy, as it is: nothing stands between the rows.
+/// Published accuracies as they are: nothing is interpolated between the rows.
 pub const PUBLISHED: &[Published] = &[
     R1,
     Published { kept: 32, accuracy: 0.72, ..R1 },
@@ -151,7 +150,7 @@ pub const PUBLISHED: &[Published] = &[
     Published { topk: 4, kept: 64, accuracy: 0.9695, memory_gb: Some(390.0), ..PANGU },
 ];
 
-/// What is published of the model of a design.
+/// Published accuracies of a design's model.
 pub fn published(design: &Design) -> impl Iterator<Item = &'static Published> {
     let preset = design.preset.id;
     PUBLISHED.iter().filter(move |row| row.presets.contains(&preset))

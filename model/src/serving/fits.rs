@@ -9,9 +9,9 @@ use super::need::least_memory;
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::rules;
-use crate::accelerator::AcceleratorId;
-use crate::choice::{Choice as _, WeightDtype};
+use crate::catalogue::accelerator::AcceleratorId;
 use crate::design::Design;
+use crate::ground::choice::{Choice as _, WeightDtype};
 
 /// A machine that people have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Machine {
     pub title: &'static str,
     /// Its devices.
     pub accelerator: AcceleratorId,
-    /// How many.
+    /// Number of devices.
     pub devices: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct Fit {
     pub dtype: WeightDtype,
     /// Experts of a layer of the model.
     pub routed: u64,
-    /// Most experts of a layer with which one request still fits; none where the rest alone
+    /// Most experts of a layer with which one request still fits; `None` if the rest alone
     /// doesn't.
     pub most_kept: Option<u64>,
     /// Experts that the design keeps.

@@ -1,11 +1,11 @@
 //! Number formats of serving: what they cost on a device.
 
 use super::engine::Overheads;
-use crate::accelerator::Accelerator;
-use crate::calibration::{ASCEND, BLACKWELL};
-use crate::choice::{Precision, WeightDtype};
+use crate::catalogue::accelerator::Accelerator;
+use crate::catalogue::calibration::{ASCEND, BLACKWELL};
 use crate::design::Design;
-use crate::device::{DecodeRates, Device};
+use crate::device::kernel::{DecodeRates, Device};
+use crate::ground::choice::{Precision, WeightDtype};
 
 /// Dense peak of 8-bit whole numbers: that of 8-bit floating point where a part has it, else twice
 /// that of FP16, as data sheets of A100, 910B and 310P have it.
@@ -13,8 +13,8 @@ pub(super) fn int8_tops(row: &Accelerator) -> f64 {
     row.fp8_tflops.unwrap_or(2.0 * row.fp16_tflops)
 }
 
-/// What a part computes in these formats: the precision whose kernels run, their peak in TFLOPS,
-/// and bytes of a weight over those of an operand.
+/// Format of a part: the precision whose kernels run, their peak in TFLOPS, and bytes of a weight
+/// over those of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Format {
     precision: Precision,

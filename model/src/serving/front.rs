@@ -9,8 +9,8 @@ use super::inference::{Limits, Quick, prefill_rate, prefill_seconds, quick};
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::rules::first_broken;
-use crate::choice::Disaggregation;
 use crate::design::{Design, KnobId};
+use crate::ground::choice::Disaggregation;
 
 /// Most requests that a layout is tried with, on all devices.
 const MAX_REQUESTS: u64 = 16_384;
@@ -18,7 +18,7 @@ const MAX_REQUESTS: u64 = 16_384;
 /// Instances of one layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instances {
-    /// How an instance is cut.
+    /// Layout of an instance.
     pub layout: Layout,
     /// Instances.
     pub count: u64,
@@ -61,16 +61,16 @@ const MORE: f64 = 1.01;
 /// A layout that can't serve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
-    /// How an instance would be cut.
+    /// Layout that an instance would have.
     pub layout: Layout,
-    /// What is wrong, in a sentence.
+    /// Description of the error, in a sentence.
     pub reason: String,
 }
 
 /// Layouts beside each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Front {
-    /// Those that no other beats in both numbers, slow users first.
+    /// Pareto front: layouts that no other beats in both numbers, slow users first.
     pub best: Vec<Served>,
     /// The one of most tokens a second and device within the limits.
     pub chosen: Option<Served>,
@@ -114,7 +114,7 @@ impl Front {
     /// Tries a design at every load that it holds.
     fn add(&mut self, tried: &Design, layout: Layout, all: &mut Vec<Served>) {
         match first_broken(tried) {
-            // Of pools those alone are told of that could serve.
+            // Only pools that could serve are reported.
             Some(_) if tried.serving.disaggregation == Disaggregation::PrefillDecode => {}
             Some(reason) => self.skipped.push(Skipped { layout, reason }),
             None => {
@@ -155,7 +155,7 @@ fn fastest_to_prefill(design: &Design) -> Vec<Layout> {
     rated.into_iter().take(MAX_PREFILL).map(|(_, layout)| layout).collect()
 }
 
-/// The pool of a layout that takes about so large a share of the devices; none where nothing is
+/// The pool of a layout that takes about so large a share of the devices; `None` if nothing is
 /// left to decode, or a smaller share gives the same.
 fn pool(design: &Design, layout: Layout, share: f64) -> Option<Instances> {
     let devices = design.cluster.num_devices;
@@ -166,13 +166,14 @@ fn pool(design: &Design, layout: Layout, share: f64) -> Option<Instances> {
     (fits && !is_known).then_some(Instances { layout, count })
 }
 
-/// Layouts of instances that decode on so many devices, all on one stage.
+/// Layouts of instances that decode on this many devices, all on one stage.
 fn decoding(design: &Design, devices: u64) -> Vec<Layout> {
     let all = cuts(design, devices).into_iter();
     all.filter(|it| it.pipeline == 1 && devices.is_multiple_of(it.devices())).collect()
 }
 
-/// The same model and load with another layout, and with a pool that prefills if there is one.
+/// The design with the same model and load on another layout, and with a pool that prefills if
+/// there is one.
 #[must_use]
 pub fn laid_out(design: &Design, layout: Layout, prefill: Option<Instances>) -> Design {
     let mut design = design.clone();
@@ -231,7 +232,7 @@ fn layouts(design: &Design) -> Vec<Layout> {
     all.filter(|layout| devices.is_multiple_of(layout.devices())).collect()
 }
 
-/// Layouts of instances of at most so many devices, in powers of two, and of groups that share
+/// Layouts of instances of at most this many devices, in powers of two, and of groups that share
 /// them out where their number is none.
 fn cuts(design: &Design, devices: u64) -> Vec<Layout> {
     let has_experts = design.transformer.num_moe_experts.is_some();
@@ -255,13 +256,13 @@ fn cuts(design: &Design, devices: u64) -> Vec<Layout> {
     layouts
 }
 
-/// Numbers of attention groups on so many ranks: powers of two, and all of them.
+/// Numbers of attention groups on this many ranks: powers of two, and all of them.
 fn groups(ranks: u64, has_experts: bool) -> impl Iterator<Item = u64> {
     let most = if has_experts { ranks.min(512) } else { 1 };
     powers(most).chain((!most.is_power_of_two()).then_some(most))
 }
 
-/// Whether experts are spread over such a part of so many ranks: a power of two of it.
+/// Whether experts are spread over such a part of this many ranks: a power of two of it.
 const fn is_cut(expert: u64, ranks: u64) -> bool {
     ranks.is_multiple_of(expert) && (ranks / expert).is_power_of_two()
 }
@@ -316,7 +317,7 @@ fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
 /// Halvings between a load within the limits and the next one that isn't.
 const HALVINGS: u32 = 4;
 
-/// What a plan gives at a load.
+/// Speeds of a plan at a load.
 fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
     let [prefill, count] = plan.replicas();
     let groups = count * plan.layout().data;
@@ -332,7 +333,7 @@ fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
     }
 }
 
-/// Those that no other beats in both numbers.
+/// Pareto front: layouts that no other beats in both numbers.
 fn pareto(mut all: Vec<Served>) -> Vec<Served> {
     all.sort_by(|one, other| {
         other.per_user.total_cmp(&one.per_user).then(other.per_device.total_cmp(&one.per_device))

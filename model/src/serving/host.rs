@@ -6,9 +6,9 @@
 use super::instance::Instance;
 use super::resident::touched_experts;
 use crate::design::Design;
-use crate::topology::devices_per_node;
+use crate::device::topology::devices_per_node;
 
-pub use crate::processors::{
+pub use crate::catalogue::processors::{
     HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
     XEON_6454S, usual,
 };
@@ -30,7 +30,7 @@ const READ_SHARE: f64 = 0.53;
 /// with none, 2.3 ms are 48 layers' of 48 us.
 pub(super) const LAYER_SECONDS: f64 = 48e-6;
 
-/// The same of versions 0.2 and 0.3.
+/// Time of such a layer in versions 0.2 and 0.3.
 ///
 /// # Source
 /// Fitted on the ten answers of DeepSeek-V3 in [`super::runs::RUNS`].
@@ -50,7 +50,7 @@ const SENT_SHARE: f64 = 0.82;
 /// it is set.
 const SENT_FROM_TOKENS: f64 = 4_096.0;
 
-/// How experts lie in host memory and are asked for.
+/// Format of experts in host memory, and the overhead of a layer that calls on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OnHost {
     /// Bytes of a parameter there.
@@ -64,7 +64,7 @@ pub(super) struct OnHost {
 pub struct Host {
     /// Nominal bandwidth of its memory, in GB/s.
     pub memory_gb_per_sec: f64,
-    /// What its cores reach in products of experts, in TFLOPS.
+    /// Rate of its cores in products of experts, in TFLOPS.
     pub tflops: f64,
     /// Its memory, in GiB.
     pub memory_gib: f64,
@@ -95,12 +95,12 @@ pub(super) fn nodes(design: &Design, instance_devices: u64) -> f64 {
     nodes / instances
 }
 
-/// What a host does for one layer.
+/// Work of a host for one layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HostLayer {
     /// Seconds in which its cores compute the visits.
     pub(super) computed: f64,
-    /// Seconds in which the experts that are visited reach the devices; none where there are too
+    /// Seconds in which the experts that are visited reach the devices; `None` if there are too
     /// few tokens for that.
     pub(super) sent: Option<f64>,
 }
@@ -123,7 +123,7 @@ pub(super) struct HostExperts {
 }
 
 impl HostExperts {
-    /// Of an instance that has so many experts of a layer in host memory.
+    /// Host experts of an instance that has this many experts of a layer in host memory.
     pub(super) fn new(
         design: &Design,
         instance: &Instance,
@@ -148,7 +148,7 @@ impl HostExperts {
         }
     }
 
-    /// One layer of so many tokens.
+    /// One layer of this many tokens.
     ///
     /// The cores read each expert once and multiply each visit's row: max(D w / rate, 2 T m params
     /// / FLOPS), and what a layer takes anyway. Devices get D w over their links, each its part, at

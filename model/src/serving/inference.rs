@@ -1,4 +1,4 @@
-//! What serving gives: latencies, throughput, memory, and what stands in the way of more.
+//! What serving gives: latencies, throughput, memory, and the bottleneck.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,16 +6,15 @@ use alloc::vec::Vec;
 
 use super::engine::is_known;
 use super::host::HostExperts;
-use super::instance::Instance;
-use super::instance::expert_params;
+use super::instance::{Instance, expert_params};
 use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
 use super::memory::ServingMemory;
-use super::metric::ServingMetric;
 use super::pass::{Batch, Pass, Runner};
 use super::plan::ServingPlan;
 use super::resident::Resident;
 use super::speculation::accepted;
-use crate::choice::Choice;
+use crate::ground::choice::Choice;
+use crate::metric::ServingMetrics;
 use crate::routing::Effect;
 
 /// A part of a step, in seconds.
@@ -23,14 +22,14 @@ use crate::routing::Effect;
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// How long it takes.
+    /// Time of the part, in seconds.
     pub seconds: f64,
 }
 
-/// What stands in the way of more tokens a second.
+/// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slowest {
-    /// The requests that are asked for.
+    /// The requests that are sent.
     Concurrency,
     /// Memory for keys and values.
     Memory,
@@ -60,7 +59,7 @@ impl Slowest {
 }
 
 impl Slowest {
-    /// What it is, in words.
+    /// Name of the bottleneck, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -77,11 +76,11 @@ impl Slowest {
 /// The prediction for one design that serves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
-    /// Values by metric, in the order of [`ServingMetric::ALL`].
-    values: Vec<f64>,
+    /// The value of each metric, in its registered unit.
+    pub metrics: ServingMetrics<f64>,
     /// The band of the first token's time.
     pub ttft_band: [f64; 2],
-    /// What stands in the way of more.
+    /// Bottleneck of the throughput.
     pub binds: Slowest,
     /// A step of decode by part.
     pub decode: Vec<Part>,
@@ -89,16 +88,8 @@ pub struct Inference {
     pub prefill: Vec<Part>,
     /// Memory of the fullest device that decodes.
     pub memory: ServingMemory,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
-}
-
-impl Inference {
-    /// The value of a metric.
-    #[must_use]
-    pub fn get(&self, metric: ServingMetric) -> f64 {
-        self.values.get(metric as usize).copied().unwrap_or(0.0)
-    }
 }
 
 /// One pool as a group of it sees its steps.
@@ -154,7 +145,7 @@ impl<'a> Pool<'a> {
         self.prompts(prompts) / prompts
     }
 
-    /// Seconds of so many prompts in one step, chunks of one that is longer than the budget.
+    /// Seconds of this many prompts in one step, chunks of one that is longer than the budget.
     fn prompts(&self, prompts: f64) -> f64 {
         if prompts < 2.0 {
             return self.prefill().seconds();
@@ -164,8 +155,8 @@ impl<'a> Pool<'a> {
         self.runner.pass(&batch).seconds()
     }
 
-    /// A step of decode of so many requests of a group, in the middle of their answers. Stages work
-    /// on a share of the requests each.
+    /// A step of decode of this many requests of a group, in the middle of their answers. Stages
+    /// work on a share of the requests each.
     fn decode(&self, requests: f64) -> [Pass; 2] {
         let serving = &self.plan.design.serving;
         let drafts = serving.num_speculative_tokens;
@@ -221,7 +212,7 @@ impl Limits {
     }
 }
 
-/// What one load comes to, in few numbers.
+/// Summary of a load in few numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
@@ -231,7 +222,7 @@ pub(super) struct Quick {
     pub(super) tpot: f64,
 }
 
-/// A plan of one pool at so many requests of each group.
+/// A plan of one pool at this many requests of each group.
 pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
     let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
     let limit = plan.design.serving.max_num_seqs as f64;
@@ -260,8 +251,8 @@ impl<'a> Pools<'a> {
         Self { plan, decode: Pool::new(plan, &plan.decode), prefill: Pool::new(plan, prefill) }
     }
 
-    /// The flow of a closed loop of so many requests of each group, or of requests that arrive at a
-    /// rate; the prompt's pass, and its time to the first token.
+    /// The flow of a closed loop of this many requests of each group, or of requests that arrive at
+    /// a rate; the prompt's pass, and its time to the first token.
     fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, f64) {
         let (plan, decode) = (self.plan, &self.decode);
         let alone = self.prefill.prefill();
@@ -363,7 +354,7 @@ fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f6
     }
 }
 
-/// What an inference is put together of.
+/// Parts of which an inference is put together.
 struct Found {
     memory: ServingMemory,
     binds: Slowest,
@@ -374,7 +365,6 @@ struct Found {
 }
 
 fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
-    use ServingMetric as Metric;
     let serving = &plan.design.serving;
     let groups = plan.groups();
     let (input, output) = (serving.input_length as f64, serving.output_length as f64);
@@ -382,21 +372,21 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let rate = flow.rate * plan.busy_groups();
     let latency = flow.latency(output);
     let Found { memory, binds, alone, prompt, shown, fitting } = *found;
-    let value = |metric| match metric {
-        Metric::output_tokens_per_second_per_device => rate * output / devices,
-        Metric::total_tokens_per_second_per_device => rate * (input + output) / devices,
-        Metric::tokens_per_second_per_user => 1.0 / flow.tpot,
-        Metric::tpot_seconds => flow.tpot,
-        Metric::itl_seconds => flow.tpot * accepted(&plan.design),
-        Metric::ttft_unloaded_seconds => prompt,
-        Metric::ttft_seconds => flow.ttft,
-        Metric::e2e_latency_seconds => latency,
-        Metric::requests_per_second => rate,
-        Metric::requests_in_flight => flow.in_flight * plan.busy_groups(),
-        Metric::kv_limited_concurrency => fitting.min(1e9) * groups,
-        Metric::weights_bytes => memory.weights,
-        Metric::kv_cache_bytes => memory.cache,
-        Metric::kv_bytes_per_token => memory.token,
+    let metrics = ServingMetrics {
+        output_tokens_per_second_per_device: rate * output / devices,
+        total_tokens_per_second_per_device: rate * (input + output) / devices,
+        tokens_per_second_per_user: 1.0 / flow.tpot,
+        tpot_seconds: flow.tpot,
+        itl_seconds: flow.tpot * accepted(&plan.design),
+        ttft_unloaded_seconds: prompt,
+        ttft_seconds: flow.ttft,
+        e2e_latency_seconds: latency,
+        requests_per_second: rate,
+        requests_in_flight: flow.in_flight * plan.busy_groups(),
+        kv_limited_concurrency: fitting.min(1e9) * groups,
+        weights_bytes: memory.weights,
+        kv_cache_bytes: memory.cache,
+        kv_bytes_per_token: memory.token,
     };
     let parts = |pass: &Pass| {
         pass.parts().into_iter().map(|(name, seconds)| Part { name, seconds }).collect::<Vec<_>>()
@@ -406,7 +396,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
         decode.push(Part { name: "Drafts", seconds: shown[1].seconds() });
     }
     Inference {
-        values: Metric::ALL.iter().map(|metric| value(*metric)).collect(),
+        metrics,
         ttft_band: if flow.in_flight > 1.0 {
             QUEUE_BAND.map(|part| part * flow.ttft)
         } else {
@@ -420,7 +410,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     }
 }
 
-/// What the reader of an inference should know.
+/// Warnings for the reader of an inference.
 fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
     let (design, serving) = (&plan.design, &plan.design.serving);
     let mut said = Vec::new();
@@ -470,7 +460,7 @@ impl ServingPlan {
         (self.replicas[1] * self.decode.layout.data) as f64
     }
 
-    /// What an instance has in host memory, if anything.
+    /// Experts of an instance in host memory, if any.
     pub(super) fn host_experts(&self, instance: &Instance) -> Option<HostExperts> {
         let moe = self.architecture.moe()?;
         let on_host = self.design.serving.experts_on_host.min(moe.experts);
@@ -483,7 +473,7 @@ impl ServingPlan {
         Some(HostExperts::new(&self.design, instance, experts, params, self.on_host))
     }
 
-    /// Of these, those that have a request where fewer are sent than there are groups.
+    /// Groups that have a request where fewer are sent than there are groups.
     fn busy_groups(&self) -> f64 {
         let asked = self.design.serving.concurrency;
         asked.map_or(self.groups(), |asked| self.groups().min(asked as f64))
@@ -508,8 +498,9 @@ impl ServingPlan {
     }
 }
 
-/// Seconds of a step of decode of so many requests of each attention group, drafts among them, with
-/// as many cached tokens as in the middle of their answers: what a pool that only decodes takes.
+/// Seconds of a step of decode of this many requests of each attention group, drafts among them,
+/// with as many cached tokens as in the middle of their answers: what a pool that only decodes
+/// takes.
 #[must_use]
 pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
     Pool::new(plan, &plan.decode).step(requests)
@@ -527,7 +518,7 @@ pub fn prefill_rate(plan: &ServingPlan) -> f64 {
     groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill()
 }
 
-/// Seconds of so many prompts of each attention group together, at full budgets, to their first
+/// Seconds of this many prompts of each attention group together, at full budgets, to their first
 /// tokens.
 #[must_use]
 pub fn prefill_seconds(plan: &ServingPlan, prompts: f64) -> f64 {

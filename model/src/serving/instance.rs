@@ -4,19 +4,19 @@ use super::engine::Overheads;
 use super::formats;
 use super::ranks::Layout;
 use super::resident::Resident;
-use crate::accelerator::Accelerator;
-use crate::architecture::Architecture;
-use crate::backbone::Backbone;
-use crate::calibration::IDEAL;
-use crate::choice::{
+use crate::catalogue::accelerator::Accelerator;
+use crate::catalogue::calibration::IDEAL;
+use crate::design::{Design, Kernel};
+use crate::device::kernel::Device;
+use crate::device::topology::Machine;
+use crate::ground::choice::{
     ContextParallelAlgo, Dispatcher, FlexBackend, Framework, Precision, WeightDtype,
 };
-use crate::deployment::{Deployment, Dispatch};
-use crate::design::{Design, Kernel};
-use crate::device::Device;
-use crate::mlp::{Moe, Transform as _};
-use crate::topology::Machine;
-use crate::tuning::Tuning;
+use crate::layer::architecture::Architecture;
+use crate::layer::backbone::Backbone;
+use crate::layer::deployment::{Deployment, Dispatch};
+use crate::layer::mlp::{Moe, Transform as _};
+use crate::layer::tuning::Tuning;
 
 /// An instance: its layout, the deployment that formulas of layers read, and the device as it
 /// computes what stays in 16 bits.
@@ -28,12 +28,12 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Of a design whose experts are those kept.
+    /// Instance of a design whose experts are those kept.
     pub(super) fn new(design: &Design, layout: Layout, overheads: &Overheads) -> Self {
         Self::on(design, layout, overheads, design.cluster.accelerator.row())
     }
 
-    /// The same on a device of one's own.
+    /// Instance on a device that is given.
     pub(super) fn on(
         design: &Design,
         layout: Layout,
@@ -104,7 +104,7 @@ impl Instance {
         if stages > 1.0 { bytes / stages + ends / 2.0 } else { bytes + ends }
     }
 
-    /// Bytes that the fullest device keeps of a sequence of so many tokens.
+    /// Bytes that the fullest device keeps of a sequence of this many tokens.
     pub(super) fn cached_bytes(
         &self,
         architecture: &Architecture,
@@ -115,7 +115,7 @@ impl Instance {
         let kinds = architecture.kinds.iter().zip(architecture.layers);
         let all: f64 = kinds
             .map(|(kind, layers)| {
-                use crate::mixer::Mix;
+                use crate::layer::mixer::Mix;
                 layers as f64 * kind.mixer.cached_bytes(on, tokens, element_bytes)
             })
             .sum();

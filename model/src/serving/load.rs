@@ -3,11 +3,11 @@
 //! Letters, of one attention group: b requests in flight, l of them a second, d those that are
 //! decoded together.
 
-/// What a group's steps take.
+/// Times of a group's steps.
 pub(super) struct Steps<'a> {
-    /// Seconds of a step of decode of so many requests.
+    /// Seconds of a step of decode of this many requests.
     pub(super) step: &'a dyn Fn(f64) -> f64,
-    /// Seconds by which one request's prompt delays the others of so many.
+    /// Seconds by which one request's prompt delays the others of this many.
     pub(super) delay: &'a dyn Fn(f64) -> f64,
     /// Seconds of a prompt alone, to its first token.
     pub(super) prompt: f64,
@@ -18,7 +18,7 @@ pub(super) struct Steps<'a> {
     pub(super) queue: f64,
 }
 
-/// How a group answers.
+/// Result of a group under load: requests in flight, their rate and their latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Flow {
     /// b.
@@ -40,7 +40,7 @@ impl Flow {
     }
 }
 
-/// Time to the first token over that of a prompt alone where so many requests are in flight, the
+/// Time to the first token over that of a prompt alone where this many requests are in flight, the
 /// median; [`QUEUE_BAND`] has the rest.
 ///
 /// Requests that end together are sent again together, and queue for the budget of prompts.
@@ -89,7 +89,7 @@ pub(super) fn closed(steps: &Steps<'_>, in_flight: f64) -> Flow {
     flow
 }
 
-/// The flow of requests that arrive at this rate, at most so many at once.
+/// The flow of requests that arrive at this rate, at most this many at once.
 pub(super) fn open(steps: &Steps<'_>, rate: f64, most: f64) -> Flow {
     let [mut low, mut high] = [1e-3, most];
     let full = closed(steps, most);

@@ -2,9 +2,9 @@
 
 use super::engine::RESERVE_GIB;
 use super::instance::Instance;
-use crate::architecture::Architecture;
 use crate::design::Design;
-use crate::units::Bytes;
+use crate::ground::units::Bytes;
+use crate::layer::architecture::Architecture;
 
 /// Bytes of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,9 +15,9 @@ pub struct ServingMemory {
     pub activations: f64,
     /// Graphs, buffers of collectives, the runtime.
     pub reserve: f64,
-    /// What is left for keys and values.
+    /// Bytes left for keys and values.
     pub cache: f64,
-    /// What the engine takes of the device.
+    /// Bytes of the device that the engine takes.
     pub limit: f64,
     /// Cached bytes of one sequence at its mean length.
     pub sequence: f64,
@@ -30,7 +30,7 @@ impl ServingMemory {
     /// attention group.
     pub(super) fn new(design: &Design, architecture: &Architecture, instance: &Instance) -> Self {
         let (serving, on) = (&design.serving, &instance.deployment);
-        let ideal = serving.engine == crate::choice::Engine::Ideal;
+        let ideal = serving.engine == crate::ground::choice::Engine::Ideal;
         let usable = design.cluster.hbm_usable_gib.unwrap_or(on.accelerator.hbm_usable_gib);
         let limit = Bytes::gib(usable).get() * serving.gpu_memory_utilization;
         let weights = instance.weight_bytes(design, architecture);

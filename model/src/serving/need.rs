@@ -9,7 +9,7 @@ use super::ranks::Layout;
 use crate::design::Design;
 
 /// Bytes that the fullest device of an instance needs for one request, and those that the engine
-/// takes; none where the layout itself is illegal.
+/// takes; `None` if the layout itself is illegal.
 pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
     let layout = Layout::decode(design);
     let is_moe = design.transformer.num_moe_experts.is_some();

@@ -2,8 +2,8 @@
 //! `cargo xtask calibrate --serving`.
 
 use super::engine::{Overheads, Row};
-use crate::calibration::{ModelKind, Spread};
-use crate::choice::Engine;
+use crate::catalogue::calibration::{ModelKind, Spread};
+use crate::ground::choice::Engine;
 
 #[rustfmt::skip]
 pub(super) static TABLE: &[Row] = &[

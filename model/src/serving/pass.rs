@@ -8,21 +8,21 @@ use super::host::HostExperts;
 use super::instance::Instance;
 use super::resident::Resident;
 use super::routed::routed;
-use crate::architecture::Architecture;
-use crate::calibration::MEGATRON;
-use crate::choice::GraphMode;
+use crate::catalogue::calibration::MEGATRON;
 use crate::design::Design;
-use crate::device::Cost;
-use crate::elementwise::norm;
-use crate::hop::Exchanges;
-use crate::layer::{Loss, Work};
-use crate::mixer::Mix;
-use crate::mlp::Transform;
-use crate::operator::Place;
-use crate::rows::{Past, Routed, Rows};
-use crate::tally::Untallied;
+use crate::device::exchange::Exchanges;
+use crate::device::kernel::Cost;
+use crate::device::operator::Place;
+use crate::device::rows::{Past, Routed, Rows};
+use crate::ground::choice::GraphMode;
+use crate::ground::tally::Untallied;
+use crate::layer::architecture::Architecture;
+use crate::layer::elementwise::norm;
+use crate::layer::mixer::Mix;
+use crate::layer::mlp::Transform;
+use crate::layer::transformer_layer::{Loss, Work};
 
-/// What a pass works on, in each attention group.
+/// Work of a pass, in each attention group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Batch {
     /// Sequences.
@@ -38,7 +38,7 @@ pub(super) struct Batch {
 pub(super) struct Pass {
     /// Attention over the cache.
     pub(super) core: f64,
-    /// Mixers without it, and what stands around layers.
+    /// Mixers without it, and what is around layers.
     pub(super) mixer: f64,
     /// Dense MLPs and shared experts.
     pub(super) mlp: f64,
@@ -52,11 +52,11 @@ pub(super) struct Pass {
     pub(super) expert_exchanges: f64,
     /// Sends between stages.
     pub(super) sends: f64,
-    /// What experts on the host take beyond the layers' MLPs on the devices.
+    /// Time of experts on the host beyond that of the layers' MLPs on the devices.
     pub(super) on_host: f64,
-    /// What the engine adds for layers.
+    /// Time that the engine adds for layers.
     pub(super) layers: f64,
-    /// What it adds for the step.
+    /// Time that the engine adds for the step.
     pub(super) step: f64,
     /// Waiting for the host, which launches kernel by kernel.
     pub(super) host: f64,
@@ -68,12 +68,12 @@ impl Pass {
         self.compute() + self.exchanges() + self.on_host + self.layers + self.step + self.host
     }
 
-    /// What devices compute.
+    /// Compute of the devices, in seconds.
     pub(super) fn compute(&self) -> f64 {
         self.core + self.mixer + self.mlp + self.experts + self.ends
     }
 
-    /// What they send.
+    /// Exchanges of the devices, in seconds.
     pub(super) fn exchanges(&self) -> f64 {
         self.tensor_exchanges + self.expert_exchanges + self.sends
     }
@@ -99,7 +99,7 @@ impl Pass {
         .collect()
     }
 
-    /// The same so many times.
+    /// The times multiplied by a factor.
     pub(super) fn times(self, factor: f64) -> Self {
         Self {
             core: self.core * factor,
@@ -118,7 +118,7 @@ impl Pass {
     }
 }
 
-/// What a pass needs beside the batch.
+/// Inputs of a pass beside the batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runner<'a> {
     pub(super) design: &'a Design,
@@ -129,7 +129,7 @@ pub(super) struct Runner<'a> {
     pub(super) skew: f64,
     /// The experts that devices have.
     pub(super) resident: Resident,
-    /// Those of the host, where there are such.
+    /// Experts of the host, if there are any.
     pub(super) host: Option<HostExperts>,
 }
 
@@ -253,7 +253,7 @@ impl Runner<'_> {
         if self.design.serving.two_batch_overlap { self.overlapped(batch, pass) } else { pass }
     }
 
-    /// The same as two halves, whose exchanges run beside each other's compute.
+    /// The pass as two halves, whose exchanges run beside each other's compute.
     fn overlapped(&self, _: &Batch, pass: Pass) -> Pass {
         let hidden = pass.expert_exchanges.min(pass.compute()) * HIDDEN;
         Pass { expert_exchanges: pass.expert_exchanges - hidden, ..pass }
@@ -307,7 +307,7 @@ fn split_seconds(exchanges: &Exchanges) -> [f64; 2] {
     let mut seconds = [0.0; 2];
     for exchange in exchanges.iter() {
         let [(_, forward), _] = exchange.calls.passes;
-        let is_expert = exchange.axis == crate::axis::Axis::Ep;
+        let is_expert = exchange.axis == crate::ground::axis::Axis::Ep;
         seconds[usize::from(is_expert)] += forward * exchange.seconds;
     }
     seconds

@@ -5,17 +5,17 @@ use super::host::{LAYER_SECONDS, OnHost};
 use super::instance::Instance;
 use super::ranks::{Layout, pools};
 use super::resident::kept_alone;
-use crate::accelerator::Accelerator;
-use crate::architecture::Architecture;
-use crate::choice::Disaggregation;
+use crate::catalogue::accelerator::Accelerator;
 use crate::design::Design;
+use crate::ground::choice::Disaggregation;
+use crate::layer::architecture::Architecture;
 use crate::metric::MetricId;
 
 /// A design whose serving breaks no rule, with every size resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServingPlan {
     pub(super) design: Design,
-    /// The same with the experts that are kept.
+    /// The design as if the model had only the experts that are kept.
     pub(super) served: Design,
     pub(super) architecture: Architecture,
     /// Bytes of a parameter of an expert on the host.
@@ -40,7 +40,7 @@ impl ServingPlan {
         Self::on_card(design, overheads, design.cluster.accelerator.row(), on_host)
     }
 
-    /// The same on a card that designs can't name, with experts on the host in a way of their own.
+    /// Plan on a card that designs can't name, with experts on the host in a way of their own.
     pub(super) fn on_card(
         design: &Design,
         overheads: Overheads,

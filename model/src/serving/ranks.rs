@@ -1,10 +1,10 @@
 //! The layout of an instance.
 
-use crate::choice::{Disaggregation, RankOrder};
 use crate::design::Design;
-use crate::ranks::Ranks;
+use crate::ground::choice::{Disaggregation, RankOrder};
+use crate::layer::ranks::Ranks;
 
-/// How an instance is cut.
+/// Layout of an instance: its degrees of parallelism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Devices that split attention and dense matrices.

@@ -4,8 +4,8 @@
 
 use crate::design::Design;
 
-/// The same design with the experts that are kept, as if the model had no others: rows of the
-/// router go with their experts, and a token's choice is among those that are left.
+/// The design with the experts that are kept, as if the model had no others: rows of the router go
+/// with their experts, and a token's choice is among those that are left.
 ///
 /// Router groups stay only where as many experts are left in each and those kept hold a token's.
 ///
@@ -33,7 +33,7 @@ pub(super) fn kept_alone(design: &Design) -> Design {
     served
 }
 
-/// What of a layer's experts a device may visit.
+/// Experts of a layer that a device may visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Resident {
     /// Experts in device memory over all that are kept, copies of busy ones counted.
@@ -46,8 +46,8 @@ impl Resident {
     /// All of them.
     pub(super) const ALL: Self = Self { share: 1.0, hits: 1.0 };
 
-    /// Those of a design, whose hits are as many as its knob says; without it as if all experts
-    /// were visited alike.
+    /// Resident experts of a design, whose hits are as many as its knob says; without it as if all
+    /// experts were visited alike.
     pub(super) fn new(design: &Design) -> Self {
         let serving = &design.serving;
         let routed = design.transformer.num_moe_experts.unwrap_or(0);
@@ -64,7 +64,7 @@ impl Resident {
     }
 }
 
-/// Distinct experts that so many tokens visit: E' (1 - (1 - k / E')^T).
+/// Distinct experts that this many tokens visit: E' (1 - (1 - k / E')^T).
 #[must_use]
 pub fn touched_experts(experts: f64, topk: f64, tokens: f64) -> f64 {
     if experts <= 0.0 {

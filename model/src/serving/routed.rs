@@ -4,17 +4,17 @@
 //! experts are spread over.
 
 use super::resident::Resident;
-use crate::deployment::Deployment;
-use crate::mlp::Moe;
+use crate::device::rows::Routed;
+use crate::layer::deployment::Deployment;
+use crate::layer::mlp::Moe;
 use crate::routing::random::quantile;
-use crate::rows::Routed;
 
-/// The mean of the largest of so many standard normals, by Blom.
+/// The mean of the largest of this many standard normals, by Blom.
 fn largest(of: f64) -> f64 {
     if of <= 1.0 { 0.0 } else { quantile((of - 0.375) / (of + 0.25)) }
 }
 
-/// Copies and distinct experts of the busiest of the ranks that share out the experts of so many
+/// Copies and distinct experts of the busiest of the ranks that share out the experts of this many
 /// tokens; `skew` is how far the busiest rank's mean load is above the mean of all.
 ///
 /// A rank's copies are T k / n in the mean, and vary as a count does: by its root. Of its E / n
@@ -30,7 +30,7 @@ pub(super) fn routed(
     resident: Resident,
 ) -> Routed {
     let (experts, ranks) = (moe.experts.max(1) as f64, on.ranks.ep as f64);
-    // Copies of busy experts stand on ranks of their own.
+    // Copies of busy experts are on ranks of their own.
     let (all, experts) = (moe.local_experts(on) as f64, experts * resident.share);
     let local = all * resident.share;
     let topk = moe.visited() * resident.hits;

@@ -8,23 +8,23 @@ use super::engine;
 use super::need::{host_memory, least_memory};
 use super::plan::ServingPlan;
 use super::ranks::{Layout, pools};
-use crate::accelerator::AcceleratorId;
-use crate::choice::{Choice, Disaggregation, WeightDtype};
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::design::violation::Violation;
 use crate::design::{Design, KnobId, KnobSet};
-use crate::rules::rule::{Checks, Rule, Words, indivisible, rules, say};
-use crate::rules::{nearest, shared_rules};
-use crate::source::{
+use crate::ground::choice::{Choice, Disaggregation, WeightDtype};
+use crate::ground::source::{
     KTRANSFORMERS, MEGATRON, NVIDIA, PANGU_PRO_MOE, PREMOE, Source, TENSORRT_LLM, VLLM,
 };
-use crate::violation::Violation;
+use crate::rules::rule::{Checks, Rule, Words, indivisible, rules, say};
+use crate::rules::{nearest, shared_rules};
 
-/// The rules of serving, each with who demands it: those of model and machine stand in front.
+/// The rules of serving, each with who demands it: those of model and machine come first.
 pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     let own = RULES.iter().zip(SOURCES).map(|(rule, source)| (rule, Some(*source)));
     shared_rules().map(|rule| (rule, rule.source())).chain(own)
 }
 
-/// What is wrong first with a design's serving, if anything.
+/// First violation of a rule by a design's serving, if any.
 pub(super) fn first_broken(design: &Design) -> Option<String> {
     rules().find_map(|(rule, _)| (rule.check.words)(design))
 }

@@ -10,7 +10,7 @@ use super::host::{
 };
 use super::inference::{decode_step, prefill_seconds};
 use super::plan::ServingPlan;
-use crate::accelerator::{Accelerator, AcceleratorId};
+use crate::catalogue::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
 
 /// A card of a workstation, which no design can name: its memory bandwidth in GB/s and peaks in
@@ -38,7 +38,7 @@ const RTX_5090: Card = Card {
     link_gb_per_sec: 50.0,
 };
 
-/// What is measured.
+/// Phase that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Tokens of the answer.
@@ -54,7 +54,7 @@ pub struct Run {
     pub model: &'static str,
     preset: &'static str,
     card: Card,
-    /// How many cards.
+    /// Number of cards.
     pub cards: u64,
     /// The node's processors.
     pub processors: Processors,
@@ -62,7 +62,7 @@ pub struct Run {
     pub topk: u64,
     /// Share of the experts that lie on the cards, by chance.
     pub on_cards: f64,
-    /// What is measured.
+    /// Phase that is measured.
     pub phase: Phase,
     /// Tokens in front of those that are decoded, or of the prompt.
     pub context: u64,
@@ -143,7 +143,7 @@ const fn minimax(five: bool, cards: u64, context: u64, measured: f64) -> Run {
 }
 
 impl Run {
-    /// The same with a prompt, which no constant is fitted on unless a row of processors is.
+    /// The run with a prompt, which no constant is fitted on unless a row of processors is.
     const fn prompt(self, context: u64, measured: f64, is_fitted: bool) -> Self {
         Self { phase: Phase::Prompt, context, measured, is_fitted, ..self }
     }

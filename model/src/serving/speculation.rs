@@ -2,7 +2,7 @@
 
 use crate::design::Design;
 
-/// Tokens that a step yields for so many drafts of MTP layers, the model's own among them.
+/// Tokens that a step yields for this many drafts of MTP layers, the model's own among them.
 ///
 /// # Source
 /// TensorRT-LLM, `blog01`: DeepSeek-R1 on B200 with one to five drafts.

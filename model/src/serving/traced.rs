@@ -7,9 +7,8 @@ use alloc::vec::Vec;
 
 use super::experts::Experts;
 use super::infer;
-use super::metric::ServingMetric;
 use super::plan::ServingPlan;
-use crate::pattern::{
+use crate::routing::pattern::{
     Coverage, Depth, Goal, Keep, Loading, Pair, Patterns, Set, Store, Switches, coverage, depth,
     overlap, together,
 };
@@ -22,7 +21,7 @@ const PAIRS: usize = 32;
 pub struct Traced {
     /// Experts kept of each layer, in the mean.
     pub kept: usize,
-    /// How they are shared out over layers.
+    /// Objective by which they are shared out over layers.
     pub goal: Goal,
     /// Its tasks, in the order of the trace.
     pub tasks: Vec<Task>,
@@ -30,13 +29,13 @@ pub struct Traced {
     pub union: usize,
     /// Share of experts that two tasks keep both, task by task.
     pub overlap: Vec<Vec<f64>>,
-    /// How special experts are, layer by layer.
+    /// Specialisation of the experts, layer by layer.
     pub depth: Vec<Depth>,
     /// Experts that tasks keep together most above chance.
     pub together: Vec<Pair>,
-    /// What a store of these patterns takes.
+    /// Size of a store of these patterns.
     pub store: Store,
-    /// How fast experts come to the devices.
+    /// Speed at which experts are loaded onto the devices.
     pub loading: Loading,
     /// Changes between tasks; none of fewer than two.
     pub switches: Option<Switches>,
@@ -47,7 +46,7 @@ pub struct Traced {
 /// One task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// What its own best experts cover, by how many are kept of each layer.
+    /// Coverage by its own best experts, by the number kept of each layer.
     pub curve: Coverage,
     /// The experts to keep of it.
     pub keep: Keep,
@@ -128,7 +127,7 @@ impl Traced {
 /// Tokens a second of all devices with the experts that are kept, and with all of them.
 fn rates(plan: &ServingPlan) -> [f64; 2] {
     let rate = |plan: &ServingPlan| {
-        let per_device = infer(plan).get(ServingMetric::output_tokens_per_second_per_device);
+        let per_device = infer(plan).metrics.output_tokens_per_second_per_device;
         per_device * plan.devices() as f64
     };
     let mut all = plan.design().clone();

@@ -1,8 +1,8 @@
 //! What a host that waits for each kernel leaves nothing of: work on a second stream.
 
-use model::axis::{Axis, LinkLevel};
-use model::choice::{Method, ShardingStrategy};
-use model::estimate::StepPart;
+use model::ground::axis::{Axis, LinkLevel};
+use model::ground::choice::{Method, ShardingStrategy};
+use model::training::estimate::StepPart;
 
 use super::*;
 

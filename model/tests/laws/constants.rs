@@ -1,10 +1,12 @@
 //! What no fitted constant may claim.
 
-use model::accelerator::AcceleratorId;
-use model::calibration::{FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS};
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::calibration::{
+    FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS,
+};
+use model::ground::choice::Choice;
 
-/// Levels of bursts are above it: no shape reaches an endless product's.
+/// Levels of microbenchmarks are above it: no shape reaches an endless product's.
 #[test]
 fn no_matmul_of_a_step_is_faster_than_the_best_that_was_measured_and_nothing_than_its_peak() {
     for id in AcceleratorId::ALL.iter().copied() {

@@ -1,6 +1,6 @@
 //! No knob is there for show: each changes a number of some design.
 
-use model::knob::{Kind, LayerText};
+use model::ground::knob::{Kind, LayerText};
 
 use super::*;
 

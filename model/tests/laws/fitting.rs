@@ -2,9 +2,9 @@
 //! and never at odds with whether its predicted peak is within the limit.
 
 use model::MemoryState;
-use model::choice::{Method, Timing};
-use model::margin::likely_peaks;
-use model::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY};
+use model::catalogue::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY};
+use model::ground::choice::{Method, Timing};
+use model::training::memory_headroom::likely_peaks;
 
 use super::*;
 
@@ -37,8 +37,8 @@ proptest! {
         }
     }
 
-    /// What is said to fit has a predicted peak within the limit; what is said not to, beyond it,
-    /// or by a formula that may be short by so much.
+    /// A design that is reported to fit has a predicted peak within the limit; one that is not,
+    /// a peak beyond it, or by a formula that may fall short by as much.
     #[test]
     fn a_state_is_never_at_odds_with_the_predicted_peak(
         design in legal_design(), gib in 8.0_f64..400.0,

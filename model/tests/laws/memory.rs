@@ -1,8 +1,8 @@
 //! What memory must do: recomputation needs no more than its working set and touches no other
 //! stage, more in flight needs no less, and the ranks of a replica hold the model once.
 
-use model::choice::{Choice, RecomputeModule};
 use model::design::KnobId;
+use model::ground::choice::{Choice, RecomputeGranularity, RecomputeModule};
 use model::{contents, ledger};
 
 use super::*;
@@ -22,11 +22,9 @@ proptest! {
     ) {
         let module = RecomputeModule::ALL[chosen.index(RecomputeModule::ALL.len())];
         prop_assume!(!design.memory.recompute_modules.has(module));
-        prop_assume!(
-            design.memory.recompute_granularity != model::choice::RecomputeGranularity::Full
-        );
+        prop_assume!(design.memory.recompute_granularity != RecomputeGranularity::Full);
         let mut modules = design.memory.recompute_modules.with(module).text();
-        if design.memory.recompute_granularity == model::choice::RecomputeGranularity::None {
+        if design.memory.recompute_granularity == RecomputeGranularity::None {
             modules = module.name().into();
         }
         let mut more = with(&design, "recompute_granularity", "selective");
@@ -150,7 +148,7 @@ proptest! {
 /// A stage for each of the 64 slots: of no-op layers one has nothing beside it, one the head.
 #[test]
 fn a_stage_of_no_op_layers_holds_nothing() {
-    let baseline = model::ladder::designs().unwrap()[0].clone();
+    let baseline = model::design::ladder::designs().unwrap()[0].clone();
     let stages = estimate(&plan(&with(&baseline, "pp", "64"))).stages;
     assert_eq!(stages.iter().filter(|stage| stage.params == 0).count(), 1);
 }

@@ -1,9 +1,9 @@
 //! Where ranks are and what they hold: the order of ranks moves no exchange that it doesn't
 //! concern, a direction moves its own parameters, and what comes back takes room.
 
-use model::accelerator::AcceleratorId;
-use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::Choice;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::choice::Choice;
 
 use super::*;
 
@@ -80,9 +80,9 @@ fn a_micro_batch_moves_the_parameters_of_its_own_direction() {
     }
 }
 
-/// Of 32 layers, embedding and head, the first part that is gathered and the last one that is
-/// scattered have nothing beside them; the other calls are hidden as far as there is room. All take
-/// longer the more ranks a ring passes.
+/// Under ZeRO-3, of 32 layers, embedding and head, the first part that is gathered and the last one
+/// that is scattered have nothing beside them; the other calls are hidden as far as there is room.
+/// All take longer the more ranks a ring passes.
 #[test]
 fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
     let waited = |devices: &str, interconnect: &str| {
@@ -154,7 +154,7 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
             ("data_parallel_sharding_strategy", strategy),
         ];
         let estimate = of("llama-3-8b", &settings);
-        let far = |row: &&model::estimate::Communication| {
+        let far = |row: &&model::training::estimate::Communication| {
             row.axis == Axis::Dp && row.link == LinkLevel::InterNode
         };
         let row = estimate.communication.iter().find(far).unwrap();
@@ -179,7 +179,7 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
 fn call_in_a_node(preset: &str, axis: Axis, settings: &[(&str, &str)]) -> [f64; 2] {
     let single = [("tp", "1"), ("sequence_parallel", "false"), ("pp", "1"), ("gbs", "64")];
     let estimate = of(preset, &[&single, settings].concat());
-    let near = |row: &&model::estimate::Communication| {
+    let near = |row: &&model::training::estimate::Communication| {
         row.axis == axis && row.link == LinkLevel::IntraNode
     };
     let row = estimate.communication.iter().find(near).unwrap();
@@ -207,7 +207,7 @@ fn an_all_reduce_in_a_node_takes_what_its_links_take() {
     }
 }
 
-/// The same of an all-to-all, whose ranks send to all others at once.
+/// The estimate's all-to-all is the measured one, whose ranks send to all others at once.
 #[test]
 fn an_all_to_all_in_a_node_takes_what_its_links_take() {
     for accelerator in [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200]
@@ -228,7 +228,7 @@ fn an_all_to_all_in_a_node_takes_what_its_links_take() {
     }
 }
 
-/// Of a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes
+/// In a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes
 /// over the network.
 #[test]
 fn an_exchange_leaves_a_rack_only_where_its_group_is_larger() {

@@ -1,13 +1,13 @@
-//! What uneven loads can't do: no one gets faster by them, and even loads cost nothing.
+//! Limits of load imbalance: no one gets faster by it, and even loads cost nothing.
 
 use std::sync::Arc;
 
-use model::choice::Balance;
+use model::answer::loads::{Replay, Report, cadences};
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::estimate::{Estimate, StepPart};
-use model::loads::{Replay, Report, cadences};
-use model::preset::Preset;
+use model::ground::choice::Balance;
 use model::routing::{Effect, Generator, Size, Trace};
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn paper(settings: &[(&str, &str)]) -> Design {
     settings.iter().fold(paper, |design, (knob, value)| with(&design, knob, value))
 }
 
-/// The same with uneven loads, in micro-batches that a loss keeps like their steps.
+/// The paper's run with load imbalance, in micro-batches that a loss keeps like their steps.
 fn skewed(settings: &[(&str, &str)]) -> Design {
     let skewed = with(&paper(settings), "balance", "skewed");
     let skewed = with(&skewed, "aux_loss", "ep_group");

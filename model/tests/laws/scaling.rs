@@ -1,10 +1,10 @@
 //! What more, fewer or differently cut pieces can't do: more experts are never faster, fewer rows
 //! never more efficient, slices of experts never better than whole ones.
 
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::estimate::StepPart;
-use model::preset::Preset;
-use model::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+use model::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+use model::training::estimate::StepPart;
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn the_parts_of_a_step_are_what_its_stages_do(design in legal_design()) {
         let estimate = estimate(&plan(&design));
-        let mean = |of: &dyn Fn(&model::estimate::StageEstimate) -> f64| {
+        let mean = |of: &dyn Fn(&model::training::estimate::StageEstimate) -> f64| {
             estimate.stages.iter().map(of).sum::<f64>() / estimate.stages.len() as f64
         };
         let part = |part: StepPart| estimate.step.part(part).get();
@@ -55,7 +55,7 @@ proptest! {
         prop_assert!(estimate.metrics.step_time.get() >= (pipeline + once) * (1.0 - SLACK));
     }
 
-    /// The same tokens visit as many experts each; only the experts are more.
+    /// With more experts, tokens visit as many of them each; only the experts are more.
     ///
     /// Loads are even: uneven ones of more and smaller experts sum to more even ones. Products of
     /// half the depth end in finer waves, which may win a little. Experts narrower than
@@ -75,7 +75,7 @@ proptest! {
         if let Ok(more) = Plan::new(&more) {
             let before = step(&design);
             let after = estimate(&more).metrics.step_time.get();
-            let closed = design.schedule.timing == model::choice::Timing::ClosedForm;
+            let closed = design.schedule.timing == model::ground::choice::Timing::ClosedForm;
             let least = if closed { 0.93 } else { 0.97 };
             prop_assert!(after >= before * least, "{before} {after}");
         }
@@ -137,8 +137,8 @@ fn quantities_keep_their_units() {
     assert!((ratio - 2.0).abs() < 1e-12);
 }
 
-/// What the scheduler of pairs may win: by the closed form DeepSeek-V3 hides a second more of its
-/// exchange with 512 experts than with 256, by simulation it doesn't.
+/// The scheduler of pairs may win a little by chance: by the closed form DeepSeek-V3 hides a second
+/// more of its exchange with 512 experts than with 256, by simulation it doesn't.
 #[test]
 fn a_pair_packed_by_chance_wins_less_than_a_twentieth() {
     let design = Design::from_preset("deepseek-v3-2k-h800").unwrap();

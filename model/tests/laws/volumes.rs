@@ -1,15 +1,15 @@
 //! What is sent is received: volumes of exchanges that mirror each other, and of dispatchers that
 //! bring the same tokens to the same experts.
 
-use model::accelerator::AcceleratorId;
-use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::{
-    Choice, Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy,
-};
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::processors::usual;
 use model::design::{Design, KnobId};
 use model::estimate;
-use model::estimate::Communication;
-use model::processors::usual;
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::choice::{
+    Choice, Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy,
+};
+use model::training::estimate::Communication;
 use proptest::prelude::*;
 
 use super::{legal_design, plan, with};
@@ -40,7 +40,7 @@ fn without_recomputation(design: &Design) -> Design {
     with(&design, "moe_zero_memory", "disable")
 }
 
-/// The same design with every dispatcher that its rules allow.
+/// The design with every dispatcher that its rules allow.
 fn dispatchers(design: &Design) -> Vec<Design> {
     let flat = with(design, "moe_hierarchical_alltoallv", "false");
     let alltoall = with(&flat, "moe_token_dispatcher_type", "alltoall");
@@ -209,7 +209,7 @@ proptest! {
 }
 
 /// Devices of a node copy at once: together no faster than the memory of its processors, one by one
-/// no faster than their link. Source: nominal bandwidths, `model::processors`.
+/// no faster than their link. Source: nominal bandwidths, `model::catalogue::processors`.
 #[test]
 fn copies_of_a_node_are_within_the_bandwidth_of_its_memory_and_of_each_link() {
     for id in AcceleratorId::ALL.iter().copied().filter(|id| id.row().bf16_tflops.is_some()) {

@@ -2,8 +2,8 @@
 //!
 //! Letters: u elements of a micro-batch's hidden state, t TP, s sequence length.
 
-use model::axis::{Axis, Collective};
-use model::choice::{RecomputeGranularity, ShardingStrategy};
+use model::ground::axis::{Axis, Collective};
+use model::ground::choice::{RecomputeGranularity, ShardingStrategy};
 
 use super::{Case, Kind, call_bytes, cases, same, step_bytes};
 

@@ -22,8 +22,8 @@ impl Case {
         self.hidden() * self.design.transformer.num_moe_experts.unwrap_or(0) as f64
     }
 
-    /// What llm-analysis holds beyond ours on a device of the first stage: the final norm, split
-    /// over TP; but it splits the routers too.
+    /// Bytes that llm-analysis holds beyond ours on a device of the first stage: the final norm,
+    /// split over TP; but it splits the routers too.
     fn held_beyond(&self) -> f64 {
         let split_routers = self.router() * (1.0 - 1.0 / self.tp()) * self.stage_depth();
         self.hidden() / self.tp() - split_routers
@@ -114,9 +114,10 @@ fn beyond(case: &Case) -> f64 {
     masks + norms + keys_values + flash - gate + routing(case, visits)
 }
 
-/// The same of a MoE layer's routing: the softmax's input as large as the router's, the rows of the
-/// weighted sum, not split, and a weight for each; the experts' input is split, where ours is
-/// gathered by the ranks that share an expert. Router probabilities and map are missing.
+/// Bytes that llm-analysis counts beyond ours in a MoE layer's routing: the softmax's input as
+/// large as the router's, the rows of the weighted sum, not split, and a weight for each; the
+/// experts' input is split, where ours is gathered by the ranks that share an expert. Router
+/// probabilities and map are missing.
 fn routing(case: &Case, visits: f64) -> f64 {
     let Some(experts) = case.design.transformer.num_moe_experts else { return 0.0 };
     let rows = 2.0 * case.tokens() * case.hidden() * visits;

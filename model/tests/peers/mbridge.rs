@@ -17,7 +17,7 @@ impl Case {
     fn layers_of_stages(&self) -> Vec<[f64; 2]> {
         let mut layer = 0;
         let stages = self.estimate().stages;
-        let next = |stage: &model::estimate::StageEstimate| {
+        let next = |stage: &model::training::estimate::StageEstimate| {
             let mut kinds = [0.0; 2];
             for _ in 0..stage.num_layers {
                 let transformer = &self.design.transformer;
@@ -47,7 +47,7 @@ impl Case {
             }
     }
 
-    /// The same on each stage.
+    /// Parameters that mbridge doesn't count, on each stage.
     fn uncounted_of_stages(&self) -> Vec<f64> {
         let sum = |counts: &[f64; 2]| {
             let kinds = Kind::BOTH.into_iter().zip(counts).filter(|(_, count)| **count > 0.0);

@@ -7,8 +7,8 @@
 //! zero (here 34.5 units, the published formula's), PP-Schedule-Visualization recurses without end
 //! where m is no multiple of p (a rule here, and Megatron's).
 
-use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Schedule, Times};
 use model::{Plan, estimate};
 use serde_json::Value;

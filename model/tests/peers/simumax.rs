@@ -1,7 +1,7 @@
 //! SimuMax: parameters, FLOPs, saved tensors, states and gradients, exact where it prints integers.
 
-use model::axis::{Axis, Collective};
-use model::estimate::Estimate;
+use model::ground::axis::{Axis, Collective};
+use model::training::estimate::Estimate;
 
 use super::{Case, GIB, Kind, call_bytes, cases, close, rounds_to, same, step_bytes};
 
@@ -148,7 +148,7 @@ fn backward_flops_differ_from_simumax_by_the_scores_computed_again() {
     }
 }
 
-/// What runs: SimuMax computes all scores, ours only those that a causal mask leaves. It takes
+/// Executed FLOPs: SimuMax computes all scores, ours only those that a causal mask leaves. It takes
 /// flash attention's backward as 2.5 of its forward whatever the widths. Of the five products three
 /// are those of queries and keys: under MLA, whose queries are wider than its values, that is more.
 #[test]
@@ -190,7 +190,7 @@ fn saved_bytes_of_a_layer_differ_from_simumax_by_named_tensors() {
     }
 }
 
-/// What SimuMax keeps beyond ours in a MoE layer outside attention.
+/// Bytes that SimuMax keeps beyond ours in a MoE layer outside attention.
 fn routing_bytes(case: &Case) -> f64 {
     let transformer = &case.design.transformer;
     let experts = transformer.num_moe_experts.unwrap() as f64;

@@ -1,6 +1,6 @@
 //! Drops, groups and the reach of an auxiliary loss.
 
-use model::choice::{AuxLoss, Choice};
+use model::ground::choice::{AuxLoss, Choice};
 use model::routing::aux_loss::{Ranks, scope, strictness};
 use model::routing::capacity::{
     capacity, drop_curve, drop_ratio, factor_for_drop_ratio, mean_drop_ratio,

@@ -1,6 +1,6 @@
 //! The generator makes the runs that it says it makes.
 
-use model::choice::TRAINED_SKEW;
+use model::ground::choice::TRAINED_SKEW;
 use model::routing::measure::{coefficient_of_variation, gini, imbalance};
 use model::routing::{Generator, Size};
 use proptest::prelude::*;

@@ -89,7 +89,7 @@ fn a_shift_is_followed_after_the_next_plan() {
 
 #[test]
 fn a_move_costs_the_busiest_device() {
-    // Two devices, four experts: the heavy two stand together and one of them changes place.
+    // Two devices, four experts: the heavy two are together and one of them changes place.
     let trace = Trace::new([2, 1, 4], [8, 8, 1, 1].repeat(2)).unwrap();
     let planner = Planner { interval: 1, devices: 2, ..windowed() };
     let outcome = planner.run(&trace, &COST);
@@ -102,7 +102,7 @@ fn a_move_costs_the_busiest_device() {
     assert!(outcome.migration_seconds(2).abs() < 1e-12);
 }
 
-/// Of windows that overlap, what came is added and what went is taken away.
+/// Windows that overlap add what came and take away what went.
 #[test]
 fn a_window_longer_than_the_interval_reaches_over_several_plans() {
     let generator = Generator { locality: 0.9, ..Generator::default() };

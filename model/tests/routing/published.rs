@@ -1,12 +1,12 @@
 //! What runs and planners are published to do, beside what this model says. Nothing is fitted to
 //! these figures: they are checks. `cargo test -p model --test routing published -- --nocapture`.
 
-use model::choice::TRAINED_SKEW;
 use model::design::{Design, KnobId};
-use model::estimate::StepPart;
+use model::ground::choice::TRAINED_SKEW;
 use model::routing::capacity::{drop_curve, factor_for_drop_ratio};
 use model::routing::measure::imbalance;
 use model::routing::{Generator, MoveCost, Placement, Planner, Predictor, Size, Trigger};
+use model::training::estimate::StepPart;
 use model::{Plan, estimate};
 
 use super::{generated, size};

@@ -11,7 +11,7 @@ fn trace() -> Trace {
     Trace::new([2, 1, 2], vec![3, 5, 4, 4]).unwrap().with_pairs(vec![pair]).unwrap()
 }
 
-/// What is said of a file.
+/// Errors reported of a file.
 fn said(text: &str) -> Vec<String> {
     read(text.as_bytes()).unwrap_err().iter().map(ToString::to_string).collect()
 }

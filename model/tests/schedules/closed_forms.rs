@@ -1,6 +1,6 @@
 //! The simulation of equal stages gives the published formulas.
 
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::ChunkTimes;
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Sizes that a schedule can't have.
 
 use model::Plan;
-use model::choice::{Choice, Method};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{Fault, Schedule};
 
 use super::mended;

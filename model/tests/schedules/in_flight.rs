@@ -1,6 +1,6 @@
 //! How many micro-batches each schedule holds.
 
-use model::choice::Method;
+use model::ground::choice::Method;
 use model::schedule::Schedule;
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::choice::Method;
+use model::ground::choice::Method;
 use model::schedule::{Schedule, Task, TaskKind};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::choice::Method;
+use model::ground::choice::Method;
 use model::schedule::{ChunkTimes, Schedule, TaskKind, Times};
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use model::design::{Design, KnobId};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use present::format;
 use present::page::trust::words;
 use validation::own::read::{Content, read};
@@ -13,7 +13,7 @@ use validation::own::{Asked, Calibration, calibrate};
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated::{self, MAX_FILES, agreement, measured, verdict};
+use crate::answers::calibrated::{self, MAX_FILES, agreement, measured, verdict};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]

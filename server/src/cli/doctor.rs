@@ -1,16 +1,16 @@
 //! `moescape doctor`: is all there that `moescape serve` needs? Each answer says what to do.
 
-mod checks;
 mod health;
 mod reach;
 mod database;
 mod written;
+mod checks;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 
 use super::settings::{self, Fault};
 use super::{Command, Failure, output, serve};
@@ -45,11 +45,11 @@ pub(super) struct Arguments {
     health: Option<String>,
 }
 
-/// How it is with one thing.
+/// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fine,
-    /// It works, and may not for long, or not for all.
+    /// Works, and may not for long, or not for all.
     Warning,
     Broken,
 }
@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// What was found of one thing, and what to do about it.
+/// Result of a check: what was found, and what to do about it.
 #[derive(Debug)]
 struct Check {
     name: &'static str,

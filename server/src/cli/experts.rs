@@ -6,8 +6,8 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
-use model::file::json;
-use model::pattern::{Generator, Goal, Patterns};
+use model::design::file::json;
+use model::routing::pattern::{Generator, Goal, Patterns};
 use model::serving::experts::Experts;
 use model::serving::traced::Traced;
 use model::serving::{ServingPlan, infer};
@@ -15,8 +15,8 @@ use model::serving::{ServingPlan, infer};
 use super::input::Source;
 use super::trace::read_bytes;
 use super::{Failure, output};
-use crate::names::Names;
-use crate::{experts, traces};
+use crate::answers::names::Names;
+use crate::{experts, store::traces};
 
 /// How experts are shared out over layers.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

@@ -1,12 +1,12 @@
 //! `moescape export`: a design as a file, a launch script, or its numbers as a table.
 
 use interchange::Launcher;
-use model::file::{Extent, json};
+use model::design::file::{Extent, json};
 use reports::exported;
 
 use super::input::Source;
 use super::{Failure, output};
-use crate::exports::{self, Export};
+use crate::designs::exports::{self, Export};
 
 /// What to write.
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,10 @@ mod summary;
 use std::ops::ControlFlow;
 
 use interchange::{Assumed, Import};
+use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
-use model::file::json;
-use model::find::{Phase, Progress, Query, STRATEGY};
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
+use model::search::find::{Phase, Progress, Query, STRATEGY};
 use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
 
@@ -17,9 +17,9 @@ use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
-use crate::find::Found;
+use crate::answers::find::Found;
 
-/// What FILE may be: more than other commands read.
+/// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \
                                     such as a config.json; `-` reads stdin";
 
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// What is asked, or everything that is wrong with it.
+/// Query of the arguments, or everything that is wrong with them.
 fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     let Start { mut design, mut errors, import } = arguments.source.start()?;
     let cluster =
@@ -121,7 +121,7 @@ fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     }
 }
 
-/// The design on another accelerator, or on so many devices.
+/// The design on another accelerator, or on another number of devices.
 fn with_cluster(design: &Design, knob: KnobId, value: &str) -> Result<Design, KnobError> {
     let mut other = design.clone();
     other.set_text(knob, value)?;
@@ -140,8 +140,8 @@ fn settled(arguments: &Arguments) -> KnobSet {
     KnobSet::of(&all.collect::<Vec<_>>())
 }
 
-/// What there is to say of an imported file: what isn't known of it, and what was assumed of the
-/// model, the machine and the batch.
+/// Remarks on an imported file: what isn't known of it, and what was assumed of the model, the
+/// machine and the batch.
 fn remarks(import: &Import, settled: &KnobSet) -> Vec<String> {
     let matters = |assumed: &&Assumed| {
         let Some(knob) = assumed.knob else { return true };
@@ -157,7 +157,7 @@ fn remarks(import: &Import, settled: &KnobSet) -> Vec<String> {
     lines
 }
 
-/// How far the search is, in a line.
+/// Progress of the search, in a line.
 fn shown(progress: Progress) -> String {
     let at = match progress.phase {
         Phase::Screening => "screening grids",
@@ -179,7 +179,7 @@ mod tests {
         let mut design = Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
         design.set_text(KnobId::hbm_usable_gib, "60").unwrap();
         let other = with_cluster(&design, KnobId::accelerator, "h100-sxm-80gb").unwrap();
-        assert_eq!(other.get(KnobId::hbm_usable_gib), model::knob::Value::None);
+        assert_eq!(other.get(KnobId::hbm_usable_gib), model::ground::knob::Value::None);
         let same = with_cluster(&design, KnobId::accelerator, "ascend-910b3").unwrap();
         assert_eq!(same, design);
         let fewer = with_cluster(&other, KnobId::num_devices, "256").unwrap();

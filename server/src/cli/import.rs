@@ -6,11 +6,11 @@ use interchange::{
     Answers, Assumed, Bundle, Format, Import, Question, Unknown, import_with, is_archive, unpacked,
 };
 use model::design::Design;
-use model::file::{Extent, json};
-use model::knob::KnobError;
+use model::design::file::{Extent, json};
+use model::ground::knob::KnobError;
 
 use super::{Failure, folder, input, output};
-use crate::{exports, imported};
+use crate::{designs::exports, imported};
 
 /// What to read and how to write it.
 #[derive(Debug, clap::Args)]
@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is read.
+/// Input: one text, or files.
 enum Source {
     Text(String),
     Files(Bundle),
@@ -134,25 +134,25 @@ fn read(arguments: &Arguments) -> Result<Source, Failure> {
     Bundle::new(files).map(Source::Files).map_err(Failure::user)
 }
 
-/// What is answered on the command line.
+/// Answers given on the command line.
 fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
     let mut answers = Answers { model: arguments.model.clone(), ..Answers::default() };
     let mut wrong: Vec<String> = vec![];
     for answer in &arguments.answers {
-        wrong.extend(crate::answers::answer(&mut answers, answer).err());
+        wrong.extend(crate::answers::import_answers::answer(&mut answers, answer).err());
     }
     for setting in &arguments.settings {
-        wrong.extend(crate::answers::set(&mut answers, setting).err());
+        wrong.extend(crate::answers::import_answers::set(&mut answers, setting).err());
     }
     for variable in &arguments.variables {
-        wrong.extend(crate::answers::env(&mut answers, variable).err());
+        wrong.extend(crate::answers::import_answers::env(&mut answers, variable).err());
     }
     let words = arguments.arguments.iter().flat_map(|text| text.split_whitespace());
     answers.arguments = words.map(str::to_owned).collect();
     if wrong.is_empty() { Ok(answers) } else { Err(Failure::User(wrong)) }
 }
 
-/// What there is to say beside the design, in lines; what is ignored for one reason in one.
+/// Remarks beside the design, in lines; everything that is ignored for one reason is in one.
 fn remarks(import: &Import) -> Vec<String> {
     let mut lines = vec![format!("read as: {}", import.dialect)];
     lines.extend(import.questions.iter().map(question));
@@ -175,7 +175,7 @@ fn remarks(import: &Import) -> Vec<String> {
     lines
 }
 
-/// What the design carries that no knob reads, in a line.
+/// Arguments that the design carries and no knob reads, in a line.
 fn carried(carried: &[String]) -> Option<String> {
     let count = carried.len() as u64;
     (count > 0).then(|| {
@@ -209,7 +209,7 @@ pub(super) fn unknown(unknown: &Unknown) -> String {
     format!("unknown: {}{}{nearest}", place(unknown.line), unknown.key)
 }
 
-/// What the file doesn't say, in a line.
+/// Assumption about what the file doesn't say, in a line.
 pub(super) fn assumed(assumed: &Assumed) -> String {
     format!("assumed: {}", assumed.detail)
 }

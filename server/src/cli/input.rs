@@ -5,14 +5,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use interchange::{Format, Import, import};
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree, json};
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::{self, Tree, json};
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
+use model::ground::knob::KnobError;
 
 use super::Failure;
-use crate::names::Names;
+use crate::answers::names::Names;
 
 /// Bytes of a design file, at most.
 const MAX_FILE_LEN: u64 = interchange::MAX_BYTES as u64;
@@ -40,9 +40,9 @@ pub(super) struct Source {
 pub(super) struct Start {
     /// The design; where it can't be read, another that settings are checked on all the same.
     pub(super) design: Design,
-    /// What is wrong with what it was read from.
+    /// Errors in the input.
     pub(super) errors: Vec<String>,
-    /// How it came about, where others wrote the file.
+    /// Report of the import, if the file is in a foreign format.
     pub(super) import: Option<Import>,
 }
 
@@ -52,7 +52,7 @@ impl Source {
         self.design_by(Names::Training)
     }
 
-    /// The same where short names mean these knobs.
+    /// The design, or everything that is wrong with it; `names` resolves short names of knobs.
     pub(super) fn design_by(&self, names: Names) -> Result<Design, Failure> {
         let start = match &self.file {
             Some(path) => Start::from_result(read(path)?),
@@ -98,7 +98,7 @@ impl Source {
         self.knobs_by(Names::Training)
     }
 
-    /// The same where short names mean these knobs.
+    /// The knobs that are set; `names` resolves their short names.
     pub(super) fn knobs_by(&self, names: Names) -> impl Iterator<Item = KnobId> {
         let set = self.settings.iter().filter_map(|setting| setting.split_once('='));
         set.filter_map(move |(name, _)| names.find(name.trim()).ok())
@@ -140,7 +140,7 @@ pub(super) fn read_design(path: &Path) -> Result<Result<Design, Vec<KnobError>>,
     read(path)
 }
 
-/// Reads a design file; the outer error is about the file, the inner one about what stands in it.
+/// Reads a design file; the outer error is about the file, the inner one about its content.
 fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
     Ok(parse(path, &read_text(path)?))
 }
@@ -196,7 +196,8 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// By the file's extension; where it tells nothing, JSON is what begins with a brace.
+/// Whether a file is TOML, by its extension; if that tells nothing, a text that begins with a brace
+/// is JSON.
 fn is_toml(path: &Path, text: &str) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => true,

@@ -1,8 +1,8 @@
 //! `moescape knobs`: what a design is made of.
 
 use model::design::KnobId;
-use model::file::json;
-use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
+use model::design::file::json;
+use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
 
 use super::Failure;
 use super::output;

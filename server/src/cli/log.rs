@@ -1,4 +1,4 @@
-//! What is logged, and how it is written: one line on stderr for each event.
+//! Log levels and formats: one line on stderr for each event.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Those whose lines are written to hide what opens something. Others show at their lowest levels
-/// all that they are handed, addresses too: theirs end at `info`.
+/// Targets whose lines hide what opens something. Others show at their lowest levels all that they
+/// are handed, addresses too: theirs end at `info`.
 const OURS: [&str; 2] = [env!("CARGO_CRATE_NAME"), "tower_http::trace"];
 
 /// What is logged.

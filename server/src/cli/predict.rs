@@ -8,10 +8,11 @@ mod verdict;
 
 use std::path::PathBuf;
 
-use model::file::{Tree, json};
-use model::metric::{MetricAddress, MetricPart};
+use model::design::file::{Tree, json};
+use model::metric::MetricAddress;
 use model::routing::Trace;
 use model::{Breakdown, Plan, estimate, explain_at};
+use reports::explained;
 
 use super::input::Source;
 use super::{Failure, output, solve, trace as traces};
@@ -59,8 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return output::result(&solve::answer(&plan, question, arguments.json)?);
     }
     let text = match (arguments.explain, arguments.json) {
-        (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),
-        (Some(address), false) => tree::of_metric(address, &explained(&plan, address)?),
+        (Some(address), true) => json::print(&report::breakdown(&opened(&plan, address)?)),
+        (Some(address), false) => tree::of_metric(address, &opened(&plan, address)?),
         (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
         (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };
@@ -72,16 +73,9 @@ fn address(text: &str) -> Result<MetricAddress, String> {
 }
 
 /// How a metric of the plan, or of a part of it, comes about.
-fn explained(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
-    explain_at(plan, address).ok_or_else(|| {
-        let stages = estimate(plan).stages.len();
-        let missing = match address.part {
-            MetricPart::Stage(stage) => format!("no stage {stage}: it has {stages}, from 0 on"),
-            MetricPart::Axis(axis, _) => format!("no such traffic of {}", axis.name()),
-            MetricPart::Whole => "no such part".to_owned(),
-        };
-        Failure::User(vec![format!("the design has {missing}")])
-    })
+fn opened(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
+    let missing = || Failure::user(explained::missing(plan, address));
+    explain_at(plan, address).ok_or_else(missing)
 }
 
 /// The prediction as data.
@@ -102,7 +96,7 @@ fn summary(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> String {
     parts.extend(Some(loads::text(plan, trace)).filter(|text| !text.is_empty()));
     if !estimate.metrics.fits {
         let verdict = model::verdict(plan, &estimate);
-        let remedies = model::find::remedies(plan, &verdict);
+        let remedies = model::search::find::remedies(plan, &verdict);
         parts.push(verdict::text(&verdict, plan.design(), &remedies));
     }
     if with_ledger {

@@ -1,7 +1,7 @@
 //! `moescape presets`: what can be opened.
 
-use model::file::json;
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
+use model::design::file::json;
 
 use super::Failure;
 use super::output;

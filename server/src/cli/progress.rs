@@ -1,13 +1,13 @@
-//! How far long work is, on stderr: a line that changes in a terminal, now and then a new one
+//! Progress of long work, on stderr: a line that changes in a terminal, now and then a new one
 //! elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often a terminal's line changes.
+/// Interval at which a terminal's line changes.
 const TERMINAL: Duration = Duration::from_millis(250);
 
-/// How often a file gets a line.
+/// Interval at which a file gets a line.
 const FILE: Duration = Duration::from_secs(10);
 
 /// The line of what is under way.
@@ -19,7 +19,7 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Nothing yet; the first line comes after a pause.
+    /// Line without progress; the first one comes after a pause.
     pub(super) fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         Self { shown: Instant::now(), is_terminal, is_open: false }

@@ -5,8 +5,8 @@ mod report;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::file::json;
-use model::loads::Report;
+use model::answer::loads::Report;
+use model::design::file::json;
 
 use super::input::Source;
 use super::{Failure, output, trace};

@@ -8,14 +8,14 @@ use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
 use super::{Failure, log, output, upkeep};
-use crate::in_use::{self, Hold, HoldError};
-use crate::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
-use crate::nats::Address;
+use crate::jobs::nats::Address;
+use crate::net::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
 use crate::state::AppState;
 use crate::store::Cause;
+use crate::store::dir_lock::{self, Hold, HoldError};
 use crate::{
-    EmbedFrom, Host, Network, PublicUrl, Site, backup, exposition, files, reviews, router, store,
-    traces,
+    EmbedFrom, Host, Network, PublicUrl, Site, ground::files, http::exposition, jobs::reviews,
+    router, store, store::backup, store::traces,
 };
 
 /// Where to serve and from what.
@@ -208,7 +208,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
 
 /// Keeps others from replacing what the directory holds while the server runs on it.
 fn hold(data: &Path) -> Result<Option<Hold>, Failure> {
-    match in_use::shared(data) {
+    match dir_lock::shared(data) {
         Ok(hold) => Ok(Some(hold)),
         Err(HoldError::Taken) => Err(Failure::user(format!(
             "what {} holds is being replaced by `moescape restore`; start the server after that",
@@ -261,7 +261,7 @@ fn look_there(state: &AppState) -> Result<(), Failure> {
     }
 }
 
-/// Where it is said what to do.
+/// Hint at the command that says what to do.
 const DOCTOR: &str = "`moescape doctor` with the same settings says what to do";
 
 /// Takes from other users what they may do with what the directory holds.
@@ -269,7 +269,7 @@ fn tighten(data: &Path) {
     let traces = data.join(traces::DIRECTORY);
     let stored = std::fs::read_dir(&traces).into_iter().flatten().flatten();
     let stored = stored.map(|entry| entry.path());
-    let ours = store::parts(data).chain([data.join(in_use::FILE), traces.clone()]).chain(stored);
+    let ours = store::parts(data).chain([data.join(dir_lock::FILE), traces.clone()]).chain(stored);
     match files::tighten(ours) {
         Ok(wide) => {
             if let Some(first) = wide.first() {
@@ -299,7 +299,7 @@ pub(super) fn data(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     Ok(strategy.data_dir().join("moescape"))
 }
 
-/// Why nothing is served.
+/// Explanation of why nothing is served.
 pub(super) fn explain(error: &ListenError) -> Failure {
     let (flag, address, error) = match error {
         ListenError::Bind { flag, address, error } => (flag, address, error),

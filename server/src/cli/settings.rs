@@ -1,4 +1,4 @@
-//! What `moescape serve` is told: by flags, by the environment and by a file, in this order.
+//! Settings of `moescape serve`: from flags, from the environment and from a file, in this order.
 //!
 //! The file has the flags' names. What it says of a flag that isn't given becomes one, so that a
 //! value is read in one way, wherever it comes from.
@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches};
 
 use super::Arguments;
-use crate::nats::Address;
+use crate::jobs::nats::Address;
 use crate::store;
 
 /// The command that has settings.
@@ -36,7 +36,7 @@ pub(super) struct Settled {
     settings: Vec<Setting>,
 }
 
-/// Why a command line isn't taken.
+/// Reason why a command line isn't taken.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The command line itself, or a request for help.
@@ -77,7 +77,7 @@ pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
             // What is given elsewhere holds.
             Ok((argument, _)) if is_given(serve, &argument) => {}
             Ok((_, flags)) => match read(&with(given, &flags)) {
-                // What it needs beside it may stand in another line.
+                // What it needs beside it may be in another line.
                 Err(error) if error.kind() != ErrorKind::MissingRequiredArgument => {
                     faults.push(fault(in_one_line(&error)));
                 }
@@ -103,7 +103,7 @@ fn with(given: &[OsString], flags: &[OsString]) -> Vec<OsString> {
     [before, flags, behind].concat()
 }
 
-/// What clap says in its first paragraph, without the word before it.
+/// First paragraph of clap's message, in one line and without `error: ` before it.
 pub(super) fn in_one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().take_while(|line| !line.is_empty());
@@ -163,12 +163,13 @@ fn is_many(argument: &Arg) -> bool {
     matches!(argument.get_action(), clap::ArgAction::Append)
 }
 
-/// Is it on or off?
+/// Whether an argument is a switch: on or off.
 fn is_switch(argument: &Arg) -> bool {
     argument.get_possible_values().iter().any(|value| value.get_name() == "true")
 }
 
-/// What holds, and where from. `before` is what held without the file, and the file's name.
+/// Settings in effect, each with its origin. `before` is what holds without the file, and the
+/// file's name.
 fn settings(matches: &ArgMatches, before: Option<(&[Setting], &str)>) -> Vec<Setting> {
     let setting = |argument: Arg| {
         let id = argument.get_id().as_str();
@@ -204,7 +205,7 @@ fn settings(matches: &ArgMatches, before: Option<(&[Setting], &str)>) -> Vec<Set
 }
 
 impl Settled {
-    /// What holds, as a file that says so.
+    /// Settings in effect, as a file that sets them.
     pub(super) fn shown(&self) -> String {
         let mut text = String::new();
         for Setting { name, values, is_many, from } in &self.settings {
@@ -221,7 +222,7 @@ impl Settled {
 /// Columns of the file's comments.
 const MAX_COLUMNS: usize = 98;
 
-/// How the file begins.
+/// First lines of the file.
 const HEAD: &str = "\
 # Settings of `moescape serve`. What stands here holds without it, too; what has no value yet
 # begins with #. A flag holds before the environment, that before this file.
@@ -263,7 +264,7 @@ fn variable(name: &str) -> String {
     name.to_uppercase().replace('-', "_")
 }
 
-/// A setting as it stands in a file.
+/// A setting as a line of a file.
 fn line(name: &str, values: &[String], is_many: bool) -> String {
     let quoted = |value: &String| {
         if value.parse::<u64>().is_ok() || value.parse::<bool>().is_ok() {

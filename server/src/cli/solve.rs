@@ -1,43 +1,41 @@
 //! `--solve KNOB=TARGET`: one knob moves until a target is reached.
 
-use model::file::json;
-use model::metric::MetricValue;
-use model::solve::{Solution, Target, Tried};
-use model::{Plan, link};
-use present::format::{self, run};
+use model::design::file::json;
+use model::run::budget::RunTarget;
+use model::search::solve::{Solution, Target, Tried};
+use model::{Plan, design::link};
+use present::format;
 use present::insight::memory_state;
 use reports::typed::Said;
 
 use super::Failure;
 use super::output::table_below;
-pub(super) use crate::solved::Question;
-use crate::solved::solved;
+pub(super) use crate::answers::solved::Question;
+use crate::answers::solved::solved;
 
-/// What a question comes to, as JSON or for people.
+/// Answer to a question, as JSON or for people.
 ///
 /// # Errors
-/// Where its target is of a run of which too little is said.
+/// The knobs that the target's metric of a run lacks.
 pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<String, Failure> {
     let solution = question.solve(plan).map_err(Failure::user)?;
     Ok(if as_json { json::print(&solved(&solution).said()) } else { text(&solution) })
 }
 
-/// The name of what a target looks at, and a number of it in its unit; none of memory, which
-/// stands beside every value.
+/// The name of what a target looks at, and a number of it in its unit; `None` for memory, which is
+/// beside every value.
 fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     match target {
-        Target::Run(target) => {
-            Some((target.metric.metric().label, run::shown(target.metric, number)))
-        }
-        Target::AtLeast(metric, _) | Target::AtMost(metric, _) => {
-            let shown = format::metric(metric, MetricValue::Number(number)).to_string();
-            Some((metric.metric().label, shown))
+        Target::AtLeast(metric, _)
+        | Target::AtMost(metric, _)
+        | Target::Run(RunTarget { metric, .. }) => {
+            Some((metric.metric().label, format::measured(metric, number).to_string()))
         }
         Target::Fits => None,
     }
 }
 
-/// What was found, for people.
+/// Solution, for people.
 fn text(solution: &Solution) -> String {
     let count = format::counted(solution.tried.len() as u64, "legal value", "legal values");
     let name = solution.knob.id();

@@ -1,9 +1,9 @@
 //! `moescape sweep`: every design of a space, on this machine's cores or by workers elsewhere.
 
-mod output;
 mod progress;
-mod spec;
 pub(super) mod text;
+mod output;
+mod spec;
 pub(super) mod stop;
 mod workers;
 
@@ -13,14 +13,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use model::file::json;
-use model::quality::CAVEAT;
+use model::design::file::json;
+use model::run::quality::CAVEAT;
 use present::format;
 use reports::typed::Said;
 use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
-use crate::nats::Address;
+use crate::jobs::nats::Address;
 pub(super) use output::MAX_RESULT_LEN;
 use output::{Output, Target};
 use progress::Meter;
@@ -86,7 +86,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// The places of this part of so many.
+    /// The places of this part of a sweep of `count`.
     fn places(self, count: u64) -> Range<u64> {
         let edge =
             |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;
@@ -150,7 +150,7 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     json::print(&sweep::result(space, progress, closing.as_ref()).said())
 }
 
-/// What a closing has to say.
+/// Lines on what the closing of a sweep found.
 fn closing_lines(closing: &Closing) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use axum::body::Bytes;
 use model::Plan;
-use model::choice::Balance;
 use model::design::Design;
+use model::design::violation::Violation;
+use model::ground::choice::Balance;
 use model::routing::Trace;
 use model::routing::text::{MAX_BYTES, TextError};
-use model::violation::Violation;
 
 use super::Failure;
-use crate::traces;
+use crate::store::traces;
 
 /// The plan of a design, with the loads of a trace where there is one: the design then names it.
 pub(super) fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {

@@ -14,7 +14,7 @@ use validation::runs::{self, LineError, Run};
 
 use super::Failure;
 use super::output::{self, table, table_below};
-use crate::validated;
+use crate::answers::validated;
 
 /// Bytes of a file of runs, at most.
 const MAX_FILE_LEN: u64 = 64 << 20;
@@ -123,7 +123,7 @@ fn read(path: &Path) -> Result<Vec<Run>, Failure> {
     })
 }
 
-/// Is there a run of that source?
+/// Checks that there is a run of that source.
 fn check_source<'a>(sources: impl Iterator<Item = &'a str>, source: &str) -> Result<(), Failure> {
     let mut known: Vec<&str> = sources.collect();
     known.sort_unstable();

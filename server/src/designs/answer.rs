@@ -1,6 +1,6 @@
 //! Stored designs as programs read them.
 
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 use reports::typed::{DesignFile, MetricSaid, Named};
 use schemars::JsonSchema;
 

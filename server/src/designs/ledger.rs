@@ -1,7 +1,7 @@
 //! The rows of stored designs.
 
 use super::stored::{Entry, StoredDesign, StoringOutcome, Words};
-use crate::owner::Owner;
+use crate::people::owner::Owner;
 use crate::store::sql::{self, OptionalExtension, Row, params};
 use crate::store::{Store, StoreError, Transaction};
 
@@ -85,7 +85,7 @@ pub(crate) fn find(store: &Store, id: &str) -> Result<Option<StoredDesign>, Stor
     })
 }
 
-/// What is said of a design: by its owner, or by whoever's tag stands in the link.
+/// Entry of a design: its owner's, or the one whose tag is in the link.
 pub(crate) fn entry(
     store: &Store,
     id: &str,
@@ -130,14 +130,14 @@ pub(crate) fn list(
     })
 }
 
-/// What came of removing a design.
+/// Outcome of removing a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
     /// The owner has it no more.
     Yes,
-    /// It is there, but not the owner's.
+    /// Not the owner's, but there.
     NotTheirs,
-    /// There is none.
+    /// Not there.
     Unknown,
 }
 

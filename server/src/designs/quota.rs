@@ -1,4 +1,4 @@
-//! How many designs a client may store: enough for people, too few to fill a disk.
+//! Number of designs that a client may store: enough for people, too few to fill a disk.
 //!
 //! Counts are in memory only, so that no address of a visitor is kept.
 
@@ -11,7 +11,7 @@ const MAX_DESIGNS_PER_HOUR: u32 = 120;
 /// Seconds after which counting begins anew.
 const WINDOW_SECS: u64 = 3_600;
 
-/// What was counted since when.
+/// Number of designs that each client stored since a point in time.
 #[derive(Debug, Default)]
 struct Counts {
     since_secs: u64,

@@ -1,7 +1,7 @@
-//! What the model said of a design when it was stored, and what it says now.
+//! Results of the model on a design: those of when it was stored, and those of now.
 
 use model::design::Design;
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
 use present::format;
@@ -20,21 +20,22 @@ const HEADLINE: [MetricId; 8] = [
     MetricId::comm_exposed_seconds,
 ];
 
-/// The headline metrics of a design as JSON, whose numbers are read back to the bit; none for one
+/// The headline metrics of a design as JSON, whose numbers are read back to the bit; `None` for one
 /// that breaks rules.
 pub(crate) fn result(design: &Design) -> Option<String> {
     let metrics = estimate(&Plan::new(design).ok()?).metrics;
     let entries = HEADLINE.map(|id| {
         let value = match metrics.get(id) {
-            MetricValue::Number(value) => Tree::number(value),
-            MetricValue::Flag(flag) => Tree::Flag(flag),
+            Some(MetricValue::Number(value)) => Tree::number(value),
+            Some(MetricValue::Flag(flag)) => Tree::Flag(flag),
+            None => Tree::Null,
         };
         (id.metric().name, value)
     });
     Some(json::print(&Tree::map(entries)))
 }
 
-/// The metrics of a stored result, by their names; none where it can't be read.
+/// The metrics of a stored result, by their names; `None` if it can't be read.
 pub(super) fn metrics(stored: &str) -> Option<Vec<(String, MetricSaid)>> {
     let Ok(Tree::Map(entries)) = json::parse(stored) else { return None };
     let said = |value: &Tree| match value_of(value) {
@@ -58,19 +59,19 @@ fn value_of(stored: &Tree) -> Option<MetricValue> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     pub(crate) id: MetricId,
-    /// As it was stored; none where it wasn't.
+    /// Stored value; `None` if there was none.
     pub(crate) then: Option<MetricValue>,
-    /// As the model has it now; none for a design that breaks rules now.
+    /// Value of the model now; `None` for a design that breaks rules now.
     pub(crate) now: Option<MetricValue>,
 }
 
 impl Change {
-    /// As it was stored, as text.
+    /// Stored value, as text.
     pub(crate) fn then_text(&self) -> String {
         shown(self.id, self.then)
     }
 
-    /// As it is now, as text.
+    /// Value now, as text.
     pub(crate) fn now_text(&self) -> String {
         shown(self.id, self.now)
     }
@@ -82,7 +83,7 @@ impl Change {
 }
 
 fn shown(id: MetricId, value: Option<MetricValue>) -> String {
-    value.map_or_else(|| "none".to_owned(), |value| format::metric(id, value).to_string())
+    value.map_or_else(|| "none".to_owned(), |_| format::metric(id, value).to_string())
 }
 
 /// Every headline metric of a stored result beside what the model says now.
@@ -91,14 +92,14 @@ pub(crate) fn changes(stored: Option<&str>, design: &Design) -> Vec<Change> {
     let now = Plan::new(design).ok().map(|plan| estimate(&plan).metrics);
     let change = |id: MetricId| {
         let then = then.get(id.metric().name).and_then(value_of);
-        Change { id, then, now: now.as_ref().map(|metrics| metrics.get(id)) }
+        Change { id, then, now: now.as_ref().and_then(|metrics| metrics.get(id)) }
     };
     HEADLINE.map(change).into()
 }
 
 #[cfg(test)]
 mod tests {
-    use model::link;
+    use model::design::link;
 
     use super::*;
 

@@ -16,18 +16,18 @@ pub(crate) struct StoredDesign {
     pub(crate) link: String,
     pub(crate) model_version: String,
     pub(crate) created_at_secs: u64,
-    /// The headline metrics as JSON; none for a design that broke rules.
+    /// The headline metrics as JSON; `None` for a design that broke rules.
     pub(crate) result: Option<String>,
 }
 
 impl StoredDesign {
-    /// Is it of the model that this program has?
+    /// Whether it is of the model version that this program has.
     pub(crate) fn is_current(&self) -> bool {
         self.model_version == MODEL_VERSION
     }
 }
 
-/// What an owner says of a design.
+/// Entry of an owner for a design.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) tag: String,
@@ -52,7 +52,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Those that can be kept: short, and text. A note may have lines.
+    /// Name and note that can be kept: short, and text. A note may have lines.
     ///
     /// # Errors
     /// Which of both is wrong, and why.
@@ -74,7 +74,7 @@ impl Words {
 }
 
 impl Words {
-    /// Those of an entry that is there.
+    /// Name and note of an entry that is there.
     pub(crate) fn from_entry(entry: &Entry) -> Self {
         Self { name: Some(entry.name.clone()), note: Some(entry.note.clone()) }
     }
@@ -98,12 +98,12 @@ fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), String> {
     Ok(())
 }
 
-/// What came of storing a design.
+/// Outcome of storing a design.
 #[derive(Clone, Debug)]
 pub(crate) struct StoringOutcome {
     pub(crate) stored: StoredDesign,
     pub(crate) entry: Entry,
-    /// Had the owner none of it before?
+    /// Whether the owner didn't have it before.
     pub(crate) is_new: bool,
 }
 

@@ -24,24 +24,24 @@ use super::said::Refusal;
 use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
 use super::tools::TOOLS;
 use super::{prompts, resources};
-use crate::budget::Turns;
-use crate::client::{Client, identify};
-use crate::problem::Problem;
-use crate::public_url::{self, PublicUrl};
+use crate::net::client::{Client, identify};
+use crate::net::limits::Turns;
+use crate::net::problem::Problem;
+use crate::net::public_url::{self, PublicUrl};
 
 /// Calls that are answered at once, one fewer of one client, and those of a client that have their
 /// turn or wait for it.
 const MAX_CALLS: usize = 4;
 const MAX_CALLS_PER_CLIENT: u64 = 64;
 
-/// The same of searches, each on all cores.
+/// Searches that run at once, each on all cores, and those of a client that run or wait.
 const MAX_SEARCHES: usize = 2;
 const MAX_SEARCHES_PER_CLIENT: u64 = 8;
 
-/// How often progress is told, at most.
+/// Shortest time between reports of progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
 
-/// What a client tells its model of the server.
+/// Instructions that a client gives its model on the server.
 const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts models train and serve \
     on NPU and GPU clusters. Quote each number with its range and what that covers; say where its \
     evidence is `not_validated` or `borrowed_runs`; never present generated expert loads as \
@@ -51,18 +51,18 @@ const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts model
 /// The server of the protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Agents {
-    /// What links begin with; by default the host that was asked for.
+    /// Prefix of links; by default the host of the request.
     told: Option<Arc<PublicUrl>>,
     calls: Arc<Turns>,
     searches: Arc<Turns>,
 }
 
-/// Where `moescape serve` listens unless it is told otherwise.
+/// Address where `moescape serve` listens by default.
 const USUAL_URL: &str = "http://127.0.0.1:3000";
 
 impl Agents {
     /// A server whose links begin with this; without it with the host that a request is for, and
-    /// over stdio with the address where `moescape serve` listens unless told otherwise.
+    /// over stdio with the address where `moescape serve` listens by default.
     pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
         Self {
             told,
@@ -71,7 +71,7 @@ impl Agents {
         }
     }
 
-    /// What the links of an answer begin with.
+    /// Prefix of an answer's links.
     fn base(&self, context: &RequestContext<RoleServer>) -> String {
         let told = self.told.as_deref();
         let asked = context.extensions.get::<Parts>();
@@ -283,7 +283,7 @@ impl ServerHandler for Agents {
     }
 }
 
-/// Why the parameters of a request are none of this kind.
+/// Reason why the parameters of a request are none of this kind.
 fn unread<T: DeserializeOwned>(request: &CustomRequest) -> Option<String> {
     let why = match request.params_as::<T>() {
         Ok(Some(_)) => return None,

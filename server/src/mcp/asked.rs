@@ -1,15 +1,15 @@
 //! The design that a call is about.
 
+use model::design::file::json;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::json;
-use model::knob::KnobError;
-use model::link;
+use model::ground::knob::KnobError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::said::{MAX_ERRORS, Refusal};
-use crate::names::Names;
+use crate::answers::names::Names;
 
 /// Settings of one design, at most.
 const MAX_SETTINGS: usize = 1_000;

@@ -20,7 +20,7 @@ use super::agents::Agents;
 use super::stdio::Wrong;
 use super::tool::MAX_ARGUMENT_BYTES;
 
-/// Where it is on a server.
+/// Path on a server.
 pub(crate) const PATH: &str = "/mcp";
 
 /// Bytes of a message, at most.

@@ -2,7 +2,7 @@
 //!
 //! Each says which tools answer it, by the tools' own names, and how to answer honestly.
 
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 use rmcp::ErrorData;
 use rmcp::model::{
     CompletionInfo, JsonObject, Prompt as Described, PromptArgument, PromptMessage, Role,
@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::tool::MAX_ARGUMENT_BYTES;
 use super::tools::{BUDGET, COMPARE, EXPLAIN, FIND, IMPORT, INFER, PREDICT, SOLVE, VALIDATE};
 
-/// How every answer is given, whatever the question.
+/// Rules of every answer, whatever the question.
 const HONESTY: &str = "Give no number that no tool returned. Quote each with its range of 90 % and \
     what that covers, say where its evidence is `not_validated` or `borrowed_runs`, and give the \
     `link` of each design. Ask me for what is missing instead of guessing it, and say which values \
     are a preset's. `moescape://skill` has the rest.";
 
-/// What a blank is filled with.
+/// Kind of text that a blank is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     /// A preset's id, or words.
@@ -50,7 +50,7 @@ struct Prompt {
     title: &'static str,
     about: &'static str,
     arguments: &'static [Argument],
-    /// What to ask, before the blanks.
+    /// Text of the question, before the blanks.
     question: &'static str,
     /// The tools to call, and what for.
     steps: &'static [(&'static str, &'static str)],
@@ -218,7 +218,7 @@ pub(super) fn completed(name: &str, argument: &str, begun: &str) -> CompletionIn
     let begun = begun.trim().to_lowercase();
     let presets = Preset::all().chain(Preset::served()).map(|preset| preset.id);
     let mut ids: Vec<&str> = presets.filter(|id| is_preset && id.contains(&begun)).collect();
-    // Those that begin so stand first.
+    // Those that begin so are first.
     ids.sort_by_key(|id| (!id.starts_with(&begun), *id));
     ids.dedup();
     let (all, most) = (ids.len(), CompletionInfo::MAX_VALUES);

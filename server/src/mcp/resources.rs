@@ -1,16 +1,16 @@
-//! What can be read: knobs, presets, metrics, the guide, and the skill.
+//! Resources that can be read: knobs, presets, metrics, the guide, and the skill.
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::file::json;
-use model::preset::Preset;
+use model::design::file::json;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::said;
-use crate::guide::{CHAPTERS, Chapter};
 use crate::registry;
+use crate::site::guide::{CHAPTERS, Chapter};
 
-/// How to use the tools well, in the form that agents load skills in.
+/// Skill on using the tools well, in the form that agents load skills in.
 pub(crate) const SKILL: &str = include_str!("../../../docs/skill/SKILL.md");
 
 const SCHEME: &str = "moescape://";
@@ -58,7 +58,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     .to_vec()
 }
 
-/// What is at an address; none where nothing is.
+/// Contents of an address; `None` if nothing is there.
 pub(super) fn read(uri: &str) -> Option<ResourceContents> {
     let path = uri.strip_prefix(SCHEME)?;
     let (text, mime) = match path.split_once('/') {
@@ -105,7 +105,7 @@ fn preset(id: &str) -> Option<String> {
     )
     .ok()?;
     if let Ok(design) = model::design::Design::from_preset(id) {
-        let file = model::file::write(&design, model::file::Extent::Full);
+        let file = model::design::file::write(&design, model::design::file::Extent::Full);
         row["design"] = said::json(&file);
     }
     serde_json::to_string_pretty(&row).ok()

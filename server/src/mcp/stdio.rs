@@ -38,15 +38,15 @@ type Writer<W> = FramedWrite<W, JsonRpcMessageCodec<TxJsonRpcMessage<RoleServer>
 pub(crate) struct Lines<R, W> {
     read: BufReader<R>,
     line: BytesMut,
-    /// Of a line that became too long: how long it is by now, and its id.
+    /// Length and id of a line that became too long, as read so far.
     long: Option<(usize, IdSeeker)>,
     max_bytes: usize,
     write: Arc<Mutex<Option<Writer<W>>>>,
-    /// What is wrong with the last line, until it is said.
+    /// Error of the last line, until it is sent.
     owed: Option<Sent>,
 }
 
-/// What was read.
+/// Outcome of reading a line.
 enum Read {
     Line,
     TooLong(usize, IdSeeker),
@@ -119,7 +119,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-/// What is wrong with a message, and with which.
+/// Error in a message, and the message's id.
 pub(super) struct Wrong {
     error: ErrorData,
     id: Option<RequestId>,
@@ -130,7 +130,7 @@ impl Wrong {
         Self { error, id }
     }
 
-    /// Why these bytes are none.
+    /// Error for bytes that are no message.
     pub(super) fn with(bytes: &[u8], error: &serde_json::Error) -> Self {
         let mut seeker = IdSeeker::default();
         seeker.feed(bytes);
@@ -148,7 +148,7 @@ impl Wrong {
         }
     }
 
-    /// The same as a message.
+    /// Error as a message of the protocol.
     pub(super) fn message(self) -> TxJsonRpcMessage<RoleServer> {
         tracing::warn!(error = %self.error.message, "a message was refused");
         TxJsonRpcMessage::<RoleServer>::error(self.error, self.id)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use model::serving::ServingMetric;
+use model::metric::{MetricId, Regime};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, CustomRequest,
     GetPromptRequestParams, JsonObject, ProgressNotificationParam, ReadResourceRequestParams,
@@ -69,7 +69,7 @@ fn number<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["numbers"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap()
 }
 
-/// Does a value have the form that a schema asks for? Types, required fields and references.
+/// Checks that a value has the form of a schema: types, required fields and references.
 fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
         let found = root.pointer(name.trim_start_matches('#')).ok_or(name)?;
@@ -175,7 +175,7 @@ async fn a_prediction_is_that_of_the_command_line_with_its_range_and_evidence() 
     assert_eq!(number(&answer, "fits")["verdict"], true);
     let link = answer["link"].as_str().unwrap();
     let query = link.strip_prefix("https://moe.example/?").unwrap();
-    assert_eq!(model::link::decode(query), Ok(design));
+    assert_eq!(model::design::link::decode(query), Ok(design));
 }
 
 #[tokio::test]
@@ -405,7 +405,7 @@ async fn one_client_with_too_many_searches_is_told_so_and_another_has_its_turn()
     let small = json!({"preset": "qwen3-30b-a3b", "knob": "mbs", "target": "fits"});
     let other = told(asked("192.0.2.2:4000", "solve", small).await).await;
     assert!(other.contains(r#""isError":false"#), "{other}");
-    // Their client goes away, and with it what it asked for.
+    // Their client goes away, and with it its request.
     drop(first);
 }
 
@@ -506,8 +506,8 @@ async fn every_prompt_names_tools_and_words_that_there_are() {
             // A field, one of the values that a field takes, or a word of a description.
             let is_in_schema =
                 ['"', '`'].iter().any(|it| schemas.contains(&format!("{it}{word}{it}")));
-            let is_metric = metrics.contains(word)
-                || ServingMetric::ALL.iter().any(|id| id.metric().name == word);
+            let is_metric =
+                metrics.contains(word) || MetricId::find_of(Regime::Serving, word).is_some();
             let is_uri = client.read_resource(ReadResourceRequestParams::new(word)).await.is_ok();
             assert!(is_tool || is_in_schema || is_metric || is_uri, "`{word}` in {}", prompt.name);
         }

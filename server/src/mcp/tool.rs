@@ -1,4 +1,4 @@
-//! What a tool is, and what it may take.
+//! Definition of a tool, and its limits.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +20,11 @@ pub(super) const MAX_SECONDS: u64 = 25;
 
 /// A call under way.
 pub(super) struct Call<'a> {
-    /// What links begin with.
+    /// Prefix of links.
     pub(super) base: &'a str,
     /// True once nobody waits any more.
     pub(super) stop: &'a AtomicBool,
-    /// When it has to end.
+    /// Time when it has to end.
     pub(super) deadline: Instant,
     /// Hears how far it is, as a share of 1, and in words.
     pub(super) hear: &'a (dyn Fn(f64, String) + Sync),
@@ -48,7 +48,7 @@ impl Call<'_> {
         if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Why a call ended before it was done.
+    /// Refusal of a call that ended before it was done.
     pub(super) fn ended(&self, advice: &str) -> Refusal {
         if self.stop.load(Ordering::Relaxed) {
             return Refusal::new("cancelled", "", "the call was cancelled");
@@ -152,7 +152,7 @@ pub(super) fn weight(value: &Value) -> usize {
     }
 }
 
-/// When a call that begins now has to end.
+/// Time when a call that begins now has to end.
 pub(super) fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(MAX_SECONDS)
 }

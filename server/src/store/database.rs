@@ -15,11 +15,11 @@ use super::sql;
 use super::start::{self, EMPTIED};
 use super::tables;
 use super::transaction::{On, Transaction};
-use crate::files;
+use crate::ground::files;
 
 type Work = Box<dyn FnOnce(&mut Database) + Send>;
 
-/// Where a server keeps what it keeps.
+/// Place where a server keeps what it keeps.
 #[derive(Clone, Debug)]
 pub(crate) enum Home {
     /// A file of SQLite in this directory.
@@ -28,7 +28,7 @@ pub(crate) enum Home {
     Postgres(Address),
 }
 
-/// What the store's thread uses.
+/// Database that the store's thread uses.
 #[derive(Debug)]
 pub(super) enum Database {
     /// The connection, and the file's place.
@@ -57,21 +57,21 @@ struct Opened {
     refused: Option<(Instant, StoreError)>,
 }
 
-/// How long a database that couldn't be reached isn't tried again.
+/// Time for which a database that couldn't be reached isn't tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl Lazy {
-    /// That of a data directory.
+    /// Store of a data directory.
     pub(crate) fn new(directory: &Path) -> Self {
         Self::at(Home::Directory(directory.to_owned()))
     }
 
-    /// That of a home.
+    /// Store of a home.
     pub(crate) fn at(home: Home) -> Self {
         Self { home, store: Mutex::default() }
     }
 
-    /// That of a test's directory, or the database that belongs to it: see `testing`.
+    /// Store of a test's directory, or of the database that belongs to it: see `testing`.
     #[cfg(test)]
     pub(crate) fn of_test(directory: &Path) -> Self {
         match super::testing::of(directory) {
@@ -80,7 +80,7 @@ impl Lazy {
         }
     }
 
-    /// Is there a file already? Whoever only reads needs to make none.
+    /// Whether there is a file already. Whoever only reads needs to make none.
     pub(crate) fn exists(&self) -> bool {
         match &self.home {
             Home::Directory(directory) => directory.join(FILE).exists(),
@@ -198,7 +198,7 @@ impl Store {
         })
     }
 
-    /// Does work in one transaction and waits for it: not for threads that answer requests.
+    /// Runs work in one transaction and waits for it: not for threads that answer requests.
     pub(crate) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T> + Send + 'static,
@@ -206,7 +206,7 @@ impl Store {
         self.with(move |database| database.in_transaction(work))
     }
 
-    /// Does something with the connection, on its thread, and waits for it.
+    /// Runs work on the connection, on its thread, and waits for it.
     pub(super) fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Database) -> Result<T, StoreError> + Send + 'static,

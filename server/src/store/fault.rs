@@ -1,4 +1,4 @@
-//! Why the store's file can't be used.
+//! Causes why the store's file can't be used.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) struct StoreError {
     detail: String,
 }
 
-/// What kind of trouble it is, for whoever runs the server.
+/// Cause of the trouble, for whoever runs the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     Full,
@@ -30,7 +30,7 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// In words that name no path: whoever asks may be anyone.
+    /// Sentence that names no path: whoever asks may be anyone.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::Full => "the disk of the store is full",
@@ -55,7 +55,7 @@ impl Cause {
         }
     }
 
-    /// That of an error of the disk.
+    /// Cause of an error of the disk.
     fn of_disk(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;
         let is = |kinds: &[Kind]| kinds.contains(&error.kind());
@@ -70,7 +70,7 @@ impl Cause {
         }
     }
 
-    /// That of an error of SQLite.
+    /// Cause of an error of SQLite.
     fn of_sqlite(error: &rusqlite::Error) -> Self {
         let Some(error) = error.sqlite_error() else { return Self::Other };
         let is = |codes: &[ErrorCode]| codes.contains(&error.code);

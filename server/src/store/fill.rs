@@ -14,12 +14,12 @@ use super::transaction::{On, Transaction};
 const MAX_BYTES: usize = 4 << 20;
 const MAX_PARAMS: usize = 10_000;
 
-/// What was brought into one table.
+/// Result of filling one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
     pub(crate) table: String,
     pub(crate) rows: u64,
-    /// Of all rows, in whatever order; those of a table that has an order, with their places.
+    /// Digest of all rows, in whatever order; in a table that has an order, with their places.
     pub(crate) digest: String,
 }
 

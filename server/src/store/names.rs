@@ -5,14 +5,14 @@ use std::time::Duration;
 /// The file in the data directory.
 pub(crate) const FILE: &str = "moescape.sqlite";
 
-/// Behind that name: SQLite's log of changes that aren't in the file yet, the index of that log,
-/// and what puts the file back after a crash.
+/// Suffixes of that name: SQLite's log of changes that aren't in the file yet, the index of that
+/// log, and what puts the file back after a crash.
 pub(crate) const LOG: &str = "-wal";
 pub(crate) const MEMORY: &str = "-shm";
 pub(crate) const JOURNAL: &str = "-journal";
 
-/// Behind that name: a file that stands there while the first one is made.
+/// Suffix of that name: a file that is there while the first one is made.
 pub(crate) const MAKING: &str = "-making";
 
-/// How long another program that has the file locked is waited for.
+/// Time to wait for another program that has the file locked.
 pub(super) const BUSY: Duration = Duration::from_secs(5);

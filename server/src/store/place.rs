@@ -8,27 +8,27 @@ use rusqlite::Connection;
 
 use super::fault::{Cause, StoreError};
 
-/// Where the store's file is, to see whether it still is.
+/// Place of the store's file, to see whether it still is there.
 #[derive(Debug)]
 pub(super) struct Place {
     file: PathBuf,
-    /// Which file it was when it was opened, where the system says so.
+    /// Identity of the file when it was opened, where the system has one.
     mark: Option<(u64, u64)>,
     /// The most bytes that it was seen to have.
     length: AtomicU64,
 }
 
 impl Place {
-    /// That of a file which was just opened.
+    /// Place of a file which was just opened.
     pub(super) fn new(file: PathBuf) -> Self {
         let metadata = fs::metadata(&file).ok();
         let length = AtomicU64::new(metadata.as_ref().map_or(0, fs::Metadata::len));
         Self { file, mark: metadata.as_ref().and_then(mark), length }
     }
 
-    /// Is the file that was opened where it was, and no shorter than it has to be? SQLite would go
-    /// on with a file that was removed or replaced, and what it keeps would be gone with its end.
-    /// It isn't opened here: see `glance`.
+    /// Checks that the file that was opened is where it was, and no shorter than it has to be.
+    /// SQLite would go on with a file that was removed or replaced, and what it keeps would be gone
+    /// with its end. It isn't opened here: see `glance`.
     pub(super) fn check(&self, pages_bytes: u64) -> Result<(), StoreError> {
         let gone = |why: &str| {
             let file = self.file.display();

@@ -15,14 +15,14 @@ use super::names::BUSY;
 use super::sql::{self, Param, Row, Value};
 use super::tables::{MIGRATIONS, NEWEST, Tables};
 
-/// How long a connection may take to be made, and how long one may be silent that is used.
+/// Longest time to make a connection, and longest silence of one that is used.
 const MAX_CONNECT: Duration = Duration::from_secs(5);
 const MAX_SILENCE: Duration = Duration::from_secs(10);
 
 /// The lock that all writers of a database take, one after the other: "Moescape" in ASCII.
 const LOCK: i64 = i64::from_be_bytes(*b"Moescape");
 
-/// Where PostgreSQL is: `postgres://USER@HOST/DATABASE`.
+/// Address of PostgreSQL: `postgres://USER@HOST/DATABASE`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     config: Box<Config>,
@@ -100,15 +100,15 @@ pub(crate) struct Session {
     has_failed: Cell<bool>,
 }
 
-/// What a look at a database shows.
+/// Result of a look at a database.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) server: String,
     pub(crate) encoding: String,
     pub(crate) tables: Tables,
-    /// Does it keep what it acknowledges through a crash of its machine?
+    /// Whether it keeps what it acknowledges through a crash of its machine.
     pub(crate) is_durable: bool,
-    /// May tables be made?
+    /// Whether tables may be made.
     pub(crate) may_create: bool,
     /// Milliseconds since 1970, by the database's clock.
     pub(crate) now_millis: i64,
@@ -147,8 +147,8 @@ impl Session {
         StoreError::new(cause, format!("{}: {detail}", self.address))
     }
 
-    /// Does work in one transaction. Writers of all servers take turns, from its begin on, as
-    /// those of a file of SQLite do: so that what is read in it is what is there when it ends.
+    /// Runs work in one transaction. Writers of all servers take turns, from its begin on, as those
+    /// of a file of SQLite do: so that what is read in it is what is there when it ends.
     pub(super) fn in_transaction<T>(
         &mut self,
         work: impl FnOnce(&Self) -> sql::Result<T>,
@@ -203,13 +203,13 @@ impl Session {
         Ok(done?)
     }
 
-    /// Does statements without parameters.
+    /// Executes statements without parameters.
     pub(super) fn batch(&self, sql: &str) -> sql::Result<()> {
         let client = self.client()?;
         self.noted(self.runtime.block_on(client.batch_execute(sql)))
     }
 
-    /// Does a statement; returns how many rows it made, changed or removed.
+    /// Executes a statement; returns the number of rows that it made, changed or removed.
     pub(super) fn execute(&self, sql: &str, params: &[Param<'_>]) -> sql::Result<usize> {
         let (client, sql) = (self.client()?, numbered(sql));
         let done = self.runtime.block_on(client.execute_typed(&sql, &typed(params)));
@@ -227,7 +227,7 @@ impl Session {
         self.rows(sql, &[])?.first().ok_or(sql::Error::NoRow)?.get(0)
     }
 
-    /// Whose tables the database has, in the schema that new ones come into.
+    /// Owner and version of the tables in the schema that new ones come into.
     pub(super) fn tables(&self) -> sql::Result<Tables> {
         let there = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(\
                      quote_ident(current_schema())) AND relkind IN ('r', 'p', 'v', 'm', 'f')";
@@ -342,7 +342,7 @@ fn values(row: &tokio_postgres::Row) -> sql::Result<Row> {
     row.columns().iter().enumerate().map(value).collect::<sql::Result<_>>().map(Row)
 }
 
-/// What an error of PostgreSQL is to the store.
+/// Cause and text of an error of PostgreSQL.
 fn parts(error: &tokio_postgres::Error) -> (Cause, String) {
     let Some(said) = error.as_db_error() else {
         let source = std::error::Error::source(error).map(ToString::to_string);

@@ -1,5 +1,5 @@
-//! Can the store keep something now? What asks is a machine, again and again, and often anyone may
-//! ask: so a look is shared by all who ask within a second.
+//! Readiness of the store: whether it can keep something now. A machine asks, again and again, and
+//! often anyone may ask: so a look is shared by all who ask within a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use super::database::{Database, Lazy, Store};
 use super::fault::{Cause, StoreError};
 use super::place::{Place, pages_bytes};
 
-/// How long what was seen stands.
+/// Time for which a look is valid.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How long an answer may take.
+/// Longest time until an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 impl Store {
@@ -28,8 +28,8 @@ impl Store {
     }
 }
 
-/// What is written is what is there already, the version of the tables: SQLite writes and syncs
-/// its page all the same.
+/// Checks that a file can be written: writes what is there already, the version of the tables.
+/// SQLite writes and syncs its page all the same.
 fn probe(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     let number = |connection: &Connection, name: &str| {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, u32>(0))
@@ -54,7 +54,7 @@ pub(crate) struct Readiness {
     last: Arc<Mutex<Option<Look>>>,
 }
 
-/// What was seen, and when.
+/// Result of a look, and when it was.
 #[derive(Debug)]
 struct Look {
     at: Instant,

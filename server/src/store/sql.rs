@@ -10,15 +10,15 @@ use std::fmt;
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-/// What comes of a statement.
+/// Result of a statement.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// Why a statement gave nothing.
+/// Reason why a statement gave nothing.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// There is no such row.
+    /// No such row.
     NoRow,
-    /// What is stored, or is to be, can't be read as what it should be.
+    /// Value that is stored, or is to be, and can't be read as what it should be.
     Value(Box<dyn StdError + Send + Sync>),
     /// SQLite refuses.
     Sqlite(rusqlite::Error),
@@ -58,7 +58,7 @@ impl From<tokio_postgres::Error> for Error {
 
 /// That there may be no row.
 pub(crate) trait OptionalExtension<T> {
-    /// None where no row was found.
+    /// `None` if no row was found.
     fn optional(self) -> Result<Option<T>>;
 }
 
@@ -93,7 +93,7 @@ impl ToSql for Param<'_> {
     }
 }
 
-/// What can be a parameter.
+/// Value that can be a parameter.
 pub(crate) trait ToParam {
     fn param(&self) -> Param<'_>;
 }
@@ -152,7 +152,7 @@ macro_rules! params {
 
 pub(crate) use params;
 
-/// What a row holds in one place.
+/// Value of a row in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -161,9 +161,9 @@ pub(crate) enum Value {
     Blob(Vec<u8>),
 }
 
-/// What can be read from a place of a row.
+/// Value that can be read from a place of a row.
 pub(crate) trait FromValue: Sized {
-    /// None where it is something else.
+    /// `None` if it is something else.
     fn from_value(value: &Value) -> Option<Self>;
 }
 
@@ -208,14 +208,14 @@ impl<T: FromValue> FromValue for Option<T> {
 pub(crate) struct Row(pub(super) Vec<Value>);
 
 impl Row {
-    /// What it holds in a place.
+    /// Value in a place.
     pub(crate) fn get<T: FromValue>(&self, place: usize) -> Result<T> {
         let value = self.0.get(place);
         let read = value.and_then(T::from_value);
         read.ok_or_else(|| Error::value(format!("place {place} holds {value:.80?}")))
     }
 
-    /// The text in a place, where it stands.
+    /// The text in a place, borrowed.
     pub(crate) fn text(&self, place: usize) -> Result<&str> {
         match self.0.get(place) {
             Some(Value::Text(text)) => Ok(text),

@@ -1,5 +1,5 @@
-//! What is looked at before a server starts: a file that is damaged or another program's would
-//! give wrong answers, or none, for as long as nobody reads the log.
+//! Checks before a server starts: a file that is damaged or another program's would give wrong
+//! answers, or none, for as long as nobody reads the log.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,15 +12,16 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::names::{BUSY, FILE, JOURNAL, LOG, MAKING, MEMORY};
 use super::tables::{self, Tables};
 
-/// How long the pages of a file are looked at, at most; SQLite checks some hundred MB a second.
+/// Longest time for looking at the pages of a file, in seconds; SQLite checks some hundred MB a
+/// second.
 const MAX_CHECK_SECONDS: u64 = 10;
 
-/// What every file of SQLite begins with.
+/// First bytes of every file of SQLite.
 ///
 /// Source: sqlite.org/fileformat.html, 1.3.1.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// What keeps a file from being a store: the file, and what is wrong with it.
+/// Reason why a file can't be a store: the file, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unfit {
     pub(crate) file: PathBuf,
@@ -29,13 +30,13 @@ pub(crate) struct Unfit {
     kind: Kind,
 }
 
-/// What is the matter with it.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Damaged,
-    /// Nothing: a later program made it.
+    /// Not a fault: a later program made it.
     Newer,
-    /// Whoever asks may not read it.
+    /// Not readable by whoever asks.
     Closed,
 }
 
@@ -44,7 +45,7 @@ impl Unfit {
         Self { file: file.to_owned(), why, kind: Kind::Damaged }
     }
 
-    /// What whoever runs the server does about it.
+    /// Advice on it, for whoever runs the server.
     pub(crate) fn todo(&self, data: &Path) -> String {
         let data = data.display();
         let back = format!("`moescape restore --from COPY --data {data} --replace`");
@@ -71,8 +72,9 @@ impl std::fmt::Display for Unfit {
     }
 }
 
-/// Is the file in a data directory, where there is one, whole and ours? It isn't changed, but for
-/// what SQLite does after a crash. That it can't be written now is no damage: only the log says so.
+/// Checks that the file in a data directory, if there is one, is whole and ours. It isn't changed,
+/// but for what SQLite does after a crash. That it can't be written now is no damage: only the log
+/// says so.
 pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
     let file = directory.join(FILE);
     let unfit = |why: String| Unfit::new(&file, why);
@@ -137,20 +139,20 @@ pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
     Err(unfit("isn't a database of SQLite, or its beginning was overwritten".to_owned()))
 }
 
-/// What stands beside a file while it is made: until it has tables it is empty.
+/// Path of the mark beside a file while it is made: until it has tables it is empty.
 pub(super) fn making(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!("{name}{MAKING}"))
 }
 
-/// Is a file there, empty, and not just being made? It held something once: whoever takes it for a
-/// new one hides that.
+/// Whether a file is there, empty, and not just being made. It held something once: whoever takes
+/// it for a new one hides that.
 pub(super) fn is_emptied(file: &Path) -> bool {
     let is_empty = |found: fs::Metadata| found.is_file() && found.len() == 0;
     fs::metadata(file).is_ok_and(is_empty) && !making(file).exists()
 }
 
-/// What is said of such a file.
+/// Complaint about such a file.
 pub(super) const EMPTIED: &str = "empty, as nothing of this program leaves it: it was cut off";
 
 /// A file with one of these endings beside a database, with something in it: SQLite takes it for a
@@ -195,7 +197,7 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
     }
 }
 
-/// The version of a file's tables; none of one that isn't ours. Nothing is written.
+/// The version of a file's tables; `None` for one that isn't ours. Nothing is written.
 pub(crate) fn version(file: &Path) -> rusqlite::Result<Option<usize>> {
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY)?;
@@ -205,13 +207,13 @@ pub(crate) fn version(file: &Path) -> rusqlite::Result<Option<usize>> {
     })
 }
 
-/// What SQLite found, in one line.
+/// Finding of SQLite, in one line.
 pub(crate) fn one_line(found: &str) -> String {
     let found = found.trim_start_matches("*** in database main ***");
     found.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Does something on a connection, which is interrupted after [`MAX_CHECK_SECONDS`].
+/// Runs work on a connection, which is interrupted after [`MAX_CHECK_SECONDS`].
 fn in_time<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
     let interrupt = connection.get_interrupt_handle();
     let (done, waits) = mpsc::channel::<()>();

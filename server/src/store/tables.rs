@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Transaction};
 
-/// Who made a file, in its header (`PRAGMA application_id`): "Moes". Earlier releases left 0
-/// there; a file of theirs gets it when it is opened.
+/// Identity of the program that made a file, in its header (`PRAGMA application_id`): "Moes".
+/// Earlier releases left 0 there; a file of theirs gets it when it is opened.
 const APPLICATION: i32 = i32::from_be_bytes(*b"Moes");
 
-/// What brings a file from each version of its tables to the next.
+/// Migrations of a file from each version of its tables to the next.
 pub(super) const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE sweep (
@@ -120,10 +120,10 @@ pub(super) const MIGRATIONS: &[&str] = &[
 /// The version of the tables that this program makes.
 pub(crate) const NEWEST: usize = MIGRATIONS.len();
 
-/// Whose tables a file has.
+/// Owner and version of the tables that a file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
-    /// Nobody's: it holds nothing.
+    /// Tables of nobody: the file holds nothing.
     None,
     /// Ours, of this version, from 1 to [`NEWEST`].
     Ours(usize),
@@ -136,7 +136,7 @@ pub(crate) enum Tables {
 }
 
 impl Tables {
-    /// What keeps a file with them from being used, behind the file's name.
+    /// Reason why a file with them can't be used, to go behind the file's name.
     pub(crate) fn complaint(&self) -> Option<String> {
         match self {
             Self::None | Self::Ours(_) => None,

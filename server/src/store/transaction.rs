@@ -20,7 +20,7 @@ pub(super) enum On<'a> {
 }
 
 impl Transaction<'_> {
-    /// Does what a statement says; returns how many rows it made, changed or removed.
+    /// Executes a statement; returns the number of rows that it made, changed or removed.
     pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize> {
         match self.on {
             On::Sqlite(connection) => {

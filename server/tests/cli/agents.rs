@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use model::estimate::Metrics;
+use model::training::estimate::Metrics;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
@@ -87,8 +87,8 @@ fn number<'a>(answer: &'a Value, id: &str) -> &'a Value {
     numbers.iter().find(|number| number["id"] == id).unwrap()
 }
 
-/// What was measured is within the range of 90 % of what is predicted, which is the model's own
-/// number of the design behind the link.
+/// Asserts that what was measured is within the range of 90 % of what is predicted, which is the
+/// model's own number of the design behind the link.
 #[track_caller]
 fn holds(answer: &Value, id: &str, measured: f64, of: fn(&Metrics) -> f64) {
     let number = number(answer, id);
@@ -96,7 +96,7 @@ fn holds(answer: &Value, id: &str, measured: f64, of: fn(&Metrics) -> f64) {
     let (low, high) = (value("/range_90/low"), value("/range_90/high"));
     assert!(low <= measured && measured <= high, "{measured} of {id} isn't in {low} to {high}");
     let query = answer["link"].as_str().unwrap().split_once('?').unwrap().1;
-    let design = model::link::decode(query).unwrap();
+    let design = model::design::link::decode(query).unwrap();
     let metrics = model::estimate(&model::Plan::new(&design).unwrap()).metrics;
     assert_eq!(value("/value").to_bits(), of(&metrics).to_bits(), "{id}");
 }
@@ -235,7 +235,7 @@ async fn a_utilisation_follows_from_tokens_parameters_and_hours() {
     assert!((share - 0.216).abs() < 0.01, "{share}");
 }
 
-/// What an agent asks over HTTP is answered as over stdin and stdout.
+/// The answer to an agent over HTTP is the same as over stdin and stdout.
 #[tokio::test]
 async fn over_http_the_answer_is_the_same() {
     let agent = Agent::new().await;

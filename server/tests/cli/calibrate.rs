@@ -42,7 +42,7 @@ fn a_profile_s_name_travels_with_its_knobs() {
     let read = succeeds(&["predict", file.path().to_str().unwrap()]);
     let of_file = read.lines().find_map(|line| line.trim().strip_prefix("link /?")).unwrap();
     for place in [link.trim_start_matches("/?"), query, of_file] {
-        let design = model::link::decode(place).unwrap();
+        let design = model::design::link::decode(place).unwrap();
         assert_eq!(design.kernel.profile.as_deref(), Some(name), "{place}");
         assert!(design.kernel.in_run_rate.is_some(), "{place}");
     }

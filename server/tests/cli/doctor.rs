@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Run, command, refused};
 
-/// What it says of a data directory: exit status, and state and words of each check.
+/// Findings on a data directory: exit status, and state and words of each check.
 fn doctor(data: &Path, more: &[&str]) -> (i32, Value) {
     let mut doctor = command(&["doctor", "--json", "--data"]);
     // Whatever else runs on this machine.
@@ -111,7 +111,7 @@ fn permissions_that_let_others_in_or_the_server_out_are_broken() {
     set(0o700);
 }
 
-/// What it says with these settings in a file.
+/// Findings with these settings in a file.
 fn with(data: &Path, settings: &str) -> (i32, Value) {
     let file = data.join("moescape.toml");
     fs::write(&file, settings).unwrap();

@@ -1,7 +1,7 @@
 //! `moescape presets`, `moescape knobs` and `moescape licences`.
 
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::preset::Preset;
 use serde_json::Value;
 
 use crate::{refused, succeeds};

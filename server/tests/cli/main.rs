@@ -24,7 +24,7 @@ mod verdict;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// What a run left behind.
+/// Result of a run.
 struct Run {
     status: i32,
     stdout: String,
@@ -51,7 +51,7 @@ fn run(arguments: &[&str]) -> Run {
     command(arguments).output().unwrap().into()
 }
 
-/// The same with something on stdin.
+/// Runs the program with something on stdin.
 fn run_with(arguments: &[&str], stdin: &[u8]) -> Run {
     let mut command = command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -37,7 +37,7 @@ impl Server {
         server
     }
 
-    /// Where it listens, such as `127.0.0.1:3000`.
+    /// Address where it listens, such as `127.0.0.1:3000`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
@@ -61,7 +61,7 @@ pub(crate) fn on(data: &Path) -> Server {
     on_with(data, &[])
 }
 
-/// The same with more flags.
+/// A server on a data directory that stays when it ends, with more flags.
 fn on_with(data: &Path, flags: &[&str]) -> Server {
     let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
     serve.arg(data).args(flags).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -201,7 +201,7 @@ fn the_default_data_directory_follows_xdg() {
     assert!(home.path().join("moescape").is_dir());
 }
 
-/// What a server logs, told to do so like this, while a sweep that isn't there is asked for.
+/// Log of a server with these flags, while a sweep that isn't there is asked for.
 fn logged(flags: &[&str]) -> String {
     const ID: &str = "aB3dE5fG7hI9jK1lM3nO5pQ7";
     let home = tempfile::tempdir().unwrap();

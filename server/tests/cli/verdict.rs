@@ -1,10 +1,10 @@
-//! What `moescape predict` says of a design that doesn't fit.
+//! Verdict of `moescape predict` on a design that doesn't fit.
 
 use serde_json::Value;
 
 use crate::{run, succeeds};
 
-/// Nothing is freed, and every expert gets the same.
+/// Settings with which nothing is freed, and every expert gets the same.
 fn plain() -> Vec<&'static str> {
     let settings = "--set recompute_granularity=none --set recompute_modules=none \
                     --set swap_modules=none --set balance=uniform --set planner=none \

@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, TextMergeStream};
-use server::guide::{CHAPTERS, Chapter, Text};
+use server::site::guide::{CHAPTERS, Chapter, Text};
 
 use crate::links::below;
 use crate::{keep, read, root};
 
-/// Both texts of each chapter that has two, as they stand in the repository today.
+/// Both texts of each chapter that has two, as they are in the repository today.
 fn pairs() -> impl Iterator<Item = (&'static Chapter, Text, [String; 2])> {
     let both = CHAPTERS.iter().filter_map(|chapter| Some((chapter, chapter.chinese?)));
     both.map(|(chapter, text)| (chapter, text, [chapter.english.file, text.file].map(read)))
 }
 
-/// What stands below a heading, as far as it is the same in every language.
+/// Content below a heading, as far as it is the same in every language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Section {
     level: u8,
@@ -131,7 +131,7 @@ fn sections(file: &str, text: &str) -> Vec<(String, Section)> {
     sections
 }
 
-/// Where a link leads, in either language.
+/// Target of a link, in either language.
 fn target(file: &str, link: &str) -> String {
     if link.contains("://") || link.starts_with('#') {
         return link.to_owned();

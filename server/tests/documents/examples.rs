@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use server::guide::CHAPTERS;
+use server::site::guide::CHAPTERS;
 
 use crate::{is_updating, keep, read};
 
@@ -23,7 +23,7 @@ fn every_example_prints_what_the_guide_shows() {
         let written = rewritten(&text, directory.path(), &mut ran);
         commands += ran.commands;
         if ran.commands > 0 {
-            // Units stand in a column of their own.
+            // Units are in a column of their own.
             ran.output = ran.output.split_whitespace().collect::<Vec<_>>().join(" ");
             for number in bold_numbers(&text) {
                 assert!(
@@ -41,7 +41,7 @@ fn every_example_prints_what_the_guide_shows() {
     assert!(commands > 20, "only {commands} commands");
 }
 
-/// What the commands of a file printed.
+/// Output of a file's commands.
 #[derive(Default)]
 struct Ran {
     commands: usize,
@@ -91,7 +91,7 @@ fn run(command: &str, directory: &Path) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// What stands in bold and has a digit, outside of blocks.
+/// Texts in bold that have a digit, outside of blocks.
 fn bold_numbers(text: &str) -> Vec<String> {
     let mut is_code = false;
     let prose: String = text

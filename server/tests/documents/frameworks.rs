@@ -1,9 +1,9 @@
 //! The chapter on frameworks: what each refuses, with the assertion, and what its arguments say.
 
-use model::choice::{Choice, Framework};
 use model::design::{Design, KnobId};
-use model::framework::{TOLD, Vocabulary, title};
-use model::knob::{Kind, Value};
+use model::ground::choice::{Choice, Framework};
+use model::ground::knob::{Kind, Value};
+use model::rules::vocabulary::{TOLD, Vocabulary, title};
 use model::rules::{Rule, caution_rules, rules};
 
 use crate::{keep_part, row, table};
@@ -59,13 +59,13 @@ fn what_arguments_can_say_is_in_the_guide() {
     keep_part("docs/guide/frameworks.md", "words", &table(&rows));
 }
 
-/// Where a framework's code is: what demands a rule of it alone.
+/// Address of a framework's code: the source of a rule that holds for it alone.
 fn code(framework: Framework) -> &'static str {
     let mut assertions = rules().iter().filter_map(Rule::assertion);
     assertions.find(|it| it.frameworks == [framework]).unwrap().source.url
 }
 
-/// Which values of a knob a framework can be told, for a model with experts on one stage and on
+/// Values of a knob that a framework can be given, for a model with experts on one stage and on
 /// several.
 fn said(framework: Framework, knob: KnobId) -> String {
     let says = |stages: u64, chunks: u64, value: &Value| {
@@ -73,10 +73,11 @@ fn said(framework: Framework, knob: KnobId) -> String {
         design.kernel.framework = framework;
         design.parallel.pipeline_model_parallel_size = stages;
         design.parallel.virtual_pipeline_model_parallel_size = chunks;
-        design.memory.recompute_granularity = model::choice::RecomputeGranularity::Selective;
+        design.memory.recompute_granularity =
+            model::ground::choice::RecomputeGranularity::Selective;
         if matches!(knob, KnobId::recompute_num_layers) {
-            design.memory.recompute_granularity = model::choice::RecomputeGranularity::Full;
-            design.memory.recompute_method = model::choice::RecomputeMethod::Block;
+            design.memory.recompute_granularity = model::ground::choice::RecomputeGranularity::Full;
+            design.memory.recompute_method = model::ground::choice::RecomputeMethod::Block;
         }
         design.set(knob, value).unwrap();
         Vocabulary::of(&design).says(&design, knob)

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
-use model::metric::MetricId;
+use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
+use model::metric::{MetricId, Regime};
 use model::rules::rules;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 use server::registry::Takes;
 
@@ -156,7 +156,7 @@ fn touches(id: KnobId, starts: &[(Design, Metrics)]) -> String {
             }
             let Ok(plan) = Plan::new(&other) else { continue };
             let after = estimate(&plan).metrics;
-            let all = MetricId::ALL.iter().copied();
+            let all = MetricId::of(Regime::Training);
             moved.extend(all.filter(|metric| before.get(*metric) != after.get(*metric)));
         }
     }
@@ -247,7 +247,7 @@ fn uneven_layouts(design: &Design) -> Vec<String> {
     vec![moved(0, 1), moved(chunks - 1, 0)]
 }
 
-/// Those next to the present one.
+/// Values next to the present one.
 fn nearest(values: Vec<Value>, now: &Value) -> Vec<Value> {
     let place = values.iter().position(|value| value == now).unwrap_or(0);
     let first = place.saturating_sub(TRIES / 2);

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Tests write one after the other: several parts stand in one file.
+/// Tests write one after the other: several parts are in one file.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// The root of the repository.
@@ -30,7 +30,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Are documents to be written?
+/// Whether documents are to be written.
 fn is_updating() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
@@ -89,7 +89,7 @@ fn row<const N: usize>(cells: [impl Into<String>; N]) -> Vec<String> {
 }
 
 /// A source as Markdown.
-fn source(source: model::source::Source) -> String {
+fn source(source: model::ground::source::Source) -> String {
     if source.url.is_empty() {
         return source.title.to_owned();
     }

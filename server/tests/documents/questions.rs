@@ -4,18 +4,17 @@
 //! A link's title says which metric its text is of, and what was found: `step_time_seconds=20.147`
 //! or `fits=oom`. The text is written by `UPDATE_DOCS=1`, in both languages.
 
-use model::design::Design;
-use model::estimate::Estimate;
-use model::link;
-use model::memory_state::MemoryState;
+use model::catalogue::memory_state::MemoryState;
+use model::design::{Design, link};
 use model::metric::{MetricId, MetricValue};
+use model::training::estimate::Estimate;
 use model::{Plan, estimate, range};
 
 use present::format;
 
 use crate::{is_updating, keep, read};
 
-/// What begins a link to a design.
+/// Start of a link to a design.
 const DESIGN: &str = "](/?v=1";
 
 struct Language {
@@ -24,7 +23,7 @@ struct Language {
     verdicts: [&'static str; 3],
     /// Fits, tight, unlikely and does not fit.
     states: [&'static str; 4],
-    /// What a design is that breaks rules.
+    /// Words for a design that breaks rules.
     refused: &'static str,
     /// The sentence with the count of all and of each verdict.
     tally: fn([usize; 4]) -> String,
@@ -61,7 +60,7 @@ struct Thread {
     verdict: Option<usize>,
     outside: Vec<String>,
     links: usize,
-    /// What is said of it, without commas in numbers, and what its links say was found.
+    /// Prose of the thread, without commas in numbers, and what its links say was found.
     text: String,
     found: Vec<String>,
 }
@@ -156,7 +155,7 @@ fn answered(line: &str, language: &Language, thread: &mut Thread) -> String {
     written
 }
 
-/// What a link says; none where its text is free.
+/// Text of a link by its title; `None` if the text is free.
 fn answer(
     design: &Design,
     title: &str,
@@ -196,11 +195,11 @@ fn answer(
 fn ranged(plan: &Plan, estimate: &Estimate, id: MetricId) -> (String, Option<[f64; 2]>) {
     let value = estimate.metrics.get(id);
     let said = format::metric(id, value).to_string();
-    let (Some(range), MetricValue::Number(number)) = (range(plan, id), value) else {
+    let (Some(range), Some(MetricValue::Number(number))) = (range(plan, id), value) else {
         return (said, None);
     };
     let ends = range.most.map(|factor| factor * number);
-    let [low, high] = ends.map(|end| format::metric(id, MetricValue::Number(end)));
+    let [low, high] = ends.map(|end| format::measured(id, end));
     let low = if low.unit == high.unit { low.number } else { low.to_string() };
     (format!("{said} ({low}–{high})"), Some(ends))
 }
@@ -212,9 +211,7 @@ fn fitting(
     language: &Language,
     thread: &mut Thread,
 ) -> String {
-    let MetricValue::Number(share) = estimate.metrics.get(MetricId::fit_probability) else {
-        panic!("a probability is a number")
-    };
+    let share = estimate.metrics.fit_probability;
     let state = MemoryState::of(share);
     let place = MemoryState::ALL.iter().position(|it| *it == state).unwrap();
     let is_wrong = match found {
@@ -225,9 +222,5 @@ fn fitting(
     if is_wrong {
         thread.outside.push(format!("{} where it was {found:?}", language.states[0]));
     }
-    format!(
-        "{}, {}",
-        language.states[place],
-        format::metric(MetricId::fit_probability, MetricValue::Number(share))
-    )
+    format!("{}, {}", language.states[place], format::measured(MetricId::fit_probability, share))
 }

@@ -76,7 +76,7 @@ fn digest(result: &str) -> Value {
     result["digest"].clone()
 }
 
-/// Bytes of a file; none when there is none.
+/// Bytes of a file; 0 if there is none.
 fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
 }

@@ -63,7 +63,7 @@ pub(crate) struct Nats {
 }
 
 impl Nats {
-    /// Starts one; none where tests with NATS are left out.
+    /// Starts one; `None` if tests with NATS are left out.
     pub(crate) fn start() -> Option<Self> {
         if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
             return None;
@@ -155,7 +155,7 @@ pub(crate) fn moescape(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What it prints when it ends well.
+/// Output of a run that ends well.
 #[track_caller]
 pub(crate) fn succeeds(home: &Path, arguments: &[&str]) -> String {
     let output = moescape(home, arguments).output().unwrap();
@@ -164,7 +164,7 @@ pub(crate) fn succeeds(home: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it says when it doesn't.
+/// Error output of a run that ends with this status.
 #[track_caller]
 pub(crate) fn fails(home: &Path, arguments: &[&str], status: i32) -> String {
     let output = moescape(home, arguments).output().unwrap();
@@ -215,7 +215,7 @@ impl Server {
         answer["status"].as_str().unwrap().to_owned()
     }
 
-    /// How many designs are done.
+    /// Number of designs that are done.
     pub(crate) fn done(&self, sweep: &str) -> u64 {
         let status = self.get(sweep);
         status["progress"]["done"].as_u64().unwrap_or(u64::MAX)

@@ -21,7 +21,7 @@ impl Drop for Nats {
 }
 
 impl Nats {
-    /// Starts one; none where tests with NATS are left out.
+    /// Starts one; `None` if tests with NATS are left out.
     pub(crate) fn start() -> Option<Self> {
         if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
             return None;

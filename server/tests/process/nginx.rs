@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Where Debian has it; elsewhere it is on the path.
+/// Path where Debian has it; elsewhere it is on the path.
 const DEBIAN: &str = "/usr/sbin/nginx";
 
 /// One that runs.
 pub(crate) struct Nginx {
     child: Child,
-    /// Where it listens.
+    /// Address where it listens.
     pub(crate) address: String,
     home: TempDir,
 }
@@ -67,7 +67,7 @@ impl Nginx {
         Some(this)
     }
 
-    /// What it had to say, errors of connections among it.
+    /// Log, errors of connections among it.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }

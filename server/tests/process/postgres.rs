@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Where Debian has what PostgreSQL brings; elsewhere it is on the path.
+/// Directory where Debian has what PostgreSQL brings; elsewhere it is on the path.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// Starts the server `$2` in `$1`, and ends it when the input ends: when whoever has its other end
@@ -40,7 +40,7 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
-    /// Starts one; none where tests with PostgreSQL are left out.
+    /// Starts one; `None` if tests with PostgreSQL are left out.
     pub(crate) fn start() -> Option<Self> {
         if std::env::var_os("MOESCAPE_SKIP_POSTGRES").is_some() {
             return None;

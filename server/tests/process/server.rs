@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 /// A server that runs.
 pub(crate) struct Process {
     pub(crate) child: Child,
-    /// Where it listens, such as `127.0.0.1:3000`.
+    /// Address where it listens, such as `127.0.0.1:3000`.
     pub(crate) address: String,
 }
 
@@ -29,7 +29,7 @@ impl Process {
         Self::spawn(program, log)
     }
 
-    /// The same with few descriptors.
+    /// Starts a server with few descriptors.
     #[allow(dead_code, reason = "few tests use it")]
     pub(crate) fn start_with_descriptors(number: u32, data: &Path, log: Stdio) -> Self {
         let mut shell = Command::new("sh");
@@ -52,7 +52,7 @@ impl Process {
         self.send_with(method, path, &[], body)
     }
 
-    /// The same with more headers.
+    /// Sends a request with more headers.
     pub(crate) fn send_with(
         &self,
         method: &str,

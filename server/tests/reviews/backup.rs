@@ -84,7 +84,7 @@ async fn store() -> (TempDir, Session) {
     (data, session)
 }
 
-/// The events of a session in a store; none where it isn't there.
+/// Number of events of a session in a store; 0 if it isn't there.
 async fn events(data: &Path, session: &Session) -> usize {
     let server = Server::start(data);
     let answer = server.ask("GET", &session.api("log"), &session.view, &Value::Null).await;

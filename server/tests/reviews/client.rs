@@ -22,7 +22,7 @@ use tokio_tungstenite::tungstenite::{self, Message};
 
 use crate::postgres;
 
-/// How long anything may take on a busy machine.
+/// Longest time that anything may take on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The design that sessions begin with.
@@ -171,7 +171,7 @@ impl Server {
     }
 }
 
-/// Sends a request to a server, or to what stands before it.
+/// Sends a request to a server, or to the proxy before it.
 pub(crate) async fn send(
     address: &str,
     method: &str,
@@ -228,7 +228,7 @@ pub(crate) struct Client {
     socket: WebSocketStream<TcpStream>,
 }
 
-/// Why a socket isn't there any more.
+/// Close code of a socket that isn't there any more, if it had one.
 #[derive(Debug)]
 pub(crate) struct Cut(pub(crate) Option<u16>);
 
@@ -242,7 +242,7 @@ pub(crate) async fn connect(
     connect_by(stream, address, path, headers).await
 }
 
-/// The same by a connection of one's own.
+/// Connects by a connection of one's own.
 async fn connect_by(
     stream: TcpStream,
     address: &str,
@@ -289,8 +289,8 @@ impl Client {
         Self::enter_by(stream, address, session, (token, name), after).await
     }
 
-    /// The same from an address of this machine that is this client's own, as far as the system
-    /// has several: who stands before the servers tells clients apart by it.
+    /// Enters a session from an address of this machine that is this client's own, as far as the
+    /// system has several: who is before the servers tells clients apart by it.
     pub(crate) async fn enter_from(
         number: u64,
         address: &str,
@@ -363,7 +363,7 @@ impl Client {
         }
     }
 
-    /// What comes within this time, if anything.
+    /// Next message within this time, if any.
     pub(crate) async fn hear_within(&mut self, time: Duration) -> Option<Result<Tell, Cut>> {
         timeout(time, self.hear()).await.ok()
     }

@@ -23,9 +23,9 @@ struct Editor {
     name: String,
     replica: Option<Replica>,
     seed: u64,
-    /// Events that the server told of as done, by the client's names for them.
+    /// Events that the server reported as done, by the client's names for them.
     acknowledged: BTreeMap<String, u64>,
-    /// When changes were sent first, and how long those took that were told of.
+    /// Time when each change was first sent, and the times that acknowledged ones took.
     sent: BTreeMap<String, Instant>,
     took: Vec<Duration>,
 }
@@ -147,7 +147,7 @@ fn note(acknowledged: &mut BTreeMap<String, u64>, name: &str, event: &Event) {
     }
 }
 
-/// What a client has in the end.
+/// State of a client in the end.
 struct Ended {
     room: Room,
     acknowledged: BTreeMap<String, u64>,
@@ -243,12 +243,12 @@ impl Servers {
     }
 }
 
-/// What clients saw.
+/// Observations of clients.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Events that they were told of as done; each of them is in the log.
+    /// Events that were reported to them as done; each of them is in the log.
     pub(crate) acknowledged: usize,
-    /// How long each took from when it was first asked for.
+    /// Time that each took from its first request.
     pub(crate) took: Vec<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! What a server finds in its data directory, and who else may read it.
+//! Data directory of a server: what it finds in there, and who else may read it.
 
 use std::path::Path;
 use std::process::{Command, Output};

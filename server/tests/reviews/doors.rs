@@ -1,4 +1,4 @@
-//! Who comes in, and who doesn't.
+//! Access to sessions: who comes in, and who doesn't.
 
 use std::time::{Duration, Instant};
 

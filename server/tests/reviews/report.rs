@@ -1,10 +1,10 @@
-//! What a session came to, as Markdown and as a page.
+//! Report of a session, as Markdown and as a page.
 
 use serde_json::{Value, json};
 
 use crate::client::{Server, Session, begun};
 
-/// What people may try in a name, a comment and a reason.
+/// Attacks that people may try in a name, a comment and a reason.
 const ATTACKS: [&str; 8] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",

@@ -19,14 +19,14 @@ use crate::postgres;
 /// Minutes that the soak lasts; `cargo xtask soak --minutes N` sets them.
 const SOAK: &str = "MOESCAPE_SOAK_MINUTES";
 
-/// How many clients edit.
+/// Number of clients that edit.
 const CLIENTS: u64 = 12;
 
-/// How long, and how rough.
+/// Length and roughness of a run.
 struct Pace {
     /// One session after the other.
     rounds: u32,
-    /// Of these rounds, so many come last in which no server is killed: they show whether the
+    /// Number of these rounds, the last ones, in which no server is killed: they show whether the
     /// memory of a server that lives grows.
     calm: u32,
     round: Duration,
@@ -37,7 +37,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// One of so many minutes, or one that only shows that all of it works.
+    /// Pace of a soak of that many minutes, or of one round that only shows that all of it works.
     fn of(minutes: Option<u32>) -> Self {
         let Some(minutes) = minutes else {
             let round = Duration::from_secs(6);

@@ -1,4 +1,4 @@
-//! What is said over a session's socket.
+//! Conversations over a session's socket.
 
 use std::time::{Duration, Instant};
 

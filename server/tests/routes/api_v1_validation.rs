@@ -122,7 +122,8 @@ async fn every_design_of_a_run_opens() {
     let report: Value = TestApp::new().get("/api/v1/validation").await.json();
     for row in report["rows"].as_array().unwrap() {
         let Some(link) = row["design"].as_str() else { continue };
-        let design = model::link::decode(link).unwrap_or_else(|errors| panic!("{row}: {errors:?}"));
+        let design =
+            model::design::link::decode(link).unwrap_or_else(|errors| panic!("{row}: {errors:?}"));
         assert!(model::Plan::new(&design).is_ok(), "{row}");
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /compare` and `GET /compare.csv`.
 
 use axum::http::StatusCode;
-use model::{Plan, estimate, link};
+use model::{Plan, design::link, estimate};
 
 use crate::TestApp;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use flate2::read::GzDecoder;
-use model::{MODEL_VERSION, link};
+use model::{MODEL_VERSION, design::link};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ async fn every_download_says_where_it_comes_from() {
     }
 }
 
-/// What clients accept: nothing, one coding, a browser's list.
+/// Encodings that clients accept: nothing, one coding, a browser's list.
 const ENCODINGS: [&str; 7] =
     ["identity", "gzip", "br", "zstd", "deflate", "*", "gzip, deflate, br, zstd"];
 

@@ -2,8 +2,8 @@
 
 use axum::http::StatusCode;
 use interchange::{Format, import};
-use model::file::json;
-use model::link;
+use model::design::file::json;
+use model::design::link;
 
 use crate::TestApp;
 

@@ -1,4 +1,4 @@
-//! What there isn't, what is too long, and what every answer carries.
+//! Answers for what there isn't and what is too long, and the headers that every answer carries.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};

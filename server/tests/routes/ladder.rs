@@ -1,8 +1,8 @@
 //! `GET /ladder`.
 
 use axum::http::StatusCode;
-use model::ladder;
-use model::link;
+use model::design::ladder;
+use model::design::link;
 
 use crate::TestApp;
 

@@ -59,7 +59,7 @@ impl TestApp {
         Self { data: tempfile::tempdir().unwrap(), site: site::directory() }
     }
 
-    /// Has the server made its file?
+    /// Whether the server has made its file.
     fn has_store(&self) -> bool {
         self.data.path().join("moescape.sqlite").exists()
     }

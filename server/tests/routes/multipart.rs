@@ -1,6 +1,6 @@
 //! Forms with files, as browsers send them.
 
-/// What stands between their fields.
+/// Boundary between their fields.
 pub(crate) const MARK: &str = "moescape-mark-0123";
 
 /// A field of a form: its name, the file's name where it is one, and what it holds.

@@ -28,7 +28,7 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 
 /// Method and path of every route for programs, as the one page of routes has them.
 fn routes() -> BTreeSet<(String, String)> {
-    let text = include_str!("../../src/routes.rs");
+    let text = include_str!("../../src/http/routes.rs");
     let named = [
         ("present::page::serving::SCORES_PATH", present::page::serving::SCORES_PATH),
         ("present::page::trust::JSON_PATH", present::page::trust::JSON_PATH),
@@ -148,7 +148,7 @@ impl Live {
         answers
     }
 
-    /// Is this answer one that the operation describes as a success?
+    /// Checks that this answer is one that the operation describes as a success.
     fn is_described(&self, what: &str, operation: &Value, answer: &Answer) {
         let status = answer.status.as_u16().to_string();
         assert!(status.starts_with('2'), "{what}: {status} {}", answer.text());

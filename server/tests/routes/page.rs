@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use model::design::Design;
-use model::{Plan, estimate, link};
+use model::{Plan, design::link, estimate};
 use server::{AppState, Site};
 
 use crate::{TestApp, send};

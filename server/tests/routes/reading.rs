@@ -2,10 +2,8 @@
 //! what the palette finds by name.
 
 use axum::http::StatusCode;
-use model::design::KnobId;
-use model::ladder;
-use model::link;
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
+use model::design::{KnobId, ladder, link};
 
 use crate::TestApp;
 
@@ -96,7 +94,10 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
     };
     let offered = KnobId::of_training().filter(|id| id.knob().not_offered.is_none());
     assert_eq!(names("knobs"), offered.map(|id| id.id().to_owned()).collect::<Vec<_>>());
-    assert_eq!(names("metrics").len(), model::metric::MetricId::ALL.len());
+    assert_eq!(
+        names("metrics").len(),
+        model::metric::MetricId::of(model::metric::Regime::Training).count()
+    );
     assert!(names("presets").contains(&"pangu-ultra-moe-6k".to_owned()));
     let tp = known["knobs"].as_array().unwrap().iter().find(|it| it["aliases"][0] == "tp");
     assert_eq!(tp.unwrap()["id"], "parallel.tensor_model_parallel_size");
@@ -177,7 +178,7 @@ async fn the_page_on_the_numbers_leads_to_every_source_and_to_what_rests_on_it()
     let answer = app.get("/about").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.text().contains(&format!("<dd>{}</dd>", model::MODEL_VERSION)));
-    for source in model::source::ALL.iter().filter(|source| !source.url.is_empty()) {
+    for source in model::ground::source::ALL.iter().filter(|source| !source.url.is_empty()) {
         let link = format!("<a href=\"{}\">{}</a>", source.url, source.title);
         assert_eq!(answer.text().matches(&link).count(), 1, "{}", source.title);
     }
@@ -201,7 +202,7 @@ async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_
         assert_eq!(text.matches(part).count(), 1, "{part}");
     }
     assert!(text.contains("The model predicts ") && text.contains("Half of "), "{text}");
-    for method in <model::choice::Method as model::choice::Choice>::ALL {
+    for method in <model::ground::choice::Method as model::ground::choice::Choice>::ALL {
         let name = present::page::schedule::methods::about(*method).name;
         assert!(text.contains(&format!(">{name}</a>")), "{name}");
     }

@@ -1,4 +1,4 @@
-//! What one owner can keep: so many of each kind, so many bytes, and who counts as one owner.
+//! Limits of one owner: a number of each kind, a number of bytes, and who counts as one owner.
 
 use crate::{TRACE, ask, design, serve, session, sweep};
 

@@ -1,4 +1,4 @@
-//! What an operator of a team's server has: limits, retention, copies, an audit log, groups, and
+//! Tools of the operator of a team's server: limits, retention, copies, an audit log, groups, and
 //! the command that looks into all of it. Every server here is a process of its own.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
@@ -198,7 +198,7 @@ fn what_is_uploaded_or_begun_is_deleted_by_its_owner_alone() {
     assert_eq!((by("own", "GET", "/state"), by("view", "GET", "/log")), (404, 404));
 }
 
-/// Makes everything that is kept so many days older.
+/// Makes everything that is kept `days` older.
 fn age(data: &Path, days: u64) {
     let secs = days * 86_400;
     let millis = secs * 1_000;

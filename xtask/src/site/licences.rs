@@ -15,10 +15,10 @@ use crate::workspace::Workspace;
 const SERVER_TARGET: &str = "x86_64-unknown-linux-gnu";
 const SITE_TARGET: &str = "wasm32-unknown-unknown";
 
-/// How the names of files begin that hold a licence or a notice, in lower case.
+/// Beginnings of the names of files that hold a licence or a notice, in lower case.
 const FILES: [&str; 5] = ["licen", "copying", "copyright", "notice", "unlicense"];
 
-/// What isn't a package and yet in the binary: its name, and where its licence stands.
+/// Content of the binary that isn't a package: its name, and where its licence is.
 const BUNDLED: &str = "\
 SQLite: in the public domain (https://sqlite.org/copyright.html)
 The typeface Inter: SIL Open Font License 1.1, whose text follows

@@ -11,11 +11,12 @@ use crate::command;
 use crate::tool::Node;
 use crate::workspace::Workspace;
 
-/// What rustc's output may use; wasm-opt must know each, and may not add others.
+/// WebAssembly features that rustc's output may use; wasm-opt must know each, and may not add
+/// others.
 const WASM_FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
     --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext";
 
-/// What wasm-bindgen writes.
+/// Output files of wasm-bindgen.
 pub(crate) struct Parts {
     /// The stem of its files.
     pub(crate) name: &'static str,
@@ -25,7 +26,7 @@ pub(crate) struct Parts {
     pub(crate) snippets: PathBuf,
 }
 
-/// What a module is of: the explorer, its studies, the search for layouts, the pages beside it,
+/// A module of the site: the explorer, its studies, the search for layouts, the pages beside it,
 /// those of sweeps, serving, budgets, or review sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
@@ -71,7 +72,7 @@ pub(crate) fn module_packages() -> Vec<&'static str> {
     Module::ALL.iter().flat_map(|module| ["--package", module.names().1]).collect()
 }
 
-/// What a draft changes of the profile `dev`: views run in the browser at every move of a knob, so
+/// Settings of the profile `dev` for a draft: views run in the browser at every move of a knob, so
 /// that the page is as quick as the optimised one within a factor of two.
 const DRAFT: [&str; 3] = [
     "profile.dev.package.app.opt-level=1",
@@ -133,10 +134,10 @@ pub(crate) fn bind(
     })
 }
 
-/// What makes a module smallest with brotli. `-O1` first: more passes make fewer bytes that
-/// compress worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks without
-/// making code less regular: 0.8 % less. Functions in the order of their names stand beside those
-/// that are like them: 0.6 % less.
+/// Passes of wasm-opt that make a module smallest with brotli. `-O1` first: more passes make fewer
+/// bytes that compress worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks
+/// without making code less regular: 0.8 % less. Functions in the order of their names are beside
+/// similar ones: 0.6 % less.
 const PASSES: &str = "-O1 --dae-optimizing --merge-blocks --rse --vacuum --dae-optimizing \
     --merge-blocks --rse --vacuum -O1 --reorder-functions-by-name --strip-debug";
 

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 const ALWAYS: &str =
     "libm once_cell proc-macro2 quote serde serde_core serde_derive syn unicode-ident";
 
-/// What reading and writing JSON adds.
+/// Packages that reading and writing JSON adds.
 const WITH_TEXT: &str = "itoa memchr serde_json zmij";
 
 /// Fails when the model depends on anything else, with and without its feature `text`.

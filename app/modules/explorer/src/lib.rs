@@ -17,9 +17,9 @@ pub fn estimate_bits(query: &str) -> Vec<f64> {
     present::insight::parity::estimate_numbers(query)
 }
 
-/// What the explorer knows of the design in a link, for scripts beside it: the legal values of a
-/// knob (`values`), a metric with all its digits (`exact`), what the design is called (`name`).
-/// Nothing where the link, the id or the question isn't known, or the design can't run.
+/// Answers a question of a script on the design in a link: the legal values of a knob (`values`), a
+/// metric with all its digits (`exact`), the design's name (`name`). `None` if the link, the id or
+/// the question isn't known, or the design can't run.
 #[wasm_bindgen]
 #[must_use]
 pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {

@@ -10,7 +10,7 @@ pub fn hydrate() {
     app::document::body::reviews();
 }
 
-/// What the explorer in the session knows of the design in a link, for scripts beside it.
+/// Answers a question of a script on the design in a link, as the explorer's module does.
 #[wasm_bindgen]
 #[must_use]
 pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {

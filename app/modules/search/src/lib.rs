@@ -28,19 +28,19 @@ impl Finder {
             .map_err(|wrong| wrong.join("\n"))
     }
 
-    /// Does a part of the work, some tens of milliseconds: what it is at, as JSON.
+    /// Does a part of the work, some tens of milliseconds; returns its progress as JSON.
     pub fn step(&mut self) -> String {
         self.0.step_alone()
     }
 
-    /// What is found so far, as the command line prints it, without the seconds that it took;
-    /// nothing where no layout can mend the design.
+    /// Layouts found so far, as the command line prints them, without the seconds that it took;
+    /// `None` if no layout can mend the design.
     #[must_use]
     pub fn json(&self) -> Option<String> {
         self.0.json()
     }
 
-    /// What is found so far, as HTML.
+    /// Layouts found so far, as HTML.
     #[must_use]
     pub fn html(&self) -> String {
         self.0.html()

@@ -29,7 +29,7 @@ pub fn draw_timeline() {
     app::panel::timeline::take_over();
 }
 
-/// What each knob is, in the order of the registry: its meaning, and all of it as HTML.
+/// Text of each knob, in the order of the registry: its meaning, and all of it as HTML.
 #[wasm_bindgen]
 #[must_use]
 pub fn abouts() -> Vec<String> {
@@ -57,7 +57,7 @@ pub fn trace(bytes: &[u8]) -> Vec<String> {
     }
 }
 
-/// What the trace's loads do to the design in a link; nothing while they aren't of one another.
+/// Effect of the trace's loads on the design in a link; `None` while they don't match each other.
 #[wasm_bindgen]
 #[must_use]
 pub fn effect(query: &str) -> Option<Vec<f64>> {

@@ -2,9 +2,9 @@
 
 use leptos::ev;
 use leptos::prelude::*;
+use model::catalogue::preset::Preset;
 use model::design::KnobId;
-use model::link;
-use model::preset::Preset;
+use model::design::link;
 use present::page::budget::{BASELINE, with_preset};
 use present::site::Page;
 

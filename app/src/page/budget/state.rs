@@ -1,17 +1,23 @@
 //! The page's state and everything derived from it; no view code.
 
+use leptos::prelude::*;
 use model::Plan;
 use model::design::KnobId;
-use model::knob::Value;
-use model::violation::Violation;
+use model::design::violation::Violation;
+use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 use present::page::budget::{Asked, Shown};
 
 use crate::panel::asking::{Asking, Outcome, Typed};
+
+/// The regimes whose metrics the page explains.
+pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
 
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
     outcome: Outcome<Asked, Shown>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
 }
 
@@ -21,10 +27,26 @@ impl State {
             let baseline = asked.baseline.iter();
             baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
         };
-        Self { outcome: Outcome::new(asked, is_legal, Shown::new), typed: Typed::new() }
+        let explained = RwSignal::new(MetricId::days_to_train);
+        let outcome = Outcome::new(asked, is_legal, Shown::new);
+        Self { outcome, explained, typed: Typed::new() }
     }
 
-    /// Something of what is asked for.
+    /// The metric whose terms are shown.
+    pub(super) fn explained(self) -> MetricId {
+        self.explained.get()
+    }
+
+    /// Shows the terms of the metric of that name.
+    pub(super) fn explain(self, name: &str) {
+        let known = EXPLAINED.into_iter().find_map(|regime| MetricId::find_of(regime, name));
+        if let Some(metric) = known {
+            self.outcome.compute();
+            self.explained.set(metric);
+        }
+    }
+
+    /// Part of the request.
     pub(super) fn with<T>(self, read: impl FnOnce(&Asked) -> T) -> T {
         self.outcome.with_asked(read)
     }
@@ -34,12 +56,12 @@ impl State {
         self.outcome.violations()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of an earlier request.
     pub(super) fn is_stale(self) -> bool {
         self.outcome.is_stale()
     }
 
-    /// Text of what is shown: what is asked for, or the last that could train.
+    /// Text of the design shown: the request, or the last one that could train.
     pub(super) fn with_shown(self, text: impl FnOnce(&Shown) -> String) -> String {
         self.outcome.with_shown(text)
     }

@@ -5,7 +5,8 @@ use present::site::chosen::Chosen;
 
 use crate::browser::pins;
 
-/// Where the pinned designs are compared; none while there are none, or these are shown already.
+/// Address of the comparison of the pinned designs; `None` while there are none, or these are shown
+/// already.
 pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
     let address = RwSignal::new(None);
     let shown = Chosen::read(raw).0.designs;

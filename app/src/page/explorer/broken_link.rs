@@ -1,10 +1,10 @@
 //! The page of a link that doesn't decode: what is wrong, and links that open.
 
 use leptos::prelude::*;
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
+use model::design::link;
+use model::ground::knob::KnobError;
 use present::format::counted;
 use present::site::Page;
 use present::words::name;
@@ -59,7 +59,7 @@ fn item(error: &KnobError) -> impl IntoView + use<> {
     }
 }
 
-/// The design of those parts of a link that decode; none when no part changes anything, or when it
+/// The design of those parts of a link that decode; `None` if no part changes anything, or if it
 /// isn't known which preset they change.
 fn openable_rest(raw: &str) -> Option<Design> {
     let (design, errors) = link::salvage(raw);
@@ -71,7 +71,7 @@ fn openable_rest(raw: &str) -> Option<Design> {
 #[cfg(test)]
 mod tests {
     use model::design::KnobId;
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     use super::*;
 

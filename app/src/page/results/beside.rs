@@ -2,20 +2,20 @@
 //! estimate.
 
 use leptos::wasm_bindgen::JsValue;
-use model::measure::Measure;
+use model::metric::MetricId;
 use present::page::results::beside::Beside;
 use web_sys::js_sys::{JSON, Reflect};
 
 /// A design beside those of the sweep.
 #[derive(Debug)]
 pub(super) struct Neighbour {
-    /// What is written at it.
+    /// Label of its mark.
     label: String,
     metrics: JsValue,
 }
 
 impl Neighbour {
-    /// A design by its numbers as the server writes them; none where it has none.
+    /// Reads a design's numbers as the server writes them; `None` if it has none.
     pub(super) fn read(label: String, text: &str) -> Option<Self> {
         let all = JSON::parse(text).ok()?;
         let metrics = Reflect::get(&all, &"metrics".into()).ok().filter(JsValue::is_object)?;
@@ -28,7 +28,7 @@ impl Beside for Neighbour {
         &self.label
     }
 
-    fn metric(&self, id: Measure) -> Option<f64> {
+    fn metric(&self, id: MetricId) -> Option<f64> {
         let value = Reflect::get(&self.metrics, &id.metric().name.into()).ok()?;
         value.as_f64().or_else(|| value.as_bool().map(|flag| f64::from(u8::from(flag))))
     }

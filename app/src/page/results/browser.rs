@@ -25,10 +25,10 @@ use crate::browser::{fetched, pins, refusal, sent};
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
 
-/// The pause is so many times what the last get took, so that a slow server isn't pressed.
+/// Ratio of the pause to the time of the last get, so that a slow server isn't pressed.
 const POLL_BACKOFF: f64 = 3.0;
 
-/// After an answer that can't be used it is asked again this much later, in milliseconds.
+/// Pause before another request after an answer that can't be used, in milliseconds.
 const RETRY: f64 = 3_000.0;
 
 /// The page, shared by everything that it hears of.
@@ -156,7 +156,7 @@ fn get(live: &Shared) {
             page.is_getting = false;
             page.next_get = now() + MIN_PAUSE.max(POLL_BACKOFF * took);
             match got {
-                // What was asked for before it was removed says that it runs.
+                // An answer to a request from before the removal says that it runs.
                 _ if page.is_leaving => {}
                 Ok(Some(data)) => page.put(data),
                 Ok(None) => page.is_outdated = true,
@@ -174,8 +174,8 @@ fn get(live: &Shared) {
     });
 }
 
-/// The data at an address; none where it is of another build, an error that says whether the sweep
-/// is gone.
+/// Data at an address; `None` if it is of another build, an error that says whether the sweep is
+/// gone.
 async fn bytes(address: &str) -> Result<Option<Data>, bool> {
     let response = JsFuture::from(window().fetch_with_str(address)).await.map_err(|_| false)?;
     let response: Response = response.dyn_into().map_err(|_| false)?;

@@ -24,11 +24,11 @@ use crate::browser::dom;
 use crate::browser::download::here;
 use crate::browser::replace_address;
 
-/// What a pointer is dragging.
+/// Drag of a pointer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drag {
     pub(super) grip: Grip,
-    /// Where it began and where it is.
+    /// Points at which it began and where it is.
     pub(super) from: (f64, f64),
     pub(super) to: (f64, f64),
     /// The range that it began with.
@@ -47,7 +47,7 @@ type Held = (Option<usize>, Option<(usize, f64)>);
 /// Bins of both knobs.
 type Bins = [usize; 2];
 
-/// What the marks over each picture follow from.
+/// State that the overlay of each picture depends on.
 #[derive(Default)]
 struct Over {
     /// The axes, the design that is held, the pins.
@@ -58,7 +58,7 @@ struct Over {
     heat: Option<([usize; 2], [Option<Bins>; 2])>,
 }
 
-/// What stays from frame to frame, as it was drawn last.
+/// Drawing that stays from frame to frame, as it was last.
 #[derive(Default)]
 struct Layers {
     /// The axes of the scatter.
@@ -80,34 +80,34 @@ pub(super) struct Live {
     /// The cell that a pointer or the keys are on.
     pub(super) cell: Option<[usize; 2]>,
     pub(super) drag: Option<Drag>,
-    /// What was pressed or changed before the designs came that it is about.
+    /// Controls pressed or changed before the designs that they are about arrived.
     pub(super) early: Vec<dom::Target>,
-    /// Does the page ask whether to remove the sweep?
+    /// Whether the page asks for confirmation to remove the sweep.
     pub(super) removing: bool,
-    /// Has something changed that everything follows from?
+    /// Whether something has changed that everything follows from.
     pub(super) changed: bool,
-    /// Do pictures have another size or other colours?
+    /// Whether pictures have another size or other colours.
     pub(super) resized: bool,
     pub(super) is_getting: bool,
     pub(super) is_waiting: bool,
     pub(super) is_stale: bool,
     pub(super) is_followed: bool,
-    /// What tells of progress.
+    /// Stream of progress events.
     pub(super) source: Option<EventSource>,
-    /// Is the sweep being removed? Then nothing is asked of it any more.
+    /// Whether the sweep is being removed: nothing is requested of it any more then.
     pub(super) is_leaving: bool,
-    /// Is the server of another build than this page?
+    /// Whether the server is of another build than this page.
     pub(super) is_outdated: bool,
     pub(super) next_get: f64,
     is_due: bool,
     written: BTreeMap<&'static str, String>,
-    /// Are the parts still those of a finished sweep that the server wrote?
+    /// Whether the parts are still those of a finished sweep that the server wrote.
     stands: bool,
-    /// Are there designs that not all of the page shows yet?
+    /// Whether there are designs that not all of the page shows yet.
     is_new: bool,
-    /// Are tables to be written anew? They wait for the end of a drag.
+    /// Whether tables are to be written anew: they wait for the end of a drag.
     pub(super) is_behind: bool,
-    /// How many pictures have been drawn: at first one a frame, as all of them are a long task.
+    /// Number of pictures drawn: at first one a frame, as all of them are a long task.
     drawn: usize,
     /// The scatter and the parallel coordinates as they were drawn last.
     pub(super) plot: Option<Plot>,
@@ -117,13 +117,13 @@ pub(super) struct Live {
     layers: Layers,
     /// The base design and the pins of the explorer.
     beside: Vec<Neighbour>,
-    /// What the plot follows from, beside the designs.
+    /// State that the plot depends on, beside the designs.
     plotted: Option<Plotted>,
     /// The heatmap's knobs as they were drawn last; brushing doesn't change it.
     heated: Option<[usize; 2]>,
-    /// What lies over the pictures as it was drawn last: a canvas that isn't touched costs nothing.
+    /// State of the overlays as they were drawn last: a canvas that isn't touched costs nothing.
     over: Over,
-    /// Where the reasons of the heatmap's empty cells came from, and what they are.
+    /// Source of the reasons of the heatmap's empty cells, and the reasons.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
     row_marked: Option<usize>,
@@ -182,7 +182,7 @@ impl Live {
         format!("{}/{}/{what}", Page::Results.path(), self.id)
     }
 
-    /// Is there a picture that was never drawn, of designs that are there?
+    /// Whether some picture of the designs at hand was never drawn.
     pub(super) const fn has_more(&self) -> bool {
         self.data.is_some() && self.drawn < PICTURES
     }
@@ -207,9 +207,9 @@ impl Live {
         self.changed = true;
     }
 
-    /// Are the designs there that something is about? What picks the best waits for all of them:
-    /// the front of a sweep that goes on is another one later, and of one that has just ended the
-    /// last designs are on their way.
+    /// Whether the designs that a control is about have arrived. Picking the best waits for all of
+    /// them: the front of a sweep that goes on is another one later, and of one that has just ended
+    /// the last designs are on their way.
     pub(super) fn is_ready(&self, target: &dom::Target) -> bool {
         let Some(data) = self.data.as_ref() else { return false };
         let is_coming = self.is_stale || self.is_getting || self.is_waiting;
@@ -444,7 +444,7 @@ impl Live {
         }
     }
 
-    /// A picture as a file, as it is looked at; none where there is nothing to draw.
+    /// A picture as a file, as it is looked at; `None` if there is nothing to draw.
     pub(super) fn file(&mut self, data: &Data, name: &str) -> Option<String> {
         let canvas = node(&format!("{name}-base"))?;
         let (palette, size) = (paper_palette(&canvas)?, size(&canvas));
@@ -581,7 +581,7 @@ pub(super) fn node(id: &str) -> Option<HtmlCanvasElement> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }
 
-/// The same to be drawn on; none while it isn't shown.
+/// Drawing surface of a canvas by its id; `None` while it isn't shown.
 fn canvas(id: &str) -> Option<Canvas> {
     Canvas::on(&node(id)?)
 }

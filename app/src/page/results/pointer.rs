@@ -10,7 +10,7 @@ use present::page::results::data::Dim;
 use present::page::results::parallel::{Grip, Lanes};
 use present::page::results::select::{first_of_front, order};
 use present::page::results::view::End;
-use present::page::results::{Data, Grid, heat, parts, scale};
+use present::page::results::{Data, Grid, heat, parts};
 use web_sys::{Element, Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent};
 
 use super::browser::{Shared, ask, due};
@@ -18,11 +18,12 @@ use super::live::{Drag, Live};
 use crate::browser::canvas::size;
 use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
+use present::format;
 
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// How far from a design a pointer may be, in pixels.
+/// Largest distance of a pointer from a design, in pixels.
 const REACH: f64 = 18.0;
 
 /// Takes an event in.
@@ -49,7 +50,7 @@ pub(super) fn event(live: &Shared, event: &Event) {
     });
 }
 
-/// Does what was asked for before its designs came; true when there was something.
+/// Acts on the controls that were used before their designs came; true if there were some.
 pub(super) fn catch_up(live: &Shared) -> bool {
     let early = {
         let mut page = live.borrow_mut();
@@ -66,7 +67,7 @@ pub(super) fn catch_up(live: &Shared) -> bool {
     true
 }
 
-/// Does something, and sees to what follows where the view has changed by it.
+/// Runs `act`, and sees to what follows if it has changed the view.
 fn watched(live: &Shared, act: impl FnOnce()) {
     let before = live.borrow().view.clone();
     act();
@@ -152,7 +153,7 @@ fn cell_at(live: &Live, data: &Data, (x, y): (f64, f64)) -> Option<[usize; 2]> {
     heat::Place::new(&grid, size).hit(x, y)
 }
 
-/// Where a pointer is in a picture.
+/// Place of a pointer in a picture.
 fn place_in(id: &str, event: &PointerEvent) -> Option<(f64, f64)> {
     let bounds = document().get_element_by_id(id)?.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();
@@ -306,7 +307,7 @@ fn change(live: &Shared, target: Target) {
     }
 }
 
-/// What a control does to how the page is looked at.
+/// Effect of a control on the view of the page.
 fn act_on(page: &mut Live, data: &Data, target: &Target) {
     let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;
@@ -374,7 +375,7 @@ fn tell_pinned(page: &mut Live, said: &str) {
     page.say(said);
 }
 
-/// The same knob on both sides changes places with the other one.
+/// Pair of knobs with `value` on one side; the same knob on the other side changes places with it.
 fn swapped(now: &[String; 2], side: usize, value: &str) -> [String; 2] {
     let mut next = now.clone();
     if next[1 - side] == value {
@@ -418,7 +419,7 @@ fn set_end(page: &mut Live, data: &Data, side: &str, id: &str, value: &str) {
     let Some(dim) = data.find(id) else { return };
     let factor = match dim {
         Dim::Knob(_) => 1.0,
-        Dim::Metric(place) => scale::unit(data.metrics[place]).0,
+        Dim::Metric(place) => format::axis(data.metrics[place]).0,
     };
     let typed = value.trim().parse::<f64>().ok().map(|number| number * factor);
     let (lowest, highest) = (End::Number(f64::NEG_INFINITY), End::Number(f64::INFINITY));

@@ -89,7 +89,7 @@ fn short(text: &str) -> String {
     text.split(" for ").next().unwrap_or(text).to_owned()
 }
 
-/// What is out of the ordinary: no line, following someone.
+/// Banners of the exceptional states: a lost line, following someone.
 pub(super) fn banners(session: Session) -> Part {
     let line = live(move || {
         if session.line.get() != Line::Lost {
@@ -146,7 +146,7 @@ pub(super) fn ended(session: Session) -> Part {
             ("You are no longer in this review", rest)
         };
         let items: Vec<_> = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect();
-        let link = session.explorer.with_design(model::link::encode);
+        let link = session.explorer.with_design(model::design::link::encode);
         let name = session.with_room(|room| room.name.clone());
         Some(
             view! {

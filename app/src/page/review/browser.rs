@@ -6,12 +6,12 @@ use review::Unsent;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Headers, RequestInit, Response};
 
-/// Where the browser keeps its secret, from which the server makes a person's id.
+/// Key of the browser's secret, from which the server makes a person's id.
 const KEY: &str = "moescape-person-key";
-/// Where it keeps the person's name.
+/// Key of the person's name.
 const NAME: &str = "moescape-person-name";
 
-/// So many random bytes as letters: 128 bits.
+/// 128 random bits, as hexadecimal digits.
 pub(super) fn random() -> String {
     let mut bytes = [0_u8; 16];
     if let Ok(crypto) = window().crypto() {
@@ -21,7 +21,7 @@ pub(super) fn random() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// This browser's secret, made when it is first asked for.
+/// This browser's secret, made at the first request.
 pub(super) fn key() -> String {
     if let Some(key) = kept(KEY) {
         return key;
@@ -41,12 +41,12 @@ pub(super) fn keep_name(name: &str) {
     keep(NAME, name);
 }
 
-/// Where a browser's tab keeps what isn't sent to a session, until it is.
+/// Key under which a browser's tab keeps what isn't sent to a session, until it is.
 fn unsent_key(session: &str) -> String {
     format!("moescape-review-unsent-{session}")
 }
 
-/// What this tab couldn't send to a session before the page was loaded again.
+/// Changes that this tab couldn't send to a session before the page was loaded again.
 pub(super) fn unsent(session: &str) -> Vec<Unsent> {
     let storage = window().session_storage().ok().flatten();
     let text = storage.and_then(|it| it.get_item(&unsent_key(session)).ok().flatten());
@@ -76,7 +76,7 @@ fn keep(key: &str, value: &str) {
     }
 }
 
-/// What came back: the status and the text; none without an answer.
+/// Response to a request: the status and the text; `None` without an answer.
 pub(super) async fn fetch(
     method: &str,
     address: &str,

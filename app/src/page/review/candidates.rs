@@ -1,7 +1,7 @@
 //! Candidates: designs that the session keeps, beside the working one.
 
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use present::site::chosen::Chosen;
 use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 

@@ -26,7 +26,7 @@ const PAUSES: (f64, f64) = (400.0, 15_000.0);
 /// A line on which nothing was heard for this long is asked after, in milliseconds.
 const QUIET: f64 = 25_000.0;
 
-/// How often it is looked at whether the line is quiet.
+/// Interval between checks whether the line is quiet.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Opens the line, and keeps it open as long as the page is there.
@@ -171,7 +171,7 @@ fn take(session: Session, tell: Tell) {
             session.update(|replica| replica.restart(*room));
             session.show();
             history::forget(session);
-            // What it confirms isn't said: all of it again, by the same names.
+            // Which changes it confirms isn't reported: all of them again, by the same names.
             with(|client| client.sent.clear());
             session.pump();
         }
@@ -203,7 +203,7 @@ fn take(session: Session, tell: Tell) {
 }
 
 /// Takes the whole room of a server that answers. One that is behind what was seen here had its
-/// store brought back from an earlier copy: it has the last word, and that is said.
+/// store brought back from an earlier copy: it has the last word, and that is reported.
 fn welcome_room(session: Session, room: review::Room) {
     let seen = untrack(|| session.seq());
     if room.seq >= seen {

@@ -12,13 +12,13 @@ use crate::widget::part::{IntoPart, Part, live, text as text_of};
 pub(super) struct Composer {
     /// Its id.
     pub(super) id: String,
-    /// What is to be written, which is read above the box.
+    /// Label above the box.
     pub(super) label: &'static str,
-    /// What the button says.
+    /// Text of the button.
     pub(super) button: &'static str,
-    /// What is written; it is emptied when it is sent.
+    /// Text in the box; it is emptied when it is sent.
     pub(super) text: RwSignal<String>,
-    /// Called with what was written.
+    /// Called with the text.
     pub(super) on_send: Callback<String>,
 }
 
@@ -170,7 +170,7 @@ fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
     .part()
 }
 
-/// Who wrote something, and when.
+/// Author and time of a note.
 pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
     let class = format!("avatar small {}", labels::colour(&by.id));
     view! {

@@ -1,4 +1,4 @@
-//! Where others point on a chart: in the chart's data, so that it is the same place on every
+//! Pointers of others on a chart: in the chart's data, so that it is the same place on every
 //! screen, however wide the chart is drawn.
 
 use leptos::ev;
@@ -36,7 +36,7 @@ pub(super) fn install(session: Session) {
     });
 }
 
-/// Where an event is on a chart.
+/// Place of an event on a chart.
 fn at(event: &ev::PointerEvent) -> Option<Cursor> {
     let target = event.target()?.dyn_into::<Element>().ok()?;
     let study = target.closest("#results [data-study]").ok()??;
@@ -58,7 +58,7 @@ fn plot(study: &Element) -> Option<Element> {
     elements(study, PLOT).find(|plot| plot.get_bounding_client_rect().width() > 0.0)
 }
 
-/// Where a point of a chart is inside the results, in pixels.
+/// Place of a point of a chart inside the results, in pixels.
 fn place(cursor: &Cursor) -> Option<(f64, f64)> {
     let results = document().get_element_by_id("results")?.dyn_into::<HtmlElement>().ok()?;
     let studies = elements(&results, "[data-study]");

@@ -13,7 +13,7 @@ use crate::browser::on_server;
 /// The id of the element that holds it.
 const ID: &str = "review-data";
 
-/// What a page under `/r` is of.
+/// Content of a page under `/r`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", from = "Fields")]
 pub enum Served {
@@ -23,16 +23,16 @@ pub enum Served {
         link: String,
         /// The session's name as it was typed.
         name: String,
-        /// What was wrong with it.
+        /// Problem with what was typed.
         problem: Option<String>,
     },
     /// A session.
     Room {
         /// Its id.
         id: String,
-        /// What the visitor's link may do.
+        /// Role that the visitor's link gives.
         role: Role,
-        /// What has come of it so far.
+        /// State of the session so far.
         room: Box<Room>,
     },
     /// There is no such session, or the link to it has ended.
@@ -73,7 +73,7 @@ impl From<Fields> for Served {
     }
 }
 
-/// What the page is of: from the server's context there, out of the document here.
+/// Content of the page: from the server's context there, out of the document here.
 pub(super) fn served() -> Arc<Served> {
     #[cfg(feature = "ssr")]
     let served = use_context::<Arc<Served>>();

@@ -1,4 +1,4 @@
-//! Decisions: what was said of which design, and whether it still holds.
+//! Decisions: the verdict on a design, and whether it still holds.
 
 use leptos::prelude::*;
 use present::page::review::deltas::knobs_between;
@@ -10,10 +10,10 @@ use super::prose::prose;
 use super::session::Session;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
-/// Which way of deciding is chosen.
+/// Way of deciding that is chosen.
 type Chosen = RwSignal<Outcome>;
 
-/// What was decided, the box that decides, and reports.
+/// Section of the decisions, the box that decides, and reports.
 pub(super) fn decisions(session: Session) -> Part {
     let ids = Memo::new(move |_| {
         session.with_room(|room| {
@@ -51,7 +51,8 @@ pub(super) fn decisions(session: Session) -> Part {
     .part()
 }
 
-/// What holds now, in a sentence: `Approved by Ann for another design: 3 knobs changed since`.
+/// Sentence on the decision that holds now: `Approved by Ann for another design: 3 knobs changed
+/// since`.
 pub(super) fn sentence(session: Session) -> Option<(String, bool)> {
     session.with_room(|room| {
         let decision = room.decision()?;

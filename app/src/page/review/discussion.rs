@@ -1,9 +1,8 @@
-//! Threads: what is said about knobs, numbers and designs.
+//! Threads: comments on knobs, numbers and designs.
 
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::metric::{MetricAddress, MetricId, MetricPart};
-use model::serving::ServingMetric;
+use model::metric::{MetricAddress, MetricId, MetricPart, Regime};
 use present::format;
 use present::page::review::deltas::knobs_between;
 use present::page::review::{labels, mentions};
@@ -19,7 +18,7 @@ use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, whi
 /// Threads that are drawn at once: a session may hold thousands.
 const AT_ONCE: usize = 100;
 
-/// Which threads are shown.
+/// Filter of the threads that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
     All,
@@ -27,13 +26,13 @@ enum Filter {
     Outdated,
 }
 
-/// What of a thread changes as the session goes on; its notes stand for themselves.
+/// State of a thread that changes as the session goes on; its notes don't.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     notes: Vec<Seq>,
     resolved: Option<String>,
     is_outdated: bool,
-    /// Does one of its notes speak to the reader?
+    /// Whether one of its notes mentions the reader.
     is_to_you: bool,
     now: Option<String>,
 }
@@ -158,9 +157,9 @@ fn new_thread(session: Session) -> Part {
         let stages = session.explorer.with_numbers(|numbers| numbers.estimate.stages.len());
         let chosen = session.about.get();
         let mut anchors = vec![Anchor::Design];
-        let metric = |metric: &MetricId| Anchor::Metric(MetricAddress::whole(*metric));
-        anchors.extend(MetricId::ALL.iter().map(metric));
-        anchors.extend(ServingMetric::ALL.iter().copied().map(Anchor::Served));
+        let metric = |metric: MetricId| Anchor::Metric(MetricAddress::whole(metric));
+        anchors.extend(MetricId::of(Regime::Training).map(metric));
+        anchors.extend(MetricId::of(Regime::Serving).map(Anchor::Served));
         anchors.extend((0..stages).map(|stage| {
             let part = MetricPart::Stage(stage as u32);
             Anchor::Metric(MetricAddress { metric: MetricId::memory_peak_bytes, part })
@@ -339,7 +338,7 @@ fn answers(session: Session, seq: Seq, resolved: Memo<Option<String>>) -> Part {
     view! { <details class="reply"><summary>"Reply"</summary>{reply}</details>{turn} }.part()
 }
 
-/// What stands beside a knob or a number: the way to a comment on it, and who is at it.
+/// Controls beside a knob or a number: the way to a comment on it, and who is at it.
 pub(super) fn beside(session: Session, topic: Topic) -> Part {
     let (anchor, label) = match topic {
         Topic::Knob(knob) => (Anchor::Knob(knob), knob.knob().label),
@@ -388,7 +387,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> Part {
     .part()
 }
 
-/// Who edits a knob, and where it is while they hold it.
+/// Person who edits a knob, and its value while they hold it.
 fn at_knob(session: Session, knob: KnobId) -> Part {
     let id = knob.id();
     let there = Memo::new(move |_| {

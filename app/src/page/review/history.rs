@@ -13,7 +13,7 @@ use super::session::Session;
 use super::{browser, sync};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
-/// Events that are asked for at once.
+/// Events per request.
 const AT_ONCE: usize = 1_000;
 
 /// The last events are listed; the slider goes to all of them.

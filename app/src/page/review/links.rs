@@ -24,7 +24,7 @@ struct Listed {
     withdrawn_at_millis: Option<u64>,
 }
 
-/// How long a link lasts: its label and its seconds.
+/// Lifetimes of a link: label and seconds.
 const LASTING: [(&str, Option<u64>); 4] = [
     ("Until it is withdrawn", None),
     ("For a day", Some(86_400)),
@@ -32,7 +32,7 @@ const LASTING: [(&str, Option<u64>); 4] = [
     ("For an hour", Some(3_600)),
 ];
 
-/// The links of the session, for its owner; who else is here is told what their link may do.
+/// The links of the session, for its owner; everybody else sees what their link may do.
 pub(super) fn links(session: Session) -> Part {
     let open = live(move || {
         let link = session.working_link();
@@ -71,11 +71,11 @@ pub(super) fn links(session: Session) -> Part {
     view! { {invite}{open} }.part()
 }
 
-/// What a link is asked for with.
+/// Fields of the form that makes a link.
 #[derive(Clone, Copy)]
 struct Asked {
     role: RwSignal<Role>,
-    /// Which of [`LASTING`].
+    /// Index into [`LASTING`].
     lasting: RwSignal<usize>,
     name: RwSignal<String>,
 }
@@ -93,7 +93,7 @@ impl Asked {
     }
 }
 
-/// The same as the server reads it.
+/// Body of the request that makes a link, as the server reads it.
 #[derive(Serialize)]
 struct Body {
     role: Role,
@@ -155,7 +155,7 @@ fn for_owner(session: Session) -> Part {
     .part()
 }
 
-/// Deletes the session, once its owner was told what is lost with it.
+/// Deletes the session, once its owner has read what is lost with it.
 fn end(session: Session) -> Part {
     let delete = move || {
         leptos::task::spawn_local(async move {
@@ -192,7 +192,7 @@ fn end(session: Session) -> Part {
     .part()
 }
 
-/// What a link is to be.
+/// Form that makes a link.
 fn form(asked: Asked, make: Callback<()>) -> Part {
     let Asked { role, lasting, name } = asked;
     let roles = Role::ALL.map(|role| {

@@ -102,7 +102,7 @@ fn leave(session: Session) {
     session.show();
 }
 
-/// How many changes wait for a line, in words.
+/// Number of changes that wait for a line, in words.
 pub(super) fn waiting(session: Session) -> Option<String> {
     let count = session.with_replica(Replica::unconfirmed);
     (count > 0).then(|| present::format::counted(count as u64, "change waits", "changes wait"))

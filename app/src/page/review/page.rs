@@ -61,7 +61,7 @@ fn session(id: &str, role: Role, room: &Room) -> Part {
     .part()
 }
 
-/// What stands above the knobs.
+/// Summary of the working design, above the knobs.
 fn working(session: Session) -> Part {
     let explorer = session.explorer;
     let changes = text(move || {
@@ -101,7 +101,7 @@ fn results(session: Session) -> Part {
     let explorer = session.explorer;
     let studies = Studies::new(explorer);
     let is_stale = move || explorer.shown() != Shown::Design;
-    // A link in a study turns knobs for everyone: who may not is told so, and stays here.
+    // A link in a study turns knobs for everyone: who may not reads so, and stays here.
     let pressed = move |event: ev::MouseEvent| {
         if let Some(anchor) = pressed_stage(&event)
             && session.may_untracked(Role::Comment)
@@ -151,7 +151,7 @@ fn results(session: Session) -> Part {
     .part()
 }
 
-/// What a press on a stage's bar is about: the memory of that stage.
+/// Subject of a press on a stage's bar: the memory of that stage.
 fn pressed_stage(event: &ev::MouseEvent) -> Option<Anchor> {
     let mark = closest(event, "[data-study=\"memory\"] [data-opens^=\"stage-\"]")?;
     let stage = mark.get_attribute("data-opens")?.strip_prefix("stage-")?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The panel beside the results: what is said, suggested, kept, decided and has happened.
+//! The panel beside the results: comments, suggestions, candidates, decisions and history.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::widget::sheet::guide_focus;
 
 /// Draws the panel; one part of it is open.
 pub(super) fn panel(session: Session) -> Part {
-    // Made anew only when the working design moves; what is said of it is many threads.
+    // Made anew only when the working design moves; the comments on it are many threads.
     let design = Memo::new(move |_| session.with_room(|room| room.design.clone()));
     let numbers = Memo::new_with_compare(
         move |_| design.with(|design| Arc::new(Numbers::of(design))),

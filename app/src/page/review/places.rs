@@ -1,5 +1,5 @@
-//! Where on the page somebody is, in a text that another page can go to: the part of the panel,
-//! what is in view and the metric that is explained, as `discuss/memory/mfu`.
+//! Somebody's place on the page, in a text that another page can go to: the part of the panel, what
+//! is in view and the metric that is explained, as `discuss/memory/mfu`.
 
 use leptos::prelude::*;
 use model::metric::MetricId;
@@ -11,7 +11,7 @@ use crate::browser::download::elements;
 /// The parts of the page that can be in view: those of the results.
 const PARTS: &str = "#results > .cards, #results > .verdict-box, #results [data-study]";
 
-/// Where the visitor is.
+/// Place of the visitor.
 pub(super) fn here(session: Session) -> String {
     let tab = session.tab.get_untracked().id();
     let explained = session.explorer.explained.get_untracked();

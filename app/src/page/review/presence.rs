@@ -13,7 +13,7 @@ use super::session::Session;
 use super::{places, socket};
 use crate::widget::part::{IntoPart, Part, live, text};
 
-/// What the visitor is at is told this often at most: twelve times a second.
+/// Least interval between reports of what the visitor is at: twelve times a second at most.
 const PAUSE: Duration = Duration::from_millis(80);
 
 /// Tells the others what the visitor is at, and hears what ends following.
@@ -73,7 +73,7 @@ pub(super) fn soon(session: Session) {
     );
 }
 
-/// Is it a control that has to do with following? Pressing it is no action of one's own.
+/// Whether it is a control that has to do with following: pressing it is no action of one's own.
 fn is_to_follow(target: Option<web_sys::EventTarget>) -> bool {
     let element = target.and_then(|target| target.dyn_into::<Element>().ok());
     element.is_some_and(|element| element.closest(".avatars, .banner").ok().flatten().is_some())

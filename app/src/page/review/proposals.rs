@@ -1,7 +1,7 @@
 //! Suggestions: changes of knobs that wait for somebody's yes.
 
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use present::format;
 use present::page::review::{labels, settings};
 use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
@@ -12,7 +12,7 @@ use super::session::Session;
 use super::{deltas, sync};
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
-/// What is suggested, and the way to suggest something.
+/// Section of the suggestions, and the way to suggest something.
 pub(super) fn proposals(session: Session) -> Part {
     let ids = move |open: bool| {
         Memo::new(move |_| {
@@ -193,7 +193,7 @@ fn actions(session: Session, seq: Seq, author: &str) -> Part {
     view! { {answer}{back} }.part()
 }
 
-/// How many suggestions are open.
+/// Number of open suggestions; empty if there are none.
 pub(super) fn count(session: Session) -> String {
     let count = session.with_room(|room| {
         room.proposals.iter().filter(|it| it.state == ProposalState::Open).count()

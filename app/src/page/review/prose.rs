@@ -1,7 +1,7 @@
 //! What somebody wrote, as HTML that can do nothing.
 //!
-//! The server makes it: what it writes into the page is there at once, and what comes later stands
-//! as plain text until the server has said how it looks. So the module has no reader of Markdown.
+//! The server makes it: what it writes into the page is there at once, and what comes later is
+//! plain text until the server has rendered it. So the module has no reader of Markdown.
 
 use super::session::Session;
 use crate::widget::part::Part;
@@ -16,13 +16,13 @@ pub(super) fn prose(_: Session, _: u64, markdown: &str) -> Part {
     view! { <div class="prose" translate="no" inner_html=review::to_html(markdown)></div> }.part()
 }
 
-/// The text of an event: what isn't known yet is asked for soon.
+/// The text of an event: a form that isn't known yet is requested soon.
 #[cfg(not(feature = "ssr"))]
 pub(super) fn prose(session: Session, seq: u64, markdown: &str) -> Part {
     browser::prose(session, seq, plain(markdown), has_form(markdown))
 }
 
-/// What is seen at once of a text: its lines.
+/// Plain form of a text, which is seen at once: its lines.
 #[cfg(any(test, not(feature = "ssr")))]
 fn plain(markdown: &str) -> String {
     let mut html = String::from("<p class=\"plain\">");
@@ -31,7 +31,7 @@ fn plain(markdown: &str) -> String {
     html
 }
 
-/// May a text look otherwise than its lines do?
+/// Whether a text may look otherwise than its lines do.
 #[cfg(any(test, not(feature = "ssr")))]
 fn has_form(markdown: &str) -> bool {
     markdown.contains(['*', '_', '`', '[', '<', '>', '#', '~', '|', '\\', '&', '!'])
@@ -66,19 +66,19 @@ mod browser {
     use present::html::escaped;
     use present::page::review::mentions::marked;
 
-    /// The texts that are asked for at once, at most.
+    /// Maximum number of texts per request.
     const AT_ONCE: usize = 100;
 
     /// Texts on the page whose form isn't known.
     const UNFORMED: &str = ".prose[data-of]";
 
     thread_local! {
-        /// What the server has said, by the number of the event.
+        /// Forms that the server has rendered, by the number of the event.
         static KNOWN: RefCell<BTreeMap<u64, String>> = const { RefCell::new(BTreeMap::new()) };
         static IS_DUE: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// The text, which is asked for if it `has_form`; until it is known it stands as `plain` HTML.
+    /// The text, whose form is requested if it `has_form`; until it is known `plain` is shown.
     pub(super) fn prose(session: Session, seq: u64, plain: String, has_form: bool) -> Part {
         let known = KNOWN.with(|known| known.borrow().get(&seq).cloned());
         let of = (known.is_none() && has_form).then(|| seq.to_string());
@@ -90,7 +90,7 @@ mod browser {
         view! { <div class="prose" translate="no" data-of=of inner_html=html></div> }.part()
     }
 
-    /// Asks for the form of all that stands without one.
+    /// Requests the forms of all texts that are shown without one.
     fn ask(session: Session) {
         IS_DUE.set(false);
         let Some(body) = document().body() else { return };

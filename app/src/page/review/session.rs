@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::Design;
-use model::link;
+use model::design::link;
 use present::choices::choices;
 use present::page::review::labels::person;
 use present::page::review::settings;
@@ -35,7 +35,7 @@ pub(super) enum Line {
     Ended {
         /// In words.
         why: String,
-        /// Was the session deleted?
+        /// Whether the session was deleted.
         is_deleted: bool,
     },
 }
@@ -67,7 +67,7 @@ choices! {
         Designs = "designs", "Designs";
         /// Decisions and reports.
         Decide = "decide", "Decide";
-        /// What has happened.
+        /// History of events.
         History = "history", "History";
         /// Links to the session.
         Share = "share", "Share";
@@ -85,7 +85,7 @@ pub(super) struct Session {
     revision: RwSignal<u64>,
     /// The session as it was, while someone looks back.
     pub(super) past: RwSignal<Option<Arc<Room>>>,
-    /// What the visitor's link may do.
+    /// Role that the visitor's link gives.
     pub(super) role: RwSignal<Role>,
     /// The visitor; known once the line is open.
     pub(super) you: RwSignal<Person>,
@@ -93,31 +93,31 @@ pub(super) struct Session {
     pub(super) connection: RwSignal<u64>,
     /// The line to the server.
     pub(super) line: RwSignal<Line>,
-    /// Who is there, this page included.
+    /// People who are there, this page included.
     pub(super) people: RwSignal<Vec<Presence>>,
     /// Knobs on their way, by who holds them.
     pub(super) previews: RwSignal<BTreeMap<u64, Setting>>,
-    /// What the visitor is at.
+    /// Place that the visitor is at.
     pub(super) here: RwSignal<At>,
-    /// Where the visitor's pointer is on a chart.
+    /// Place of the visitor's pointer on a chart.
     pub(super) pointer: RwSignal<Option<Cursor>>,
     /// Grows when what is on the page may be elsewhere.
     pub(super) laid_out: RwSignal<u64>,
-    /// Is what the visitor is at about to be told?
+    /// Whether the visitor's place is about to be sent.
     pub(super) tells: StoredValue<bool>,
-    /// Whom the page follows.
+    /// Connection of the person that the page follows.
     pub(super) following: RwSignal<Option<u64>>,
     /// The part of the panel that is open.
     pub(super) tab: RwSignal<Tab>,
-    /// On a phone: is the panel up?
+    /// Whether the panel is up, on a phone.
     pub(super) panel_open: RwSignal<bool>,
-    /// Is a suggestion being made? Then knobs turn for the visitor alone.
+    /// Whether a suggestion is being made: then knobs turn for the visitor alone.
     pub(super) suggesting: RwSignal<bool>,
     /// The design below what isn't sent yet.
     pub(super) base: RwSignal<Design>,
-    /// What a new thread is about.
+    /// Subject of a new thread.
     pub(super) about: RwSignal<Anchor>,
-    /// Is the visitor asked for a name?
+    /// Whether the page asks the visitor for a name.
     pub(super) asks_name: RwSignal<bool>,
     /// A note for the visitor, which a screen reader reads out.
     pub(super) note: RwSignal<String>,
@@ -200,19 +200,20 @@ impl Session {
         format!("{}/{}/{path}", Page::Review.path(), self.id())
     }
 
-    /// May the visitor do what takes that role, now?
+    /// Whether the visitor may do what takes that role, now.
     pub(super) fn may(self, role: Role) -> bool {
         self.role.get() >= role
             && self.past.with(Option::is_none)
             && !matches!(self.line.get(), Line::Ended { .. })
     }
 
-    /// The same, asked once.
+    /// As [`Self::may`], read once.
     pub(super) fn may_untracked(self, role: Role) -> bool {
         untrack(|| self.may(role))
     }
 
-    /// The same, told only when it changes: what it shows stays, with what is typed in it.
+    /// As [`Self::may`], but changing only when it does: what it shows stays, with what is typed in
+    /// it.
     pub(super) fn can(self, role: Role) -> Signal<bool> {
         Memo::new(move |_| self.may(role)).into()
     }

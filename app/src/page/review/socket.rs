@@ -16,7 +16,7 @@ const MAX_SENT: usize = 16;
 
 /// The page's end of the line.
 pub(super) struct Client {
-    /// The socket; none while the line is lost.
+    /// The socket; `None` while the line is lost.
     pub(super) socket: Option<WebSocket>,
     /// Whether the server has answered on this socket.
     pub(super) is_welcome: bool,
@@ -24,7 +24,7 @@ pub(super) struct Client {
     pub(super) sent: BTreeSet<String>,
     /// Failures in a row.
     pub(super) failures: i32,
-    /// When something was heard last.
+    /// Time at which something was heard last.
     pub(super) heard: f64,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn pump(replica: &Replica) {
     });
 }
 
-/// Says something that is kept nowhere: without a line it isn't said.
+/// Sends a message that is kept nowhere: without a line it is dropped.
 pub(super) fn say(ask: &Ask) {
     with(|client| {
         if let (true, Some(socket), Ok(text)) =

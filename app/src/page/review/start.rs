@@ -80,7 +80,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
     sheet("Start a review", body.part())
 }
 
-/// There is nothing, or it isn't for this visitor; which of both isn't said.
+/// There is nothing, or it isn't for this visitor; the page doesn't tell which.
 pub(super) fn missing() -> Part {
     let body = view! {
         <p>

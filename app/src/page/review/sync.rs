@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use model::link;
+use model::design::link;
 use present::page::review::labels;
 use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
@@ -15,7 +15,7 @@ use super::session::Session;
 use super::socket;
 use crate::browser::Later;
 
-/// A knob that is held is told of this often at most: 15 times a second.
+/// Least interval between previews of a knob that is held: 15 a second at most.
 const PREVIEW: Duration = Duration::from_millis(67);
 
 /// A gesture by keys ends when the knobs have been still for this long.
@@ -82,7 +82,7 @@ pub(super) fn undo(session: Session) {
     step(session, Replica::undo);
 }
 
-/// Does it again.
+/// Does the edit that was taken back again.
 pub(super) fn redo(session: Session) {
     step(session, Replica::redo);
 }

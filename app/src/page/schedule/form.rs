@@ -3,7 +3,7 @@
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use present::page::schedule::input::{Field, Kind};
 use present::page::schedule::{methods, query};
 use present::site::Page;
@@ -90,7 +90,7 @@ fn method(state: State) -> impl IntoView {
     }
 }
 
-/// What an empty box stands for.
+/// Placeholder of an empty box: the default of its field.
 fn placeholder(state: State, field: Field) -> String {
     let input = state.input();
     match field {

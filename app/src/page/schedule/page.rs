@@ -122,7 +122,7 @@ fn figure(state: State) -> impl IntoView {
     })
 }
 
-/// The same in a terminal.
+/// Command that runs the schedule in a terminal.
 fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
     let line = move || labels::command(&state.input());

@@ -56,27 +56,27 @@ impl State {
         Self { input, drafts, resting, refusal, shown, rows, later: Later::new(REST) }
     }
 
-    /// What is asked for.
+    /// Requested input.
     pub(super) fn input(self) -> Input {
         self.input.get()
     }
 
-    /// Why it can't run.
+    /// Reason why it can't run.
     pub(super) fn refusal(self) -> Option<Refusal> {
         self.refusal.get()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of another input.
     pub(super) fn is_stale(self) -> bool {
         self.refusal.with(Option::is_some)
     }
 
-    /// The schedule whose numbers are shown: what is asked for, or the last that could run.
+    /// The schedule whose numbers are shown: the requested one, or the last that could run.
     pub(super) fn shown(self) -> Option<Arc<Ran>> {
         self.shown.get()
     }
 
-    /// The same as text, if there is something to show.
+    /// Text of the schedule shown; empty if there is none.
     pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
         self.shown.with(|ran| ran.as_deref().map_or_else(String::new, text))
     }
@@ -130,7 +130,7 @@ impl State {
         self.drafts.with_untracked(|drafts| drafts.iter().any(|draft| draft.field == field))
     }
 
-    /// What stands in a field's box.
+    /// Text in a field's box.
     pub(super) fn text(self, field: Field) -> String {
         let draft = self.drafts.with(|drafts| {
             drafts.iter().find(|draft| draft.field == field).map(|draft| draft.text.clone())
@@ -138,14 +138,14 @@ impl State {
         draft.unwrap_or_else(|| self.input.with(|input| input.get(field)))
     }
 
-    /// What is wrong with what was typed.
+    /// Problem with the text that was typed.
     pub(super) fn refused(self, field: Field) -> Option<String> {
         self.drafts.with(|drafts| {
             drafts.iter().find(|draft| draft.field == field).map(|draft| draft.message.clone())
         })
     }
 
-    /// Is this number refused, or does it break a rule?
+    /// Whether a field's text is refused or breaks a rule.
     pub(super) fn is_wrong(self, field: Field) -> bool {
         let breaks = |refusal: &Option<Refusal>| {
             let problems = refusal.iter().flat_map(|refusal| &refusal.problems);

@@ -5,8 +5,8 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use model::design::link;
 use model::design::{Design, Serving};
-use model::link;
 use present::page::serving::front::BEST;
 use present::page::serving::measured::Measured;
 use present::page::serving::{MEASURED_PATH, address, design, labels};
@@ -41,7 +41,7 @@ fn follow_measured(state: State) {
     });
 }
 
-/// Where the measured loads of a design are: whatever else it has doesn't matter.
+/// Address of the measured loads of a design: whatever else it has doesn't matter.
 fn measured_address(design: &Design) -> String {
     let mut asked = design.clone();
     asked.serving = Serving {

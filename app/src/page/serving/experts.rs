@@ -7,8 +7,8 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use model::file::{Tree, json};
-use model::pattern::{Generator, Goal, Patterns, text};
+use model::design::file::{Tree, json};
+use model::routing::pattern::{Generator, Goal, Patterns, text};
 use model::serving::ServingPlan;
 use model::serving::experts::Experts;
 use model::serving::traced::Traced;
@@ -22,7 +22,7 @@ use crate::browser::{download, posted};
 
 /// Bytes of a trace that the browser reads.
 const MAX_BYTES: f64 = 64e6;
-/// How a file of Parquet begins.
+/// Magic bytes of a Parquet file.
 const PARQUET: &str = "PAR1";
 /// Tasks and seed of the example.
 const EXAMPLE: (usize, u64) = (4, 1);
@@ -105,14 +105,14 @@ pub(super) fn part(state: State) -> impl IntoView {
     }
 }
 
-/// The experts of the design when its numbers have been still for a while; none where it has none
-/// or can't serve.
+/// The experts of the design when its numbers have been still for a while; `None` if it has none or
+/// can't serve.
 fn experts(state: State) -> Option<Experts> {
     let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
     Experts::new(&plan)
 }
 
-/// A trace beside the design when its numbers have been still for a while; none where the design
+/// A trace beside the design when its numbers have been still for a while; `None` if the design
 /// can't serve.
 fn traced_of(state: State, patterns: &Patterns, goal: Goal) -> Option<Result<Traced, String>> {
     let plan = state.with_resting(|design| ServingPlan::new(design).ok())?;
@@ -165,7 +165,7 @@ async fn scores(file: &File, visited: usize) -> Result<String, Vec<String>> {
     }
 }
 
-/// What a problem says.
+/// Messages of a problem.
 fn said(problem: &Tree) -> Vec<String> {
     let detail = |tree: &Tree| match tree.get("detail") {
         Some(Tree::Text(detail)) => Some(detail.clone()),

@@ -2,8 +2,8 @@
 
 use leptos::ev;
 use leptos::prelude::*;
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId;
-use model::preset::{Preset, PresetKind};
 use present::page::serving::with_model;
 use present::site::Page;
 

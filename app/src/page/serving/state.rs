@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
+use model::serving::ServingPlan;
 use model::serving::front::{Front, LAYOUT};
-use model::serving::{ServingMetric, ServingPlan, infer};
-use model::violation::Violation;
+use model::serving::infer;
 use present::page::serving::Ran;
 use present::page::serving::measured::Measured;
 
@@ -23,14 +25,13 @@ const REST: Duration = Duration::from_millis(250);
 pub(super) struct State {
     resting: RwSignal<Design>,
     outcome: Outcome<Design, Ran>,
-    /// Are the layouts those that the page was opened with, as the server wrote them?
+    /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<Front>>,
     measured: RwSignal<Measured>,
-    /// Is it to be known in the browser what was measured? Until something changes it stands in
-    /// the page.
+    /// Whether the browser needs the measured loads: until something changes they are in the page.
     wants_measured: RwSignal<bool>,
-    explained: RwSignal<ServingMetric>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
     later: Later,
 }
@@ -50,7 +51,7 @@ impl State {
         // The server has it before it writes the page.
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
-        let explained = RwSignal::new(ServingMetric::tpot_seconds);
+        let explained = RwSignal::new(MetricId::tpot_seconds);
         let later = Later::new(REST);
         Self {
             resting,
@@ -75,12 +76,12 @@ impl State {
         self.outcome.violations()
     }
 
-    /// Are the numbers those of something else?
+    /// Whether the numbers are those of another design.
     pub(super) fn is_stale(self) -> bool {
         self.outcome.is_stale()
     }
 
-    /// Text of what is shown: what is asked for, or the last that could serve.
+    /// Text of the design shown: the requested one, or the last that could serve.
     pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
         self.outcome.with_shown(text)
     }
@@ -90,8 +91,8 @@ impl State {
         self.outcome.now(|ran| ran.plan.clone())
     }
 
-    /// Text of the layouts, with the design that they are of and what was measured of it; none
-    /// where they stand in the page.
+    /// Text of the layouts, with the design that they are of and its measured loads; empty if they
+    /// are in the page already.
     pub(super) fn with_front(
         self,
         text: impl FnOnce(&Front, &Design, &Measured) -> String,
@@ -109,25 +110,25 @@ impl State {
         self.resting.with(read)
     }
 
-    /// Is it to be known what was measured?
+    /// Whether the measured loads are needed.
     pub(super) fn wants_measured(self) -> bool {
         self.wants_measured.get()
     }
 
-    /// What was measured of its model and accelerator has come.
+    /// Takes the measured loads of its model and accelerator.
     pub(super) fn take_measured(self, measured: Measured) {
         // The page may be gone by now.
         let _ = self.measured.try_set(measured);
     }
 
     /// The metric whose terms are shown.
-    pub(super) fn explained(self) -> ServingMetric {
+    pub(super) fn explained(self) -> MetricId {
         self.explained.get()
     }
 
     /// Shows the terms of the metric of that name.
     pub(super) fn explain(self, name: &str) {
-        if let Some(metric) = ServingMetric::find(name) {
+        if let Some(metric) = MetricId::find_of(Regime::Serving, name) {
             self.outcome.compute();
             self.explained.set(metric);
         }

@@ -11,7 +11,7 @@ use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use maud::html;
 use model::design::KnobId;
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use present::insight::spec::space::{self, Form};
 use present::insight::spec::{self, number, set, shown, texts, values};
 use present::page::sweep::cost::{cost_text, problems, problems_text};
@@ -24,7 +24,7 @@ use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaEle
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
 
-/// The server is asked when form and text have been still for this long.
+/// Time that form and text have been still before the server is queried.
 const REST: Duration = Duration::from_millis(350);
 
 /// A press of a button is over after this long: the form waits for it.
@@ -35,7 +35,7 @@ type Shared = Rc<RefCell<Builder>>;
 
 struct Builder {
     spec: Tree,
-    /// What the server found wrong.
+    /// Problems that the server found.
     problems: Vec<Problem>,
     /// Counts requests, so that late answers are known as such.
     asked: u64,
@@ -252,7 +252,7 @@ fn apply(spec: &mut Tree, target: &Target) {
     }
 }
 
-/// How a knob varies after a change; none takes it out of the space.
+/// Variation of a knob after a change; `None` takes it out of the space.
 fn knob(entry: &space::Entry, target: &Target) -> Option<Tree> {
     let value = target.value.as_str();
     let mut tree = entry.tree.clone();
@@ -412,7 +412,7 @@ fn start(page: &Shared) {
     });
 }
 
-/// The same in a terminal.
+/// Command that starts the sweep from a terminal.
 fn curl(spec: &Tree) -> String {
     let origin = window().location().origin().unwrap_or_default();
     let text = json::print(spec).replace('\'', "'\\''");

@@ -22,7 +22,7 @@ use crate::browser::{Later, replace_address};
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
-/// What tells that somebody is there. Until then the runs stand as the server wrote them.
+/// Events that show that somebody is there. Until then the runs are as the server wrote them.
 const SIGNS: [&str; 5] = ["scroll", "pointermove", "pointerdown", "keydown", "focusin"];
 
 /// Fetches the runs as soon as somebody does anything, and ties the filter to the address.
@@ -122,7 +122,7 @@ pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
     focus_again(link.id(), place.to_owned(), true);
 }
 
-/// Where in a chart a pointer is, in pixels of the screen, and how many of them the chart is wide.
+/// Place of a pointer in a chart, in pixels of the screen, and the chart's width in these.
 pub(super) fn place_in_chart(event: &ev::PointerEvent) -> Option<(f64, f64, f64)> {
     let bounds = closest(event, "svg.chart")?.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();

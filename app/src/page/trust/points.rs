@@ -67,7 +67,7 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
     }
 }
 
-/// The slider and what it stands on; hidden while there are no points to go through.
+/// The slider and its current point; hidden while there are no points to go through.
 fn readout(
     runs: Runs,
     points: Memo<Arc<Vec<Point>>>,

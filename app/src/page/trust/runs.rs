@@ -7,16 +7,16 @@ use present::page::trust::{Rows, table};
 use present::site::Page;
 use validation::report::Row;
 
-/// What of the page can change.
+/// State of the page that can change.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
     /// The runs; in the browser none until they are fetched.
     pub(super) rows: RwSignal<Option<Rows>>,
-    /// Has the browser fetched them, so that the filter works without loading the page?
+    /// Whether the browser has fetched them, so that the filter works without loading the page.
     pub(super) live: RwSignal<bool>,
-    /// Could they not be fetched?
+    /// Whether they could not be fetched.
     pub(super) failed: RwSignal<bool>,
-    /// Which of them are shown.
+    /// Filter of the runs that are shown.
     pub(super) filter: RwSignal<Filter>,
     /// Their places, in the table's order.
     found: Memo<Vec<usize>>,
@@ -34,7 +34,7 @@ impl Runs {
         Self { rows, live: RwSignal::new(false), failed: RwSignal::new(false), filter, found }
     }
 
-    /// HTML made of the runs; none while they aren't there, which leaves what the server wrote.
+    /// HTML made of the runs; empty while they aren't there, which leaves what the server wrote.
     fn html(self, write: impl FnOnce(&[Row], &[usize], &Filter) -> String) -> String {
         self.rows.with(|rows| match rows {
             Some(rows) => {

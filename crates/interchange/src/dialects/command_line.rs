@@ -31,8 +31,8 @@ const SHORT: [(&str, &str); 25] = [
     ("-l", "--log_dir"),
 ];
 
-/// Is a word one of MaxText's trainers: `MaxText/train.py`, `-m
-/// maxtext.trainers.post_train.sft.train_sft`?
+/// Whether a word is one of MaxText's trainers: `MaxText/train.py`,
+/// `-m maxtext.trainers.post_train.sft.train_sft`.
 fn is_maxtext(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let is_of_it = lower.starts_with("maxtext") || lower.contains("/maxtext/");
@@ -40,7 +40,7 @@ fn is_maxtext(word: &str) -> bool {
     is_of_it && (name.starts_with("train") || lower.contains(".trainers."))
 }
 
-/// Is a word a script of Megatron-Bridge's for measuring?
+/// Whether a word is one of Megatron-Bridge's performance scripts.
 fn is_performance(word: &str) -> bool {
     word.ends_with("setup_experiment.py") || word.ends_with("performance/run_script.py")
 }

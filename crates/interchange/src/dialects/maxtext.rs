@@ -13,7 +13,7 @@ const KERNEL: &str = "a kernel or a detail that isn't told apart";
 const SAME: &str = "which layers these are, which their sizes say";
 const MESH: &str = "read with the other axes of the mesh";
 
-/// What is computed again: policies that keep some products are selective.
+/// Recomputation by MaxText's remat policies: policies that keep some products are selective.
 const REMAT: &[(&str, &str, &str)] = &[
     ("full", "recompute-granularity", "full"),
     ("none", "", "nothing is recomputed"),
@@ -176,7 +176,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
     },
 ];
 
-/// Does a name say anything about a step in MaxText's words?
+/// Whether a name sets anything of a step in MaxText's words.
 pub(super) fn is_word(name: &str) -> bool {
     let rows = DIALECTS.iter().flat_map(|dialect| dialect.rows);
     let mut own = rows.filter(|(_, to)| !matches!(to, Nothing(_)));

@@ -8,7 +8,7 @@ use crate::flags;
 /// The dialect of recipes, whose settings are mostly not in the text.
 pub(super) const BRIDGE: &str = "a recipe of Megatron-Bridge or NeMo";
 
-/// The dialect whose experts stand in every second layer without being told.
+/// The dialect whose experts are in every second layer by default.
 pub(super) const MEGATRON_DEEPSPEED: &str = "Megatron-DeepSpeed";
 
 /// Dialects whose keys are fields of Megatron-Core's configuration, each with the sections that
@@ -35,7 +35,7 @@ const FIELDS: &[(&str, To)] = &[
     ("overlap-p2p-comm", Unless("no-overlap-p2p-communication")),
 ];
 
-/// What a field of Megatron-Core is as an argument; none where the dialect has other keys there.
+/// Argument for a field of Megatron-Core; `None` if the dialect has other keys there.
 pub(super) fn field(title: &str, path: &str) -> Option<To> {
     let (_, sections) = CORES.iter().find(|(core, _)| *core == title)?;
     let (before, last) = path.rsplit_once('.').unwrap_or(("", path));
@@ -47,7 +47,7 @@ pub(super) fn field(title: &str, path: &str) -> Option<To> {
     own.or_else(|| flags::find(last).filter(|_| !sections.is_empty()).map(|it| Is(it.name)))
 }
 
-/// What a field is that no argument is called by, whoever holds it.
+/// Argument for a field whose own name is no argument's, in any dialect.
 pub(super) fn any_field(name: &str) -> Option<To> {
     let is_argument = || flags::find(name).is_some();
     FIELDS.iter().find(|(field, _)| *field == name && !is_argument()).map(|(_, to)| *to)
@@ -56,7 +56,7 @@ pub(super) fn any_field(name: &str) -> Option<To> {
 const DATA: &str = "data: the step's time takes reading it as free";
 const WHERE: &str = "how processes start and find each other";
 
-/// How Megatron-Bridge's performance scripts call precisions.
+/// Precisions as Megatron-Bridge's performance scripts name them.
 ///
 /// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/utils/precision.py`.
 const COMPUTE: &[(&str, &str, &str)] = &[

@@ -7,7 +7,7 @@ use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
 use super::words::{PRECISION, RECOMPUTE, RESHARD};
 
-/// verl's trainer for fine-tuning, whose engine is FSDP without being told.
+/// verl's trainer for fine-tuning, whose engine is FSDP by default.
 pub(super) const VERL_SFT: &str = "verl's fine-tuning";
 
 pub(super) const VERL: &str = "verl";
@@ -15,11 +15,11 @@ pub(super) const NEMO_RL: &str = "NeMo-RL";
 
 /// A framework whose trainer is PyTorch's FSDP, unless it is told to be Megatron.
 pub(super) struct Sharded {
-    /// What people call it then.
+    /// Name that people use for it with this trainer.
     pub(super) title: &'static str,
     /// The dialect that it is of.
     of: &'static str,
-    /// What it does without being told.
+    /// Settings that it has by default.
     pub(super) defaults: &'static [(&'static str, &'static str)],
 }
 
@@ -69,7 +69,7 @@ pub(super) const SHARDED: [Sharded; 3] = [
     },
 ];
 
-/// What a framework is where its arguments don't say that Megatron trains.
+/// FSDP form of a framework; `None` if its arguments say that Megatron trains.
 pub(super) fn sharded(title: &str, arguments: &[Argument]) -> Option<&'static Sharded> {
     let sharded = SHARDED.iter().find(|sharded| sharded.of == title)?;
     (!is_megatron(title, arguments)).then_some(sharded)
@@ -307,7 +307,7 @@ fn verl(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     }
 }
 
-/// TP splits experts, too, without being told.
+/// TP splits experts, too, by default.
 ///
 /// Sources: verl, `trainer/config/engine/megatron.yaml`, where the size is null; Megatron-Core,
 /// `parallel_state.py:initialize_model_parallel`.
@@ -357,7 +357,7 @@ fn verl_with_fsdp(arguments: &mut Vec<Argument>) {
 
 fn slime(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     if let Some(most) = number(arguments, "max-tokens-per-gpu") {
-        // A micro-batch is packed with so many tokens for each rank of CP.
+        // A micro-batch is packed with that many tokens for each rank of CP.
         let ranks = number(arguments, "context-parallel-size").unwrap_or(1).max(1);
         let tokens = most.saturating_mul(ranks);
         if number(arguments, "seq-length").is_none() {

@@ -54,7 +54,7 @@ fn push(arguments: &mut Vec<Argument>, name: &str, value: &str, line: u64) {
     arguments.push(Argument { name: name.to_owned(), values, line });
 }
 
-/// What the run says by words of its own wins over this.
+/// Puts an argument before the others, so that those that the run itself gives win.
 fn push_first(arguments: &mut Vec<Argument>, name: &str, value: &str, line: u64) {
     let values = vec![value.to_owned()];
     arguments.insert(0, Argument { name: name.to_owned(), values, line });
@@ -115,7 +115,7 @@ fn deepspeed(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     }
 }
 
-/// DeepSpeed reduces gradients beside the backward of stage 3 alone, without being told.
+/// DeepSpeed reduces gradients beside the backward of stage 3 alone, by default.
 ///
 /// Source: DeepSpeed, `runtime/zero/config.py:overlap_comm_valid`.
 fn reduction(arguments: &mut Vec<Argument>) {
@@ -148,7 +148,7 @@ fn stage_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What the name of a file that isn't there says of sharding; where it says nothing, it is asked.
+/// Derives the sharding from the name of a file that isn't there; asks if the name has no stage.
 fn by_name(value: &str, line: u64, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let Some(stage) = stage_of(value) else {
         return draft.ask(Question {
@@ -226,7 +226,7 @@ fn files_of_accelerate(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     }
 }
 
-/// How Accelerate's file says that a run is distributed.
+/// Reads from Accelerate's file which engine shards the run.
 fn distributed_type(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let Some((kind, line)) = word(arguments, "distributed-type") else {
         let has_file = find(arguments, "deepspeed-config-file").is_some();
@@ -314,7 +314,7 @@ fn launcher(arguments: &mut Vec<Argument>) {
     }
 }
 
-/// How sequences are cut, and the fewest sequences of a step.
+/// Sets the algorithm of context parallelism, and the fewest sequences of a step.
 fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
     let ulysses = ["sequence-parallel-size", "parallelism-config-sp-size"];
     let ring = ["ring-attn-size", "context-parallel-size", "sequence-parallel-degree"];
@@ -337,7 +337,7 @@ fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
     }
 }
 
-/// Adapters without being told, and what is said of the frozen weights.
+/// Sets adapters by default, and notes the frozen weights.
 fn adapters(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let is_stage = find(arguments, "stage").is_some() || find(arguments, "do-train").is_some();
     if title == FACTORY && is_stage && find(arguments, "finetuning-type").is_none() {

@@ -101,7 +101,7 @@ fn of_torchtitan(arguments: &mut Vec<Argument>) {
 }
 
 /// Beside a pipeline torchtitan's local batch is all of its micro-batches together, of one sequence
-/// each without being told.
+/// each by default.
 ///
 /// Source: `torchtitan/distributed/pipeline_parallel.py:build_pipeline_schedule` of earlier
 /// versions.
@@ -163,7 +163,7 @@ fn drop_none(arguments: &mut Vec<Argument>, name: &str, none: &[&str], draft: &m
 /// batch, those of FSDP the parameters, too. A batch of each device is less than that of a replica.
 ///
 /// Source: AI-Hypercomputer/maxtext, `src/maxtext/configs/base.yml` and `pyconfig.py`; a chunk of a
-/// pipeline has one layer without being told.
+/// pipeline has one layer by default.
 fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     for (name, none) in [
         ("q-lora-rank", &["0"][..]),
@@ -231,7 +231,8 @@ fn of_maxtext(arguments: &mut Vec<Argument>, draft: &mut Draft) {
     per_device(arguments, each, stages, draft);
 }
 
-/// What a replica takes of a batch that is given for each device.
+/// Converts a batch per device into a replica's micro-batch, split over pipeline stages if there
+/// are several.
 fn per_device(arguments: &mut Vec<Argument>, devices: u64, stages: u64, draft: &mut Draft) {
     let name = "per-device-batch-size";
     let text = find(arguments, name).and_then(|it| it.values.first().cloned());
@@ -253,7 +254,7 @@ fn per_device(arguments: &mut Vec<Argument>, devices: u64, stages: u64, draft: &
     }
 }
 
-/// One expert is a dense layer, and a token takes one without being told.
+/// One expert is a dense layer, and a token takes one by default.
 ///
 /// Source: EleutherAI/gpt-neox, `megatron/neox_arguments/neox_args.py:NeoXArgsMoE`.
 fn of_neox(arguments: &mut Vec<Argument>) {
@@ -269,7 +270,7 @@ fn of_neox(arguments: &mut Vec<Argument>) {
 /// Names of recipes by which a command takes one: `--recipe qwen3_30b_a3b_pretrain_config`.
 const RECIPES: [&str; 4] = ["recipe", "model-recipe-name", "factory", "recipe-name"];
 
-/// What scripts that measure a recipe recompute where they are told layers or modules alone.
+/// Sets the recomputation of scripts that measure a recipe and give layers or modules alone.
 ///
 /// Source: NVIDIA-NeMo/Megatron-Bridge, `scripts/performance/utils/overrides.py`,
 /// `_set_recompute_overrides`.

@@ -27,12 +27,12 @@ const FUSED: &str = "a fused kernel that isn't told apart from the usual one";
 const DATA: &str = "data: the step's time takes reading it as free";
 const LOGS: &str = "checkpoints, logs and evaluation: not part of a step";
 
-/// What all trainers here do without being told: PyTorch's attention is fused, and DDP and FSDP
-/// exchange beside the backward.
+/// Defaults of all trainers here: PyTorch's attention is fused, and DDP and FSDP communicate during
+/// the backward.
 const PYTORCH: &[(&str, &str)] =
     &[("use-flash-attn", ""), ("overlap-grad-reduce", ""), ("gradient-accumulation-steps", "1")];
 
-/// `TrainingArguments` without being told.
+/// Defaults of `TrainingArguments`.
 ///
 /// Source: huggingface/transformers `src/transformers/training_args.py`.
 const OF_TRAINER: &[(&str, &str)] = &[
@@ -42,7 +42,7 @@ const OF_TRAINER: &[(&str, &str)] = &[
     ("micro-batch-size", "8"),
 ];
 
-/// TRL's configurations without being told: they recompute all layers.
+/// Defaults of TRL's configurations: they recompute all layers.
 ///
 /// Source: huggingface/trl `trl/trainer/base_config.py`.
 const OF_TRL: &[(&str, &str)] = &[
@@ -226,7 +226,7 @@ pub(super) static FILES: &[Dialect] = &[
     },
 ];
 
-/// How scripts around Hugging Face's Trainer call the model.
+/// Keys by which scripts around Hugging Face's Trainer name the model.
 #[rustfmt::skip]
 const OF_MODEL: &[(&str, To)] = &[
     ("model", Is("model")), ("model-name", Is("model")), ("model-path", Is("model")),
@@ -329,7 +329,7 @@ const ENGINE: &[(&str, To)] = &[
     ("moescape", Nothing("read as comments")),
 ];
 
-/// Is a dialect one of a trainer's, and not a file that stands beside one?
+/// Whether a dialect is a trainer's, and not that of a file beside one.
 pub(super) fn is_trainer(title: &str) -> bool {
     [AXOLOTL, FACTORY, SWIFT, OPENRLHF, TRL, TRAINER].contains(&title)
 }
@@ -344,7 +344,7 @@ pub(super) fn more_particular(
     beside.filter(|beside| own.is_none() || (is_any && is_trainer(beside.title))).or(own)
 }
 
-/// Is a dialect that of a file which says how a trainer's run is started and sharded?
+/// Whether a dialect is that of a file which says how a trainer's run is launched and sharded.
 pub(super) fn is_beside(title: &str) -> bool {
     [DEEPSPEED, ACCELERATE].contains(&title)
 }
@@ -358,7 +358,7 @@ pub(super) fn tables(dialect: &Dialect) -> [&'static [(&'static str, To)]; 4] {
     }
 }
 
-/// What changes nothing, by the reason: a name, or its beginning before `*`.
+/// Keys that change nothing, by the reason: a name, or its beginning before `*`.
 #[rustfmt::skip]
 const ASIDE: &[(&str, &str)] = &[
     (LEARNING, "learning-rate* lr lr-* warmup* weight-decay num-train-epochs num-epochs max-steps \
@@ -424,7 +424,7 @@ pub(super) fn aside(name: &str) -> Option<&'static str> {
     found.map(|(reason, _)| *reason)
 }
 
-/// Does a trainer's word say anything about a step?
+/// Whether a trainer's word sets anything of a step.
 pub(super) fn is_word(name: &str) -> bool {
     let all = DIALECTS.iter().filter(|dialect| is_trainer(dialect.title));
     let mut rows = all.flat_map(|dialect| dialect.rows).chain(ARGUMENTS).chain(LAUNCHER);
@@ -432,7 +432,8 @@ pub(super) fn is_word(name: &str) -> bool {
     rows.any(|(row, to)| *row == name && sets(to)) || matches!(name, "deepspeed" | "fsdp")
 }
 
-/// Is a word one that the tables end in? What another file says is in these words already.
+/// Whether a word is one that the tables translate to. Arguments of another file are in these words
+/// already.
 pub(super) fn is_end(name: &str) -> bool {
     let ends = |to: &To| match to {
         Is(end) | To::Unless(end) => *end == name,

@@ -3,7 +3,7 @@
 /// Why a word that leaves it to the framework says nothing.
 pub(super) const UNTOLD: &str = "as without being told";
 
-/// How ZeRO's stages and FSDP's strategies shard.
+/// Sharding by ZeRO's stages and FSDP's strategies.
 pub(super) const SHARDING: &[(&str, &str, &str)] = &[
     ("0", "data-parallel-sharding-strategy", "no_shard"),
     ("1", "data-parallel-sharding-strategy", "optim"),
@@ -67,7 +67,7 @@ pub(super) const MIXED: &[(&str, &str, &str)] = &[
     ("fp8", "fp8-format", "hybrid"),
 ];
 
-/// What torchtitan recomputes.
+/// Recomputation by torchtitan's modes of activation checkpointing.
 pub(super) const CHECKPOINT: &[(&str, &str, &str)] = &[
     ("full", "recompute-granularity", "full"),
     ("selective", "recompute-granularity", "selective"),

@@ -1,7 +1,7 @@
 //! The command that starts an engine with a design's layout, which [`super::read`] reads back.
 
-use model::choice::{Choice, Engine, GraphMode, KvDtype, WeightDtype};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Engine, GraphMode, KvDtype, WeightDtype};
 use model::serving::ServingPlan;
 
 use crate::comment;
@@ -29,7 +29,7 @@ pub fn command(plan: &ServingPlan) -> String {
     lines.join("\n")
 }
 
-/// What keeps experts or moves them, and where that is done if the engine has no flag.
+/// Knobs that prune experts or move them to the host, with the comment for engines without a flag.
 const EXPERTS: [(KnobId, &str); 3] = [
     (KnobId::experts_kept, "No flag prunes experts: MODEL has those alone that are kept."),
     (KnobId::experts_kept_topk, "num_experts_per_tok of the config.json of MODEL:"),

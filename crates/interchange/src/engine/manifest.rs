@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 40;
 /// Bytes of a command whose references are followed, at most.
 const MAX_COMMAND: usize = 16_384;
 
-/// What a manifest starts.
+/// Launch of an engine by a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Manifest {
     /// The engine.
@@ -31,7 +31,7 @@ pub(super) struct Manifest {
     pub(super) others: usize,
 }
 
-/// What stands around a container.
+/// Replication and devices of the resources around a container.
 #[derive(Clone, Copy)]
 struct Around {
     pods: u64,
@@ -219,8 +219,8 @@ fn container(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     Some(Manifest { engine, script, line: before + line, devices, pods, replicas, others: 0 })
 }
 
-/// What KServe starts for a model: its runtime of Hugging Face's models is vLLM, and so is that of
-/// a service of language models, which has its layout apart.
+/// Launch of a model that KServe serves: its runtime of Hugging Face's models is vLLM, and so is
+/// that of a service of language models, which has its layout apart.
 ///
 /// Sources: KServe docs, "Hugging Face Runtime" and "LLMInferenceService".
 fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
@@ -263,7 +263,7 @@ fn served(node: &Node, around: Around, before: u64) -> Option<Manifest> {
     Some(Manifest { engine: "vllm", script, line, devices, pods, replicas, others: 0 })
 }
 
-/// What Ray Serve and vLLM's Helm chart start: a model, with the engine's arguments as keys.
+/// Launch of a model by Ray Serve or vLLM's Helm chart, with the engine's arguments as keys.
 ///
 /// Sources: Ray docs, "Serving LLMs", `LLMConfig`; vllm-project/production-stack,
 /// `helm/values.yaml`, `servingEngineSpec.modelSpec`.

@@ -7,7 +7,7 @@
 
 use super::manifest::{Manifest, quoted};
 
-/// What a program imports, the call that makes the engine, and the command that it stands for.
+/// Import of a program, the call that makes the engine, the engine, and the equivalent command.
 const CALLS: [(&str, &str, &str, &str); 7] = [
     ("from vllm import", "LLM(", "vllm", "vllm serve"),
     ("import vllm", "LLM(", "vllm", "vllm serve"),
@@ -41,7 +41,7 @@ pub(super) fn find(text: &str) -> Option<Manifest> {
     })
 }
 
-/// The call's arguments behind the command; none where it names no model by a word.
+/// The call's arguments behind the command; `None` if it names no model by a word.
 fn arguments(inner: &str, command: &str) -> Option<String> {
     let mut script = command.to_owned();
     let mut has_model = false;

@@ -99,7 +99,7 @@ pub(super) fn begins(words: &[(String, u64)]) -> Option<usize> {
     Some(if is_start(word(place + 1)) { place + 1 } else { place })
 }
 
-/// Does a command's line start an engine?
+/// Whether a command's line starts an engine.
 pub(super) fn starts(line: &str, engine: &str) -> bool {
     let markers = MARKERS.iter().find(|(name, _)| *name == engine).map_or(&[][..], |row| row.1);
     let by_image = || of_words(line.split(' ')) == Some(engine);

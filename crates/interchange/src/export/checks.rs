@@ -1,8 +1,8 @@
 //! What to check before a run: what a file leaves to whoever starts it, and what tells in its first
 //! steps that it is the run that was meant.
 
-use model::choice::{CudaGraph, Optimizer, Precision, ShardingStrategy};
 use model::design::Design;
+use model::ground::choice::{CudaGraph, Optimizer, Precision, ShardingStrategy};
 use model::rules::cautions;
 
 use super::reading::{self, Reading};
@@ -68,7 +68,7 @@ fn margin(figures: &reading::Figures) -> String {
     }
 }
 
-/// What the tokenizer has to come to: with one at hand frameworks count its entries and pad them.
+/// Check of the tokenizer's size: with one at hand frameworks count its entries and pad them.
 fn vocabulary(target: Target, design: &Design) -> String {
     let size = design.transformer.vocab_size;
     if target == Target::Mindspeed {
@@ -81,7 +81,8 @@ fn vocabulary(target: Target, design: &Design) -> String {
     )
 }
 
-/// What a config.json or script says of the router, and a design of ours may not.
+/// Check of the router, whose scores and balancing a config.json or script gives and a design may
+/// not.
 fn router(design: &Design, has: &dyn Fn(&str) -> bool) -> Option<String> {
     let is_silent = design.transformer.num_moe_experts.is_some()
         && !has("moe-router-score-function")

@@ -1,11 +1,11 @@
 //! A design in the words of a framework, by its [dialect](crate::dialects): each argument of
 //! Megatron's goes where the dialect's first row for it says.
 
-use model::choice::{
+use model::design::Design;
+use model::ground::choice::{
     Choice as _, ContextParallelAlgo, Method, Optimizer, Precision, RecomputeGranularity,
     ShardingStrategy, SwapModule,
 };
-use model::design::Design;
 
 use super::groups::{self, Word};
 use super::print::{self, Entry};
@@ -22,7 +22,7 @@ pub(super) fn body(target: Target, design: &Design) -> String {
         write(target, dialect, word, design, &mut entries);
     }
     extra(target, dialect, design, &mut entries);
-    // What it does without being told is told where the design doesn't.
+    // A default that the design doesn't have is switched off.
     let is_untold = |name: &&(&str, &str)| words.iter().all(|word| word.name != name.0);
     for (name, _) in dialect.defaults.iter().filter(is_untold) {
         let told = dialect.rows.iter().find_map(|(path, to)| match to {
@@ -97,7 +97,7 @@ fn drop(words: &mut Vec<Word>, names: &[&str]) {
     words.retain(|word| !names.contains(&word.name.as_str()));
 }
 
-/// What frameworks beside Megatron's own say otherwise, or say at all.
+/// Adds words that frameworks other than Megatron's own spell differently, or alone have.
 fn others(target: Target, d: &Design, words: &mut Vec<Word>) {
     let on = |is_on: bool| is_on.then(|| "true".to_owned());
     let text = |number: Option<u64>| number.map(|number| number.to_string());
@@ -241,7 +241,7 @@ fn own_values(word: &Word) -> Vec<String> {
     if word.values.is_empty() { vec!["true".to_owned()] } else { word.values.clone() }
 }
 
-/// Is an argument a field of Megatron-Core's configuration, not of its launcher?
+/// Whether an argument is a field of Megatron-Core's configuration, not of its launcher.
 fn is_field(name: &str) -> bool {
     !matches!(
         name,
@@ -282,7 +282,7 @@ fn unchosen(target: Target, d: &Design, path: &str, to: To, entries: &mut Vec<En
     }
 }
 
-/// What a framework's file has beside what follows from arguments.
+/// Entries of a framework's file that don't follow from arguments.
 fn fixed(target: Target, d: &Design) -> Vec<Entry> {
     let mut entries = vec![];
     let mut add = |path: &str, value: &str| put(&mut entries, path, vec![value.to_owned()]);
@@ -389,7 +389,7 @@ fn torchtitan(d: &Design, add: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// What torchtitan calls a schedule; nothing where it has none.
+/// torchtitan's name of a schedule; empty if it has none.
 fn pipeline_of_chunks(d: &Design) -> &'static str {
     match d.schedule.method {
         Method::Gpipe => "GPipe",

@@ -5,12 +5,12 @@ mod mixers;
 
 use core::fmt::Display;
 
-use model::choice::{
+use model::design::{Design, ExtraArgument, KnobId, LayerFreq};
+use model::ground::choice::{
     AuxLoss, Choice, ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Method, Optimizer,
     Precision, RankOrder, ShardingStrategy, SoftmaxType,
 };
-use model::design::{Design, ExtraArgument, KnobId, LayerFreq};
-use model::knob::Kind;
+use model::ground::knob::Kind;
 
 use super::layout;
 use crate::{carried, flags};
@@ -19,7 +19,7 @@ use crate::{carried, flags};
 pub(super) struct Word {
     /// Its name without the dashes in front.
     pub(super) name: String,
-    /// What follows it; nothing for a switch.
+    /// Values that follow it; empty for a switch.
     pub(super) values: Vec<String>,
 }
 
@@ -73,7 +73,8 @@ pub(super) fn for_target(mindspeed: bool, design: &Design) -> Vec<Group> {
     groups
 }
 
-/// The same with the arguments that no knob reads, which win over what is written without them.
+/// All groups of a design, as [`for_target`], with the arguments that no knob reads, which win over
+/// others of their name.
 pub(super) fn with_extra(mindspeed: bool, design: &Design) -> Vec<Group> {
     let mut groups = for_target(mindspeed, design);
     let mut own = Group::new("As imported: read by no knob", "EXTRA_ARGS");
@@ -203,8 +204,8 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group
 }
 
-/// How MindSpeed-LLM makes a layer, where it isn't Megatron's own way, and whose kernels it takes:
-/// its own, but Transformer Engine's for narrow formats.
+/// Adds MindSpeed-LLM's layer specification if it isn't Megatron's own, and the kernels: its own,
+/// but Transformer Engine's for narrow formats.
 ///
 /// Source: Ascend/MindSpeed-LLM `examples/mcore` and `mindspeed_llm/tasks/models/spec`.
 fn specification(group: &mut Group, d: &Design) {
@@ -380,7 +381,7 @@ fn pipeline(mindspeed: bool, d: &Design, group: &mut Group) {
     if mindspeed {
         let total = layout::counted(d).total;
         let all = d.parallel.pipeline_model_parallel_size * chunks;
-        // DualPipeV has its two chunks without being told.
+        // DualPipeV has its two chunks by default.
         let told = chunks > 1 && d.schedule.method != Method::DualPipeV;
         if told && layout::is_written(d) {
             return group.some("pipeline-model-parallel-layout", layout::letters(d));
@@ -493,7 +494,7 @@ fn kernels(mindspeed: bool, d: &Design) -> Group {
         }
         group.on("use-fused-rmsnorm", k.fused_rms_norm);
         group.on("gemm-gradient-accumulation-fusion", k.gmm_add);
-        if d.routing.planner == model::choice::Planner::Ema {
+        if d.routing.planner == model::ground::choice::Planner::Ema {
             group.on("enable-expert-placement", true);
             group.value("expert-placement-freq", d.routing.planner_interval);
             group.on("enable-fine-grained-expert-placement", true);

@@ -36,7 +36,7 @@ pub(super) fn whole(target: Target, head: &[String], body: &str, tail: &[String]
     if is_script { format!("#!/bin/bash\n{text}") } else { text }
 }
 
-/// The same where comments begin with `#`.
+/// A file of its parts, as [`whole`], in a format whose comments begin with `#`.
 pub(super) fn plain(head: &[String], body: &str, tail: &[String]) -> String {
     let mut text = String::new();
     let comments = |text: &mut String, lines: &[String]| {
@@ -55,7 +55,7 @@ pub(super) fn plain(head: &[String], body: &str, tail: &[String]) -> String {
     text
 }
 
-/// What a target's file is, without its comments.
+/// Body of a target's file, without its comments.
 pub(super) fn body(target: Target, design: &Design, entries: &[Entry]) -> String {
     match target {
         Target::Bridge => python(design, entries),
@@ -92,7 +92,7 @@ fn value(values: &[String]) -> String {
     }
 }
 
-/// How a tree is written.
+/// Syntax in which a tree is written.
 struct Style {
     key: fn(&str) -> String,
     open: &'static str,
@@ -211,7 +211,7 @@ fn literal(entry: &Entry) -> String {
     if list { format!("[{joined}]") } else { joined }
 }
 
-/// May a character stand in a pattern of layers?
+/// Whether a pattern of layers may have a character.
 fn is_of_pattern(c: char) -> bool {
     c.is_ascii_digit() || "()[]*+,-. ".contains(c)
 }

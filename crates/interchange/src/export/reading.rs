@@ -7,7 +7,7 @@ use model::design::{Design, KnobId};
 use super::reason;
 use super::{Target, Unsaid};
 
-/// The least difference of a figure that is told, as a share of the design's.
+/// The least difference of a figure that is reported, as a share of the design's.
 const TOLD: f64 = 0.02;
 
 /// The least share of a figure that a knob is named for.
@@ -16,7 +16,7 @@ const NAMED: f64 = 0.005;
 /// Knobs that are named, at most.
 const MOST: usize = 5;
 
-/// What is predicted for a design.
+/// Predictions for a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// Seconds of a step.
@@ -34,7 +34,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of a design; none where it breaks rules.
+    /// Predictions for a design; `None` if it breaks rules.
     #[must_use]
     pub fn of(design: &Design) -> Option<Self> {
         let metrics = model::estimate(&Plan::new(design).ok()?).metrics;
@@ -48,28 +48,29 @@ impl Figures {
         })
     }
 
-    /// Do peak or step differ from another's by more than a share?
+    /// Whether peak or step differ from another's by more than a share.
     fn differs(&self, other: &Self, share: f64) -> bool {
         let apart = |own: f64, other: f64| (own - other).abs() > share * other.abs();
         apart(self.peak_bytes, other.peak_bytes) || apart(self.step_seconds, other.step_seconds)
     }
 }
 
-/// What a file says by its own words, beside its design.
+/// Predictions for what a file says by its own words, beside its design's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What is predicted for the design; none where it breaks rules.
+    /// Predictions for the design; `None` if it breaks rules.
     pub design: Option<Figures>,
-    /// What is predicted for the file; none where what it says breaks rules.
+    /// Predictions for the file; `None` if what it says breaks rules.
     pub file: Option<Figures>,
     /// Rules that the file breaks.
     pub broken: Vec<String>,
-    /// What the file doesn't say and the figures or rules turn on.
+    /// Knobs that the file doesn't set and that change the figures or rules.
     pub lost: Vec<Unsaid>,
 }
 
 impl Reading {
-    /// Reads what a file says beside its design. What a run is told elsewhere is the design's.
+    /// Reads what a file says beside its design. Settings that a run gets elsewhere are the
+    /// design's.
     pub(super) fn new(target: Target, design: &Design, said: &Design) -> Self {
         let lost: Vec<KnobId> = KnobId::ALL
             .iter()
@@ -94,7 +95,7 @@ impl Reading {
         reading
     }
 
-    /// Does the file ask for something else than the design?
+    /// Whether the file asks for something else than the design.
     #[must_use]
     pub fn differs(&self) -> bool {
         match (&self.design, &self.file) {
@@ -105,7 +106,7 @@ impl Reading {
         }
     }
 
-    /// What there is to say, a sentence in each.
+    /// Text of the comparison, a sentence in each.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let Some(design) = &self.design else {

@@ -1,7 +1,7 @@
 //! Why a framework has no word for a knob.
 
 use model::design::KnobId;
-use model::knob::Section;
+use model::ground::knob::Section;
 
 use super::Target;
 
@@ -72,8 +72,8 @@ pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
     })
 }
 
-/// Is a knob one that a file of the target would have said, had it a word for it? The others are
-/// told elsewhere, or not told at all.
+/// Whether a file of the target would set a knob if it had a word for it. The others are set
+/// elsewhere, or not at all.
 pub(super) fn is_of_file(target: Target, knob: KnobId) -> bool {
     [SPELLED, ARGUMENT, KEY, WHOLE].contains(&of(target, knob))
 }
@@ -107,12 +107,12 @@ pub(super) fn of_serving(knob: KnobId) -> &'static str {
     }
 }
 
-/// Is a knob about how a figure is counted?
+/// Whether a knob is about how a figure is counted.
 fn is_counted(knob: KnobId) -> bool {
     matches!(knob, KnobId::attention_flops | KnobId::count_mtp_flops | KnobId::peak_for_mfu)
 }
 
-/// Is a knob about what the data are like?
+/// Whether a knob describes the data.
 fn is_of_data(knob: KnobId) -> bool {
     matches!(
         knob,
@@ -124,7 +124,7 @@ fn is_of_data(knob: KnobId) -> bool {
     )
 }
 
-/// Is a knob about the software's own speed?
+/// Whether a knob is about the software's own speed.
 fn is_software(knob: KnobId) -> bool {
     matches!(
         knob,
@@ -147,7 +147,7 @@ fn is_software(knob: KnobId) -> bool {
     )
 }
 
-/// Has a knob several spellings that place and recompute the same layers?
+/// Whether a knob has several spellings that place and recompute the same layers.
 fn is_spelled(knob: KnobId) -> bool {
     matches!(
         knob,

@@ -53,7 +53,7 @@ pub(super) fn body(target: Target, launcher: Launcher, design: &Design) -> Strin
     text
 }
 
-/// What the scheduler is asked for: a task on each node, which starts its processes itself.
+/// Slurm's directives: one task on each node, which starts its processes itself.
 fn slurm(mindspeed: bool, nodes: Option<(u64, u64)>) -> String {
     let Some((nodes, per_node)) = nodes else { return String::new() };
     let mut text = format!("#SBATCH --nodes={nodes}\n#SBATCH --ntasks-per-node=1\n");

@@ -5,8 +5,8 @@
 //! `megatron/core/tokenizers`; Ascend/MindSpeed-LLM `examples/mcore/*/pretrain_*.sh` and
 //! `docs/zh/pytorch/features/mcore/environment_variable.md`.
 
-use model::choice::{CudaGraph, ShardingStrategy, SwapModule};
 use model::design::Design;
+use model::ground::choice::{CudaGraph, ShardingStrategy, SwapModule};
 
 use super::Launcher;
 use super::groups::{self, Group, Word};
@@ -17,7 +17,7 @@ use crate::carried::{self, Piece};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
     pub(super) name: &'static str,
-    /// What it is to be set to.
+    /// Meaning of its value.
     pub(super) meaning: &'static str,
 }
 
@@ -72,7 +72,7 @@ const SOURCES: &[&str] = &[
     "valid-data-path",
 ];
 
-/// What every run needs, in either's words.
+/// Arguments that every run needs, in MindSpeed's words or Megatron's.
 fn needed(mindspeed: bool) -> [Needed; 9] {
     let (kind, path) = if mindspeed {
         ("PretrainedFromHF", "tokenizer-name-or-path")
@@ -130,7 +130,7 @@ pub(super) fn imported(design: &Design) -> Vec<(String, String)> {
     found
 }
 
-/// How processes find each other: the launcher's further arguments, and the variables they take.
+/// Rendezvous of the processes: the launcher's further arguments, and the variables they take.
 pub(super) fn rendezvous(
     launcher: Launcher,
     nodes: u64,
@@ -198,9 +198,9 @@ pub(super) fn offloads(d: &Design) -> bool {
         .any(|module| d.memory.swap_modules.has(module))
 }
 
-/// How many streams the device takes at once: one lets TP and CP send in the order that overlaps,
-/// and Megatron asserts it there up to Hopper; its FSDP refuses one, and exchanges of experts that
-/// run beside other micro-batches want many.
+/// Sets the number of hardware queues (`CUDA_DEVICE_MAX_CONNECTIONS`): one lets TP and CP send in
+/// the order that overlaps, and Megatron asserts it there up to Hopper; its FSDP refuses one, and
+/// exchanges of experts that run beside other micro-batches want many.
 fn connections(d: &Design, lines: &mut Vec<String>) {
     let p = &d.parallel;
     let is_fsdp = matches!(

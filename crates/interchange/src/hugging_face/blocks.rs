@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{Config, alike};
 use crate::launch::rows;

@@ -5,7 +5,7 @@
 //! `megatron/core/transformer/transformer_config.py`.
 
 use model::design::ExtraArgument;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 use crate::draft::Carried;
@@ -105,13 +105,13 @@ fn rope(config: &mut Config<'_>) {
                 }
             }
         }
-        // MLA stretches by YaRN without being told otherwise.
+        // MLA stretches by YaRN by default.
         None | Some(_) if latent => keep(config, "rope-type", &["rope".to_owned()], key),
         None | Some(_) => {}
     }
 }
 
-/// How the router scores, and what balances it.
+/// Reads the router's score function and load balancing.
 fn router(config: &mut Config<'_>) {
     let scores = ["scoring_func", "score_function", "moe_router_activation_func"];
     let by_sigmoid = config.flag("moe_router_use_sigmoid") == Some(true);

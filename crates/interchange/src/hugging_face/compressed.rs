@@ -1,7 +1,7 @@
 //! Attention over compressed keys, and residual streams.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{AS_MODELS_ARE, Config, shown};
 

@@ -1,6 +1,6 @@
 //! What an architecture's code does that its configuration doesn't say.
 
-use model::file::Tree;
+use model::design::file::Tree;
 
 /// The name of what isn't known.
 pub(super) const UNKNOWN: &str = "";

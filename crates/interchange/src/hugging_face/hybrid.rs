@@ -1,7 +1,7 @@
 //! Sub-layers one by one: Nemotron-H and its like, and layers of Mamba-2 or attention with an MLP.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 
@@ -80,7 +80,8 @@ fn taps(config: &mut Config<'_>) {
     }
 }
 
-/// Is there Mamba in a list of kinds? Newer files call it linear attention, and have its sizes.
+/// Whether a list of kinds has Mamba layers. Newer files call them linear attention, and have
+/// Mamba's sizes.
 ///
 /// Source: `configuration_utils.py` of `huggingface/transformers`, `_LEGACY_LAYER_TYPE_REMAP`.
 fn has_mamba(config: &Config<'_>, key: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use model::design::KnobId::{self, *};
 
-/// What is done with a key.
+/// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum How {
     /// Its value is the knob's.
@@ -31,8 +31,7 @@ const ENCODER: How = How::Refused("an encoder that the model attends to has no k
 const FIRST_MAMBA: How = How::Refused("Mamba of the first kind isn't modelled, only Mamba-2");
 const FOLLOWED: How = How::Ignored("the size that follows from it is read");
 
-/// What is done, and the keys with which it is, a blank between two. Keys of one knob are spellings
-/// of one key.
+/// Treatments, each with its keys, a blank between two. Keys of one knob are spellings of one key.
 pub(super) static KEYS: &[(How, &str)] = &[
     (How::Knob(num_layers), "num_hidden_layers num_layers n_layer n_layers"),
     (How::Knob(hidden_size), "hidden_size n_embd n_embed d_model dim"),
@@ -256,7 +255,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     ),
 ];
 
-/// What is done with a key.
+/// Treatment of a key; `None` if it isn't known.
 pub(super) fn find(key: &str) -> Option<How> {
     row(key).map(|(how, _)| *how)
 }

@@ -1,7 +1,7 @@
 //! Which layers have linear attention, and its sizes.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 use crate::launch::pattern;

@@ -8,7 +8,7 @@ use super::text::end_of_string;
 pub(super) struct Lines<'a>(HashMap<&'a str, u64>);
 
 impl<'a> Lines<'a> {
-    /// Of a text that is JSON.
+    /// Lines of the keys of a JSON text.
     pub(super) fn new(text: &'a str) -> Self {
         let mut lines = HashMap::new();
         let (mut line, mut rest) = (1, text);

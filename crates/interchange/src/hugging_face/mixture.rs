@@ -1,7 +1,7 @@
 //! Vocabulary, MLPs, experts and MTP layers.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::window::is_local;
 use super::{Config, blocks, linear, shown, sparse};

@@ -1,7 +1,7 @@
 //! Attention over keys that an indexer chooses.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::Config;
 use crate::launch::pattern;
@@ -76,7 +76,7 @@ fn shares(config: &mut Config<'_>, key: &str) -> bool {
     true
 }
 
-/// Is it the kind of a layer that chooses blocks of keys?
+/// Whether a layer's kind chooses blocks of keys.
 pub(super) fn is_block(kind: &Tree) -> bool {
     kind.as_text() == Some("minimax_m3_sparse")
 }

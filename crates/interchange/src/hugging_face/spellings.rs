@@ -1,6 +1,6 @@
 //! Keys by the names under which they are read, and sizes that follow from others.
 
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::keys;
 use crate::draft::MAX_KEYS;
@@ -125,7 +125,7 @@ impl Entries {
         self.read.push((name.to_owned(), value));
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub(super) fn count(&self) -> usize {
         self.read.len() + self.doubled.len()
     }

@@ -1,7 +1,7 @@
 //! Gates, biases, norms, positions, and whether the embeddings are one table.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{AS_MODELS_ARE, Config, family};
 
@@ -81,7 +81,7 @@ fn gate(config: &mut Config<'_>) -> bool {
     gpt
 }
 
-/// What marks positions.
+/// Reads the kind of position embeddings.
 fn positions(config: &mut Config<'_>, gpt: bool) {
     let knob = KnobId::position_embedding_type;
     let key = "position_embedding_type";

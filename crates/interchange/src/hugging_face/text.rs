@@ -17,8 +17,7 @@ const MAX_KEPT: usize = 1 << 18;
 /// Lists and maps in one another, at most.
 const MAX_DEPTH: usize = 100;
 
-/// What Python writes for numbers that are not finite, and what is read for them: they limit
-/// nothing.
+/// Python's spellings of numbers that are not finite, read as `null`: they limit nothing.
 ///
 /// Source: CPython `Lib/json/encoder.py`, `floatstr`.
 const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
@@ -50,7 +49,7 @@ pub(super) fn json(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(cut.made))
 }
 
-/// How many bytes stand in front of the quote that closes a string.
+/// Number of bytes before the quote that closes a string.
 pub(super) fn end_of_string(bytes: &[u8]) -> usize {
     let mut escaped = false;
     let closes = |letter: &u8| {
@@ -69,7 +68,7 @@ struct Cut<'a> {
     kept_to: usize,
     /// Items in front of this place, for each list or map around it.
     open: Vec<usize>,
-    /// How many are open where items are dropped.
+    /// Number of open lists and maps where items are dropped.
     cut_at: Option<usize>,
     all: usize,
 }

@@ -1,7 +1,7 @@
 //! Which layers look back over a window, and have sizes of their own for it.
 
 use model::design::KnobId;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::{AS_MODELS_ARE, Config, family};
 use crate::launch::rows;
@@ -13,7 +13,7 @@ const MAX_LAYERS: u64 = 1_000;
 const LOCAL: [&str; 5] =
     ["sliding_attention", "sliding_window_attention", "local_attention", "local", "sliding"];
 
-/// Keys that say how often a layer has no window: the last of so many, but of ModernBERT's the
+/// Keys that say how often a layer has no window: the last of that many, but of ModernBERT's the
 /// first.
 ///
 /// Sources, all of `huggingface/transformers`: `configuration_gemma3.py`,
@@ -34,7 +34,7 @@ struct Full {
     key: &'static str,
 }
 
-/// Is it the kind of a layer with a window?
+/// Whether a layer's kind has a window.
 pub(super) fn is_local(kind: &Tree) -> bool {
     kind.as_text().is_some_and(|name| LOCAL.contains(&name))
 }
@@ -138,7 +138,7 @@ fn sizes(config: &mut Config<'_>, full: &[bool]) -> Vec<String> {
     clauses
 }
 
-/// Which layers have no window; none where all have it.
+/// Layers without a window; `None` if all have one.
 fn full_attention(config: &mut Config<'_>) -> Option<Full> {
     let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
     let all = |is_full: &dyn Fn(u64) -> bool| (0..count).map(is_full).collect::<Vec<bool>>();

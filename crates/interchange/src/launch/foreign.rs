@@ -4,7 +4,7 @@
 use crate::arguments::Argument;
 use crate::draft::Draft;
 
-/// What a word says of its model.
+/// Kind of model that a word names.
 enum Kind {
     /// None of it is a decoder-only language model: it is refused.
     Other(&'static str),

@@ -1,7 +1,7 @@
 //! The cluster, and how experts lie on it.
 
-use model::choice::{Choice, Software};
 use model::design::{Design, KnobId};
+use model::ground::choice::{Choice, Software};
 
 use super::parts::Parts;
 use crate::Format;
@@ -35,7 +35,7 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
     devices(parts, per_node, base, draft);
 }
 
-/// What the accelerator decides.
+/// Consequences of the accelerator.
 const FOLLOWS: &str = "speed, memory and links of every device";
 
 /// An accelerator that has no profile: another one is taken, which nothing suggests, and asked.
@@ -218,7 +218,7 @@ fn told(parts: &Parts, per_node: Option<u64>, draft: &mut Draft) -> bool {
     true
 }
 
-/// Says where a scheduler is told another number than the launcher: the launcher starts the run.
+/// Reports that a scheduler gets another number than the launcher: the launcher starts the run.
 fn contradictions(nodes: u64, per_node: u64, draft: &mut Draft) {
     let job = draft.job.clone();
     for (told, own) in [(job.nodes, nodes), (job.per_node, per_node)] {

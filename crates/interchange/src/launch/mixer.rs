@@ -1,7 +1,7 @@
 //! Mixers that a layer specification or a kind of model names, and no argument of Megatron's.
 
-use model::choice::AttentionVariant;
 use model::design::KnobId;
+use model::ground::choice::AttentionVariant;
 
 use super::named;
 use super::parts::Parts;

@@ -1,7 +1,7 @@
 //! The shape of the model, but for how many layers it has.
 
-use model::choice::PositionEmbedding;
 use model::design::KnobId;
+use model::ground::choice::PositionEmbedding;
 
 use super::parts::{Parts, cut, dashed};
 use crate::Format;
@@ -87,7 +87,7 @@ fn window(parts: &Parts, draft: &mut Draft) {
     }
 }
 
-/// How wide MLA's heads are to the attention kernel.
+/// Sets the padding of MLA's heads for the attention kernel.
 ///
 /// Source: MindSpeed-LLM `multi_latent_attention.py`: without `--mla-fa-without-pad` values are
 /// padded to the keys' width in the shape order BNSD, and all to a multiple of

@@ -30,11 +30,11 @@ const PATHS: [&str; 8] = [
     "save",
 ];
 
-/// What the name of a model decides.
+/// Answers that name a model, and the consequences of its name.
 const FOLLOWS_BY: &str = "a known name, such as qwen3-8b, or give its config.json beside the text";
 const FOLLOWS: &str = "layers, widths and experts: a known name, or the model's config.json";
 
-/// Is a knob a degree of parallelism?
+/// Whether a knob is a degree of parallelism.
 pub(super) const fn is_degree(knob: KnobId) -> bool {
     matches!(
         knob,
@@ -45,7 +45,7 @@ pub(super) const fn is_degree(knob: KnobId) -> bool {
     )
 }
 
-/// What the text calls its model by.
+/// Model that the text names.
 struct Found {
     known: Known,
     written: String,

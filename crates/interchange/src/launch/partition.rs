@@ -92,7 +92,7 @@ pub(super) fn by_method(
 /// Weights that are shared out, at most: more layers than any pipeline has.
 const MAX_WEIGHTS: usize = 300;
 
-/// Layers of each of so many stages where the heaviest one and the lightest one differ least; the
+/// Layers of each of `stages` stages where the heaviest one and the lightest one differ least; the
 /// first and the last weight are of no layer. Of several ways the later stages have less.
 ///
 /// Source: DeepSpeed, `runtime/utils.py:partition_balanced`.
@@ -162,8 +162,7 @@ pub(super) fn of_recipe(total: u64, chunks: u64, draft: &mut Draft) -> Option<Ve
     (0..chunks).map(|chunk| each.checked_sub(ends(chunk)).filter(|layers| *layers > 0)).collect()
 }
 
-/// How many layers less the first and the last stage of torchtitan have: one each without being
-/// told.
+/// Number of layers that the first and the last stage of torchtitan have less: one each by default.
 fn ends_of_torchtitan(parts: &Parts, draft: &mut Draft) -> (u64, u64) {
     let first = parts.number("first-stage-less-layers", draft).unwrap_or(1);
     let last = parts.number("last-stage-less-layers", draft).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Arguments that mean something together, and how they are told of.
+//! Arguments that mean something together, and how they are reported.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::draft::Draft;
 /// Arguments that mean something together, by name.
 pub(crate) struct Parts(pub(super) BTreeMap<&'static str, (Vec<String>, u64)>, pub(super) Said);
 
-/// What arguments tell that set nothing themselves.
+/// Facts from arguments that set nothing themselves.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Said {
     /// The tokenizer that they name.
     pub(super) tokenizer: Option<Tokenizer>,
-    /// Are they Megatron-DeepSpeed's?
+    /// Whether they are Megatron-DeepSpeed's.
     pub(super) is_deepspeed: bool,
 }
 
 impl Parts {
-    /// Is the argument given?
+    /// Whether the argument is given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -82,7 +82,7 @@ pub(crate) fn dashed(name: &str) -> String {
     format!("--{name}")
 }
 
-/// How many layers there are, no-op layers among them, as far as the text or its model says.
+/// Number of layers, no-op layers included, as far as the text or its model gives it.
 pub(crate) fn layer_count(parts: &Parts, draft: &Draft) -> u64 {
     let name = parts.first_of(&["num-layers", "encoder-num-layers"]);
     let given = name.and_then(|name| parts.text(name)?.parse::<u64>().ok());
@@ -117,7 +117,7 @@ pub(super) fn knob_of(name: &str) -> Option<KnobId> {
     })
 }
 
-/// Is a value a variable's name, or a command?
+/// Whether a value has an unset variable or a command in it.
 pub(super) fn is_open(value: &str) -> bool {
     value.contains("${") || value.contains("$(") || value.contains("$((")
 }

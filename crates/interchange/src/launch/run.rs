@@ -1,7 +1,9 @@
 //! Parallelism, schedule, precision, memory and batch.
 
-use model::choice::{ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy};
 use model::design::KnobId;
+use model::ground::choice::{
+    ContextParallelAlgo, Framework, Method, RecomputeMethod, ShardingStrategy,
+};
 
 use super::parts::Parts;
 use crate::draft::Draft;
@@ -215,7 +217,7 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
 /// attention and every second matrix product. Grouped products aren't among those that it keeps.
 ///
 /// Source: torchtitan, `distributed/activation_checkpoint.py` and `config/job_config.py`, whose
-/// `selective_ac_option` was 2 without being told.
+/// `selective_ac_option` was 2 by default.
 fn selective_checkpointing(parts: &Parts, draft: &mut Draft) {
     let (mode, option) = ("recompute-granularity", "selective-ac-option");
     let given = parts.text(option).unwrap_or("2");
@@ -321,8 +323,8 @@ fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
     draft.set(KnobId::recompute_modules, &modules.join(","), &keys, line);
 }
 
-/// What Megatron's fine-grained offloading parks: the input of the experts' first product and what
-/// their activation makes, or attention's output with what it is made of.
+/// Activations that Megatron's fine-grained offloading moves to the host: the input of the experts'
+/// first product and what their activation makes, or attention's output with what it is made of.
 fn parked(parts: &Parts) -> Vec<&'static str> {
     let name = "offload-modules";
     let words: Vec<&str> = parts.words(name).iter().flat_map(|word| word.split(',')).collect();
@@ -366,7 +368,7 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
     }
 }
 
-/// What `--optimizer-cpu-offload` does that no knob says.
+/// Notes the effects of `--optimizer-cpu-offload` that no knob has.
 fn offloading(parts: &Parts, draft: &mut Draft) {
     let knob = Some(KnobId::swap_modules);
     let detail = "--optimizer-cpu-offload: moments wait on the host, and the device computes the \

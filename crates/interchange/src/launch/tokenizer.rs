@@ -24,11 +24,11 @@ const KINDS: [(&str, Tokenizer); 1] = [("gpt2bpetokenizer", KNOWN[0])];
 /// A tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tokenizer {
-    /// What the names of its files have in them.
+    /// Part of its files' paths by which it is known, in lower case.
     part: &'static str,
-    /// What it is called.
+    /// Name.
     pub(super) name: &'static str,
-    /// How many entries it has.
+    /// Number of entries.
     pub(super) entries: u64,
 }
 

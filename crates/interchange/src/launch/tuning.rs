@@ -1,7 +1,7 @@
 //! What is trained: adapters of low rank alone, or all but frozen parts.
 
-use model::choice::{Choice, LoraModule, ModelPart};
 use model::design::KnobId;
+use model::ground::choice::{Choice, LoraModule, ModelPart};
 
 use super::parts::Parts;
 use crate::draft::Draft;

@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::preset::Preset;
 
 use super::{Known, listed};
 
@@ -153,7 +153,7 @@ pub(crate) fn find_within(name: &str) -> Option<Within> {
     parts(name).find_map(|part| within(&words(part))).flatten()
 }
 
-/// The same of one part; none within where the rest says another shape.
+/// The model within one part of a name; `Some(None)` if the rest says another shape.
 fn within(words: &[String]) -> Option<Option<Within>> {
     let words = words.get(..words.len().min(12))?;
     for first in 0..words.len() {
@@ -174,7 +174,7 @@ fn within(words: &[String]) -> Option<Option<Within>> {
     None
 }
 
-/// The word of a name that nothing explains; none where one says another shape.
+/// The word of a name that nothing explains; `None` if one says another shape.
 fn doubt<'a>(
     rest: impl Iterator<Item = &'a String>,
     is_sized: bool,
@@ -228,7 +228,7 @@ fn is_of_runs(word: &str) -> bool {
         || COUNTED.iter().any(|count| word.strip_suffix(count).is_some_and(digits))
 }
 
-/// How many parameters a word says.
+/// Number of parameters in a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Size {
     parameters: f64,
@@ -254,7 +254,7 @@ impl Size {
         Some(Self { parameters: number * unit, is_active: own.is_some() })
     }
 
-    /// Has a shape as many, within a tenth?
+    /// Whether a model has as many, within a tenth.
     fn is_of(self, known: &Known) -> bool {
         let Some([total, active]) = parameters(known) else { return false };
         let near = |count: f64| (self.parameters / count - 1.0).abs() <= 0.1;
@@ -272,7 +272,8 @@ pub(super) fn parameters(known: &Known) -> Option<[f64; 2]> {
     Some([plan.params_total() as f64, plan.params_active() as f64])
 }
 
-/// Are two words one name with two numbers: `v2` and `v3`, `qwen3` and `qwen4`, or one and none?
+/// Whether two words are one name with two numbers: `v2` and `v3`, `qwen3` and `qwen4`, or one
+/// and none.
 fn is_other_generation(word: &str, known: &str) -> bool {
     let cut = |word: &str| {
         let end = word.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(word.len());
@@ -284,7 +285,7 @@ fn is_other_generation(word: &str, known: &str) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one.0 == other.0 && one.1 != other.1)
 }
 
-/// Are two words one, but for a letter?
+/// Whether two words are one, but for a letter.
 fn is_slip(one: &str, other: &str) -> bool {
     let shared = |pairs: &mut dyn Iterator<Item = (u8, u8)>| {
         pairs.take_while(|(left, right)| left == right).count()

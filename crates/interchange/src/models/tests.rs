@@ -1,6 +1,6 @@
 //! Models by their names: a name is taken for one model, or for none.
 
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 
 use super::*;
 

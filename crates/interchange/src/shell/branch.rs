@@ -248,7 +248,7 @@ impl Reader<'_> {
         self.script.skips = outside || holds == Some(false);
     }
 
-    /// What a condition up to a word comes to; the reader stands behind the word.
+    /// Result of a condition up to a word; the reader is behind the word then.
     fn condition(&mut self, end: &str) -> Option<bool> {
         let opened = self.line;
         let mut words: Vec<String> = vec![];
@@ -366,7 +366,7 @@ impl Reader<'_> {
         *taken |= fits;
     }
 
-    /// Is a case open?
+    /// Whether a case is open.
     pub(super) fn is_in_case(&self) -> bool {
         matches!(self.frames.last(), Some(Frame::Case { .. }))
     }
@@ -445,7 +445,7 @@ impl Reader<'_> {
         text
     }
 
-    /// Does an arithmetic condition hold?
+    /// Whether an arithmetic condition holds; `None` if it isn't known.
     fn truth(&mut self, text: &str) -> Option<bool> {
         let line = self.line;
         for sign in ["<=", ">=", "==", "!=", "<", ">"] {
@@ -464,7 +464,7 @@ impl Reader<'_> {
         self.arithmetic(text, line).map(|value| value != 0)
     }
 
-    /// Does `i=0`, `i++`, `i+=2`.
+    /// Executes `i=0`, `i++`, `i+=2`.
     fn step(&mut self, text: &str) -> bool {
         let text = text.trim();
         let line = self.line;

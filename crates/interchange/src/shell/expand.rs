@@ -67,7 +67,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a command puts out, where that is known without running it.
+    /// Expands a command substitution to its output, if that is known without running the command.
     fn substituted_by(
         &mut self,
         inner: &str,
@@ -277,7 +277,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an element counts against [`MAX_EXPANDED`]: an empty one takes memory, too.
+/// Cost of an element against [`MAX_EXPANDED`]: an empty one takes memory, too.
 fn cost(element: &Text) -> usize {
     element.len().saturating_add(1)
 }

@@ -2,7 +2,7 @@
 
 use super::word::Text;
 
-/// What is open at a place of the script.
+/// Compound command that is open at a place of the script.
 pub(super) enum Frame {
     /// `if`: was a branch taken, or is it not known which is; and did what is outside skip?
     If { taken: Option<bool>, outside: bool },
@@ -14,7 +14,7 @@ pub(super) enum Frame {
     Case { word: String, taken: bool, outside: bool },
 }
 
-/// What repeats a body.
+/// Head of a loop, which decides whether its body repeats.
 pub(super) enum Head {
     /// Nothing: the body is read once.
     Once,

@@ -43,7 +43,7 @@ impl Reader<'_> {
         self.script.known_file(path)
     }
 
-    /// What the separator is for this command alone.
+    /// Separators for this command alone.
     fn separators(&mut self) -> String {
         let own = self.script.variables.remove("IFS");
         let text = own.as_ref().and_then(|elements| elements.first());
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// What `printf` makes: its format again and again, as long as there are words.
+/// Output of `printf`: its format again and again, as long as there are words.
 pub(super) fn printed(words: &[Word], line: u64) -> Text {
     let words = if words.first().is_some_and(|it| it.0 == "--") { words.get(1..) } else { None }
         .unwrap_or(words);
@@ -170,7 +170,7 @@ fn trim(text: &[Mark], is_blank: impl Fn(char) -> bool) -> &[Mark] {
     text.get(begin..end).unwrap_or_default()
 }
 
-/// A text at its separators, at most so many times; blanks among them count once.
+/// A text split at its separators, at most `most` times; blanks among them count once.
 fn parts(text: &[Mark], separators: &str, most: usize) -> Vec<Text> {
     let is_one = |letter: char| separators.contains(letter);
     let mut made: Vec<Text> = vec![];

@@ -1,4 +1,4 @@
-//! How many nodes and devices a job has, by what schedulers and launchers are told.
+//! Number of nodes and devices of a job, as given to schedulers and launchers.
 //!
 //! Sources: the manual pages of Slurm's `sbatch` and `srun` ("OUTPUT ENVIRONMENT VARIABLES"), of
 //! Open MPI's `mpirun(1)` and MPICH's `mpiexec`, PBS Professional's `qsub`, LSF's `bsub` and
@@ -27,7 +27,7 @@ impl Said {
     }
 }
 
-/// What is said of a job's machine; each with who said it last.
+/// Nodes, processes and devices of a job, each with what gave it last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Job {
     pub(super) nodes: Option<Said>,
@@ -38,7 +38,7 @@ pub(super) struct Job {
     pub(super) devices: Option<Said>,
     pub(super) devices_per_node: Option<Said>,
     pub(super) devices_per_rank: Option<Said>,
-    /// Are devices of a node what `--gpus-per-node` says? Then a variable has them.
+    /// Whether `--gpus-per-node` gives the devices of a node: then a variable has them.
     gpus_per_node: bool,
     /// Commands that start the command, with their lines.
     pub(super) starters: Vec<(&'static str, u64)>,
@@ -46,7 +46,7 @@ pub(super) struct Job {
     schedulers: Vec<&'static str>,
 }
 
-/// What an option says.
+/// Quantity that an option gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Nodes,
@@ -164,7 +164,7 @@ impl Job {
             own.option(table, found.name, name, value, *line, file);
         }
         if found.name == "torchrun" && self.nodes.is_none() && own.nodes.is_none() {
-            // `--nnodes` is 1 without being told.
+            // `--nnodes` is 1 by default.
             own.nodes = Said::new(1, "torchrun", found.line);
         }
         if matches!(found.name, "srun" | "salloc" | "sbatch" | "crun") {
@@ -276,7 +276,7 @@ impl Job {
         self.schedulers.extend(later.schedulers.iter().copied());
     }
 
-    /// What the comments at the head of a script tell a scheduler.
+    /// Job from the comments at the head of a script that are for its scheduler.
     ///
     /// Slurm reads them up to the first command.
     pub(super) fn directives(text: &str, base: u64) -> Self {
@@ -530,7 +530,7 @@ pub(super) fn hosts(text: &str) -> Hosts {
     (count, first.filter(|_| slots.iter().all(|own| *own == first)))
 }
 
-/// How many hosts `node[01-16,20]-[a,b]` is.
+/// Number of hosts in `node[01-16,20]-[a,b]`.
 fn ranges(host: &str) -> u64 {
     let mut count = 1_u64;
     for part in host.split('[').skip(1) {

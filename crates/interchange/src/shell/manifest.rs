@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 40;
 /// Keys that say how often what stands beside or below them runs.
 const COPIES: [&str; 3] = ["replicas", "numNodes", "parallelism"];
 
-/// Is a text a manifest?
+/// Whether a text is a manifest.
 pub(crate) fn is_manifest(text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     has("apiVersion:") && has("kind:")

@@ -143,7 +143,7 @@ impl Reader<'_> {
         self.finish_with(own, words, &strings);
     }
 
-    /// The same with the variables that are set before a command, which it has for itself.
+    /// Finishes a command, as [`Self::finish`], with the variables that are set for it alone.
     fn finish_with(&mut self, own: Own, words: Vec<Word>, strings: &[(usize, Text)]) {
         if words.is_empty() || own.is_empty() {
             self.script.own.clear();
@@ -226,7 +226,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Is the word something that stands before a command?
+    /// Whether the word is a keyword, prefix or switch before a command.
     fn is_before_command(&mut self, word: &str, line: u64) -> bool {
         if matches!(word, "if" | "while" | "until" | "for" | "case") {
             self.script.branches.get_or_insert(line);
@@ -234,7 +234,7 @@ impl Reader<'_> {
         KEYWORDS.contains(&word) || PREFIXES.contains(&word) || self.is_switch(word)
     }
 
-    /// Is a word, which ends here, a switch of `declare` and the like: `declare -A`?
+    /// Whether a word, which ends here, is a switch of `declare` and the like: `declare -A`.
     fn is_switch(&self, word: &str) -> bool {
         let is_one = word.strip_prefix('-').is_some_and(|rest| {
             (1..4).contains(&rest.len()) && rest.chars().all(|c| c.is_ascii_alphabetic())

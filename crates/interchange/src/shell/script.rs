@@ -20,7 +20,7 @@ pub(super) struct Function {
 pub(super) struct Written {
     /// Its path, as the script says it.
     pub(super) path: String,
-    /// What is in it.
+    /// Its content.
     pub(super) text: String,
     /// The line of the script that stands before its first.
     pub(super) line: u64,
@@ -34,7 +34,7 @@ pub(super) struct Command {
     pub(super) own: Vec<(String, Vec<Text>)>,
 }
 
-/// What has been read so far.
+/// State of the script, as far as it has been read.
 #[derive(Default)]
 pub(super) struct Script {
     /// Each variable's elements; one where it is no array.
@@ -49,14 +49,14 @@ pub(super) struct Script {
     /// The line of the first condition or loop.
     pub(super) branches: Option<u64>,
     pub(super) expanded: usize,
-    /// Does a condition say that what comes isn't run?
+    /// Whether a condition says that what comes isn't run.
     pub(super) skips: bool,
     /// Commands that loops repeated.
     pub(super) repeated: u32,
     /// Functions, and how many calls there were.
     pub(super) functions: BTreeMap<String, Rc<Function>>,
     pub(super) called: u32,
-    /// What is known of the machine here, and whether a script is handed in with it.
+    /// Machine as far as it is known here, and whether a script is handed in with it.
     pub(super) job: Rc<Job>,
     pub(super) submits: bool,
     /// Variables that are answered: nothing that follows from the text is put over them.
@@ -70,10 +70,10 @@ pub(super) struct Script {
     pub(super) written: Vec<Written>,
     pub(super) output: Option<String>,
     pub(super) appends: bool,
-    /// What the command at hand reads; and whether the next one reads what it writes.
+    /// Input of the command at hand; and whether the next one reads what it writes.
     pub(super) input: Option<Text>,
     pub(super) is_piped: bool,
-    /// What stands behind the beginning of its here-document.
+    /// Rest of the line behind the beginning of its here-document.
     pub(super) behind: String,
     pub(super) fault: Option<(u64, String)>,
 }

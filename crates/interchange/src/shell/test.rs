@@ -1,6 +1,6 @@
 //! Conditions: `[ .. ]`, `[[ .. ]]`, `(( .. ))`, and what joins them.
 
-/// What a word's value is: known, empty because nothing sets it, or not known.
+/// Whether a word has an expansion that isn't known.
 fn is_open(word: &str) -> bool {
     word.contains("${") || word.contains("$(")
 }
@@ -12,8 +12,8 @@ pub(super) fn unset(word: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// What a condition comes to; `None` where that isn't known. A comparison of a variable that
-/// nothing sets is handed to `ask`, which gives the value that is taken.
+/// Result of a condition; `None` if it isn't known. A comparison of a variable that nothing sets is
+/// handed to `ask`, which gives the value that is taken.
 pub(super) fn value(words: &[String], ask: &mut dyn FnMut(&str, &str) -> String) -> Option<bool> {
     let mut parts: Vec<&str> = words.iter().map(String::as_str).collect();
     parts.retain(|word| !matches!(*word, "[" | "]" | "[[" | "]]" | "test"));
@@ -93,7 +93,7 @@ fn equal(left: &str, right: &str, ask: &mut dyn FnMut(&str, &str) -> String) -> 
     Some(matches(right, &left))
 }
 
-/// Does a text match a pattern of the shell's, with `*` and `?`?
+/// Whether a text matches a pattern of the shell's, with `*` and `?`.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().take(64).collect();
     let text: Vec<char> = text.chars().take(512).collect();

@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 8;
 /// Commands that start each other, at most: `sudo env A=B srun timeout 9 bash -c ..`.
 const MAX_WRAPPERS: u32 = 12;
 
-/// Is a command one of the shells?
+/// Whether a command is one of the shells.
 fn is_shell(word: &str) -> bool {
     matches!(wrapper::base(word), "bash" | "sh" | "zsh" | "dash" | "ksh")
 }
@@ -43,7 +43,7 @@ impl Reader<'_> {
         self.script.skips = false;
     }
 
-    /// May another script be read within this one? It is charged as if it were written out.
+    /// Whether another script may be read within this one. It is charged as if it were written out.
     fn enters(&mut self, length: usize, line: u64) -> bool {
         self.script.sourced = self.script.sourced.saturating_add(1);
         self.spend(length, line);
@@ -112,7 +112,7 @@ impl Reader<'_> {
         true
     }
 
-    /// What a scheduler is told at the head of a script, and the variables that it sets.
+    /// Takes the job from the head of a script, and sets the variables that its scheduler sets.
     pub(super) fn directives(&mut self, text: &str, base: u64) {
         let mut job = Job::directives(text, base);
         if self.script.submits {

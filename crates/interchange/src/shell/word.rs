@@ -31,7 +31,7 @@ pub(super) fn split(text: &[Mark]) -> Vec<Word> {
 pub(super) struct Made {
     pub(super) words: Vec<Text>,
     pub(super) word: Text,
-    /// Is there a word, be it empty?
+    /// Whether there is a word, be it empty.
     pub(super) begun: bool,
     pub(super) split: bool,
 }

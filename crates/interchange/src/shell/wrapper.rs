@@ -8,7 +8,7 @@
 
 use super::word::Word;
 
-/// How what is started stands in a command.
+/// Form in which a command has the command that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then<'a> {
     /// As the words behind the options.
@@ -21,7 +21,7 @@ pub(super) enum Then<'a> {
     Image(&'a str),
 }
 
-/// What a command that starts others is.
+/// Description of a command that starts others.
 struct Row {
     /// Its names, a bar between two.
     names: &'static str,
@@ -144,9 +144,9 @@ pub(super) struct Found<'a> {
     pub(super) line: u64,
     /// Its options, each with its value.
     pub(super) options: Vec<(&'a str, &'a str, u64)>,
-    /// What it sets for the command.
+    /// Variables that it sets for the command.
     pub(super) assigned: Vec<(&'a str, &'a str, u64)>,
-    /// What `sbatch --wrap` and `xpk workload create --command` run.
+    /// Command of `sbatch --wrap` and `xpk workload create --command`.
     pub(super) wrap: Option<Word>,
     /// Where the command begins.
     pub(super) command: usize,

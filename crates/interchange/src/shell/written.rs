@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 }
 
-/// Do two paths of a script mean one file? Variables in front of them may not be known.
+/// Whether two paths of a script mean one file. Variables in front of them may not be known.
 pub(super) fn is_same_file(one: &str, other: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     one == other || (!name(one).is_empty() && name(one) == name(other))

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use interchange::{Provenance, Target, command, export};
+use model::design::file::{self, Extent, json};
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, json};
-use model::link;
 use model::serving::ServingPlan;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };

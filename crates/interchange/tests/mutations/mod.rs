@@ -13,9 +13,9 @@ pub(crate) use readers::{READERS, Reader};
 /// Bytes of an input, at most; one in a thousand may be ten times as long.
 const MAX_INPUT: usize = 48 << 10;
 
-/// What became of many inputs of one reader.
+/// Outcome of many inputs of one reader.
 pub(crate) struct Outcome {
-    /// How many.
+    /// Number of inputs.
     pub(crate) count: u64,
     /// All of them together, as long as they computed.
     pub(crate) total: Duration,
@@ -49,7 +49,7 @@ pub(crate) fn run(reader: &Reader, seed: u64, from: u64, count: u64) -> Outcome 
     outcome
 }
 
-/// How long this thread has computed, where the system tells it.
+/// CPU time of this thread; `None` if the system doesn't report it.
 fn computed() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split(' ').next()?.parse().ok()?;
@@ -169,7 +169,7 @@ const WORDS: [&str; 58] = [
     "\"schema\": 1,",
 ];
 
-/// What opens something, for nesting.
+/// Texts that open something, for nesting.
 const OPENINGS: [&str; 12] =
     ["[", "{\"a\":", "(", "$((", "${A:-", "$(", "`", "- ", "{a: ", "if true; then\n", "((", "\"'"];
 

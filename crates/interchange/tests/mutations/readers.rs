@@ -7,7 +7,7 @@ use super::fixtures;
 
 /// A reader, and valid texts for it.
 pub(crate) struct Reader {
-    /// What it reads.
+    /// Name of the format that it reads.
     pub(crate) name: &'static str,
     /// Texts that it reads well.
     pub(crate) fixtures: fn() -> Vec<Vec<u8>>,
@@ -30,7 +30,7 @@ pub(crate) const READERS: [Reader; 16] = [
     reader("overrides", fixtures::overrides, detected),
     reader("commands", fixtures::commands, |bytes| of_format(Format::Serving, bytes)),
     reader("design files", fixtures::design_files, |bytes| of_format(Format::Design, bytes)),
-    reader("links", fixtures::links, |bytes| drop(model::link::decode(&text(bytes)))),
+    reader("links", fixtures::links, |bytes| drop(model::design::link::decode(&text(bytes)))),
     reader("trainers", fixtures::trainers, files),
     reader("archives", fixtures::archives, archive),
     reader("runs", fixtures::runs, |bytes| drop(validation::runs::read(&text(bytes)))),
@@ -38,7 +38,9 @@ pub(crate) const READERS: [Reader; 16] = [
         drop(validation::serving::read(&text(bytes)));
     }),
     reader("loads", fixtures::loads, |bytes| drop((loads::read(bytes), loads::read_pairs(bytes)))),
-    reader("patterns", fixtures::patterns, |bytes| drop(model::pattern::text::read(bytes, 2))),
+    reader("patterns", fixtures::patterns, |bytes| {
+        drop(model::routing::pattern::text::read(bytes, 2))
+    }),
 ];
 
 fn text(bytes: &[u8]) -> String {

@@ -40,7 +40,7 @@ fn sum(load: &Load) -> f64 {
     load.iter().sum()
 }
 
-/// What each pipeline stage computes for one micro-batch, in stacked bars beside their mean.
+/// Compute time of each pipeline stage for one micro-batch, in stacked bars beside their mean.
 #[must_use]
 pub fn stage_balance(loads: &[StageLoad], width: u32) -> String {
     let width = drawn_width(width);

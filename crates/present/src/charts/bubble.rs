@@ -1,8 +1,8 @@
 //! The bubble over the number of micro-batches: by the published formula and with real stages.
 
 use model::design::KnobId;
-use model::estimate::Estimate;
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate as predict};
 use plotters_backend::text_anchor::HPos;
 
@@ -20,7 +20,7 @@ use crate::format::{self, whole};
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 180;
 
-/// How far right of the design the line goes, as a factor.
+/// Right end of the line, as a multiple of the design's micro-batches.
 const REACH: u64 = 8;
 
 /// The two lines: ink, mark of a point, words.
@@ -63,13 +63,13 @@ impl Bubbles {
         Self { points: points(plan, estimate), current: plan.num_microbatches() }
     }
 
-    /// Draws them, and where a pinned design is that has so many micro-batches.
+    /// Draws the bubbles, and the point of a pinned design with its number of micro-batches.
     #[must_use]
     pub fn chart(&self, ghost: Option<(&Compared<'_>, u64)>, width: u32) -> String {
         draw(&self.points, self.current, ghost, width)
     }
 
-    /// The same numbers as rows, the header first.
+    /// The chart's numbers as rows, the header first.
     #[must_use]
     pub fn table(&self) -> Vec<Vec<String>> {
         table(&self.points, self.current)
@@ -231,7 +231,7 @@ fn x_axis(points: &[Point], current: u64) -> Axis {
             rule: None,
         }
     });
-    // A single point stands in the middle.
+    // A single point is in the middle.
     let to_apart = if to > from { 0.0 } else { 0.5 };
     Axis {
         from: from - to_apart,

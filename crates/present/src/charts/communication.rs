@@ -1,8 +1,8 @@
 //! What a device sends in a step: a bar for each axis, collective and link, its exposed share
 //! hatched.
 
-use model::axis::{Axis as ParallelAxis, Collective, LinkLevel};
-use model::estimate::{Communication, Estimate};
+use model::ground::axis::{Axis as ParallelAxis, Collective, LinkLevel};
+use model::training::estimate::{Communication, Estimate};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};
@@ -18,13 +18,13 @@ use crate::draw::text::{TEXT_SIZE, figure, finite, percent, text_width};
 /// Height of a bar, in pixels.
 const BAR: i32 = 14;
 
-/// Least length of the longest bar beside its label; else the label stands above it.
+/// Least length of the longest bar beside its label; if it is shorter, the label is above it.
 const MIN_PLOT: i32 = 200;
 
 /// The headers of the two columns of values.
 const HEADERS: [&str; 2] = ["GB", "Exposed"];
 
-/// What a device sends in a step, per axis, collective and link.
+/// Bytes that a device sends in a step, per axis, collective and link.
 #[must_use]
 pub fn communication(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
     let width = drawn_width(width);
@@ -111,7 +111,7 @@ pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
 }
 
-/// The same exchange of another design.
+/// Row of the other design with the same axis, collective and link.
 fn other<'e>(ghost: Ghost<'e>, row: &Communication) -> Option<&'e Communication> {
     let is_it = |it: &&Communication| {
         it.axis == row.axis && it.collective == row.collective && it.link == row.link
@@ -208,7 +208,7 @@ fn label(rows: &[&Communication]) -> String {
     label
 }
 
-/// Where the rows stand.
+/// Positions of the rows.
 struct Layout {
     width: i32,
     /// Widths of the columns of values.
@@ -216,7 +216,7 @@ struct Layout {
     top: i32,
     /// Height of a row.
     row: i32,
-    /// Whether label, bar and values share a line; else the bar stands below the other two.
+    /// Whether label, bar and values share a line; else the bar is below the other two.
     beside: bool,
 }
 

@@ -4,7 +4,7 @@ mod axes;
 mod memory;
 mod step;
 
-use model::estimate::Estimate;
+use model::training::estimate::Estimate;
 
 use crate::draw::canvas::{Fill, Mark};
 use crate::draw::ink::Ink;
@@ -20,7 +20,7 @@ pub use step::{compared_step, compared_step_table};
 pub struct Compared<'e> {
     /// Its place among the designs that are compared, four at most: A, B, C, D.
     pub place: usize,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its numbers.
     pub estimate: &'e Estimate,
@@ -48,7 +48,7 @@ impl Compared<'_> {
         Mark { corners, ink: self.look().1, fill: Fill::Outline }
     }
 
-    /// What it has, behind what is said of a mark: `A: 61.2 GiB`.
+    /// Its value, as a further line of a mark's title: `A: 61.2 GiB`.
     pub(super) fn beside(&self, value: &str) -> String {
         format!("\n{}: {value}", self.letter())
     }
@@ -57,7 +57,7 @@ impl Compared<'_> {
         LOOKS.get(self.place).copied().unwrap_or(LOOKS[0])
     }
 
-    /// The letter that stands for it.
+    /// Letter of the design in the chart.
     fn letter(&self) -> &'static str {
         self.look().0
     }

@@ -20,11 +20,11 @@ const HEIGHT: i32 = 220;
 /// A field of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// What the chart says, in words.
+    /// Description of the chart, in words.
     pub label: String,
-    /// What lies along the chart.
+    /// Title of the horizontal axis.
     pub x_title: String,
-    /// What goes down.
+    /// Title of the vertical axis.
     pub y_title: String,
     /// The numbers, 1 in the middle; every row is as long.
     pub rows: Vec<Vec<f64>>,

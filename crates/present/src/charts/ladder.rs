@@ -19,13 +19,13 @@ const GAP: i32 = 2;
 /// A change and where it leads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rung {
-    /// What changes, with its number.
+    /// The change, with its number.
     pub title: String,
     /// MFU after it, as a ratio.
     pub mfu: f64,
-    /// What is published for this design.
+    /// MFU that is published for this design.
     pub published: Option<f64>,
-    /// The range over designs that it stands for, where only the range is known.
+    /// Published range over several designs, if only the range is known.
     pub range: Option<(f64, f64)>,
 }
 
@@ -80,7 +80,7 @@ fn share(ratio: f64) -> f64 {
     finite(ratio).clamp(0.0, 2.0)
 }
 
-/// Room for a change with so many rows of bars below the lines of its title.
+/// Height of a change with this many rows of bars below the lines of its title.
 fn height(rows: usize, lines: usize) -> i32 {
     lines as i32 * LINE + rows as i32 * (BAR + GAP) + LINE / 2
 }
@@ -103,7 +103,7 @@ fn draw_rung(canvas: &Canvas<'_>, plot: &Plot<'_>, title: &[String], rows: &[Vec
     }
 }
 
-/// `21.3 %, +1.2 pt`; of the first one only where it stands.
+/// MFU after a change, and its gain: `21.3 %, +1.2 pt`; of the first one only its MFU.
 fn figure(rungs: &[Rung], index: usize) -> String {
     let now = share(rungs[index].mfu);
     match index.checked_sub(1) {
@@ -154,8 +154,7 @@ fn keys(bars: &[Vec<Vec<Bar>>]) -> Vec<Key> {
     used.map(key).collect()
 }
 
-/// The title of a change in as many lines as it takes, between words; beside the first one stands
-/// where the change leads.
+/// Title of a change, wrapped between words; the first line leaves room for [`figure`].
 fn lines(rungs: &[Rung], index: usize, width: i32) -> Vec<String> {
     let mut room = width - bold_width(&figure(rungs, index), TEXT_SIZE) - TEXT_GAP;
     let mut lines = vec![String::new()];

@@ -27,22 +27,22 @@ const LOOKS: [(Ink, Fill); 5] = [
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What it shows.
+    /// Name of the line.
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// Whether its points stand by themselves, without a line between them.
+    /// Whether its points are separate, without a line between them.
     pub is_apart: bool,
 }
 
 /// Lines over a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// What the chart says, in words.
+    /// Description of the chart, in words.
     pub label: String,
-    /// What lies along the chart, with its unit.
+    /// Title of the horizontal axis, with its unit.
     pub x_title: String,
-    /// What goes up, with its unit.
+    /// Title of the vertical axis, with its unit.
     pub y_title: String,
     /// The lines, at most five.
     pub lines: Vec<Line>,
@@ -123,7 +123,7 @@ pub fn lines_table(chart: &Lines) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows).collect()
 }
 
-/// Of so many points in so many pixels one in how many gets a mark.
+/// Spacing of marks: one of this many points gets one, for `points` points over `width` pixels.
 fn marked_every(points: usize, width: i32) -> usize {
     let most = (width / MARK_ROOM).max(1) as usize;
     // Marks that nearly touch would be a band: where not all have room, few are enough.

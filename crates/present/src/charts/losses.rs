@@ -6,7 +6,7 @@
 //! line says it over both.
 
 use model::Plan;
-use model::estimate::{Estimate, StepPart};
+use model::training::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};
@@ -28,7 +28,7 @@ const MIN_WIDTH: u32 = 560;
 /// Height of the plot, in pixels.
 const HEIGHT: i32 = 190;
 
-/// Losses below this share of the step stand together.
+/// Share of the step below which losses are shown together.
 const MIN_SHARE: f64 = 0.004;
 
 /// Room of a column's label, in pixels.
@@ -38,18 +38,18 @@ const COLUMN: i32 = 66;
 struct Column {
     label: String,
     title: String,
-    /// What a press leads to.
+    /// Id of the row in the list of losses that a press opens; empty without one.
     opens: String,
     ink: Ink,
     fill: Fill,
-    /// Where it begins and ends, in percent of the peak.
+    /// Start and end of the column, in percent of the peak.
     from: f64,
     to: f64,
     /// The number at its end.
     value: String,
 }
 
-/// From the peak to MFU: a waterfall of what each part of the step takes.
+/// Waterfall from the peak to MFU, with the part that each loss of the step takes.
 #[must_use]
 pub fn peak_to_mfu(plan: &Plan, estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
     let utilisation = Utilisation::of(plan, &estimate.metrics);
@@ -108,8 +108,8 @@ pub fn peak_to_mfu(plan: &Plan, estimate: &Estimate, ghost: Ghost<'_>, width: u3
     })
 }
 
-/// Where each column of another design begins and ends, by the labels of these; what it has is
-/// said with them. None where it has no such column.
+/// Start and end of each column in another design, matched by label; its value goes into the
+/// column's title. `None` without such a column.
 fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Option<[f64; 2]>> {
     let others = self::columns(ghost.estimate, width);
     let outline = |column: &mut Column| {
@@ -126,7 +126,7 @@ fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Opt
     columns.iter_mut().map(outline).collect()
 }
 
-/// The row of each label below the plot: one that would touch the label before it stands lower.
+/// Row of each label below the plot: one that would touch the label before it is lower.
 fn label_rows(columns: &[Column], slot: i32) -> Vec<i32> {
     let mut end = i32::MIN;
     let mut row = 0;
@@ -148,7 +148,7 @@ fn draw_value(canvas: &Canvas<'_>, column: &Column, middle: i32, [high, low]: [i
     }
 }
 
-/// Peak, losses in the order of the step, and MFU; none where there is no step.
+/// Peak, losses in the order of the step, and MFU; empty without a step.
 fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
     let total = finite(estimate.step.total().get());
     if total <= 0.0 {
@@ -211,9 +211,9 @@ fn label(columns: &[Column], note: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::KnobId;
     use model::estimate;
-    use model::preset::Preset;
 
     use super::*;
 

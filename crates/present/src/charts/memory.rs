@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::estimate::{Estimate, StageEstimate, StageMemory};
+use model::training::estimate::{Estimate, StageEstimate, StageMemory};
 use plotters_backend::text_anchor::HPos;
 
 use super::compared::{Compared, Ghost};
@@ -16,7 +16,7 @@ use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
 use crate::format;
 
-/// The parts of a bar from its foot up: ink and the letter that stands on it.
+/// The parts of a bar from its foot up: ink and the letter on it.
 const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [
     (Ink::Weights, "W"),
     (Ink::Gradients, "G"),
@@ -37,7 +37,7 @@ const PLOT_HEIGHT: i32 = 216;
 /// Least width of a bar with the gap beside it; with more stages than fit, neighbours share one.
 const MIN_SLOT: i32 = 3;
 
-/// What the bars show.
+/// Bars of the chart, their ghosts and their limit.
 struct Bars<'e> {
     stages: &'e [StageEstimate],
     /// A design with as many stages.
@@ -154,7 +154,7 @@ fn y_axis(peak: f64, limit: f64) -> Axis {
     axis
 }
 
-/// What stands below stages of which `share` have a bar in common.
+/// Axis title of stages of which `share` have a bar in common.
 pub(super) fn stages_title(share: usize) -> String {
     match share {
         1 => String::from("Pipeline stage"),
@@ -226,7 +226,7 @@ impl Bars<'_> {
         }
     }
 
-    /// The same stage of the other design.
+    /// The other design, and its stage of the same number.
     fn other(&self, stage: &StageEstimate) -> Option<(&Compared<'_>, &StageEstimate)> {
         let ghost = self.ghost?;
         Some((ghost, ghost.estimate.stages.iter().find(|it| it.stage == stage.stage)?))
@@ -308,7 +308,7 @@ impl Bars<'_> {
     }
 }
 
-/// From the top to the foot of each part, in pixels.
+/// Range of each part from its top to its foot, in pixels.
 fn spans(stage: &StageEstimate, plot: &Plot<'_>) -> Vec<Range<i32>> {
     let mut sum = 0.0;
     let at = |value| plot.map_coordinate(&(0.0, value)).1;

@@ -1,8 +1,8 @@
 //! Operators and exchanges under their roofs: operations a second over operations a byte, both
 //! axes logarithmic.
 
-use model::axis::LinkLevel;
-use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
+use model::answer::roofline::{ExchangePoint, Operator, Roofline, Unit};
+use model::ground::axis::LinkLevel;
 
 use super::compared::Compared;
 use crate::draw::axis::{Axis, Tick};
@@ -31,7 +31,7 @@ pub fn name(operator: &Operator) -> String {
     format!("{}, {}, {}", operator.name, operator.direction.label(), operator.unit.label())
 }
 
-/// The same of an exchange.
+/// A name of an exchange, as [`name`] of an operator.
 #[must_use]
 pub fn exchange_name(point: &ExchangePoint) -> String {
     let row = &point.row;
@@ -39,7 +39,7 @@ pub fn exchange_name(point: &ExchangePoint) -> String {
     format!("{} {collective}, {}", row.axis.name().to_uppercase(), link_words(row.link))
 }
 
-/// What a link is called.
+/// Words for a link.
 #[must_use]
 pub const fn link_words(link: LinkLevel) -> &'static str {
     match link {
@@ -192,7 +192,7 @@ fn points(roofline: &Roofline, step: f64, range: &Range) -> Vec<Point> {
     let operators = roofline.operators.iter().map(|operator| {
         let share = share(operator.step_seconds().get());
         let memory = roofline.memory.get().log10();
-        // What copies compute nothing stands at the edge, as far below memory's roof as it is slow.
+        // A kernel that only copies is at the edge, as far below memory's roof as it is slow.
         let at = if operator.flops.get() > 0.0 {
             (operator.intensity().log10(), operator.achieved().get().log10())
         } else {
@@ -321,7 +321,7 @@ impl Roof {
         }
     }
 
-    /// Where its name may stand, best first.
+    /// Places for its name, best first.
     fn places(&self, range: &Range) -> Vec<(f64, f64)> {
         let [(x0, y0), (x1, y1)] = self.line(range);
         [0.98, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1]

@@ -17,8 +17,8 @@ use crate::words::family::Family;
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 320;
 
-/// Width of the band of points with the same number of devices, in octaves: beside each other they
-/// can be told apart.
+/// Width of the band of points with the same number of devices, in octaves: they are beside each
+/// other, so that each is visible.
 const SPREAD: f64 = 0.7;
 
 /// The axis reaches at least and at most so far from a perfect prediction, as a factor.
@@ -27,7 +27,7 @@ const REACH: (f64, f64) = (1.5, 3.0);
 /// The band that is drawn: predictions within this share.
 const BAND: f64 = 0.1;
 
-/// Where the axis of errors has labels, as predicted over measured.
+/// Labels of the axis of errors, as predicted over measured.
 const RATIOS: [f64; 13] = [1.0, 1.1, 0.9, 0.8, 1.2, 0.7, 1.3, 0.6, 1.5, 0.5, 2.0, 0.4, 3.0];
 
 /// A prediction beside its measurement.
@@ -37,10 +37,10 @@ pub struct Point {
     pub num_devices: u64,
     /// Predicted over measured step time.
     pub ratio: f64,
-    /// What it ran on.
+    /// Family of its accelerators.
     pub family: Family,
-    /// What is told apart by its place beside others with the same number of devices: the run's
-    /// place in its file, so that a point stays where it is whatever else is shown.
+    /// The run's place in its file. It tells the point from others with the same number of devices,
+    /// so that it stays where it is whatever else is shown.
     pub place: usize,
 }
 
@@ -72,7 +72,7 @@ pub struct Scatter<'a> {
     left: i32,
     /// The largest ratio of the axis; the least is its inverse.
     reach: f64,
-    /// The axis of devices, in octaves; labels stand at whole ones within.
+    /// The axis of devices, in octaves; labels are at whole ones within.
     octaves: (f64, f64),
 }
 
@@ -190,7 +190,7 @@ impl<'a> Scatter<'a> {
         (x as i32, y as i32)
     }
 
-    /// Where a point stands; one off the axis stands at its end.
+    /// Position of a point; one off the axis is at its end.
     fn pixels(&self, point: &Point) -> (f64, f64) {
         let limit = octaves_of(self.reach);
         let error = octaves_of(finite(point.ratio).clamp(1.0 / self.reach, self.reach));
@@ -238,7 +238,7 @@ fn legend(width: i32) -> Legend {
     Legend::new(width, keys.chain([band]).collect())
 }
 
-/// How far a ratio is from one, as a factor of at least one.
+/// Factor of at least one by which a ratio is off from one.
 fn off(ratio: f64) -> f64 {
     if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(1e-9) }
 }

@@ -1,7 +1,7 @@
 //! Where a step's time goes: a waterfall from the ideal to the whole step.
 
-use model::estimate::{Estimate, StepPart};
-use model::units::Seconds;
+use model::ground::units::Seconds;
+use model::training::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
@@ -21,12 +21,12 @@ const BAR: i32 = 16;
 /// One bar of the waterfall.
 struct Row {
     label: &'static str,
-    /// What a press leads to: the list of losses has a row of that name.
+    /// Id of the row in the list of losses that a press opens.
     opens: String,
     meaning: &'static str,
     ink: Ink,
     fill: Fill,
-    /// Where the bar starts and ends, in seconds since the step's start.
+    /// Start and end of the bar, in seconds since the step's start.
     from: f64,
     to: f64,
 }
@@ -64,7 +64,7 @@ pub fn loss_id(part: StepPart) -> String {
     format!("loss-{}", part.label().to_lowercase())
 }
 
-/// Where a step's time goes, from the ideal to the whole.
+/// Breakdown of a step's time, from the ideal to the whole.
 #[must_use]
 pub fn step_breakdown(estimate: &Estimate, width: u32) -> String {
     waterfall(&estimate.step.parts().collect::<Vec<_>>(), width)
@@ -130,7 +130,7 @@ pub fn step_breakdown_table(estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header.collect()).chain(rows).collect()
 }
 
-/// What takes time, each part where the one before ends, and at last the sum.
+/// Parts of the step, each from the end of the one before, and at last the sum.
 fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
     let mut end = 0.0;
     let mut rows = Vec::with_capacity(parts.len() + 1);
@@ -152,7 +152,7 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
     rows
 }
 
-/// What each row has of the step, whose row is the last: the others add up to it.
+/// Share of the step in each row; the last row is the step, to which the others add up.
 fn shares(rows: &[Row]) -> Vec<String> {
     let parts = rows.split_last().map_or(&[][..], |(_, parts)| parts);
     let seconds: Vec<f64> = parts.iter().map(Row::seconds).collect();
@@ -239,7 +239,7 @@ fn y_axis(rows: &[Row]) -> Axis {
     Axis { from: rows.len() as f64, to: 0.0, ticks: ticks.collect(), title: String::new() }
 }
 
-/// Room for the widest text of a column, which may stand in bold.
+/// Room for the widest text of a column, which may be in bold.
 fn column(values: &[[String; 2]], index: usize) -> i32 {
     values.iter().map(|value| bold_width(&value[index], TEXT_SIZE)).max().unwrap_or(0)
 }

@@ -1,6 +1,6 @@
 //! What fills the fullest stage: a treemap, its areas in proportion to bytes.
 
-use model::ledger::{SavedTensor, Tensor};
+use model::answer::ledger::{SavedTensor, Tensor};
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 
@@ -48,7 +48,7 @@ struct Area {
     height: f64,
 }
 
-/// What fills the fullest stage, in areas.
+/// Treemap of the fullest stage's memory contents.
 #[must_use]
 pub fn memory_composition(composition: &Composition, width: u32) -> String {
     let width = drawn_width(width);

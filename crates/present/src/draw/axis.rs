@@ -51,7 +51,7 @@ pub(crate) struct Axis {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) ticks: Vec<Tick>,
-    /// What the labels count, with the unit.
+    /// Title of the axis: the quantity, with its unit.
     pub(crate) title: String,
 }
 
@@ -95,7 +95,7 @@ impl Tick {
         Self { at, text, ink, keep: true, rule: None }
     }
 
-    /// Room for the label; those that are kept stand in bold.
+    /// Room for the label; those that are kept are in bold.
     pub(super) fn width(&self) -> i32 {
         if self.keep {
             bold_width(&self.text, TEXT_SIZE)

@@ -24,7 +24,7 @@ use crate::html::escape_into;
 /// Distance between two lines of a hatch, in pixels.
 const HATCH_PITCH: i32 = 5;
 
-/// What drawing gives: this backend can't fail.
+/// Result of drawing: this backend can't fail.
 pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// Writes the marks of a chart to a string.
@@ -39,8 +39,8 @@ impl<'a> SvgBackend<'a> {
         Self { svg, size }
     }
 
-    /// Starts a group whose title shows while the pointer is over it, and which stands for a link
-    /// beside the chart or for what it is a mark of, if for any.
+    /// Starts a group whose title shows while the pointer is over it. A press on it opens a link
+    /// beside the chart, or the subject of its mark, if `opens` names one.
     pub(crate) fn open(&mut self, title: &str, opens: &str) {
         self.svg.push_str("<g");
         if !opens.is_empty() {
@@ -86,7 +86,7 @@ impl<'a> SvgBackend<'a> {
         self.svg.push_str("\"/>");
     }
 
-    /// An outline that stands behind what the page shows.
+    /// An outline behind the marks of the page's own design.
     pub(crate) fn ghost(&mut self, (x0, y0): BackendCoord, (x1, y1): BackendCoord, ink: Ink) {
         let look = format!("class=\"chart-stroke chart-ghost {}\"", ink.name());
         svg::rect(self.svg, [x0, y0, (x1 - x0).max(0), (y1 - y0).max(0)], &look);

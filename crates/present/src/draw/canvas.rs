@@ -70,7 +70,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, s
     write(canvas, words, at, ink, side, FontStyle::Normal);
 }
 
-/// The same in bold.
+/// Writes a text in bold, as [`text`] does.
 pub(crate) fn strong(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, side: HPos) {
     write(canvas, words, at, ink, side, FontStyle::Bold);
 }
@@ -91,14 +91,13 @@ pub(crate) fn polyline(canvas: &Canvas<'_>, points: Vec<(i32, i32)>, ink: Ink) {
     put(canvas, &PathElement::new(points, ink.stroke_width(2)));
 }
 
-/// Draws marks that share a title, or have none where it is empty.
+/// Draws marks that share a title; an empty one isn't written.
 pub(crate) fn titled(canvas: &Canvas<'_>, title: &str, marks: &[Mark]) {
     opening(canvas, title, "", marks);
 }
 
 /// Draws marks that share a title and open something: the step of the link beside the chart that a
-/// press stands for, or what they are marks of, as `stage-3`, where a page knows what to do with
-/// that.
+/// press takes, or the subject of the marks, as `stage-3`, if the page handles that.
 pub(crate) fn opening(canvas: &Canvas<'_>, title: &str, opens: &str, marks: &[Mark]) {
     let write = |backend: &mut SvgBackend<'_>| {
         if !title.is_empty() {
@@ -131,7 +130,7 @@ pub(crate) fn inside(canvas: &Canvas<'_>, from: (i32, i32), to: (i32, i32)) {
     put(canvas, &Written(write));
 }
 
-/// How a mark is filled.
+/// Filling of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
     /// All of it.
@@ -156,7 +155,7 @@ pub(crate) struct Mark {
     pub(crate) fill: Fill,
 }
 
-/// What the backend writes by itself, at its place in the drawing.
+/// Element that the backend writes by itself, at its place in the drawing.
 struct Written<F>(F);
 
 impl<F> PointCollection<'_, (i32, i32)> for &Written<F> {

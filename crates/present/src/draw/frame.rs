@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Cartesian, LINE, Plot, TEXT_GAP, inside, line, text}
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, text_width};
 
-/// Where the plot stands, in pixels, and its axes.
+/// Bounds of the plot, in pixels, and its axes.
 pub(crate) struct Frame {
     pub(crate) left: i32,
     pub(crate) right: i32,

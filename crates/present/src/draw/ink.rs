@@ -9,7 +9,7 @@ use plotters_backend::BackendColor;
 
 macro_rules! inks {
     ($($(#[$doc:meta])* $Name:ident = $class:literal;)+) => {
-        /// What a mark stands for.
+        /// Meaning of a mark, which sets its colour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Ink { $($(#[$doc])* $Name,)+ }
 
@@ -27,11 +27,11 @@ inks! {
     OnMark = "chart-on-mark";
     /// A line that helps the eye.
     Grid = "chart-grid";
-    /// The line on which bars stand.
+    /// The line at the foot of bars.
     Axis = "chart-axis";
     /// The limit that bars should stay under.
     Limit = "chart-limit";
-    /// What is over the limit.
+    /// Amount over the limit.
     Over = "chart-over";
     /// Memory of weights.
     Weights = "chart-weights";
@@ -47,7 +47,7 @@ inks! {
     Reserve = "chart-reserve";
     /// Time that a perfect machine needs too.
     Ideal = "chart-ideal";
-    /// What an accelerator could do.
+    /// Peak of an accelerator.
     Peak = "chart-peak";
     /// Time of kernels beyond the ideal: compute.
     Compute = "chart-compute";
@@ -69,7 +69,7 @@ inks! {
     Simulated = "chart-simulated";
     /// The design that the page shows.
     Current = "chart-current";
-    /// Where predictions are close enough.
+    /// Band of errors in which predictions are close enough.
     Band = "chart-band";
     /// A run on Ascend 910.
     Ascend = "chart-ascend";
@@ -83,15 +83,15 @@ inks! {
     GraceBlackwell = "chart-grace-blackwell";
     /// A run on something else.
     OtherFamily = "chart-other-family";
-    /// What a change leaves as it was.
+    /// Amount that a change leaves as it was.
     Kept = "chart-kept";
-    /// What a change adds.
+    /// Amount that a change adds.
     Gain = "chart-gain";
-    /// What a change takes away.
+    /// Amount that a change takes away.
     Loss = "chart-loss";
-    /// What a paper reports.
+    /// Value that a paper reports.
     Published = "chart-published";
-    /// Where it may lie.
+    /// Range in which a published value may lie.
     Range = "chart-range";
     /// A stage's embedding.
     EmbeddingPart = "chart-embedding-part";

@@ -1,4 +1,4 @@
-//! The legend of a chart: what its inks, fills and shapes stand for.
+//! The legend of a chart: the meaning of its inks, fills and shapes.
 
 use plotters_backend::text_anchor::HPos;
 
@@ -32,9 +32,9 @@ impl Key {
     }
 }
 
-/// What a legend shows before the words.
+/// Sample mark in front of a legend's text.
 pub(crate) enum Swatch {
-    /// A piece of a bar, with the letter that stands on it.
+    /// A piece of a bar, with its letter.
     Bar(Fill, &'static str),
     /// A piece of a line, with the mark of its points.
     Line(Option<Fill>),

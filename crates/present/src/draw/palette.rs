@@ -48,7 +48,7 @@ macro_rules! hues {
 }
 
 hues! {
-    /// What is behind everything.
+    /// Background of everything.
     Surface = "--chart-surface";
     /// Text that is read first, and the frame of what is selected.
     Text = "--chart-text";
@@ -58,11 +58,11 @@ hues! {
     OnMark = "--chart-on-mark";
     /// Lines that help the eye.
     Grid = "--chart-grid";
-    /// Lines on which marks stand, and those of what is empty.
+    /// Lines at the foot of marks, and outlines of empty places.
     Axis = "--chart-axis";
     /// A limit.
     Alarm = "--chart-alarm";
-    /// What a pointer is on.
+    /// Element under the pointer.
     Accent = "--accent";
     /// Blue marks.
     Blue = "--chart-blue";
@@ -80,7 +80,7 @@ hues! {
     Grey = "--chart-grey";
 }
 
-/// How near the lines of a tile are to the colour of text.
+/// Weight of the text colour in the lines of a tile; the rest is the ground.
 const HATCH: f64 = 0.45;
 
 /// The colours of a picture, as style sheets write them.
@@ -103,7 +103,7 @@ impl Palette {
         Self(PROPERTIES.iter().map(color).collect())
     }
 
-    /// The colours of the page that a picture stands in, whichever theme it has.
+    /// The colours of the page around a picture, whichever theme it has.
     pub fn of_page() -> Self {
         Self(PROPERTIES.iter().map(|name| format!("var({name})")).collect())
     }
@@ -175,7 +175,7 @@ impl Hatch {
 pub struct Tile {
     /// Colour below the lines.
     pub ground: Hue,
-    /// How near the ground is to the colour of text, in percent.
+    /// Share of the text colour in the ground, in percent.
     pub shade: u8,
     /// Lines or dots over it.
     pub hatch: Hatch,
@@ -185,7 +185,7 @@ impl Tile {
     /// The size of a tile, in pixels.
     pub const SIZE: f64 = 6.0;
 
-    /// What is empty: a bubble, or a cell without a design.
+    /// Tile of an empty place: a bubble, or a cell without a design.
     pub const EMPTY: Self = Self { ground: Hue::Surface, shade: 0, hatch: Hatch::Rising };
 }
 

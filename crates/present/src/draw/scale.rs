@@ -1,9 +1,9 @@
-//! A scale: from numbers to places, and the numbers that stand beside it.
+//! A scale: from numbers to places, and the numbers beside it.
 
 use super::axis::round_numbers;
 use crate::format::decimals;
 
-/// From numbers to places along an axis.
+/// Scale from numbers to places along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     /// The number at its start.
@@ -34,7 +34,7 @@ impl Scale {
         Self { from, to, log, steps }
     }
 
-    /// Where a number is, from 0 to 1; beyond when it is outside.
+    /// Place of a number, from 0 to 1; beyond when it is outside.
     pub fn place(&self, number: f64) -> f64 {
         if self.log {
             let low = self.from.ln();
@@ -54,7 +54,7 @@ impl Scale {
         }
     }
 
-    /// The numbers that are written beside it, in units of so much, at most about so many.
+    /// The numbers that are written beside it, in units of `factor`, about `most` at most.
     pub fn numbers(&self, factor: f64, most: usize) -> Vec<(f64, String)> {
         let (from, to) = (self.from / factor, self.to / factor);
         let wide = self.log && to / from > 8.0;

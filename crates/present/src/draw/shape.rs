@@ -1,4 +1,4 @@
-//! The outlines of marks that are told apart by their shape.
+//! The outlines of marks that differ by their shape.
 
 use plotters::element::Polygon;
 use plotters::style::Color as _;

@@ -39,14 +39,14 @@ impl Area {
         (self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
-    /// The same without a margin on each side.
+    /// The rectangle without a margin on each side.
     pub const fn inset(&self, by: f64) -> Self {
         let (width, height) = (self.width - 2.0 * by, self.height - 2.0 * by);
         Self { left: self.left + by, top: self.top + by, width, height }
     }
 }
 
-/// What fills a mark.
+/// Filling of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Paint {
     /// One colour.
@@ -55,14 +55,14 @@ pub enum Paint {
     Tiled(Tile),
 }
 
-/// What a line is drawn with.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stroke {
     /// Colour.
     pub hue: Hue,
     /// Width in pixels.
     pub width: f64,
-    /// Is it dashed?
+    /// Whether it is dashed.
     pub is_dashed: bool,
 }
 
@@ -78,7 +78,7 @@ impl Stroke {
     }
 }
 
-/// Where a text's point is.
+/// Side of a text on which its point is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// At its left end.
@@ -89,14 +89,14 @@ pub enum Side {
     Right,
 }
 
-/// How words are written.
+/// Weight or direction of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
     /// As running text.
     Plain,
     /// In bold letters.
     Bold,
-    /// From below to above.
+    /// Upward text.
     Upward,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Words<'a> {
 pub trait Surface {
     /// Fills rectangles.
     fn fill(&mut self, areas: &[Area], paint: Paint);
-    /// Fills squares side by side, in rows of so many, each as opaque as its byte says.
+    /// Fills squares side by side, `across` to a row, each as opaque as its byte.
     fn squares(&mut self, size: f64, across: usize, opacities: &[u8], hue: Hue);
     /// Draws a frame inside a rectangle.
     fn frame(&mut self, area: Area, hue: Hue, width: f64);
@@ -146,9 +146,9 @@ pub trait Surface {
     fn words(&mut self, words: Words<'_>);
     /// Marks are as opaque from here on; words and lines, too.
     fn opacity(&mut self, opacity: f64);
-    /// From here on nothing is drawn outside of the rectangle.
+    /// Clips to the rectangle from here on.
     fn clip(&mut self, area: Area);
-    /// From here on everything is drawn again.
+    /// Ends the clipping.
     fn unclip(&mut self);
 
     /// Writes words with a rim of the surface, to be read over lines.

@@ -131,12 +131,12 @@ impl<'p> SvgPicture<'p> {
         place
     }
 
-    /// What colours a filled mark.
+    /// Attributes that colour a filled mark.
     fn fill_of(&self, hue: Hue) -> String {
         format!("fill=\"{}\"{}", escaped(self.palette.color(hue)), self.see_through())
     }
 
-    /// What colours a line.
+    /// Attributes that colour a line.
     fn stroke_of(&self, Stroke { hue, width, is_dashed }: Stroke) -> String {
         let [dash, gap] = DASHES;
         let dashes =

@@ -28,7 +28,7 @@ pub fn text_width(text: &str, size: i32) -> i32 {
     (thousandths * size + 999) / 1000
 }
 
-/// The same for text in bold.
+/// Room for a text in bold, in pixels, rounded up.
 #[must_use]
 pub fn bold_width(text: &str, size: i32) -> i32 {
     (text_width(text, size) * 115 + 99) / 100

@@ -3,7 +3,7 @@
 /// Suffixes of large numbers.
 const SUFFIXES: [(char, f64); 5] = [('K', 1e3), ('M', 1e6), ('G', 1e9), ('B', 1e9), ('T', 1e12)];
 
-/// A number above zero, with what its suffix stands for.
+/// A number above zero, multiplied by its suffix.
 #[must_use]
 pub fn amount(text: &str) -> Option<f64> {
     let text = text.trim();

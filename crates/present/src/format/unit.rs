@@ -1,12 +1,12 @@
 //! The unit in which a visitor reads sizes of memory: chosen for the thread that writes a page,
-//! told to the browser by the document, and to a worker by its name.
+//! passed to the browser in the document, and to a worker by its name.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use model::units::Bytes;
+use model::ground::units::Bytes;
 
-/// In what sizes of memory are written: 1 GiB is 2^30 bytes, 1 GB is 10^9.
+/// Unit of sizes of memory: 1 GiB is 2^30 bytes, 1 GB is 10^9.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// GiB, as allocators and profilers count.
@@ -22,7 +22,7 @@ thread_local! {
 }
 
 impl MemoryUnit {
-    /// What the visitor chose for whom this thread writes.
+    /// Unit chosen by the visitor for whom this thread writes.
     #[must_use]
     pub fn chosen() -> Self {
         MEMORY_UNIT.get()
@@ -106,7 +106,7 @@ impl<T> PerUnit<T> {
         Self { binary: OnceLock::new(), decimal: OnceLock::new() }
     }
 
-    /// What was made in the visitor's unit; it is made when it is first asked for.
+    /// The value for the visitor's unit; it is made when it is first requested.
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         let made = match MemoryUnit::chosen() {
             MemoryUnit::Binary => &self.binary,

@@ -1,12 +1,12 @@
 //! A link that can't be opened, and a design that breaks rules, with the ways out.
 
 use maud::html;
-use model::knob::KnobError;
-use model::violation::{Nearest, Violation};
+use model::design::violation::{Nearest, Violation};
+use model::ground::knob::KnobError;
 
 use crate::site::Page;
 
-/// What a page says of a link that it can't open.
+/// Text of a page about a link that it can't open.
 #[must_use]
 pub fn broken_link(errors: &[KnobError], page: Page) -> String {
     let markup = html! {

@@ -1,8 +1,8 @@
 //! How balanced the pipeline's stages are, and the layout that would balance them better.
 
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, Metrics};
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::training::estimate::{Estimate, Metrics};
 use model::{Plan, Proposal, estimate, layout_overflow, layout_proposals};
 
 use crate::format;
@@ -11,14 +11,14 @@ use crate::insight::memory_state;
 /// A layout with less than this to win isn't worth a change, as a share of the mean stage or step.
 const MIN_GAIN: f64 = 5e-4;
 
-/// How balanced a pipeline is.
+/// Load balance of a pipeline's stages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
-    /// How much longer the longest stage computes than the mean, as a share of the mean.
+    /// Excess of the longest stage's compute time over the mean, as a share of the mean.
     pub overflow: f64,
-    /// Of the layouts that are more balanced or faster the one with the shortest step.
+    /// The layout with the shortest step, of those that are more balanced or faster.
     pub other: Option<Other>,
-    /// Is it proven that none is more balanced, where there is no other?
+    /// Whether it is proven that no layout is more balanced, if `other` is `None`.
     pub proven: bool,
 }
 
@@ -64,20 +64,20 @@ fn other(plan: &Plan, proposal: Proposal, now: &Estimate) -> Option<Other> {
 }
 
 impl Other {
-    /// Is the step shorter, and does what fitted still fit?
+    /// Whether the step is shorter, and the design still fits if it did before.
     #[must_use]
     pub fn helps(&self) -> bool {
         let gain = 1.0 - self.after.step_time / self.before.step_time;
         gain > MIN_GAIN && (self.after.fits || !self.before.fits)
     }
 
-    /// Is its longest stage nearer to the mean?
+    /// Whether its longest stage is nearer to the mean.
     #[must_use]
     pub fn balances(&self) -> bool {
         self.proposal.current - self.proposal.overflow > MIN_GAIN
     }
 
-    /// What it does to step time and memory: `step 25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.
+    /// Effect on step time and memory: `step 25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.
     #[must_use]
     pub fn effect(&self) -> String {
         let (before, after) = (self.before.step_time, self.after.step_time);
@@ -117,12 +117,12 @@ impl Balance {
 
 #[cfg(test)]
 mod tests {
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
 
     use super::*;
 
     fn balance_of(query: &str) -> Option<Balance> {
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let plan = Plan::new(&design).expect("a legal design");
         balance(&plan, &estimate(&plan))
     }

@@ -1,5 +1,5 @@
-//! Which of two designs is better in a metric, and why neither may be: the one rule by which
-//! anything stands green or red.
+//! Comparison of two designs in a metric, and the reasons why neither may be better: the one rule
+//! for everything in green or red.
 
 use model::design::{Design, KnobId};
 use model::metric::{Better, MetricId};
@@ -7,9 +7,9 @@ use model::metric::{Better, MetricId};
 use crate::format::number;
 use crate::insight::numbers::Numbers;
 
-/// Is a design better in a metric than the baseline? None where both are the same, where neither
-/// way is better, and where the difference follows from another model, batch, machine or way of
-/// counting. Whatever stands green or red beside a number asks here.
+/// Whether a design is better in a metric than the baseline. `None` if both are equal, if neither
+/// direction is better, or if the difference follows from another model, batch, machine or way of
+/// counting. Every green or red mark beside a number comes from here.
 #[must_use]
 pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<bool> {
     let [now, then] = [numbers, baseline].map(|it| number(it.estimate.metrics.get(metric)));
@@ -18,7 +18,7 @@ pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Opt
     compares.then_some((now > then) == (better == Better::Higher))
 }
 
-/// Why a metric of two designs doesn't say which is better.
+/// Reason why a metric of two designs doesn't show which is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hindrance {
     /// They train different models, or on sequences of different length.
@@ -38,7 +38,7 @@ impl Hindrance {
     pub const ALL: [Self; 5] =
         [Self::Model, Self::Batch, Self::Cluster, Self::Device, Self::Counting];
 
-    /// What to know of it, after which designs it is about.
+    /// Note on the difference, to follow the names of the designs that have it.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Hindrance {
         }
     }
 
-    /// Does it hold between two designs?
+    /// Whether two designs differ in this respect.
     #[must_use]
     pub fn holds(self, one: &Design, other: &Design) -> bool {
         let differs = |knobs: &[KnobId]| knobs.iter().any(|id| one.get(*id) != other.get(*id));
@@ -71,36 +71,41 @@ impl Hindrance {
         }
     }
 
-    /// Does it take the meaning from a metric's difference?
-    const fn hinders(self, metric: MetricId) -> bool {
-        match metric {
-            MetricId::mfu | MetricId::model_tflops_per_device => {
-                matches!(self, Self::Device | Self::Counting)
-            }
-            MetricId::tokens_per_second => {
-                matches!(self, Self::Model | Self::Cluster | Self::Device)
-            }
-            MetricId::tokens_per_second_per_device => matches!(self, Self::Model | Self::Device),
-            MetricId::memory_peak_bytes => matches!(self, Self::Model),
-            MetricId::step_time_seconds
-            | MetricId::comm_volume_bytes
-            | MetricId::comm_exposed_seconds => {
-                matches!(self, Self::Model | Self::Batch | Self::Cluster | Self::Device)
-            }
-            // What is left of the wait for others depends on how fast the device computes.
-            MetricId::bubble_ratio | MetricId::overlap_ratio => matches!(self, Self::Device),
-            MetricId::hfu
-            | MetricId::params_total
-            | MetricId::params_active
-            | MetricId::params_total_no_input_embedding
-            | MetricId::params_active_no_input_embedding
-            | MetricId::flops_per_token
-            | MetricId::memory_limit_bytes
-            | MetricId::fits
-            | MetricId::fit_probability
-            | MetricId::bubble_ratio_closed_form
-            | MetricId::imbalance_ratio
-            | MetricId::token_drop_ratio => false,
+    /// The metrics from whose difference it takes the meaning.
+    const fn hindered(self) -> &'static [MetricId] {
+        match self {
+            Self::Model => &[
+                MetricId::tokens_per_second,
+                MetricId::tokens_per_second_per_device,
+                MetricId::memory_peak_bytes,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Batch => &[
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Cluster => &[
+                MetricId::tokens_per_second,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Device => &[
+                MetricId::mfu,
+                MetricId::model_tflops_per_device,
+                MetricId::tokens_per_second,
+                MetricId::tokens_per_second_per_device,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+                // What is left of the wait for others depends on how fast the device computes.
+                MetricId::bubble_ratio,
+                MetricId::overlap_ratio,
+            ],
+            Self::Counting => &[MetricId::mfu, MetricId::model_tflops_per_device],
         }
     }
 }
@@ -113,5 +118,5 @@ fn tokens(design: &Design) -> u128 {
 /// The first reason for which a metric doesn't say which of two is better.
 fn hindrance(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<Hindrance> {
     let [one, other] = [numbers, baseline].map(|it| it.plan.design());
-    Hindrance::ALL.into_iter().find(|it| it.hinders(metric) && it.holds(one, other))
+    Hindrance::ALL.into_iter().find(|it| it.hindered().contains(&metric) && it.holds(one, other))
 }

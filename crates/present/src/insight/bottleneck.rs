@@ -1,9 +1,9 @@
 //! What bounds a design, in plain words: the largest losses of a step and the fullest stage.
 
 use model::Plan;
-use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
-use model::sorting::sort_short;
-use model::units::{Bytes, Seconds};
+use model::ground::sorting::sort_short;
+use model::ground::units::{Bytes, Seconds};
+use model::training::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
 
 use crate::format;
 use crate::insight::memory_view::moment;
@@ -12,16 +12,16 @@ use crate::insight::utilisation::Utilisation;
 /// Losses below this share of the step aren't worth a word.
 const MIN_SHARE: f64 = 0.005;
 
-/// What bounds a design, in sentences.
+/// Bottlenecks of a design, in sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// Where the step goes.
+    /// Largest losses of the step.
     pub time: String,
-    /// What fills the memory; nothing of a design that doesn't fit, of which more is said.
+    /// Largest contents of the memory; empty if the design doesn't fit, as other text covers that.
     pub memory: String,
 }
 
-/// Says what bounds a design.
+/// Describes the bottlenecks of a design.
 #[must_use]
 pub fn bottleneck(plan: &Plan, estimate: &Estimate) -> Bottleneck {
     let losses = largest_losses(estimate);
@@ -45,7 +45,7 @@ pub fn fullest_stage(estimate: &Estimate) -> Option<&StageEstimate> {
     estimate.stages.iter().max_by(|a, b| fuller(a, b))
 }
 
-/// By memory; of two equal stages the earlier one counts as the fuller.
+/// Order by memory; of two equal stages the earlier one counts as the fuller.
 fn fuller(left: &StageEstimate, right: &StageEstimate) -> std::cmp::Ordering {
     let (a, b) = (left.memory.peak().get(), right.memory.peak().get());
     a.total_cmp(&b).then(right.stage.cmp(&left.stage))
@@ -63,7 +63,7 @@ fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
     losses
 }
 
-/// Where the step goes; whose peak the ideal is at, where there are two.
+/// Sentence on the largest losses of the step, and on the peak of the ideal if there are two.
 fn time_sentence(
     estimate: &Estimate,
     losses: &[(StepPart, Seconds)],
@@ -133,9 +133,9 @@ const fn name(part: StepPart) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::Design;
     use model::estimate;
-    use model::preset::Preset;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! The headline numbers of a design: the cards with their lines and bars, and all of it in a line.
 
 use model::MemoryState;
-use model::choice::{AttentionFlops, Choice, Timing};
 use model::design::Design;
-use model::margin::likely_peaks;
+use model::ground::choice::{AttentionFlops, Choice, Timing};
+use model::ground::units::Bytes;
 use model::metric::MetricId;
-use model::units::Bytes;
+use model::training::memory_headroom::likely_peaks;
 
 use super::bottleneck::largest_loss;
 use super::numbers::Numbers;
@@ -94,7 +94,7 @@ pub static CARDS: [Card; 6] = [
     },
 ];
 
-/// What a headline card says.
+/// Text of a headline card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// The metric.
@@ -107,7 +107,7 @@ pub struct Headline {
     pub line: String,
 }
 
-/// What the cards say, for those who show the same numbers elsewhere.
+/// Texts of the cards, for those who show the same numbers elsewhere.
 #[must_use]
 pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
     let headline = |card: &Card| Headline {
@@ -169,7 +169,7 @@ pub struct Meter {
     pub likely: [f64; 2],
     /// Bytes over the limit.
     pub over: Bytes,
-    /// How sure it is that it fits.
+    /// Certainty that it fits.
     pub state: MemoryState,
 }
 
@@ -191,7 +191,7 @@ impl Meter {
     }
 }
 
-/// What comes of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
+/// Outcome of the design: `11 to 48 % MFU, 97 % of memory. Largest loss: ...`.
 #[must_use]
 pub fn outcome(numbers: &Numbers) -> String {
     let metrics = &numbers.estimate.metrics;

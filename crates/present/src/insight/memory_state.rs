@@ -1,9 +1,9 @@
-//! What is said of how sure it is that a design fits: the same words, classes and bounds wherever
-//! memory is judged.
+//! Words on how sure it is that a design fits: the same texts, classes and bounds wherever memory
+//! is judged.
 
-use model::estimate::{Estimate, Metrics};
-use model::units::Bytes;
-use model::verdict::{Place, Tightest, tightest};
+use model::ground::units::Bytes;
+use model::search::verdict::{Place, Tightest, tightest};
+use model::training::estimate::{Estimate, Metrics};
 use model::{MemoryState, Plan};
 
 use crate::format;
@@ -20,7 +20,7 @@ pub const fn word(state: MemoryState) -> &'static str {
     }
 }
 
-/// What stands behind other numbers of a design that isn't sure to fit: `, tight`.
+/// Suffix for other numbers of a design that isn't sure to fit: `, tight`.
 #[must_use]
 pub const fn aside(state: MemoryState) -> &'static str {
     match state {
@@ -31,7 +31,7 @@ pub const fn aside(state: MemoryState) -> &'static str {
     }
 }
 
-/// The class of what a state colours; none where it fits.
+/// Class of an element that a state colours; empty if it fits.
 #[must_use]
 pub const fn class(state: MemoryState) -> &'static str {
     match state {
@@ -66,7 +66,7 @@ pub fn sentence(numbers: &Numbers) -> String {
     sentence_of(&numbers.plan, &numbers.estimate)
 }
 
-/// The same of a plan with its estimate.
+/// Sentence on whether a plan with its estimate fits, as [`sentence`].
 #[must_use]
 pub fn sentence_of(plan: &Plan, estimate: &Estimate) -> String {
     said(&tightest(plan, estimate), estimate.metrics.fit_probability)
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(said(&found, 0.3), words);
     }
 
-    /// 89.99 % is not said to be 90 %, from which on a design fits.
+    /// 89.99 % isn't shown as 90 %, from which on a design fits.
     #[test]
     fn a_likelihood_never_reads_as_one_of_another_state() {
         for (likelihood, words) in [

@@ -1,27 +1,27 @@
 //! What fills the fullest stage, tensor by tensor, and what freeing each module brings and costs.
 
-use model::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
+use model::answer::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
 use model::design::Design;
-use model::estimate::{Estimate, Metrics, StageEstimate};
-use model::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
+use model::ground::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
+use model::ground::units::Bytes;
 use model::schedule::Task;
-use model::units::Bytes;
+use model::training::estimate::{Estimate, Metrics, StageEstimate};
 use model::{Content, Filling, Plan, contents, estimate, ledger};
 
 use crate::insight::bottleneck::fullest_stage;
 
-/// What fills the fullest stage.
+/// Memory contents of the fullest stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composition {
     /// The stage.
     pub stage: StageEstimate,
-    /// What fills it at its fullest moment, the largest first; the parts add up to its peak.
+    /// Its contents at the moment of its peak, the largest first; the parts add up to the peak.
     pub contents: Vec<Filling>,
-    /// What each kind of layer saves for one micro-batch.
+    /// Activations that each kind of layer saves for one micro-batch.
     pub ledgers: Vec<LayerLedger>,
 }
 
-/// What fills the fullest stage of a plan; `None` without stages.
+/// Memory contents of a plan's fullest stage; `None` without stages.
 #[must_use]
 pub fn composition(plan: &Plan, estimate: &Estimate) -> Option<Composition> {
     let stage = *fullest_stage(estimate)?;
@@ -68,7 +68,7 @@ pub fn moment(task: Task) -> String {
     format!("when the forward of micro-batch {} starts on chunk {}", task.micro_batch, task.chunk)
 }
 
-/// What becomes of a tensor, in a word.
+/// Word for the fate of a tensor.
 #[must_use]
 pub const fn fate(fate: Fate) -> &'static str {
     match fate {
@@ -88,12 +88,12 @@ pub fn freed_by(saved: &SavedTensor) -> String {
     if ways.is_empty() { "whole-layer recomputation only".to_owned() } else { ways.join("; ") }
 }
 
-/// What can be freed by a knob of its own.
+/// Module whose memory a knob of its own frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Module {
-    /// By computing it again.
+    /// Recomputation in the backward pass.
     Recompute(RecomputeModule),
-    /// By taking it to the host.
+    /// Swap to host memory.
     Swap(SwapModule),
 }
 
@@ -123,16 +123,16 @@ impl Module {
     }
 }
 
-/// What a module alone brings and costs a design.
+/// Effect of a module alone on a design: bytes freed and MFU lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// The module.
     pub module: Module,
-    /// Is it on in the design?
+    /// Whether the module is on in the design.
     pub is_on: bool,
     /// Bytes of the peak that are free with it and not without it.
     pub frees: Bytes,
-    /// The share of MFU that is lost with it: 0.01 is one point.
+    /// Share of MFU that is lost with it: 0.01 is one point.
     pub costs: f64,
 }
 
@@ -157,7 +157,7 @@ fn price(plan: &Plan, now: &Metrics, module: Module) -> Option<Price> {
     (is_on || frees.get() > 0.0).then_some(price)
 }
 
-/// Those that no other one beats in both what it frees and what it costs, by what they free.
+/// Pareto-optimal prices in freed bytes and cost, by freed bytes.
 #[must_use]
 pub fn pareto(prices: &[Price]) -> Vec<&Price> {
     let mut sorted: Vec<&Price> = prices.iter().filter(|price| price.frees.get() > 0.0).collect();
@@ -173,7 +173,7 @@ pub fn pareto(prices: &[Price]) -> Vec<&Price> {
     sorted
 }
 
-/// Is a module on in a design?
+/// Whether a module is on in a design.
 #[must_use]
 pub fn is_on(design: &Design, module: Module) -> bool {
     match module {

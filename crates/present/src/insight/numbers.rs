@@ -1,15 +1,15 @@
 //! A plan with its estimate: what panels and studies show.
 
 use model::design::Design;
-use model::estimate::Estimate;
+use model::training::estimate::Estimate;
 use model::{Plan, estimate};
 
 /// A plan with its estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
-    /// What was estimated.
+    /// The estimated plan.
     pub plan: Plan,
-    /// The numbers.
+    /// Its estimate.
     pub estimate: Estimate,
 }
 
@@ -32,7 +32,7 @@ impl Numbers {
 impl Numbers {
     /// The numbers of a link that a test knows to be legal.
     pub(crate) fn of_link(query: &str) -> Self {
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         Self::of(&design).expect("a legal design")
     }
 }

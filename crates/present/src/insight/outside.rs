@@ -1,11 +1,11 @@
 //! What makes a step faster outside of the strategy: newer software, kernels that are off, a
 //! narrower number format. A search of layouts leaves all of them as they are.
 
-use model::choice::{Choice, Precision, Software};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StepPart};
-use model::find::STRATEGY;
-use model::knob::Value;
+use model::ground::choice::{Choice, Precision, Software};
+use model::ground::knob::Value;
+use model::search::find::STRATEGY;
+use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 
 use crate::insight::numbers::Numbers;
@@ -30,27 +30,27 @@ const FUSED: [KnobId; 7] = [
 /// A change outside of the strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// What is set.
+    /// The changed knob.
     pub knob: KnobId,
-    /// To what.
+    /// Its new value.
     pub value: Value,
     /// The design with it.
     pub design: Design,
     /// Its numbers.
     pub estimate: Estimate,
-    /// How much faster it is, as a share of the tokens per second.
+    /// Speed-up, as a share of the tokens per second.
     pub gain: f64,
 }
 
 impl Outside {
-    /// Does it make this part of a step smaller?
+    /// Whether the change makes this part of a step smaller.
     #[must_use]
     pub fn moves(&self, part: StepPart, now: &Estimate) -> bool {
         let [left, before] = [&self.estimate, now].map(|it| it.step.part(part).get());
         left < before * (1.0 - MIN_MOVED)
     }
 
-    /// Is MFU counted against the same peak as before, so that its points say what is gained?
+    /// Whether MFU is counted against the same peak as before, so that its points measure the gain.
     #[must_use]
     pub fn keeps_peak(&self) -> bool {
         self.knob != KnobId::precision
@@ -75,7 +75,7 @@ pub fn outside(numbers: &Numbers) -> Vec<Outside> {
     found
 }
 
-/// A change with what it brings; none where it breaks a rule, doesn't fit or brings too little.
+/// A change with its gain; `None` if it breaks a rule, doesn't fit or gains too little.
 fn tried(numbers: &Numbers, (knob, value): (KnobId, Value)) -> Option<Outside> {
     let mut design = numbers.plan.design().clone();
     design.set(knob, &value).ok()?;
@@ -96,8 +96,8 @@ fn fused(design: &Design) -> Vec<(KnobId, Value)> {
     if design.kernel.launch_blocking {
         changes.push((KnobId::launch_blocking, Value::Flag(false)));
     }
-    let graphs = model::choice::CudaGraph::TransformerEngine;
-    if design.kernel.cuda_graph_impl == model::choice::CudaGraph::None {
+    let graphs = model::ground::choice::CudaGraph::TransformerEngine;
+    if design.kernel.cuda_graph_impl == model::ground::choice::CudaGraph::None {
         changes.push((KnobId::cuda_graph_impl, Value::Text(graphs.name().into())));
     }
     changes
@@ -111,7 +111,7 @@ fn software(design: &Design) -> Vec<(KnobId, Value)> {
     later.map(|state| (KnobId::software, Value::Text(state.name().into()))).collect()
 }
 
-/// Number formats with operands of at most so many bytes and more than half of it, where the design
+/// Number formats with operands of at most `bytes` bytes and more than half of it, if the design
 /// computes in wider ones.
 fn formats(design: &Design, bytes: f64) -> Vec<(KnobId, Value)> {
     let row = design.cluster.accelerator.row();

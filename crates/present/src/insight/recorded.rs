@@ -2,11 +2,11 @@
 //! holds what it does to a design.
 
 use model::Plan;
-use model::choice::Balance;
 use model::design::Design;
+use model::ground::choice::Balance;
 use model::routing::{Effect, StepLoads};
 
-/// What is known of the trace that a visitor opened.
+/// State of the trace that a visitor opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Recorded {
     /// There is none.
@@ -45,8 +45,8 @@ pub fn same_trace<'a>(design: &Design, traced: Option<&'a Plan>) -> Option<&'a P
     traced.filter(|plan| is_traced && plan.design().routing.trace == design.routing.trace)
 }
 
-/// What a design lacks that breaks no rule but that of its trace: a link holds the trace's name and
-/// not its loads, so its numbers are made where the trace is. `None` for every other design.
+/// Missing trace of a design that breaks no other rule: a link holds the trace's name and not its
+/// loads, so the numbers are computed where the trace is. `None` for every other design.
 #[must_use]
 pub fn lacking(design: &Design) -> Option<String> {
     let is_traced = design.routing.balance == Balance::Trace;
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn only_a_design_whose_trace_alone_is_missing_lacks_it() {
-        let lacking = |query| lacking(&model::link::decode(query).expect("a link that decodes"));
+        let lacking =
+            |query| lacking(&model::design::link::decode(query).expect("a link that decodes"));
         assert_eq!(lacking(""), None);
         let hash = "0123456789abcdef".repeat(4);
         let traced = format!("routing.balance=trace&routing.trace={hash}");

@@ -1,11 +1,11 @@
 //! One design under every schedule: what each would cost, or why it can't run.
 
-use model::choice::{Choice, Method};
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::framework::Vocabulary;
-use model::knob::Value;
-use model::violation::{Nearest, Violation};
+use model::ground::choice::{Choice, Method};
+use model::ground::knob::Value;
+use model::rules::vocabulary::Vocabulary;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 
 /// Switches that some schedules have no use for: they are turned off where a rule says so.
@@ -19,17 +19,17 @@ pub struct Row {
     pub method: Method,
     /// Chunks of each stage.
     pub chunks: u64,
-    /// Is it the design's own schedule?
+    /// Whether it is the design's own schedule.
     pub is_own: bool,
-    /// Can the design's framework be told it?
+    /// Whether the design's framework has an option for it.
     pub is_told: bool,
     /// Knobs beside schedule and chunks that had to follow.
     pub followed: Vec<KnobId>,
-    /// What comes of it.
+    /// Result of the design with this schedule.
     pub outcome: Outcome,
 }
 
-/// What comes of a schedule.
+/// Result of a design with a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It runs.
@@ -47,12 +47,12 @@ pub struct Run {
     pub metrics: Metrics,
 }
 
-/// Why a schedule can't run.
+/// Reason why a schedule can't run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The first broken rule, in a sentence.
     pub message: String,
-    /// How many more are broken.
+    /// Number of further broken rules.
     pub more: usize,
     /// One more change after which it runs, with the design that has it.
     pub fix: Option<Box<(Design, Nearest)>>,
@@ -144,7 +144,7 @@ pub fn under(design: &Design, method: Method) -> Design {
         trial.schedule.microbatch_group_size_per_vp_stage = None;
     }
     split_evenly(&mut trial);
-    // One may need the other, so each is asked twice.
+    // One may need the other, so each is tried twice.
     for switch in SWITCHES.into_iter().chain(SWITCHES) {
         let broken = Plan::new(&trial).err().unwrap_or_default();
         let on = Value::Flag(true);
@@ -181,8 +181,8 @@ fn chunks_of(design: &Design, method: Method) -> u64 {
 
 /// Puts equal slots in place of a layout, or of no-op layers, for another number of chunks.
 ///
-/// The slots that are missing are empty ones behind the last MTP layer; of several the first stands
-/// behind the last layer, where it leaves room for the head beside an MTP layer.
+/// Missing slots become empty ones behind the last MTP layer; of several the first is behind the
+/// last layer, where it leaves room for the head beside an MTP layer.
 fn split_evenly(trial: &mut Design) {
     let parallel = &trial.parallel;
     let stages = parallel.pipeline_model_parallel_size;
@@ -214,7 +214,7 @@ fn followed(design: &Design, trial: &Design) -> Vec<KnobId> {
     KnobId::ALL.iter().copied().filter(differs).collect()
 }
 
-/// What is wrong, and one change of one knob that mends all of it.
+/// Refusal by these violations, with one change of one knob that mends all of them.
 fn refusal(trial: &Design, violations: &[Violation]) -> Refusal {
     let offered = violations.iter().flat_map(|violation| violation.nearest.iter().cloned());
     let fix = offered.chain(violations.iter().flat_map(|violation| {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn design(query: &str) -> Design {
-        model::link::decode(query).expect("a link that decodes")
+        model::design::link::decode(query).expect("a link that decodes")
     }
 
     fn row_of(comparison: &Comparison, method: Method) -> &Row {

@@ -2,8 +2,8 @@
 //! that is estimated.
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, Role, Section, Value};
+use model::ground::knob::{Kind, Role, Section, Value};
+use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values, steps};
 
 use crate::choices::choices;
@@ -19,7 +19,7 @@ choices! {
         name: &'static str,
         /// Its name for people.
         label: &'static str;
-        /// How the model runs: nothing of it is trained otherwise.
+        /// Strategy of the run: nothing of it changes what is trained.
         Strategy = "strategy", "How it runs";
         /// The machine.
         Machine = "machine", "The machine";
@@ -104,7 +104,7 @@ fn step(plan: &Plan, knob: KnobId, value: Value) -> Option<Step> {
     Some(Step { value, design, metrics })
 }
 
-/// What an override replaces.
+/// Value that an override replaces.
 pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
     let row = design.cluster.accelerator.row();
     let usual = [
@@ -118,8 +118,7 @@ pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
     usual.into_iter().find(|(id, _)| *id == knob).map(|(_, value)| value)
 }
 
-/// The whole number that an unset knob stands for; none where it stands for there being no such
-/// thing.
+/// Whole number that an unset knob implies; `None` if unset means that there is no such thing.
 fn usual_count(design: &Design, knob: KnobId) -> Option<u64> {
     let row = design.cluster.accelerator.row();
     let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node);
@@ -162,7 +161,7 @@ pub(crate) fn rounded(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::knob::Grain;
+    use model::ground::knob::Grain;
 
     use super::*;
     use crate::insight::numbers::Numbers;

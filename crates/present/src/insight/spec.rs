@@ -3,10 +3,10 @@
 pub mod space;
 pub mod toml_text;
 
-use model::choice::{Choice, RecomputeGranularity};
+use model::design::file::{self, Extent, Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{self, Extent, Tree, json};
-use model::knob::Value;
+use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::knob::Value;
 
 use crate::insight::spec::space::entries;
 use crate::words::name;
@@ -83,7 +83,7 @@ pub fn vary(spec: &mut Tree, knob: KnobId, values: &[Value]) {
     }
 }
 
-/// What stands at a path.
+/// Subtree at a path.
 #[must_use]
 pub fn at<'a>(tree: &'a Tree, path: &[&str]) -> Option<&'a Tree> {
     path.iter().try_fold(tree, |tree, key| tree.get(key))
@@ -143,7 +143,7 @@ pub fn number(text: &str) -> Tree {
     }
 }
 
-/// A scalar as it stands in a box.
+/// A scalar as a box shows it.
 #[must_use]
 pub fn shown(tree: &Tree) -> String {
     match tree {

@@ -1,17 +1,17 @@
 //! The same design on other accelerators, and whether the best strategy is the same there.
 
-use model::accelerator::AcceleratorId;
-use model::choice::{Balance, Choice, Software};
+use model::catalogue::accelerator::AcceleratorId;
+use model::design::violation::Nearest;
 use model::design::{Design, KnobId, KnobSet};
-use model::estimate::{Estimate, Metrics};
-use model::knob::{Role, Value};
-use model::violation::Nearest;
-use model::{Estimator, Plan, estimate, solve};
+use model::ground::choice::{Balance, Choice, Software};
+use model::ground::knob::{Role, Value};
+use model::training::estimate::{Estimate, Metrics};
+use model::{Estimator, Plan, estimate};
 
 use crate::choices::choices;
 use crate::insight::sensitivity::next_values;
 
-/// The accelerators that stand beside the design's own, in their order.
+/// The accelerators beside the design's own, in their order.
 pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
     AcceleratorId::ALL.iter().copied().filter(|id| id.row().is_platform)
 }
@@ -39,10 +39,10 @@ impl Keep {
     }
 }
 
-/// What becomes of a design on an accelerator.
+/// Result of a design on an accelerator.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It runs, or would if it fitted.
+    /// It runs, or would run if it fitted.
     Runs(Box<(Plan, Estimate)>),
     /// It breaks a rule there: the first one, with the ways out that the model knows.
     Refused(String, Vec<Nearest>),
@@ -53,13 +53,13 @@ pub enum Outcome {
 pub struct Row {
     /// The accelerator.
     pub accelerator: AcceleratorId,
-    /// Is it the design's own?
+    /// Whether it is the design's own accelerator.
     pub is_own: bool,
     /// The design there.
     pub design: Design,
     /// Switches that the framework there refuses, and that are off for it.
     pub switched_off: Vec<KnobId>,
-    /// What becomes of it.
+    /// Result there.
     pub outcome: Outcome,
 }
 
@@ -101,7 +101,7 @@ fn switches() -> impl Iterator<Item = KnobId> {
 
 /// Turns off the switches that the rules of a framework refuse.
 fn switch_off(design: &mut Design) {
-    // One may need the other, so each is asked twice.
+    // One may need the other, so each is tried twice.
     for switch in switches().chain(switches()) {
         let on = Value::Flag(true);
         if design.get(switch) != on {
@@ -148,7 +148,7 @@ fn equal_peak(own: &Design, moved: &Design) -> Option<u64> {
     let wanted = own.cluster.num_devices as f64 * model::peak_flops(own)?.get()
         / model::peak_flops(moved)?.get();
     let off = |count: u64| (count as f64 / wanted).ln().abs();
-    let counts = solve::values(moved, KnobId::num_devices);
+    let counts = model::search::solve::values(moved, KnobId::num_devices);
     let counts = counts
         .into_iter()
         .filter_map(|value| if let Value::Integer(count) = value { Some(count) } else { None });
@@ -162,12 +162,12 @@ pub struct Variant {
     pub change: Option<(KnobId, Value)>,
 }
 
-/// What strategies come to on the accelerators.
+/// Comparison of strategies on the accelerators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// The strategies.
     pub variants: Vec<Variant>,
-    /// For each accelerator the metrics of each strategy; none where it breaks a rule.
+    /// Metrics of each strategy, per accelerator; `None` where it breaks a rule.
     pub columns: Vec<Column>,
 }
 
@@ -201,7 +201,7 @@ pub fn ranking(plan: &Plan, rows: &[Row]) -> Ranking {
         let values = next_values(design, knob, &design.get(knob)).into_iter();
         variants.extend(values.map(|value| Variant { change: Some((knob, value)) }));
     }
-    // One estimator for each strategy: its uneven loads are the same on every accelerator.
+    // One estimator for each strategy: its load imbalance is the same on every accelerator.
     let mut estimators: Vec<Estimator> = variants.iter().map(|_| Estimator::new()).collect();
     let columns: Vec<Column> = rows
         .iter()
@@ -254,7 +254,7 @@ impl Variant {
 }
 
 impl Column {
-    /// The index of the fastest strategy that fits; none where none does.
+    /// Index of the fastest strategy that fits; `None` if none does.
     #[must_use]
     pub fn best(&self) -> Option<usize> {
         let fits = |index: &usize| self.speed(*index).is_some();

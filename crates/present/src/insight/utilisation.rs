@@ -2,12 +2,12 @@
 //! 16 bits or of the design.
 //!
 //! FP8's matrix products have twice BF16's peak, and many papers count MFU over BF16's all the
-//! same. Both are said, so that no share of a peak is above what its kernels can reach.
+//! same. Both are shown, so that no share of a peak is above what its kernels can reach.
 
 use model::Plan;
-use model::choice::Precision;
-use model::estimate::Metrics;
-use model::units::FlopsPerSecond;
+use model::ground::choice::Precision;
+use model::ground::units::FlopsPerSecond;
+use model::training::estimate::Metrics;
 
 use crate::format;
 
@@ -17,7 +17,7 @@ const SAME_PEAK: f64 = 1e-3;
 /// A peak of a device, and what MFU is of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfPeak {
-    /// Whose peak: `FP8`; `set` for one of the design's own.
+    /// Name of the peak: `FP8`; `set` for one of the design's own.
     pub peak: &'static str,
     /// The peak.
     pub rate: FlopsPerSecond,
@@ -28,15 +28,15 @@ pub struct OfPeak {
 /// MFU over the peak that devices compute at, and over the other one that people count against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utilisation {
-    /// Over the peak of matrix products in the design's number format.
+    /// MFU over the peak of matrix products in the design's number format.
     pub computed: OfPeak,
-    /// Over the peak that the design counts against; BF16's where it counts against a narrower
-    /// format's. None where that is the same one.
+    /// MFU over the peak that the design counts against; BF16's if it counts against a narrower
+    /// format's. `None` if that is the same peak.
     pub other: Option<OfPeak>,
 }
 
 impl Utilisation {
-    /// That of a plan.
+    /// MFU of a plan over each of its peaks.
     #[must_use]
     pub fn of(plan: &Plan, metrics: &Metrics) -> Self {
         let design = plan.design();
@@ -62,7 +62,7 @@ impl Utilisation {
         Self { computed: of(word(precision), rate), other }
     }
 
-    /// What a chart of shares of the peak has to say; none where there is one peak only.
+    /// Note for a chart of shares of the peak; `None` with a single peak.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let other = self.other?;
@@ -77,10 +77,10 @@ impl Utilisation {
     }
 }
 
-/// What a peak is called that a design sets itself.
+/// Name of a peak that the design sets itself.
 const SET: &str = "set";
 
-/// Are its matrix products narrower than 16 bits?
+/// Whether the operands of matrix products are narrower than 16 bits.
 #[must_use]
 pub const fn is_narrow(precision: Precision) -> bool {
     precision.operand_bytes() < Precision::Bf16.operand_bytes()
@@ -110,7 +110,7 @@ mod tests {
 
     fn of(preset: &str, knobs: &str) -> (Utilisation, f64) {
         let query = format!("v=1&preset={preset}{knobs}");
-        let design: Design = model::link::decode(&query).expect("a design");
+        let design: Design = model::design::link::decode(&query).expect("a design");
         let plan = Plan::new(&design).expect("a legal design");
         let metrics = estimate(&plan).metrics;
         (Utilisation::of(&plan, &metrics), metrics.mfu)

@@ -5,17 +5,17 @@
 //! it is put into words by `labels`, the same on the server and in the browser; every way from one
 //! state to another is a link, so that the page also works without a script.
 
-pub mod brief;
 pub mod charts;
 pub mod labels;
 pub mod quality;
+pub mod brief;
 
-use model::budget::Assessment;
+use model::catalogue::preset::Preset;
 use model::design::Design;
-use model::knob::KnobError;
-use model::link;
-use model::preset::Preset;
-use model::violation::Violation;
+use model::design::link;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
+use model::run::budget::Assessment;
 
 use crate::site::Page;
 use crate::site::parameters::{put, unescape};
@@ -32,7 +32,7 @@ pub const MARKDOWN_PATH: &str = "/budget.md";
 /// The key of the baseline in an address.
 pub const BASELINE: &str = "baseline";
 
-/// What the page shows first: the paper's final run with Llama 3's failures, 100 GB/s of storage,
+/// First design of the page: the paper's final run with Llama 3's failures, 100 GB/s of storage,
 /// and as a price an example: what DeepSeek-V3's report assumes for an hour of an H800.
 const EXAMPLE: &str = "v=1&preset=pangu-ultra-moe-6k@2&run.train_tokens=19000000000000&\
     run.price_per_device_hour=2&run.mtbf_device_hours=50676&run.checkpoint_gb_per_sec=100";
@@ -46,7 +46,7 @@ pub struct Asked {
     pub baseline: Option<Design>,
 }
 
-/// What was asked for, with what it comes to.
+/// Request of the page, with its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// Design and baseline.
@@ -56,7 +56,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What comes of it.
+    /// Outcome of the request.
     ///
     /// # Errors
     /// The rules that design or baseline break.
@@ -66,7 +66,7 @@ impl Shown {
     }
 }
 
-/// What a raw query string asks for, the example without one.
+/// Request of a raw query string; without one the example.
 pub fn asked(raw: &str) -> Result<Asked, Vec<KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
@@ -114,7 +114,7 @@ impl Asked {
         format!("{}?{}", Page::Budget.path(), self.query())
     }
 
-    /// The same with something of the design changed.
+    /// Query with something of the design changed.
     pub fn with(&self, change: impl FnOnce(&mut Design)) -> Self {
         let mut other = self.clone();
         change(&mut other.design);

@@ -24,6 +24,6 @@ pub const CSV_PATH: &str = "/compare.csv";
 #[must_use]
 pub fn is_understood(raw: &str) -> bool {
     let (chosen, wrong) = Chosen::read(raw);
-    let opens = |choice: &Choice| model::link::decode(&choice.link).is_ok();
+    let opens = |choice: &Choice| model::design::link::decode(&choice.link).is_ok();
     wrong.is_empty() && chosen.designs.iter().all(opens)
 }

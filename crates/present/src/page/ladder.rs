@@ -3,7 +3,7 @@
 //! Nothing on it depends on the visitor, so all of it is text that only the server writes; taking
 //! the page over leaves it as it is, and the browser's module stays as light as it was.
 
-mod content;
 pub mod numbers;
+mod content;
 
 pub use content::{brief, html};

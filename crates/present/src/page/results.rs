@@ -24,6 +24,6 @@ pub use data::Data;
 pub use heat::Grid;
 pub use view::View;
 
-/// What the server knows when it renders the page; none where there is no such sweep.
+/// Data that the server has when it renders the page; `None` if there is no such sweep.
 #[derive(Clone, Debug)]
 pub struct Served(pub Option<Arc<Data>>);

@@ -5,14 +5,14 @@
 //! page that change together are HTML text, and every way from one state to another is a link, so
 //! the page also works without a script. What never changes is text that only the server writes.
 
-pub mod broken;
-pub mod input;
 pub mod methods;
+pub mod input;
 mod of_design;
 pub mod query;
+pub mod broken;
 pub mod run;
-pub mod server_html;
 pub mod labels;
+pub mod server_html;
 
 pub use input::Input;
 pub use of_design::of_design;

@@ -5,13 +5,13 @@
 //! another is a link, so that the page also works without a script.
 
 pub mod experts;
-pub mod front;
 pub mod labels;
 pub mod measured;
+pub mod front;
 
-use model::design::Design;
-use model::link;
-use model::preset::{Preset, PresetKind};
+use model::Answer;
+use model::catalogue::preset::{Preset, PresetKind};
+use model::design::{Design, link};
 use model::serving::{Inference, ServingPlan};
 
 use crate::site::Page;
@@ -33,7 +33,15 @@ pub struct Ran {
     pub inference: Inference,
 }
 
-/// What the page shows first: Qwen3-235B-A22B on eight H100.
+impl Ran {
+    /// Answer of the model.
+    #[must_use]
+    pub const fn answer(&self) -> Answer<'_> {
+        Answer::Serving { plan: &self.plan, inference: &self.inference }
+    }
+}
+
+/// First design of the page: Qwen3-235B-A22B on eight H100.
 const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_devices=8&\
     serving.engine=vllm&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&\
     serving.weight_dtype=fp8&serving.concurrency=64";
@@ -42,7 +50,7 @@ const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_
 ///
 /// # Errors
 /// What is wrong with the query.
-pub fn design(raw: &str) -> Result<Design, Vec<model::knob::KnobError>> {
+pub fn design(raw: &str) -> Result<Design, Vec<model::ground::knob::KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
     let said = said.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");

@@ -7,15 +7,15 @@
 //! runs goes into the page as HTML text: taking over leaves such text as the server wrote it, and
 //! it changes only when the runs are there.
 
-mod constants;
 pub mod filter;
-pub mod points;
-pub mod runs;
 pub mod score;
 mod sheet;
+pub mod words;
+mod constants;
+pub mod points;
+pub mod runs;
 pub mod still;
 pub mod table;
-pub mod words;
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub const JSON_PATH: &str = "/api/v1/validation";
 /// Where the runs of serving are as JSON.
 pub const SERVING_JSON_PATH: &str = "/api/v1/validation/serving";
 
-/// The same as a table.
+/// Runs as a table.
 pub const CSV_PATH: &str = "/api/v1/validation.csv";
 
 /// The id of the first chart, below the first screen.
@@ -36,11 +36,11 @@ pub const BELOW: &str = "errors";
 /// The runs, shared.
 pub type Rows = Arc<Vec<Row>>;
 
-/// What the server knows when it renders the page.
+/// Data that the server has when it renders the page.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// The runs.
     pub rows: Rows,
-    /// What stands still above and below them.
+    /// Still parts above and below the runs.
     pub still: still::Still,
 }

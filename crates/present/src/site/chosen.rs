@@ -6,16 +6,16 @@
 use super::Page;
 use super::parameters::{put, unescape};
 
-/// So many designs at once.
+/// Maximum number of designs.
 pub const MAX_DESIGNS: usize = 4;
 
-/// Bytes of a query string that are read.
+/// Maximum number of bytes of a query string that are read.
 const MAX_QUERY_BYTES: usize = 65_536;
 
-/// Characters of a name that are kept.
+/// Maximum number of characters of a name that are kept.
 const MAX_NAME_LEN: usize = 60;
 
-/// What follows a design's letter in the key of its name.
+/// Suffix of a design's letter in the key of its name.
 const NAME: &str = ".name";
 
 /// A design that is compared.
@@ -23,7 +23,7 @@ const NAME: &str = ".name";
 pub struct Choice {
     /// Its own query string, as the explorer's address has it.
     pub link: String,
-    /// What somebody called it; empty for its preset and what differs.
+    /// Name given by a person; empty for its preset and the differences from it.
     pub name: String,
 }
 
@@ -35,14 +35,14 @@ impl Choice {
     }
 }
 
-/// What the page shows.
+/// State of the page: designs, baseline and rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// The designs, A first.
     pub designs: Vec<Choice>,
     /// The place of the one that the others are measured against.
     pub baseline: usize,
-    /// Are rows shown in which all agree?
+    /// Whether rows in which all designs agree are shown.
     pub all: bool,
 }
 
@@ -93,7 +93,7 @@ impl Chosen {
         }
     }
 
-    /// What can be read of a raw query string, and what can't, in sentences.
+    /// The readable part of a raw query string, and its errors, in sentences.
     ///
     /// Designs aren't opened here: one that can't be is shown as such.
     #[must_use]
@@ -112,7 +112,7 @@ impl Chosen {
         reader.finish()
     }
 
-    /// The same with a design that changed places with the one before it.
+    /// The choice after a design has changed places with the one before it.
     #[must_use]
     pub fn moved_left(&self, place: usize) -> Self {
         let mut moved = self.clone();
@@ -127,7 +127,7 @@ impl Chosen {
         moved
     }
 
-    /// The same without a design; without the baseline the first one becomes it.
+    /// The choice without a design; without the baseline the first one becomes it.
     #[must_use]
     pub fn without(&self, place: usize) -> Self {
         let mut rest = self.clone();
@@ -142,7 +142,7 @@ impl Chosen {
         rest
     }
 
-    /// The same with another baseline.
+    /// The choice with another baseline.
     #[must_use]
     pub fn against(&self, baseline: usize) -> Self {
         Self { baseline, ..self.clone() }
@@ -221,7 +221,7 @@ pub fn named(text: &str) -> String {
     words.join(" ").chars().take(MAX_NAME_LEN).collect()
 }
 
-/// As much of what somebody wrote as a message shows.
+/// A text from a link, cut to the length that a message shows.
 fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }

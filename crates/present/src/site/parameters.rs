@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::link;
+use model::design::link;
 
 /// Appends a parameter; one without a value is left out. Letters, digits, `-_.~` and the bytes in
 /// `plain` stand for themselves.

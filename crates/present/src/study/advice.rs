@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use model::design::{Design, KnobId};
-use model::find::{self as search, Loss};
-use model::knob::Value;
+use model::ground::knob::Value;
+use model::search::find::{self as search, Loss};
+use model::search::verdict::{Change, Place, Verdict};
 use model::verdict;
-use model::verdict::{Change, Place, Verdict};
 
 use crate::charts;
 use crate::format::{self, short_label};
@@ -21,10 +21,10 @@ use crate::insight::outside::{Outside, outside};
 use crate::site::find_address;
 use crate::words::name::spelled;
 
-/// So many changes that make it fit stand beside the best one; the others are in a list.
+/// Number of changes that make it fit, shown beside the best one; the others are in a list.
 const MAX_CHANGES: usize = 4;
 
-/// So many losses of the step are told.
+/// Maximum number of losses of the step that are listed.
 const MAX_LOSSES: usize = 8;
 
 /// The changes as links.
@@ -32,7 +32,7 @@ pub(super) fn html(numbers: &Numbers) -> Markup {
     if numbers.estimate.metrics.fits { helpful(numbers) } else { fitting(numbers) }
 }
 
-/// What is said at once: searching takes a while.
+/// First answer, shown while the search runs.
 pub(super) fn first(numbers: &Numbers) -> Markup {
     let what = if numbers.estimate.metrics.fits { "faster" } else { "fit" };
     html! {
@@ -175,7 +175,7 @@ fn said(values: &[(KnobId, Value)]) -> String {
     words.join(", ")
 }
 
-/// Why a design doesn't fit, and what makes it fit: what costs least first.
+/// Reason why a design doesn't fit, and changes that make it fit, the cheapest first.
 fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();
@@ -239,7 +239,7 @@ fn excess(verdict: &Verdict) -> String {
     text
 }
 
-fn effect(mfu: f64, verdict: &Verdict, peak: model::units::Bytes) -> String {
+fn effect(mfu: f64, verdict: &Verdict, peak: model::ground::units::Bytes) -> String {
     let points = format::signed((mfu - verdict.mfu) * 100.0, 1);
     format!("MFU {points} pt, {}", format::memory(peak))
 }
@@ -255,7 +255,7 @@ fn changing(design: &Design, verdict: &Verdict, change: &Change) -> Markup {
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::{Plan, link};
+    use model::{Plan, design::link};
 
     use super::*;
 
@@ -279,12 +279,12 @@ mod tests {
         for design in all {
             let metrics = model::estimate(&Plan::new(&design).expect("legal")).metrics;
             assert!(metrics.fits);
-            let speed = |it: &model::estimate::Metrics| it.tokens_per_second;
+            let speed = |it: &model::training::estimate::Metrics| it.tokens_per_second;
             assert!(speed(&metrics) > speed(&numbers.estimate.metrics));
         }
     }
 
-    /// What stands below the heading of changes outside of the strategy, of one loss.
+    /// HTML below the heading of changes outside of the strategy, of one loss.
     fn outside_of<'h>(html: &'h str, part: &str) -> &'h str {
         let (_, loss) = html.split_once(&format!("id=\"loss-{part}\"")).expect("the loss");
         let loss = loss.split("</details>").next().expect("its end");

@@ -1,14 +1,14 @@
-//! The study that is asked for, as HTML.
+//! The requested study, as HTML.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use model::choice::Balance;
-use model::loads::{Cadence, Replay, Report, cadences};
+use model::answer::loads::{Cadence, Replay, Report, cadences};
+use model::ground::choice::Balance;
 use model::routing::packed::{self, PackedFault};
 use model::routing::{Effect, text};
-use model::{Plan, link};
+use model::{Plan, design::link};
 
 use super::options::Options;
 use super::pins::{self, Pin};
@@ -19,11 +19,11 @@ use super::{
 use crate::insight::numbers::Numbers;
 use crate::insight::recorded;
 
-/// What studies are made of: a design's numbers, and what several of them need beside.
+/// Subject of studies: a design's numbers, and further results that several of them need.
 struct Subject {
     query: String,
     numbers: Numbers,
-    /// What uneven loads do, step by step; none where they are even.
+    /// Effect of load imbalance, step by step; `None` if loads are balanced.
     loads: OnceCell<Option<Report>>,
 }
 
@@ -111,11 +111,11 @@ fn waiting(study: Study, title: &str) -> Markup {
     }
 }
 
-/// What the worker keeps from one question to the next.
+/// State that the worker keeps from one request to the next.
 #[derive(Default)]
 struct Kept {
     trace: Option<Replay>,
-    /// A plan with the trace's loads: others with the same routing take them over.
+    /// A plan with the trace's loads, which others with the same routing take over.
     traced: Option<Plan>,
     subject: Option<Subject>,
     /// The pins, and the text that they were read from.
@@ -145,7 +145,7 @@ impl Kept {
         Some(plan)
     }
 
-    /// The subject of a link. Studies of one design are asked for one after the other.
+    /// The subject of a link. Studies of one design are requested one after the other.
     fn subject(&mut self, query: &str) -> Option<&Subject> {
         if self.subject.as_ref().is_none_or(|subject| subject.query != query) {
             let numbers = Numbers::new(self.plan(query)?);
@@ -155,7 +155,7 @@ impl Kept {
         self.subject.as_ref()
     }
 
-    /// What uneven loads do to the design in a link.
+    /// Report on the load imbalance of the design in a link.
     fn report(&mut self, query: &str) -> Option<&Report> {
         self.subject(query)?;
         let (subject, trace) = (self.subject.as_ref()?, &mut self.trace);
@@ -235,7 +235,7 @@ pub fn take_trace(bytes: &[u8]) -> Result<String, Vec<String>> {
     Ok(hash)
 }
 
-/// What the trace's loads do to the design in a link; `None` while they aren't of one another.
+/// Effect of the trace's loads on the design in a link; `None` while they don't match each other.
 #[must_use]
 pub fn effect(query: &str) -> Option<Effect> {
     KEPT.with_borrow_mut(|kept| kept.plan(query).map(|plan| *plan.effect()))

@@ -8,7 +8,7 @@ use crate::charts::{Bubbles, Compared};
 use crate::format;
 use crate::insight::numbers::Numbers;
 
-/// By the published formula and with actual stage times.
+/// Bubble by the published formula and with actual stage times.
 pub(super) fn html(numbers: &Numbers, ghost: Option<(&Compared<'_>, u64)>, width: Width) -> Markup {
     let Numbers { plan, estimate } = numbers;
     let bubbles = Bubbles::new(plan, estimate);

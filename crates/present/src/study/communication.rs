@@ -1,8 +1,8 @@
 //! What a device sends, and how much of it compute hides.
 
 use maud::{Markup, html};
-use model::axis::Axis;
-use model::estimate::{Estimate, PhaseOverlap};
+use model::ground::axis::Axis;
+use model::training::estimate::{Estimate, PhaseOverlap};
 
 use super::Width;
 use super::figure::Figure;
@@ -28,7 +28,7 @@ pub(super) fn html(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup 
     .html(&phases(estimate))
 }
 
-/// The hidden share of each axis and phase, with a bar; nothing where nothing runs beside another.
+/// The hidden share of each axis and phase, with a bar; empty if nothing overlaps.
 fn phases(estimate: &Estimate) -> Markup {
     let mut axes = Vec::new();
     let mut phases = Vec::new();

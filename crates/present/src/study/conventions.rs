@@ -1,8 +1,8 @@
 //! What other papers would call the MFU of this run: one step time, counted in several ways.
 
 use maud::{Markup, html};
-use model::choice::AttentionFlops;
-use model::convention::Convention;
+use model::ground::choice::AttentionFlops;
+use model::training::convention::Convention;
 use model::{Plan, conventions};
 
 use crate::format;
@@ -26,11 +26,11 @@ pub const COLUMNS: [&str; 8] = [
 pub struct Row {
     /// One text for each of [`COLUMNS`].
     pub cells: [String; 8],
-    /// Is this the design's own way, or does it count the same?
+    /// Whether this is the design's own convention, or counts the same; `None` for every other one.
     pub own: Option<Own>,
 }
 
-/// Why a row is marked.
+/// Reason for the mark of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// It is the design's own way.
@@ -50,7 +50,7 @@ impl Own {
 
 /// The ways, the design's own first.
 #[must_use]
-pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
+pub fn rows(plan: &Plan, estimate: &model::training::estimate::Estimate) -> Vec<Row> {
     let all = conventions(plan, estimate);
     let own = |(index, way): (usize, &Convention)| match index {
         0 => Some(Own::Itself),
@@ -60,7 +60,7 @@ pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
     all.iter().enumerate().map(row).collect()
 }
 
-/// Do both count the same?
+/// Whether both count the same.
 fn same(one: &Convention, other: &Convention) -> bool {
     let is = |one: f64, other: f64| one.total_cmp(&other).is_eq();
     one.attention == other.attention

@@ -14,7 +14,7 @@ pub struct Figure<'a> {
     pub caption: &'a str,
     /// The chart, as SVG.
     pub chart: &'a str,
-    /// The same as a table; its first row is the header.
+    /// The chart's data as a table; its first row is the header.
     pub rows: &'a [Vec<String>],
 }
 

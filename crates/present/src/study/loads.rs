@@ -1,4 +1,4 @@
-//! Expert load: how uneven it is, what the planner makes of it, what a capacity drops.
+//! Expert load: its imbalance, the planner's effect on it, and the tokens that a capacity drops.
 
 mod aux_loss;
 mod maps;
@@ -6,12 +6,12 @@ mod maps;
 use std::fmt::Write as _;
 
 use maud::{Markup, Render, html};
-use model::choice::{Balance, Planner, PlannerTrigger};
+use model::answer::loads::{Cadence, Report};
 use model::design::{Design, KnobId};
-use model::estimate::StepPart;
-use model::knob::Value;
-use model::loads::{Cadence, Report};
+use model::ground::choice::{Balance, Planner, PlannerTrigger};
+use model::ground::knob::Value;
 use model::routing::capacity;
+use model::training::estimate::StepPart;
 
 use super::Width;
 use super::figure::Figure;
@@ -29,7 +29,7 @@ const STEPS: &str = "load-steps";
 /// Rows that a table of lines has, at most.
 const MAX_ROWS: usize = 100;
 
-/// Factors of the drop curve: so many from 1 to this one.
+/// Factors of the drop curve: their number, and the last one; the first is 1.
 const FACTORS: (usize, f64) = (21, 3.0);
 
 /// Drop ratios that Pangu's models are published to have with drop and pad, 20B and 718B.
@@ -70,7 +70,7 @@ pub(super) fn cells(numbers: &Numbers, report: &Report, id: &str) -> Option<Stri
     maps::csv(report, id)
 }
 
-/// What stands there until it is looked at.
+/// Placeholder of the study until it is scrolled into view.
 pub(super) fn waiting() -> Markup {
     html! {
         section.loads.waiting aria-labelledby="loads-title" {
@@ -215,7 +215,7 @@ fn steps(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     lines_figure(STEPS, "Imbalance over steps", caption, &chart, width)
 }
 
-/// Is there a planner?
+/// Whether there is a planner.
 fn plans(numbers: &Numbers) -> bool {
     numbers.plan.design().routing.planner != Planner::None
 }
@@ -364,12 +364,12 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use model::loads::Replay;
+    use model::answer::loads::Replay;
     use model::routing::Trace;
 
     use super::*;
 
-    /// A run of a trace of so many steps in which the hot expert changes half-way.
+    /// A run of a trace of `steps` steps in which the hot expert changes half-way.
     fn traced(steps: usize) -> (Numbers, Report) {
         let tokens = (0..steps * 2 * 256).map(|at| {
             let hot = if at / 512 < steps / 2 { 0 } else { 9 };
@@ -378,7 +378,7 @@ mod tests {
         let trace = Trace::new([steps, 2, 256], tokens.collect()).expect("a trace");
         let query = "?routing.balance=trace&routing.planner=sliding_window\
                      &routing.planner_interval=10&routing.planner_trigger=on_increase";
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let mut replay = Replay::new(std::sync::Arc::new(trace));
         let plan = replay.plan(&design).expect("a legal design");
         let report = replay.report(&plan).expect("uneven loads");

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::knob::{Kind, Value};
-use model::violation::Violation;
+use model::ground::knob::{Kind, Value};
+use model::training::estimate::Metrics;
 use model::{MemoryState, Plan, estimate, legal_values};
 
 use super::options::{self, Options, select};
@@ -32,18 +32,18 @@ const NONE: &str = "none";
 
 /// Powers of two times the present value go so far to both sides.
 const OCTAVES: i32 = 4;
-/// So many legal values below and above the present one are taken, too.
+/// Number of the nearest legal values below and above the present one that are tried too.
 const NEAREST: usize = 3;
-/// So many values of a knob at most.
+/// Maximum number of values of a knob.
 const MAX_VALUES: usize = 14;
-/// Real numbers are made less by these factors.
+/// Factors of the real numbers that are tried below the present one.
 const LESS: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
-/// And more by these.
+/// Factors of those above it.
 const MORE: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
-/// Steps of color.
+/// Number of colors.
 const COLORS: usize = 7;
 
-/// What a cell has.
+/// Result of a cell.
 enum Cell {
     Runs {
         design: Box<Design>,
@@ -53,7 +53,7 @@ enum Cell {
     Refused(&'static str),
 }
 
-/// Why cells are empty.
+/// Reason why cells are empty.
 struct Reason {
     letter: char,
     message: String,
@@ -73,7 +73,7 @@ struct Map {
     across: Axis,
     down: Option<Axis>,
     rows: Vec<Vec<Cell>>,
-    /// By rule.
+    /// Reasons by rule.
     reasons: BTreeMap<&'static str, Reason>,
 }
 
@@ -261,7 +261,7 @@ impl Map {
         })
     }
 
-    /// Numbers on steps of color, so that nobody has to read colors.
+    /// Table of the numbers on color steps, readable without the colors.
     fn table(&self, pins: &[Pin]) -> Markup {
         let across = &self.across;
         let corner = self.down.as_ref().map_or_else(String::new, |down| {
@@ -340,7 +340,7 @@ impl Map {
         words.join(", ")
     }
 
-    /// What the letters stand for.
+    /// Legend of the letters.
     fn legend(&self) -> Markup {
         let mut reasons: Vec<&Reason> = self.reasons.values().collect();
         reasons.sort_by_key(|reason| reason.letter);
@@ -359,11 +359,11 @@ impl Map {
     }
 }
 
-/// Which numbers are how good.
+/// Scale from the worst to the best numbers.
 struct Scale {
     worst: f64,
     top: f64,
-    /// Of those that fit.
+    /// Best value of the designs that fit.
     best: Option<f64>,
 }
 
@@ -393,13 +393,13 @@ mod tests {
     use super::*;
 
     fn html_of(options: &str) -> String {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         html(&Numbers::of(&design).expect("a legal design"), Options(options), &[]).into_string()
     }
 
     #[test]
     fn every_cell_has_the_number_of_its_design_or_the_letter_of_a_rule() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         let plan = Plan::new(&design).expect("a legal design");
         let map = Map::new(&plan, Options("metric=step_time_seconds"));
         let (mut runs, mut refused) = (0, 0);
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn the_values_of_every_knob_hold_its_present_one_once() {
-        let design = model::link::decode("").expect("a link that decodes");
+        let design = model::design::link::decode("").expect("a link that decodes");
         for knob in knobs() {
             let values = values(&design, knob);
             let is_name = matches!(knob.knob().kind, Kind::Choice(_));

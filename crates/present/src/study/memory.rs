@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::choice::Timing;
 use model::design::Design;
+use model::ground::choice::Timing;
 
 use super::Width;
 use super::figure::Figure;
@@ -46,7 +46,7 @@ fn by_stage_caption(numbers: &Numbers) -> String {
     }
 }
 
-/// What fills the fullest stage, down to tensors.
+/// Memory contents of the fullest stage, down to tensors.
 pub(super) fn composition(numbers: &Numbers, width: Width) -> Markup {
     let Some(found) = memory_view::composition(&numbers.plan, &numbers.estimate) else {
         return Markup::default();

@@ -1,4 +1,4 @@
-//! The measured run that is most like the design: what its ranges stand on in particular.
+//! The measured run that is most like the design: the particular basis of its ranges.
 
 use maud::{Markup, html};
 

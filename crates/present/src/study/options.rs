@@ -10,7 +10,7 @@ use crate::insight::objective::{OBJECTIVES, Objective};
 pub struct Options<'a>(pub &'a str);
 
 impl<'a> Options<'a> {
-    /// What was chosen under a name; nothing as well where nothing was.
+    /// Value chosen under a name; empty if there is none.
     #[must_use]
     pub fn get(self, name: &str) -> &'a str {
         let pairs = self.0.split('&').filter_map(|pair| pair.split_once('='));

@@ -1,8 +1,8 @@
-//! The designs that a reader has pinned: the first stands as a ghost in the charts of another one,
-//! and each is where it lies on a map.
+//! The designs that a reader has pinned: the first is the ghost in the charts of another one, and
+//! each is a point of a map.
 
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 use crate::charts::{Beside, Compared};
 use crate::insight::numbers::Numbers;
@@ -37,7 +37,7 @@ impl Pin {
         pins.first().filter(|pin| !pin.is_of(numbers.plan.design()))
     }
 
-    /// Is it that design?
+    /// Whether the pin is of that design.
     pub(super) fn is_of(&self, design: &Design) -> bool {
         self.numbers.plan.design() == design
     }

@@ -1,7 +1,7 @@
 //! The roofline of the step's operators, and how the time of one of them follows.
 
 use maud::{Markup, html};
-use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
+use model::answer::roofline::{ExchangePoint, Operator, Roofline, Unit};
 
 use super::Width;
 use super::figure::Figure;
@@ -107,7 +107,7 @@ fn operator_terms(roofline: &Roofline, operator: &Operator, step: f64) -> Markup
     }
 }
 
-/// How much of its roof an operator reaches.
+/// Share of its roof that an operator reaches.
 fn reach(roofline: &Roofline, operator: &Operator) -> Markup {
     let intensity = format!(
         "{} FLOP/byte; the ridge to the peak is at {}",
@@ -133,7 +133,7 @@ fn exchange_terms(roofline: &Roofline, point: &ExchangePoint, step: f64) -> Mark
         "{} in a step, hidden or not, {} of it exposed; the step takes {}",
         format::duration(row.time),
         format::duration(row.exposed),
-        format::duration(model::units::Seconds::new(step)),
+        format::duration(model::ground::units::Seconds::new(step)),
     );
     let sent = format!(
         "{} in a step {}, {} a call at most",
@@ -152,11 +152,11 @@ fn exchange_terms(roofline: &Roofline, point: &ExchangePoint, step: f64) -> Mark
         (term("Sent", &sent))
         (term("Intensity", &intensity))
         (term("Bandwidth", &format!("{share} of {}", rate(point.bandwidth.get()))))
-        (cite(model::source::ROOFLINE))
+        (cite(model::ground::source::ROOFLINE))
     }
 }
 
-fn cite(source: model::source::Source) -> Markup {
+fn cite(source: model::ground::source::Source) -> Markup {
     html! {
         dt { "Source" }
         dd { (html::source(source)) }
@@ -164,7 +164,7 @@ fn cite(source: model::source::Source) -> Markup {
 }
 
 /// `256 x [96, 7,168] x [7,168, 4,096]`.
-fn shape(product: &model::roofline::Product) -> String {
+fn shape(product: &model::answer::roofline::Product) -> String {
     let number = |value: f64| format::significant(value, 6);
     let [m, k, n] = [product.m, product.k, product.n].map(number);
     let count = format::significant(product.count, 4);
@@ -173,7 +173,7 @@ fn shape(product: &model::roofline::Product) -> String {
 }
 
 fn amount(bytes: f64) -> String {
-    format::memory(model::units::Bytes::new(bytes)).to_string()
+    format::memory(model::ground::units::Bytes::new(bytes)).to_string()
 }
 
 fn rate(bytes_per_second: f64) -> String {

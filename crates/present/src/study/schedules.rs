@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::choice::{Choice, Framework};
-use model::estimate::Metrics;
-use model::framework::title;
+use model::ground::choice::{Choice, Framework};
+use model::rules::vocabulary::title;
+use model::training::estimate::Metrics;
 
 use crate::format::{self, short_label};
 use crate::html::{cell_bar, design_address, table_of_blocks};
@@ -17,9 +17,9 @@ use crate::words::name::spelled;
 /// A column of numbers.
 struct Column {
     title: &'static str,
-    /// What a cell says.
+    /// Text of a cell.
     text: fn(&Metrics) -> String,
-    /// How long its bar is, against the longest of the column or the bound.
+    /// Value that sets the bar's length, against the longest of the column or the bound.
     length: fn(&Metrics) -> f64,
 }
 
@@ -176,7 +176,7 @@ fn numbers(
     }
 }
 
-/// Why it can't run, and the one change that lets it.
+/// Reason why it can't run, and the one change that lets it.
 fn refused(name: &str, refusal: &Refusal) -> Markup {
     html! {
         td role="cell" class="refused" colspan=(COLUMNS.len() + 1) {
@@ -199,12 +199,12 @@ fn more_rules(count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::choice::Method;
+    use model::ground::choice::Method;
 
     use super::*;
 
     fn table_of(query: &str) -> String {
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let framework = design.kernel.framework;
         table_html(&compare(&model::Plan::new(&design).expect("a legal design")), framework)
             .into_string()

@@ -16,7 +16,7 @@ use crate::words::name::spelled;
 /// The heading.
 pub(super) const TITLE: &str = "Sensitivity: which knobs matter";
 
-/// So many knobs are shown at once; the others are in a list below.
+/// Maximum number of knobs shown at once; the others are in a list below.
 const MAX_KNOBS: usize = 12;
 
 /// Half the width of a row's bars, in its own units.
@@ -85,7 +85,7 @@ fn without_effect(rows: &[Row<'_>]) -> Markup {
 /// The ends of a knob's bar: steps of a number to the left and the right of it, else the worst and
 /// the best.
 fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
-    use model::knob::Value;
+    use model::ground::knob::Value;
 
     let size = |value: &Value| match value {
         Value::Integer(number) => Some(*number as f64),
@@ -112,7 +112,7 @@ fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
     Row { lever, steps: sides, swing }
 }
 
-/// A single other value stands on the side of what it does.
+/// A single other value is on the side of its effect.
 fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&Step>; 2] {
     let worse =
         step.is_some_and(|it| objective.compare(objective.of(&it.metrics), now) == Ordering::Less);

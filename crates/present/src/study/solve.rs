@@ -1,10 +1,10 @@
-//! One knob moves until a target is reached; every value that was tried stands below.
+//! One knob moves until a target is reached; every value that was tried is listed below.
 
 use maud::{Markup, html};
 use model::design::KnobId;
-use model::knob::Kind;
+use model::ground::knob::Kind;
 use model::metric::MetricId;
-use model::solve::{Solution, Target, Tried, Wish};
+use model::search::solve::{Solution, Target, Tried, Wish};
 
 use super::options::{Options, select};
 use crate::format::{self, short_label};
@@ -19,11 +19,11 @@ pub(super) const TITLE: &str = "Solve for one knob";
 /// The knob that moves as the study is opened.
 const USUAL: KnobId = KnobId::micro_batch_size;
 
-/// What can be asked.
+/// Targets to choose from.
 const TARGETS: [(&str, &str); 3] =
     [("fits", "Fits in memory"), ("mfu", "MFU at least"), ("step", "Step time at most")];
 
-/// What is asked, and the number that was chosen for it, as it was written.
+/// The chosen target, and its number as it was written.
 struct Asked {
     name: &'static str,
     target: Target,
@@ -106,7 +106,7 @@ fn asked(numbers: &Numbers, options: Options<'_>) -> Asked {
     }
 }
 
-/// What a value gives, in a few words.
+/// Short text of a value's results.
 fn gives(tried: &Tried) -> String {
     let metrics = &tried.metrics;
     let fits = memory_state::aside(metrics.memory_state());

@@ -9,7 +9,7 @@ use crate::format;
 use crate::insight::numbers::Numbers;
 use crate::insight::utilisation::is_narrow;
 
-/// From the ideal time to the whole step.
+/// Breakdown from the ideal time to the whole step.
 pub(super) fn html(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup {
     let (plan, estimate) = (&numbers.plan, &numbers.estimate);
     let narrow = if is_narrow(plan.design().training.precision) {

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
-use model::estimate::Estimate;
-use model::framework::{self, Vocabulary};
+use model::catalogue::accelerator::AcceleratorId;
+use model::design::violation::Nearest;
+use model::ground::choice::Choice;
 use model::metric::MetricId;
-use model::violation::Nearest;
+use model::rules::vocabulary::{self, Vocabulary};
+use model::training::estimate::Estimate;
 use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
@@ -106,7 +106,7 @@ fn row_head(row: &Row) -> Markup {
     let off: Vec<String> = off.collect();
     let (framework, method) = (row.design.kernel.framework, row.design.schedule.method);
     let is_told = Vocabulary::of(&row.design).has_method(&row.design, method);
-    let missing = format!("{} not in {}", method.name(), framework::title(framework));
+    let missing = format!("{} not in {}", method.name(), vocabulary::title(framework));
     html! {
         th scope="row" role="rowheader" {
             @match row.outcome {
@@ -141,7 +141,7 @@ fn cells(row: &Row, (plan, estimate): &(Plan, Estimate), share: f64) -> Markup {
     }
 }
 
-/// Why it can't run there, and the nearest designs that can.
+/// Reason why it can't run there, and the nearest designs that can.
 fn refused(row: &Row, message: &str, ways: &[Nearest]) -> Markup {
     let mended = ways.iter().filter_map(|way| {
         let mut design = row.design.clone();
@@ -163,7 +163,7 @@ fn refused(row: &Row, message: &str, ways: &[Nearest]) -> Markup {
     }
 }
 
-/// Does the best strategy transfer? What is best where, then the places of all.
+/// Whether the best strategy transfers: the best one of each accelerator, then the places of all.
 fn strategies(ranking: &Ranking, plan: &Plan) -> Markup {
     let own = plan.design().cluster.accelerator;
     let home = ranking.columns.iter().find(|column| column.accelerator == own);
@@ -235,8 +235,8 @@ fn place(column: &Column, index: usize, variant: &Variant) -> Markup {
     }
 }
 
-/// Where the best strategy of the design's own accelerator is the best, too, and what keeping it
-/// costs elsewhere.
+/// Sentence on the accelerators where the best strategy of the design's own is the best, too, and
+/// on the cost of keeping it elsewhere.
 fn sentence(ranking: &Ranking, home: Option<&Column>) -> String {
     let best = home.and_then(Column::best);
     let (Some(home), Some(best)) = (home, best) else {

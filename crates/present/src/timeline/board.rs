@@ -14,10 +14,10 @@ use super::window::Window;
 /// One press of a key or button zooms and moves by this much.
 const ZOOM: f64 = 0.6;
 const MOVE: f64 = 0.2;
-/// A pointer takes a block that is this near, in pixels.
+/// Distance from a block within which a pointer takes it, in pixels.
 const NEAR: f64 = 4.0;
 
-/// What was done, for those who follow.
+/// Result of a command or gesture, for followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// Nothing, or nothing that anyone follows.
@@ -30,12 +30,12 @@ pub enum Done {
     NothingToClear,
 }
 
-/// What a picture shows and where one is in it.
+/// Contents of a picture and the window on them.
 #[derive(Default)]
 pub struct Board {
     lanes: Option<Arc<dyn Lanes + Send + Sync>>,
     track: Option<(Track, String)>,
-    /// Is there room for a track?
+    /// Whether there is room for a track.
     has_track: bool,
     window: Option<Window>,
     /// Width and height, in pixels of the page.
@@ -43,7 +43,7 @@ pub struct Board {
     lane: usize,
     selected: Option<Spot>,
     hovered: Option<Spot>,
-    /// Where the pointer is.
+    /// Position of the pointer.
     cursor: Option<(f64, f64)>,
 }
 
@@ -67,12 +67,12 @@ impl Board {
         self.lanes = lanes;
     }
 
-    /// Shows what the lane holds that stands out.
+    /// Shows the track of the lane that stands out.
     pub fn show_track(&mut self, track: Option<(Track, String)>) {
         self.track = track;
     }
 
-    /// What the lane holds that stands out.
+    /// Track of the lane that stands out.
     pub fn track(&self) -> Option<&Track> {
         self.track.as_ref().map(|(track, _)| track)
     }
@@ -105,7 +105,7 @@ impl Board {
         self.hovered
     }
 
-    /// Where the pointer is, in pixels.
+    /// Position of the pointer, in pixels.
     pub const fn cursor(&self) -> Option<(f64, f64)> {
         self.cursor
     }
@@ -141,7 +141,7 @@ impl Board {
         }
     }
 
-    /// How long a block is on average, in seconds.
+    /// Mean duration of a block, in seconds.
     pub(super) fn mean_block(&self) -> f64 {
         let Some(lanes) = self.lanes.as_deref() else { return 1.0 };
         let (mut sum, mut count) = (0.0, 0);
@@ -225,7 +225,7 @@ impl Board {
         }
     }
 
-    /// Where the selected block is in the window, if it is in view.
+    /// Place of the selected block in the window, if it is in view.
     fn selected_share(&self) -> Option<f64> {
         let (start, end) = self.block(self.selected?)?;
         let share = self.window?.place((start + end) / 2.0, 1.0);

@@ -12,7 +12,7 @@ use super::window::Window;
 use crate::draw::palette::Palette;
 use crate::draw::svg::SvgPicture;
 
-/// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
+/// A figure of all stages over the whole step: the picture, `width` pixels wide, its legend and its
 /// summary, in the colours of the page's theme.
 #[must_use]
 pub(super) fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {

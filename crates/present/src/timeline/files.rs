@@ -1,6 +1,6 @@
 //! The timeline as files: a trace for Perfetto, pictures as SVG.
 
-use model::trace::{Event, Trace};
+use model::schedule::trace::{Event, Trace};
 
 use crate::draw::palette::Palette;
 use crate::draw::svg::SvgPicture;
@@ -14,7 +14,7 @@ use super::window::Window;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MAX_DETAILED: usize = 100_000;
-/// How wide a block is on average in the picture of all of it, and how wide it may be as a whole.
+/// Mean width of a block in the picture of all of it, and bounds on the width of the whole.
 const BLOCK: f64 = 48.0;
 const WIDTHS: (f64, f64) = (1_200.0, 24_000.0);
 

@@ -1,11 +1,12 @@
-//! What the pointers do that are down on a picture: drag it with one, pinch it with two, or tap.
+//! Gestures of the pointers that are down on a picture: drag it with one, pinch it with two, or
+//! tap.
 
 /// A pointer that moved less than this has tapped, in pixels.
 const STILL: f64 = 5.0;
 /// Two fingers closer than this don't zoom any further.
 const CLOSEST: f64 = 24.0;
 
-/// What a movement asks for, in pixels of the page.
+/// Change of the window by a movement, in pixels of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turn {
     /// Nothing.
@@ -14,7 +15,7 @@ pub enum Turn {
     Drag(f64),
     /// As much time as before fits into `factor` of it around a place, after a drag.
     Pinch {
-        /// How far the picture follows.
+        /// Distance by which the picture follows.
         drag: f64,
         /// More time fits where it is above one.
         factor: f64,
@@ -38,7 +39,7 @@ fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub struct Gesture {
     pointers: Vec<Pointer>,
-    /// Has any of them moved, or has there been a second one? Then the gesture is no tap.
+    /// Whether any of them has moved or there has been a second one; the gesture is no tap then.
     moved: bool,
 }
 
@@ -88,7 +89,7 @@ impl Gesture {
         self.pointers.retain(|pointer| pointer.id != id);
     }
 
-    /// Is a picture being dragged or pinched?
+    /// Whether a picture is being dragged or pinched.
     pub fn is_moving(&self) -> bool {
         self.moved && !self.pointers.is_empty()
     }

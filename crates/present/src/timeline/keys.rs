@@ -1,6 +1,6 @@
 //! What a key does while a picture has the focus. The letters are those of Perfetto.
 
-/// What can be done to a picture.
+/// Command to a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Shows less time.

@@ -1,8 +1,8 @@
 //! Parts of the figure as HTML text: the legend, details of a task, tables.
 
 use maud::{Markup, PreEscaped, html};
+use model::ground::units::Seconds;
 use model::schedule::{TaskKind, Timeline};
-use model::units::Seconds;
 
 use super::lanes::Spot;
 use super::look::Kind;
@@ -11,10 +11,10 @@ use super::tasks::{moment, name, seconds, task_at, waited};
 use crate::format;
 use crate::html::table;
 
-/// With more blocks than this on a lane some may be too short to be told apart.
+/// Number of blocks on a lane above which some may be too short to be seen.
 const MANY: usize = 150;
 
-/// What stands in the place of details while nothing is selected.
+/// Hint that takes the place of details while nothing is selected.
 pub fn hint() -> String {
     let hint = "Click a block, or focus the timeline and press an arrow key, for details.";
     html! { p { (hint) } }.into_string()
@@ -36,7 +36,7 @@ fn entry(class: &str, letters: &str, words: &str) -> Markup {
     html! { li { span class={ "timeline-swatch " (class) } {} b { (letters) } " " (words) } }
 }
 
-/// What the blocks of a schedule are, each with its colour and letters.
+/// Legend of a schedule's blocks, each with its colour and letters.
 pub fn legend(timeline: &Timeline) -> String {
     let of_kind = |kind: TaskKind| match kind {
         TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
@@ -56,7 +56,7 @@ pub fn legend(timeline: &Timeline) -> String {
     markup.into_string()
 }
 
-/// How long the schedule takes and how much of it is bubble.
+/// Duration of the schedule and its bubble ratio, in a sentence.
 pub fn summary(timeline: &Timeline) -> String {
     format!(
         "Simulated task by task: {} from the first forward to the last backward, {} of it bubble.",

@@ -1,29 +1,29 @@
-//! What stands on the lanes, and what of it is drawn: only what is in view, and blocks that are too
-//! short to be seen as spans.
+//! Blocks of the lanes, and those of them that are drawn: only the ones in view; blocks that are
+//! too short to be seen are merged into spans.
 
 use super::look::Looks;
 use super::window::Window;
 
 /// A block shorter than this is merged with its neighbours, in pixels.
 const MIN_BLOCK_PIXELS: f64 = 1.0;
-/// Of blocks that share a pixel, so many are looked at: drawing takes no longer for more.
+/// Maximum number of a pixel's blocks that are looked at: drawing takes no longer for more.
 const SAMPLE: usize = 16;
 
-/// Lanes of blocks. The blocks of a lane don't overlap and stand in the order of time.
+/// Lanes of blocks. The blocks of a lane don't overlap and are in the order of time.
 pub trait Lanes {
     /// Number of lanes.
     fn count(&self) -> usize;
-    /// What stands before a lane.
+    /// Label in front of a lane.
     fn name(&self, lane: usize) -> String;
-    /// When the last block ends, in seconds.
+    /// End of the last block, in seconds.
     fn total(&self) -> f64;
     /// Start and end of each block of a lane, in seconds.
     fn times(&self, lane: usize) -> (&[f64], &[f64]);
-    /// What a block looks like.
+    /// Looks of a block.
     fn looks(&self, lane: usize, index: usize) -> Looks;
-    /// Writes what stands on a block if there is room.
+    /// Writes the label of a block if there is room.
     fn label(&self, lane: usize, index: usize, text: &mut String);
-    /// May a label be cut off at its end?
+    /// Whether a label may be cut off at its end.
     fn cuts_labels(&self) -> bool;
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Piece {
     pub(super) looks: Looks,
     /// The block, or the first of those that are merged.
     pub(super) index: usize,
-    /// How many blocks it stands for.
+    /// Number of blocks that it merges.
     pub(super) count: usize,
 }
 

@@ -10,7 +10,7 @@ use crate::choices::choices;
 use crate::draw::palette::{Hatch, Hue, Tile};
 
 choices! {
-    /// What a block is.
+    /// Kind of a block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Kind {
         /// Its class in the legend.
@@ -29,7 +29,7 @@ choices! {
         Recompute = "recompute", (Hue::Rust, Hatch::Dots);
         /// A copy to or from host memory.
         Swap = "swap", (Hue::Slate, Hatch::Upright);
-        /// Several blocks that are too short to be told apart.
+        /// Several blocks that are too short to be seen one by one.
         Mixed = "mixed", (Hue::Grey, Hatch::Crossed);
     }
 }
@@ -44,7 +44,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Shades that are told apart; further chunks start over.
+    /// Number of shades; further chunks start over.
     pub const SHADES: usize = 4;
 
     /// Number of looks.
@@ -75,7 +75,7 @@ impl Look {
         Tile { ground, shade, hatch }
     }
 
-    /// Of several blocks in one place: what they have in common.
+    /// Common look of several blocks in one place.
     pub fn and(self, other: Self) -> Self {
         match (self.kind == other.kind, self.shade == other.shade) {
             (true, true) => self,
@@ -109,7 +109,7 @@ impl Looks {
         }
     }
 
-    /// Of several blocks in one place: what they have in common.
+    /// Common looks of several blocks in one place.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => Self::Whole(one.and(other)),

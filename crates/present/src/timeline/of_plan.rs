@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use model::choice::Balance;
 use model::design::KnobId;
-use model::knob::Value;
-use model::{Plan, link};
+use model::ground::choice::Balance;
+use model::ground::knob::Value;
+use model::{Plan, design::link};
 
 use super::drawing::drawing;
 use super::files::chrome_trace;
@@ -83,7 +83,7 @@ pub fn scene(plan: &Plan) -> Result<Scene, String> {
     // A forward and a backward of each, at least.
     let tasks = [stages, chunks, plan.num_microbatches()];
     let tasks = tasks.into_iter().fold(2_u64, u64::saturating_mul);
-    let scene = if tasks <= MAX_TASKS { model::timeline::timeline(plan) } else { None };
+    let scene = if tasks <= MAX_TASKS { model::training::timeline::timeline(plan) } else { None };
     match scene {
         Some(scene) => Ok(Arc::new(scene)),
         None => Err(format!(

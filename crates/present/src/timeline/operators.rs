@@ -1,6 +1,6 @@
 //! The operators of a pair as lanes, one for each resource, and in words.
 
-use model::pair::{PairOperator, PairTimeline, Pass, Resource};
+use model::training::pair::{PairOperator, PairTimeline, Pass, Resource};
 
 use super::lanes::{Lanes, Spot};
 use super::look::{Kind, Look, Looks};
@@ -28,7 +28,7 @@ const fn kind(pass: Pass) -> Kind {
     }
 }
 
-/// A name that is short enough to stand before a lane.
+/// A name that is short enough for the front of a lane.
 const fn short_name(resource: Resource) -> &'static str {
     match resource {
         Resource::Compute => "Compute",
@@ -111,7 +111,7 @@ impl Operators {
         [header.map(str::to_owned).to_vec()].into_iter().chain(rows).collect()
     }
 
-    /// How much of the pair each resource is busy, in a sentence.
+    /// Share of the pair in which each resource is busy, in a sentence.
     pub fn summary(&self) -> String {
         let busy = |resource: Resource| -> f64 {
             let lanes = self.lanes.iter().filter(|lane| lane.resource == resource);

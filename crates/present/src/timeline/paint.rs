@@ -25,7 +25,7 @@ const BESIDE: f64 = 2.0;
 /// Room at the right of the lanes, for half of the last label of the axis.
 const RIGHT: f64 = 6.0;
 
-/// Where everything stands in a picture, in pixels.
+/// Positions of the parts of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     /// All lanes.
@@ -84,7 +84,7 @@ impl Layout {
     }
 }
 
-/// What a picture shows.
+/// Contents of a picture for one frame.
 pub(super) struct Picture<'a> {
     pub(super) lanes: &'a dyn Lanes,
     pub(super) window: Window,
@@ -93,7 +93,7 @@ pub(super) struct Picture<'a> {
     pub(super) lane: usize,
     pub(super) selected: Option<Spot>,
     pub(super) hovered: Option<Spot>,
-    /// Where the pointer's line is, in pixels from the left of the plot.
+    /// Position of the pointer's line, in pixels from the left of the plot.
     pub(super) cursor: Option<f64>,
     /// The track with its title.
     pub(super) track: Option<(&'a Track, &'a str)>,
@@ -126,7 +126,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Where a block is, at least wide enough to be seen.
+    /// Area of a block, at least wide enough to be seen.
     fn area(&self, spot: Spot) -> Option<Area> {
         let (starts, ends) = self.lanes.times(spot.lane);
         let (start, end) = (*starts.get(spot.index)?, *ends.get(spot.index)?);
@@ -194,7 +194,7 @@ impl Picture<'_> {
     }
 }
 
-/// Blocks by their look, so that each colour is taken once, and the labels that stand on them.
+/// Blocks by their look, so that each colour is set once, and their labels.
 struct Blocks {
     areas: Vec<Vec<Area>>,
     text: String,

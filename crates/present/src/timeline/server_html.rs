@@ -33,7 +33,7 @@ const FILES: [(&str, &str); 3] = [
     ("all", "SVG of all of it"),
 ];
 
-/// What stands below the caption.
+/// HTML of the figure below the caption.
 pub fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> String {
     let shown = scene.ok();
     let of = |write: &dyn Fn(&Scene) -> String| PreEscaped(shown.map(write).unwrap_or_default());
@@ -115,7 +115,7 @@ fn pair(scene: Option<&Scene>) -> Markup {
     }
 }
 
-/// The same as a table, closed.
+/// A closed table of the picture's data.
 fn table(name: &str, title: &str, of: &str, table: &PreEscaped<impl AsRef<str>>) -> Markup {
     html! {
         details.figure-table {

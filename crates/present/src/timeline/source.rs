@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use model::pair::PairTimeline;
 use model::schedule::{Task, Timeline};
-use model::timeline::{PlanTimeline, TaskDetail};
+use model::training::pair::PairTimeline;
+use model::training::timeline::{PlanTimeline, TaskDetail};
 
 use super::track::{Held, Track};
 
-/// What a timeline shows. Only the timeline itself is needed.
+/// Content of a timeline. Only the timeline itself is needed.
 pub trait Source {
     /// When each task runs.
     fn timeline(&self) -> &Timeline;
 
-    /// What a stage holds over time; the micro-batches in flight unless there is more to tell.
+    /// Holdings of a stage over time; the micro-batches in flight unless there is more to tell.
     fn track(&self, stage: usize) -> Option<Track> {
         let steps = self.timeline().in_flight(stage);
         Some(Track { held: Held::MicroBatches, fixed: 0.0, limit: None, steps })
     }
 
-    /// What the time of a task is made of.
+    /// Parts of a task's time.
     fn explain(&self, stage: usize, task: Task) -> Option<TaskDetail> {
         let _ = (stage, task);
         None
     }
 
-    /// What runs when in a stage's pair of a forward and a backward chunk.
+    /// Operators by time in a stage's pair of a forward and a backward chunk.
     fn pair(
         &self,
         stage: usize,

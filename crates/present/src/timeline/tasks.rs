@@ -1,8 +1,8 @@
 //! The tasks of a schedule as lanes, one for each stage, and in words.
 
+use model::ground::units::Seconds;
+use model::schedule::trace;
 use model::schedule::{Task, TaskKind, Timeline};
-use model::trace;
-use model::units::Seconds;
 
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
@@ -50,7 +50,7 @@ impl Lanes for Stages {
     }
 }
 
-/// When the last task ends, which for ZB-2P is after the time of a step.
+/// End of the last task, which for ZB-2P is after the time of a step.
 pub(super) fn total(timeline: &Timeline) -> f64 {
     let stages = 0..timeline.lists.stages();
     let ends = stages.filter_map(|stage| timeline.end.get(timeline.lists.range(stage))?.last());
@@ -95,7 +95,7 @@ pub fn task_at(timeline: &Timeline, spot: Spot) -> Option<(Task, f64, f64)> {
     Some((task, *timeline.start.get(place)?, *timeline.end.get(place)?))
 }
 
-/// What a task waited for, in a sentence.
+/// Cause of a task's wait, in a sentence.
 pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     let Some((task, start, _)) = task_at(timeline, spot) else { return String::new() };
     let before = spot.index.checked_sub(1).map(|index| Spot { index, ..spot });
@@ -125,7 +125,7 @@ pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
     }
 }
 
-/// Of the tasks whose results a task needs: the last to end, and when.
+/// The last to end of the tasks whose results a task needs, and its end.
 fn last_needed(timeline: &Timeline, stage: usize, task: &Task) -> Option<(Spot, f64)> {
     let forward = task.forward().and_then(|(chunk, micro_batch)| {
         let at = neighbour(timeline, stage, chunk, -1)?;
@@ -210,7 +210,7 @@ pub fn fullest(scene: &Scene) -> usize {
     best.0
 }
 
-/// What the pair of a stage is headed by.
+/// Heading of a stage's pair.
 pub fn pair_heading(stage: usize) -> String {
     format!("One pair of stage {stage}: what runs on what")
 }

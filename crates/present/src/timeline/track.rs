@@ -1,6 +1,6 @@
 //! What a stage holds over time, drawn under the lanes.
 
-use model::units::Bytes;
+use model::ground::units::Bytes;
 
 use super::window::Window;
 use crate::draw::palette::Hue;
@@ -8,7 +8,7 @@ use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
 use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
 use crate::format;
 
-/// In what a track counts.
+/// Unit in which a track counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Bytes of device memory.
@@ -37,27 +37,27 @@ const ACTIVATIONS: Hue = Hue::Violet;
 const FIXED: Hue = Hue::Slate;
 const LIMIT: Hue = Hue::Alarm;
 
-/// What a stage holds over time.
+/// Memory or micro-batches that a stage holds over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// In what it counts.
+    /// Unit of the amounts.
     pub held: Held,
-    /// What is always held.
+    /// Amount that is always held.
     pub fixed: f64,
-    /// What it should stay under.
+    /// Limit on the amount.
     pub limit: Option<f64>,
-    /// What is held beside it: from when, in seconds, and how much. In the order of time.
+    /// Amounts held beyond `fixed`, each from a time in seconds on, in the order of time.
     pub steps: Vec<(f64, f64)>,
 }
 
 impl Track {
-    /// The most that is held.
+    /// Largest amount held.
     #[must_use]
     pub fn peak(&self) -> f64 {
         self.fixed + self.steps.iter().map(|(_, amount)| *amount).fold(0.0, f64::max)
     }
 
-    /// What is held at a moment.
+    /// Amount held at a moment.
     #[must_use]
     pub fn at(&self, time: f64) -> f64 {
         let after = self.steps.partition_point(|(from, _)| *from <= time);
@@ -95,7 +95,7 @@ impl Track {
     }
 }
 
-/// Draws a track into a rectangle; what is above it in words stands in its first line.
+/// Draws a track into a rectangle, with its title in the first line.
 pub(super) fn draw(
     surface: &mut dyn Surface,
     track: &Track,

@@ -3,7 +3,7 @@
 use crate::draw::axis::round_numbers;
 use crate::format::decimals;
 
-/// How often the whole fits into the smallest window.
+/// Largest zoom: the whole over the smallest window.
 const MAX_ZOOM: f64 = 1e6;
 
 /// Least distance from one labelled moment to the next, in pixels.
@@ -28,27 +28,27 @@ impl Window {
         Self { from: 0.0, span: total, total }
     }
 
-    /// Where it starts.
+    /// Start of the window.
     pub(super) const fn from(&self) -> f64 {
         self.from
     }
 
-    /// Where it ends.
+    /// End of the window.
     pub(super) const fn to(&self) -> f64 {
         self.from + self.span
     }
 
-    /// How long it is.
+    /// Length of the window, in seconds.
     pub(super) const fn span(&self) -> f64 {
         self.span
     }
 
-    /// How long everything is.
+    /// Length of the whole, in seconds.
     pub(super) const fn total(&self) -> f64 {
         self.total
     }
 
-    /// Is everything in view?
+    /// Whether everything is in view.
     pub(super) fn is_all(&self) -> bool {
         self.span >= self.total
     }
@@ -84,7 +84,7 @@ impl Window {
         window.clamped()
     }
 
-    /// The same part of another total; all of it where all was in view.
+    /// The window on the same part of another total; all of it if all was in view.
     pub(super) fn of_total(self, total: f64) -> Self {
         let all = Self::all(total);
         if self.is_all() {
@@ -94,7 +94,7 @@ impl Window {
         Self { from: self.from * scale, span: self.span * scale, total: all.total }.clamped()
     }
 
-    /// Where a moment is in a width, in the width's unit.
+    /// Place of a moment in a width, in the width's unit.
     pub(super) fn place(&self, time: f64, width: f64) -> f64 {
         (time - self.from) / self.span * width
     }

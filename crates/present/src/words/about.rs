@@ -1,13 +1,13 @@
-//! What is said of a knob: meaning, values, unit, names and source.
+//! Text of a knob: meaning, values, unit, names and source.
 
 use maud::html;
 use model::design::KnobId;
-use model::knob::{Kind, MAX_NAME};
+use model::ground::knob::{Kind, MAX_NAME};
 
 use crate::format;
 use crate::html::source;
 
-/// What a page says of a knob.
+/// Text of a knob on a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Its meaning, to be searched in.
@@ -16,7 +16,7 @@ pub struct About {
     pub html: String,
 }
 
-/// What is said of each knob, in the order of the registry.
+/// Text of each knob, in the order of the registry.
 #[must_use]
 pub fn abouts() -> Vec<About> {
     KnobId::ALL.iter().map(|id| about(*id)).collect()

@@ -1,4 +1,4 @@
-//! Accelerators that are close relatives: few enough to be told apart in a chart.
+//! Families of accelerators that are close relatives: few enough for a mark each in a chart.
 
 /// A generation of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Family {
         found.map_or(Self::Other, |(_, family)| family)
     }
 
-    /// What people read.
+    /// Label for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -61,8 +61,8 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use model::accelerator::AcceleratorId;
-    use model::choice::Choice;
+    use model::catalogue::accelerator::AcceleratorId;
+    use model::ground::choice::Choice;
 
     use super::*;
 

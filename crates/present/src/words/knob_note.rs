@@ -1,13 +1,13 @@
 //! What a knob's value comes to, in a line below it.
 
 use model::Plan;
-use model::choice::Choice;
 use model::design::KnobId;
-use model::units::Bytes;
+use model::ground::choice::Choice;
+use model::ground::units::Bytes;
 
 use crate::format;
 
-/// What a knob's value comes to in a plan; empty for most knobs.
+/// Note on a knob's value in a plan; empty for most knobs.
 #[must_use]
 #[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn note(id: KnobId, plan: &Plan) -> String {
@@ -65,7 +65,7 @@ fn experts(plan: &Plan) -> String {
     if extends { format!("{local}; MindSpeed's EP is {}", ep / tp) } else { local }
 }
 
-/// What an unset knob takes over from the accelerator or from another knob.
+/// Value that an unset knob takes over from the accelerator or from another knob.
 #[must_use]
 #[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn unset(id: KnobId, plan: &Plan) -> String {
@@ -87,8 +87,8 @@ pub fn unset(id: KnobId, plan: &Plan) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::catalogue::preset::Preset;
     use model::design::Design;
-    use model::preset::Preset;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 //! A preset that nothing was changed of has its own title. Any other design is named by what it is:
 //! the model, the cluster, how it is cut. The preset is then only what it is based on.
 
-use model::accelerator::AcceleratorId;
-use model::choice::{Choice, Method};
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::{Design, KnobId};
-use model::knob::Value;
+use model::ground::choice::{Choice, Method};
+use model::ground::knob::Value;
 
 use crate::format::{self, short_label};
 
@@ -37,7 +37,7 @@ pub fn title(design: &Design) -> String {
     if degrees.is_empty() { on_what } else { format!("{on_what} · {degrees}") }
 }
 
-/// How the model is cut: `TP4 PP8 VPP4 EP32`, all degrees that aren't 1.
+/// Degrees of parallelism that aren't 1: `TP4 PP8 VPP4 EP32`.
 #[must_use]
 pub fn degrees(design: &Design) -> String {
     let degrees: Vec<String> = DEGREES
@@ -49,7 +49,7 @@ pub fn degrees(design: &Design) -> String {
     degrees.join(" ")
 }
 
-/// The same without how the model is cut: what designs that differ in it are all designs of.
+/// Title of a design without its degrees of parallelism, which designs that differ in these share.
 #[must_use]
 pub fn subject(design: &Design) -> String {
     if design.changed().is_empty() {
@@ -96,7 +96,7 @@ fn accelerator(design: &Design) -> &'static str {
     part(design.cluster.accelerator)
 }
 
-/// The same of an accelerator.
+/// An accelerator's name without its maker and its remarks.
 #[must_use]
 pub fn part(accelerator: AcceleratorId) -> &'static str {
     let title = accelerator.row().title;
@@ -114,7 +114,7 @@ pub fn chosen(accelerator: AcceleratorId) -> String {
     if is_told { title.to_owned() } else { format!("{title} {} GB", row.hbm_gib) }
 }
 
-/// What people call a value that a list would else show by its id.
+/// Name of a value that a list would else show by its id.
 #[must_use]
 pub fn value(id: &str) -> Option<String> {
     let schedule = || Method::from_name(id).map(|it| method(it).to_owned());
@@ -122,7 +122,7 @@ pub fn value(id: &str) -> Option<String> {
     AcceleratorId::from_name(id).map(chosen).or_else(schedule).or_else(word)
 }
 
-/// A value in words: what people call it, else as it is written.
+/// A value in words: its name, else as it is written.
 #[must_use]
 pub fn spelled(value: &Value) -> String {
     match value {
@@ -199,7 +199,7 @@ const VALUES: [(&str, &str); 62] = [
     ("mxfp4", "MXFP4"),
 ];
 
-/// What people call a schedule.
+/// Name of a schedule.
 #[must_use]
 pub const fn method(method: Method) -> &'static str {
     match method {
@@ -217,7 +217,7 @@ pub const fn method(method: Method) -> &'static str {
     }
 }
 
-/// What differs from the preset: `VPP 1, MBS 4, Method zb_v and 2 more`; `unchanged`.
+/// Differences from the preset: `VPP 1, MBS 4, Method zb_v and 2 more`; `unchanged`.
 #[must_use]
 pub fn changes(design: &Design) -> String {
     let changed = design.changed();
@@ -250,9 +250,9 @@ pub fn line(design: &Design) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::knob::Kind;
-    use model::link;
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
+    use model::design::link;
+    use model::ground::knob::Kind;
 
     use super::*;
 

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use maud::html;
 use model::MODEL_VERSION;
-use model::file::{PROVENANCE, Tree};
+use model::design::file::{PROVENANCE, Tree};
 use reports::typed::Said;
 
-/// Where an export comes from.
+/// Provenance of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// The address, without the server's name, that shows what is exported: of a design its link.
@@ -23,7 +23,7 @@ impl Provenance {
     /// The names of its entries, in every file; of a table they are the last columns.
     pub const NAMES: [&'static str; 3] = ["design", "model_version", "date"];
 
-    /// Of a design's query string.
+    /// Provenance of an export of the design in a query string.
     #[must_use]
     pub fn of_link(link: &str, date: impl Into<String>) -> Self {
         Self { design: format!("/?{link}"), date: date.into() }
@@ -43,7 +43,7 @@ impl Provenance {
         [(of_design, design), (of_version, version), (of_date, date)]
     }
 
-    /// What JSON has under [`PROVENANCE`].
+    /// Value under [`PROVENANCE`] in JSON.
     #[must_use]
     pub fn answer(&self) -> reports::provenance::Provenance {
         reports::provenance::Provenance {
@@ -53,7 +53,7 @@ impl Provenance {
         }
     }
 
-    /// The same as an object.
+    /// The value under [`PROVENANCE`] as a tree.
     #[must_use]
     pub fn tree(&self) -> Tree {
         self.answer().said()
@@ -89,7 +89,7 @@ impl Provenance {
         markup.into_string()
     }
 
-    /// The same for CSV in which no cell holds a line's end.
+    /// CSV with the provenance as its last columns; no cell may hold a line's end.
     #[must_use]
     pub fn in_csv(&self, csv: &str) -> String {
         let mut text = String::new();
@@ -142,7 +142,7 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::file::json;
+    use model::design::file::json;
 
     use super::*;
 

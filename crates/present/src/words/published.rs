@@ -1,7 +1,7 @@
 //! Figures that a preset's own source reports, to be read beside ours.
 
-use model::estimate::Metrics;
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
+use model::training::estimate::Metrics;
 
 use crate::format::{self, Quantity};
 
@@ -30,7 +30,7 @@ const fn row(preset: &'static str, metric: MetricId, value: f64) -> Published {
     Published { preset, metric, value }
 }
 
-/// What is published of a preset's run.
+/// Published figures of a preset's run.
 pub fn published(preset: &str) -> impl Iterator<Item = &'static Published> {
     PUBLISHED.iter().filter(move |row| row.preset == preset)
 }
@@ -40,24 +40,20 @@ impl Published {
     #[must_use]
     pub fn beside(&self, metrics: &Metrics) -> String {
         let ours = format::number(metrics.get(self.metric));
-        let error = if self.metric == MetricId::mfu {
-            format::points(ours, self.value)
-        } else {
-            format::relative(ours, self.value)
-        };
+        let error = format::change(self.metric, ours, self.value);
         format!("{} {} (estimate {error})", self.metric.metric().label, self.shown())
     }
 
     /// The figure with its unit.
     #[must_use]
     pub fn shown(&self) -> Quantity {
-        format::metric(self.metric, MetricValue::Number(self.value))
+        format::measured(self.metric, self.value)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::preset::Preset;
+    use model::catalogue::preset::Preset;
 
     use super::*;
 

@@ -1,24 +1,24 @@
-//! What is said beside a number of how far it may be off.
+//! Expected error of a number, as the text beside it.
 
-use model::anchor::{self, Nearest};
-use model::calibration::ModelKind;
+use model::catalogue::calibration::ModelKind;
 use model::design::Design;
-use model::estimate::Metrics;
-use model::metric::{Basis, MetricId, MetricValue};
-use model::range::MIN_SOURCES;
-use model::{Plan, Range};
+use model::metric::{Basis, MetricId, Regime};
+use model::training::anchor::{self, Nearest};
+use model::training::estimate::Metrics;
+use model::training::range::MIN_SOURCES;
+use model::{Answer, Plan, Range};
 
 use crate::format;
 use crate::words::name;
 
-/// What is known of a metric's error.
+/// Error of a metric, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     /// Errors on published runs of sources that the constants were not fitted on.
     Range(Range),
     /// A verdict on the peak memory.
     AsPeakMemory,
-    /// A count that is exact in the mean, and by token between so many fewer and more.
+    /// A count that is exact in the mean; by token it differs by these two, fewer and more.
     ByToken([f64; 2]),
     /// A count or a formula: its definition makes it exact.
     Exact,
@@ -26,7 +26,7 @@ pub enum Expected {
     Derived,
 }
 
-/// What is known of the error of a metric of this plan.
+/// Error of a metric of this plan, as far as it is known.
 #[must_use]
 pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
     if let Some(range) = model::range(plan, metric) {
@@ -45,7 +45,7 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
 }
 
 impl Expected {
-    /// In a few words, to stand below a number: `27.1 to 33.8 % (9 of 10)`.
+    /// Short text of the error, below a number: `27.1 to 33.8 % (9 of 10)`.
     #[must_use]
     pub fn short(self, metric: MetricId, metrics: &Metrics) -> String {
         match self {
@@ -83,7 +83,7 @@ impl Expected {
     }
 }
 
-/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; none where no errors are known.
+/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; `None` if no errors are known.
 #[must_use]
 pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
@@ -92,7 +92,7 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
     }
 }
 
-/// The range in which a metric is with 90 %; none where no errors are known.
+/// The range in which a metric is with 90 %; `None` if no errors are known.
 #[must_use]
 pub fn most(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
     match expected(plan, metric) {
@@ -107,17 +107,35 @@ fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     spanned(factors.map(|factor| value * factor), metric)
 }
 
-/// The same as differences from it.
+/// A metric's range, given as differences from its value.
 fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = format::number(metrics.get(metric));
     spanned(differences.map(|difference| value + difference), metric)
 }
 
 fn spanned(ends: [f64; 2], metric: MetricId) -> String {
-    format::span(ends.map(|end| format::metric(metric, MetricValue::Number(end)).to_string()))
+    format::span(ends.map(|end| format::measured(metric, end).to_string()))
 }
 
-/// What the range is taken from.
+/// Where half of the runs lie, or why there is no range.
+#[must_use]
+pub fn likely(answer: &Answer<'_>, metric: MetricId) -> String {
+    match (answer.range(metric), answer.number(metric), metric.metric().basis) {
+        (Some(range), Some(value), _) => {
+            // A number and its unit stay on one line.
+            let end = |factor: f64| {
+                format::measured(metric, value * factor).to_string().replace(' ', "\u{a0}")
+            };
+            format!("half of runs {}", format::span(range.half.map(end)))
+        }
+        (_, None, _) => "something isn't said".to_owned(),
+        (None, _, Basis::Exact) => "exact count".to_owned(),
+        (None, _, _) if answer.regime() == Regime::Budget => "from the inputs".to_owned(),
+        (None, ..) => "not compared with runs".to_owned(),
+    }
+}
+
+/// Basis of the range: the published runs that it is taken from.
 #[must_use]
 pub fn basis(range: &Range) -> String {
     let basis = range.basis;
@@ -151,8 +169,8 @@ pub fn basis(range: &Range) -> String {
     text
 }
 
-/// What is said of a design whose rates runs of one's own have told: its profile, and that the
-/// ranges are of designs without one.
+/// Note on a design with rates from a profile of one's own runs: the profile, and that the ranges
+/// are of designs without one.
 #[must_use]
 pub fn of_profile(design: &Design) -> Option<String> {
     let name = design.kernel.profile.as_deref()?;
@@ -183,7 +201,7 @@ pub fn nearest(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::calibration::{MEMORY_SPREAD, Spread};
+    use model::catalogue::calibration::{MEMORY_SPREAD, Spread};
 
     use super::*;
 
@@ -199,8 +217,8 @@ mod tests {
     };
 
     fn metrics() -> Metrics {
-        let plan =
-            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
+        let plan = Plan::new(&model::design::link::decode("").expect("the default"))
+            .expect("a legal preset");
         Metrics { mfu: 0.3, ..model::estimate(&plan).metrics }
     }
 
@@ -237,13 +255,13 @@ mod tests {
 
     #[test]
     fn every_metric_says_something() {
-        let plan =
-            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
+        let plan = Plan::new(&model::design::link::decode("").expect("the default"))
+            .expect("a legal preset");
         let metrics = metrics();
-        for metric in MetricId::ALL {
-            let expected = expected(&plan, *metric);
-            assert!(!expected.short(*metric, &metrics).is_empty(), "{metric:?}");
-            assert!(expected.sentence(*metric, &metrics).ends_with('.'), "{metric:?}");
+        for metric in MetricId::of(Regime::Training) {
+            let expected = expected(&plan, metric);
+            assert!(!expected.short(metric, &metrics).is_empty(), "{metric:?}");
+            assert!(expected.sentence(metric, &metrics).ends_with('.'), "{metric:?}");
         }
         assert_eq!(expected(&plan, MetricId::flops_per_token), Expected::Exact);
         assert_eq!(expected(&plan, MetricId::bubble_ratio), Expected::Derived);
@@ -252,7 +270,7 @@ mod tests {
     #[test]
     fn the_published_run_is_nearest_to_its_preset_and_stays_when_a_knob_moves() {
         for query in ["", "preset=pangu-ultra-moe-6k@2&num_devices=4096&gbs=4096"] {
-            let design = model::link::decode(query).expect("a link");
+            let design = model::design::link::decode(query).expect("a link");
             let found = nearest(&Plan::new(&design).expect("legal")).expect("a measured run");
             assert!(found.starts_with("Pangu Ultra MoE"), "{found}");
         }

@@ -1,7 +1,8 @@
-//! Charts of several designs: every text in its place, and each design told by more than a color.
+//! Charts of several designs: every text in its place, and each design recognisable by more than a
+//! color.
 
-use model::estimate::{Estimate, StepPart};
-use model::{Plan, estimate, link};
+use model::training::estimate::{Estimate, StepPart};
+use model::{Plan, design::link, estimate};
 use present::charts::{self, Compared};
 
 use crate::{STAGES, WIDTHS, bars, check, has, titles, with_communication, with_stages};
@@ -57,7 +58,7 @@ fn designs_are_told_by_letters_and_fillings_too() {
 #[test]
 fn each_limit_has_its_line_and_its_designs() {
     let mut estimates = [with_stages(4, 30.0), with_stages(4, 30.0)];
-    estimates[1].metrics.memory_limit = model::units::Bytes::gib(76.0);
+    estimates[1].metrics.memory_limit = model::ground::units::Bytes::gib(76.0);
     let texts = check(&charts::compared_memory(&named(&estimates), 640));
     assert!(has(&texts, "Limit of A: 60.3 GiB") && has(&texts, "Limit of B: 76.0 GiB"));
 }

@@ -1,6 +1,6 @@
 //! What a router trace says of experts, as data.
 
-use model::pattern::{Depth, Pair, Patterns, Set};
+use model::routing::pattern::{Depth, Pair, Patterns, Set};
 use model::serving::traced::{Task, Traced};
 
 use crate::typed::answers;

@@ -1,12 +1,13 @@
 //! What a sweep holds its designs against, and whether it finds their strategies.
 
 use model::Plan;
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId, KnobSet};
-use model::file::{self, Tree};
-use model::find::STRATEGY;
-use model::knob::KnobError;
-use model::measure::Measure;
-use model::preset::Preset;
+use model::ground::knob::KnobError;
+use model::metric::MetricId;
+use model::run::budget::lacks;
+use model::search::find::STRATEGY;
 
 use super::error::{below, error, kind, shortened};
 use super::keys::SpecKeys;
@@ -19,12 +20,12 @@ pub(super) struct Aims {
     pub(super) wrong: Vec<KnobError>,
 }
 
-/// What a spec asks for.
+/// Objectives, constraints and columns of a spec.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) objectives: &'a [Objective],
     pub(super) constraints: &'a [Constraint],
-    pub(super) columns: &'a [Measure],
+    pub(super) columns: &'a [MetricId],
 }
 
 /// The design that doesn't vary; its own `schema` may be left out.
@@ -43,8 +44,8 @@ pub(super) fn default_design() -> Design {
     Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
 }
 
-/// Reads `baseline` and `find`: the one is the sweep's own design where nothing is said, or a
-/// preset's id, or a design file's map; its section `run` is the sweep's unless it has one.
+/// Reads `baseline` and `find`: the one is the sweep's own design by default, or a preset's id, or
+/// a design file's map; its section `run` is the sweep's unless it has one.
 pub(super) fn aims(keys: &SpecKeys, own: &Design, before: &[KnobError]) -> Aims {
     let mut wrong = Vec::new();
     let find = strategy(keys.find, &mut wrong);
@@ -128,26 +129,21 @@ pub(super) fn swept_strategy(
     moved.filter(|knob| freed.has(*knob)).map(say).collect()
 }
 
-/// What the numbers of runs that are asked for need, and neither the sweep's design says nor an
-/// axis varies.
+/// Errors for knobs that the requested metrics of runs need, and neither the sweep's design sets
+/// nor an axis varies.
 pub(super) fn unknown(asked: Asked<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
     let of_objectives = asked.objectives.iter().map(|one| one.metric);
     let of_constraints = asked.constraints.iter().filter_map(|it| match it.subject {
-        Subject::Metric(measure) => Some(measure),
+        Subject::Metric(id) => Some(id),
         Subject::Knob(_) => None,
     });
     let all = of_objectives.chain(of_constraints).chain(asked.columns.iter().copied());
     let mut lacking: Vec<(KnobId, &str)> = Vec::new();
-    for measure in all {
-        let needed = match measure {
-            Measure::Run(metric) => metric.lacks(own),
-            Measure::Quality(_) if own.run.train_tokens.is_none() => vec![KnobId::train_tokens],
-            Measure::Quality(_) | Measure::Training(_) | Measure::Serving(_) => vec![],
-        };
-        for knob in needed {
+    for id in all {
+        for knob in lacks(id, own) {
             let is_varied = axes.iter().any(|axis| axis.knob == knob);
             if !is_varied && lacking.iter().all(|(known, _)| *known != knob) {
-                lacking.push((knob, measure.metric().name));
+                lacking.push((knob, id.metric().name));
             }
         }
     }

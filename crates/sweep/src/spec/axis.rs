@@ -1,13 +1,13 @@
 //! How a knob varies: a list of values, a range, powers of two, divisors, or a tie.
 
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Tree};
-use model::knob::{Kind, KnobError, Value};
+use model::ground::knob::{Kind, KnobError, Value};
 
 use super::error::{error, kind, shortened};
 use super::sweep::{Axis, Spec, Tie, TieRule};
 
-/// What stands behind a knob in `space`.
+/// Entry of a knob in `space`.
 pub(super) enum Entry {
     /// It varies by itself.
     Axis(Axis),
@@ -193,7 +193,7 @@ fn powers(knob: KnobId, tree: &Tree) -> Result<Axis, KnobError> {
     Ok(Axis { knob, values: values.into_iter().map(Value::Integer).collect(), divides: None })
 }
 
-/// What divisors are of.
+/// Operand of `divisors_of`.
 #[derive(Clone, Copy)]
 enum Of {
     Number(u64),
@@ -310,7 +310,7 @@ pub(super) fn real(place: &str, key: &str, tree: &Tree) -> Result<f64, KnobError
     Ok(number)
 }
 
-/// A scalar as it stands in the file.
+/// A scalar as written in the file.
 fn shown(tree: &Tree) -> String {
     match tree {
         Tree::Unsigned(number) => number.to_string(),

@@ -1,7 +1,7 @@
 //! Errors of a spec, and the words for them.
 
-use model::file::Tree;
-use model::knob::KnobError;
+use model::design::file::Tree;
+use model::ground::knob::KnobError;
 
 /// An error at a place of the file.
 pub(super) fn error(rule: &'static str, place: &str, detail: impl Into<String>) -> KnobError {
@@ -23,7 +23,7 @@ pub(super) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// What a tree is, for an error.
+/// Kind of a tree, as an error names it.
 pub(super) const fn kind(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "null",

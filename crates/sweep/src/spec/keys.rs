@@ -1,6 +1,6 @@
 //! The keys of a spec: what is read of each, and what the API's description says of it.
 
-use model::file::Tree;
+use model::design::file::Tree;
 
 /// Longest name.
 pub(super) const MAX_NAME_LEN: usize = 200;
@@ -36,7 +36,7 @@ macro_rules! keys {
             /// The keys, in their order.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
 
-            /// What a map has of each.
+            /// The value of each key in a map.
             pub(super) fn of(tree: &'a Tree) -> Self {
                 Self { $($field: tree.get(stringify!($field))),+ }
             }

@@ -1,11 +1,9 @@
 //! Reads a spec strictly and to its end: everything that is wrong is reported at once.
 
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
-use model::file::{Tree, json};
-use model::knob::{KnobError, Section, Value};
-use model::measure::{Measure, Regime};
-use model::metric::MetricId;
-use model::serving::ServingMetric;
+use model::ground::knob::{KnobError, Section, Value};
+use model::metric::{MetricId, Regime};
 
 use super::aims::{self, Aims, base, default_design};
 use super::axis::{self, Entry};
@@ -20,30 +18,30 @@ use super::sweep::{
 const MAX_ERRORS: usize = 100;
 
 /// Metrics that are kept beside the objectives' unless the spec names others.
-const USUAL_COLUMNS: [Measure; 6] = [
-    Measure::Training(MetricId::mfu),
-    Measure::Training(MetricId::step_time_seconds),
-    Measure::Training(MetricId::tokens_per_second_per_device),
-    Measure::Training(MetricId::memory_peak_bytes),
-    Measure::Training(MetricId::bubble_ratio),
-    Measure::Training(MetricId::comm_exposed_seconds),
+const USUAL_COLUMNS: [MetricId; 6] = [
+    MetricId::mfu,
+    MetricId::step_time_seconds,
+    MetricId::tokens_per_second_per_device,
+    MetricId::memory_peak_bytes,
+    MetricId::bubble_ratio,
+    MetricId::comm_exposed_seconds,
 ];
 
 /// The same of serving.
-const USUAL_COLUMNS_OF_SERVING: [Measure; 6] = [
-    Measure::Serving(ServingMetric::output_tokens_per_second_per_device),
-    Measure::Serving(ServingMetric::tokens_per_second_per_user),
-    Measure::Serving(ServingMetric::tpot_seconds),
-    Measure::Serving(ServingMetric::ttft_seconds),
-    Measure::Serving(ServingMetric::kv_limited_concurrency),
-    Measure::Serving(ServingMetric::weights_bytes),
+const USUAL_COLUMNS_OF_SERVING: [MetricId; 6] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tokens_per_second_per_user,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::kv_limited_concurrency,
+    MetricId::weights_bytes,
 ];
 
 impl Spec {
     /// The spec of a TOML text.
     ///
     /// # Errors
-    /// Where the text is no TOML, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_toml(text: &str) -> Result<Self, Vec<KnobError>> {
         let tree: Tree = toml::from_str(text).map_err(|error| {
             vec![KnobError {
@@ -59,7 +57,7 @@ impl Spec {
     /// The spec of a JSON text.
     ///
     /// # Errors
-    /// Where the text is no JSON, or everything that is wrong with the spec.
+    /// A syntax error, or everything that is wrong with the spec.
     pub fn from_json(text: &str) -> Result<Self, Vec<KnobError>> {
         Self::from_tree(&json::parse(text).map_err(|error| vec![error])?)
     }
@@ -139,7 +137,7 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     })
 }
 
-/// The same with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.
+/// The tree with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.
 fn sorted(tree: &Tree) -> Tree {
     match tree {
         Tree::Map(entries) => {
@@ -158,7 +156,7 @@ fn sorted(tree: &Tree) -> Tree {
     }
 }
 
-/// What is wrong with a spec's keys.
+/// Errors of a spec's keys.
 fn head_errors(entries: &[(String, Tree)], schema: Option<&Tree>) -> Vec<KnobError> {
     let mut errors = Vec::new();
     for (index, (key, _)) in entries.iter().enumerate() {
@@ -328,9 +326,11 @@ impl Reader {
     fn constraints(&mut self, tree: Option<&Tree>, regime: Regime) -> Vec<Constraint> {
         let texts = match (tree, regime) {
             (Some(tree), _) => self.texts("constraints", tree),
-            (None, Regime::Training) => vec!["fits"],
             // What has no room breaks a rule of serving.
-            (None, Regime::Serving | Regime::Both) => vec![],
+            (None, Regime::Serving) => vec![],
+            (None, Regime::Model | Regime::Training | Regime::Budget | Regime::Quality) => {
+                vec!["fits"]
+            }
         };
         let (mut read, base) = (Vec::new(), self.base.clone());
         for text in texts {
@@ -365,8 +365,8 @@ impl Reader {
 
     fn objectives(&mut self, tree: Option<&Tree>) -> Vec<Objective> {
         let usual = vec![
-            Objective { metric: Measure::Training(MetricId::mfu), goal: Goal::Max },
-            Objective { metric: Measure::Training(MetricId::memory_peak_bytes), goal: Goal::Min },
+            Objective { metric: MetricId::mfu, goal: Goal::Max },
+            Objective { metric: MetricId::memory_peak_bytes, goal: Goal::Min },
         ];
         let Some(tree) = tree else { return usual };
         let mut read: Vec<Objective> = Vec::new();
@@ -395,14 +395,14 @@ impl Reader {
         regime: Regime,
         objectives: &[Objective],
         constraints: &[Constraint],
-        columns: &[Measure],
+        columns: &[MetricId],
     ) {
         let own = objectives.iter().map(|one| ("objectives", &one.metric));
         let kept = constraints.iter().filter_map(|constraint| match &constraint.subject {
             Subject::Metric(metric) => Some(("constraints", metric)),
             Subject::Knob(_) => None,
         });
-        // Those of objectives stand in front of the columns.
+        // Metrics of objectives are the first columns.
         let more = columns.iter().skip(objectives.len()).map(|metric| ("columns", metric));
         self.errors.extend(strangers(regime, own.chain(kept).chain(more)));
     }
@@ -412,8 +412,8 @@ impl Reader {
         tree: Option<&Tree>,
         objectives: &[Objective],
         regime: Regime,
-    ) -> Vec<Measure> {
-        let mut columns: Vec<Measure> = objectives.iter().map(|one| one.metric).collect();
+    ) -> Vec<MetricId> {
+        let mut columns: Vec<MetricId> = objectives.iter().map(|one| one.metric).collect();
         let more = match tree {
             None if regime == Regime::Serving => USUAL_COLUMNS_OF_SERVING.to_vec(),
             None => USUAL_COLUMNS.to_vec(),

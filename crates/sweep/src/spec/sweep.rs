@@ -1,10 +1,10 @@
 //! The parts of a sweep's spec.
 
-use model::choice::{Choice, Timing};
+use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, KnobSet};
-use model::file::{Tree, json};
-use model::knob::Value;
-use model::measure::{Measure, Regime};
+use model::ground::choice::{Choice, Timing};
+use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 
 use crate::digest::digest;
 
@@ -20,28 +20,28 @@ pub const MAX_BEST: usize = 50;
 pub struct Spec {
     /// A name for people; may be empty.
     pub name: String,
-    /// What doesn't vary.
+    /// Base design: every knob that doesn't vary.
     pub base: Design,
     /// The knobs that vary, in registry order.
     pub axes: Vec<Axis>,
     /// The knobs that follow from others.
     pub ties: Vec<Tie>,
-    /// What a design must keep to, beside the model's rules.
+    /// Constraints on a design, beside the model's rules.
     pub constraints: Vec<Constraint>,
-    /// What is best; the first counts most.
+    /// Objectives; the first counts most.
     pub objectives: Vec<Objective>,
     /// What is kept of each design that is kept: the objectives' metrics first.
-    pub columns: Vec<Measure>,
-    /// Which designs are taken.
+    pub columns: Vec<MetricId>,
+    /// Sampling of the space.
     pub sampling: Sampling,
-    /// How many of the best are kept for each objective.
+    /// Number of best designs kept for each objective.
     pub top: u64,
-    /// How many designs are kept as a random sample of the feasible ones.
+    /// Size of the random sample of feasible designs.
     pub sample: u64,
     /// Designs of the front that differ by less than this share in every objective count as one;
     /// 0 keeps all.
     pub resolution: f64,
-    /// What quality and times to equal loss are held against.
+    /// Baseline of quality and of times to equal loss.
     pub baseline: Design,
     /// Whether each design's strategy is found, and what of it stays.
     pub find: Option<Strategy>,
@@ -49,7 +49,7 @@ pub struct Spec {
     pub(super) source: Tree,
 }
 
-/// How a strategy is found for each design of a sweep.
+/// Search for each design's strategy: what it keeps, and which schedules it may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strategy {
     /// Knobs of the strategy that stay as the sweep has them.
@@ -74,11 +74,11 @@ pub struct Axis {
 pub struct Tie {
     /// The knob.
     pub knob: KnobId,
-    /// How.
+    /// Rule by which it follows.
     pub rule: TieRule,
 }
 
-/// How a knob follows from others.
+/// Rule by which a knob follows from others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TieRule {
     /// A multiple of another whole number: `times / over` of it.
@@ -90,23 +90,23 @@ pub enum TieRule {
         /// Denominator.
         over: u64,
     },
-    /// So many dense layers in front, MoE layers behind.
+    /// This many dense layers in front, MoE layers behind.
     DenseLayers(u64),
     /// As many no-op layers as make the layer slots a multiple of PP x VPP: one at the end of each
     /// of the last chunks.
     FillChunks,
 }
 
-/// What a constraint looks at.
+/// Left-hand side of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Subject {
     /// A knob with a number, before the design is evaluated.
     Knob(KnobId),
     /// A metric.
-    Metric(Measure),
+    Metric(MetricId),
 }
 
-/// How a constraint compares.
+/// Comparison of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// At most.
@@ -117,26 +117,26 @@ pub enum Operator {
     Below,
     /// More.
     Above,
-    /// The same.
+    /// Equal.
     Equal,
-    /// A whole multiple of it.
+    /// A whole multiple of the bound.
     MultipleOf,
 }
 
-/// What a design must keep to.
+/// A constraint on designs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// As it was written.
+    /// Text as written.
     pub text: String,
-    /// What it looks at.
+    /// Left-hand side.
     pub subject: Subject,
-    /// How it compares.
+    /// Comparison.
     pub operator: Operator,
-    /// With what; 1 for a metric that must be true.
+    /// Right-hand side; 1 for a metric that must be true.
     pub bound: f64,
 }
 
-/// Which way is better.
+/// Direction of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// More is better.
@@ -160,41 +160,41 @@ impl Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// The metric.
-    pub metric: Measure,
-    /// Which way.
+    pub metric: MetricId,
+    /// Direction.
     pub goal: Goal,
 }
 
-/// Which designs of the space are taken.
+/// Selection of the designs that are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// All of them.
     Grid,
-    /// So many different ones at random.
+    /// Random sample of different designs.
     Random {
-        /// How many.
+        /// Number of designs.
         count: u64,
-        /// Which.
+        /// Seed.
         seed: u64,
     },
-    /// A Latin hypercube: so many, with each value of each axis equally often.
+    /// A Latin hypercube, with each value of each axis equally often.
     LatinHypercube {
-        /// How many.
+        /// Number of designs.
         count: u64,
-        /// Which.
+        /// Seed.
         seed: u64,
     },
-    /// Successive refinement: so many different ones, some at random, then near the best.
+    /// Successive refinement: different designs, some at random, then near the best.
     Refine {
-        /// How many.
+        /// Number of designs.
         count: u64,
-        /// Which to begin with.
+        /// Seed of the first, random ones.
         seed: u64,
     },
 }
 
 impl Sampling {
-    /// Does it depend on results which designs are taken?
+    /// Whether the choice of designs depends on results.
     #[must_use]
     pub const fn is_refined(self) -> bool {
         matches!(self, Self::Refine { .. })
@@ -219,39 +219,36 @@ impl Spec {
         &self.source
     }
 
-    /// What its designs are for: the regime of its first objective that has one, which all other
-    /// metrics must have, too.
+    /// Regime of its designs: that of its first objective that has one, which all other metrics
+    /// must have, too.
     #[must_use]
     pub fn regime(&self) -> Regime {
         regime_of(&self.objectives)
     }
 
-    /// Does it ask for a number of a run, or of a model beside another?
+    /// Whether it requests a number of a run, or of a model beside another.
     #[must_use]
     pub fn asks_run(&self) -> bool {
-        let is_of_run =
-            |measure: &Measure| matches!(measure, Measure::Run(_) | Measure::Quality(_));
-        let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
-                Subject::Knob(_) => None,
-            });
-        self.columns.iter().chain(constraints).any(is_of_run)
+        self.regimes().any(|regime| matches!(regime, Regime::Budget | Regime::Quality))
     }
 
-    /// Does it ask what published laws expect of a loss?
+    /// Whether it requests the loss that published laws expect.
     #[must_use]
     pub fn asks_quality(&self) -> bool {
-        let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
-                Subject::Knob(_) => None,
-            });
-        let is_quality = |measure: &Measure| matches!(measure, Measure::Quality(_));
-        self.columns.iter().chain(constraints).any(is_quality)
+        self.regimes().any(|regime| regime == Regime::Quality)
     }
 
-    /// May designs of it be timed by closed forms?
+    /// The regimes of all metrics that it asks for.
+    fn regimes(&self) -> impl Iterator<Item = Regime> {
+        let constraints =
+            self.constraints.iter().filter_map(|constraint| match constraint.subject {
+                Subject::Metric(id) => Some(id),
+                Subject::Knob(_) => None,
+            });
+        self.columns.iter().copied().chain(constraints).map(MetricId::regime)
+    }
+
+    /// Whether designs of it may be timed by closed forms.
     #[must_use]
     pub fn has_closed_forms(&self) -> bool {
         // What a search finds is simulated.
@@ -265,8 +262,8 @@ impl Spec {
         }
     }
 
-    /// Best designs of an objective that are kept: those that are asked for, and those of which
-    /// some are simulated at the end.
+    /// Best designs of an objective that are kept: the requested ones, and those of which some are
+    /// simulated at the end.
     pub(crate) fn kept_best(&self) -> usize {
         let simulated = if self.has_closed_forms() { MAX_BEST } else { 0 };
         (self.top as usize).max(simulated)
@@ -282,12 +279,12 @@ impl Spec {
 
 /// The regime of the first objective that has one.
 pub(super) fn regime_of(objectives: &[Objective]) -> Regime {
-    let mut regimes = objectives.iter().map(|one| one.metric.regime());
-    regimes.find(|regime| *regime != Regime::Both).unwrap_or(Regime::Training)
+    let mut regimes = objectives.iter().map(|one| one.metric.regime().base());
+    regimes.find(|regime| *regime != Regime::Model).unwrap_or(Regime::Training)
 }
 
 impl Constraint {
-    /// Does a number keep to it?
+    /// Whether a number keeps to it.
     #[must_use]
     #[expect(clippy::float_cmp, reason = "the author asked for this very number")]
     pub fn holds(&self, value: f64) -> bool {

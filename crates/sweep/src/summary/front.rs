@@ -18,7 +18,7 @@ type Place = [u64; Spec::MAX_OBJECTIVES];
 #[serde(transparent)]
 pub(crate) struct Front {
     pub(crate) rows: Vec<Row>,
-    /// Where the rows are; empty when it has to be computed again.
+    /// Places of the rows; empty when they have to be computed again.
     #[serde(skip)]
     places: Vec<Place>,
 }
@@ -35,7 +35,7 @@ impl Front {
             if self.places[known] == place && is_better(spec, row, &self.rows[known]) {
                 self.rows[known] = row.clone();
             }
-            // What rules out one design tends to rule out the next: it is asked first.
+            // A design that dominates one tends to dominate the next: it is compared first.
             self.places.swap(0, known);
             self.rows.swap(0, known);
             return;
@@ -61,7 +61,7 @@ impl Front {
     }
 }
 
-/// Of two designs at one place: is this one better by the first objective that differs?
+/// Whether this one of two designs at one place is better by the first objective that differs.
 fn is_better(spec: &Spec, row: &Row, other: &Row) -> bool {
     let pairs = spec.objectives.iter().zip(row.values.iter().zip(&other.values));
     for (objective, (ours, theirs)) in pairs {
@@ -103,7 +103,7 @@ pub(super) fn value_of(ordered: u64) -> f64 {
     f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
 }
 
-/// The same with more for what is better.
+/// Rank of a value: the bits of [`ordered`], larger for a better one.
 fn directed(goal: Goal, value: f64) -> u64 {
     match goal {
         Goal::Max => ordered(value),
@@ -111,7 +111,7 @@ fn directed(goal: Goal, value: f64) -> u64 {
     }
 }
 
-/// Is the first of two (value, index) better, or as good with a lower index?
+/// Whether the first of two (value, index) is better, or as good with a lower index.
 pub(crate) fn precedes(goal: Goal, one: (f64, u64), other: (f64, u64)) -> bool {
     let (a, b) = (directed(goal, one.0), directed(goal, other.0));
     a > b || (a == b && one.1 < other.1)

@@ -22,7 +22,7 @@ const MAX_CELLS: usize = 20_000;
 pub struct Pair {
     /// The axes; the first has the leading digit.
     pub axes: [usize; 2],
-    /// How many bins each has.
+    /// Number of bins of each axis.
     pub bins: [usize; 2],
     offset: usize,
 }
@@ -34,13 +34,13 @@ impl Pair {
     }
 }
 
-/// Bins of an axis of so many values.
+/// Number of bins of an axis with this many values.
 #[must_use]
 pub fn bins(values: usize) -> usize {
     values.min(MAX_BINS)
 }
 
-/// The bin of a value, by its place on an axis of so many.
+/// Bin of a value, by its place on an axis with this many values.
 #[must_use]
 pub fn bin_of(place: usize, values: usize) -> usize {
     place * bins(values) / values.max(1)
@@ -65,7 +65,7 @@ pub fn pairs(space: &Space) -> Vec<Pair> {
     pairs
 }
 
-/// What is known of a cell.
+/// Statistics of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     /// Designs that keep all constraints.
@@ -120,7 +120,7 @@ impl Cells {
         }
     }
 
-    /// Has it as many cells as the space has?
+    /// Whether it has as many cells as the space has.
     pub(super) fn suits(&self, space: &Space) -> bool {
         self.cells.len() == pairs(space).iter().map(Pair::cells).sum::<usize>()
             && self.cells.iter().flatten().all(|cell| cell.best.index < space.size())
@@ -146,8 +146,7 @@ fn merged(goal: Goal, one: Option<Cell>, other: Option<Cell>) -> Option<Cell> {
     }
 }
 
-/// How many cells there are, and those that have something: place, feasible designs, value and
-/// index of the best.
+/// Number of cells, and the non-empty ones: place, feasible designs, value and index of the best.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sparse {

@@ -7,7 +7,7 @@ use super::name::{granularity, words_of_all};
 use super::{Architecture, set};
 use crate::refusal::Refusal;
 
-/// What a name says of its part.
+/// Sizes that a name gives of its part of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
     layers: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Cut {
     moe: Option<u64>,
     experts: Option<u64>,
     topk: Option<u64>,
-    /// Each expert cut into so many, of which a token visits so many.
+    /// Splitting of each expert: the number of parts, and how many of them a token visits.
     finer: Option<(u64, u64)>,
 }
 

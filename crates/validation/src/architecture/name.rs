@@ -1,6 +1,6 @@
-//! A model's name, without what stands beside it.
+//! A model's name, without the words beside it.
 
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 
 use super::known;
 use crate::phrase::{Phrases, phrases};
@@ -11,9 +11,9 @@ pub(super) struct Name {
     spellings: Vec<String>,
     /// The first word, the first two, the first three.
     beginnings: Vec<String>,
-    /// `70B`: parameters, in billions; active ones may stand beside all.
+    /// Parameters of `70B`, in billions; active ones may be beside all.
     pub(super) sizes: Vec<f64>,
-    /// What stands in brackets: `30 layers h4096 ffn12288 MHA`.
+    /// Text in brackets: `30 layers h4096 ffn12288 MHA`.
     pub(super) remarks: String,
     /// A step of reinforcement learning rather than of training on text.
     pub(super) is_reinforcement: bool,
@@ -48,7 +48,7 @@ const SHORT: &[(&str, &str)] = &[
 impl Name {
     pub(super) fn read(model: &str) -> Self {
         let outside = outside_brackets(model);
-        // After a plus, a comma or a colon stands what was done with the model.
+        // Behind a plus, a comma or a colon is what was done with the model.
         let name = [" + ", ",", ":"].iter().fold(outside.as_str(), |name, mark| {
             name.split_once(mark).map_or(name, |(before, _)| before)
         });
@@ -120,7 +120,7 @@ impl Name {
     }
 }
 
-/// Where a name's architecture stands.
+/// Place of a name's architecture.
 pub(super) enum Found {
     Preset(&'static Preset),
     Known(&'static known::Known),
@@ -128,7 +128,7 @@ pub(super) enum Found {
 
 fn preset(spelling: &str) -> Option<&'static Preset> {
     Preset::all().find(|preset| {
-        preset.kind == model::preset::PresetKind::Model && key(preset.id) == *spelling
+        preset.kind == model::catalogue::preset::PresetKind::Model && key(preset.id) == *spelling
     })
 }
 
@@ -148,7 +148,7 @@ fn words(name: &str) -> Vec<String> {
     name.split(split).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The words of all that stands in the cell.
+/// Words of the whole cell.
 pub(super) fn words_of_all(model: &str) -> Vec<String> {
     let split = |c: char| !c.is_ascii_alphanumeric() && c != '.';
     model.split(split).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()

@@ -10,7 +10,7 @@ use keys::Field;
 
 use crate::phrase::{Phrases, phrases};
 
-/// What the words say; `None` is what they leave open.
+/// Sizes and switches that the words give; `None` is what they leave open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Words {
     pub(super) layers: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) struct Words {
     pub(super) parallel: bool,
     /// The first and the last stage have one layer fewer than the others.
     pub(super) short_ends: bool,
-    /// What the words themselves call an assumption.
+    /// Assumptions that the words themselves name.
     pub(super) assumed: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ static PARALLEL: Phrases = phrases!(
      parallel blocks | parallel block | parallel layers | parallel attention | parallel attn"
 );
 
-/// Why no knob expresses what this text speaks of.
+/// Reason why no knob expresses what this text speaks of.
 pub(super) fn inexpressible(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     REFUSED.iter().find(|(phrase, _)| text.contains(phrase)).map(|(_, reason)| *reason)
@@ -135,7 +135,8 @@ impl Words {
         Ok(words)
     }
 
-    /// Words that belong together; how many they are, none where the first stands for itself.
+    /// Reads words that belong together and returns their number; zero if the first one is on its
+    /// own.
     fn read_several(&mut self, word: &str, next: &str, after: &str) -> usize {
         // `padded 250k` only explains the vocabulary.
         if word == "padded" {
@@ -222,7 +223,7 @@ impl Words {
             "heads?" => self.heads = None,
             "mtp" => self.mtp = 1,
             "assumed" => self.assumed.push("the source's vocabulary is assumed".to_owned()),
-            // Where it stands alone, `GELU` says nothing of a gate.
+            // On its own, `GELU` says nothing of a gate.
             "gelu" | "relu" | "relu2" | "silu" => {}
             lower if self.read_activation(lower) || REMARKS.contains(&lower) => {}
             _ => return self.read_number(word),
@@ -304,7 +305,7 @@ impl Words {
         }
     }
 
-    /// Is everything there that parameters and FLOPs need, but for the vocabulary?
+    /// Whether everything is there that parameters and FLOPs need, but for the vocabulary.
     pub(super) fn is_complete_but_for_vocab(&self) -> bool {
         let mla = self.mla.is_none_or(|mla| {
             mla.kv_rank.is_some() && mla.nope_dim.is_some() && mla.v_dim.is_some()
@@ -314,7 +315,7 @@ impl Words {
         self.layers.is_some() && self.hidden.is_some() && mla && ffn && experts
     }
 
-    /// Is everything there that parameters and FLOPs need?
+    /// Whether everything is there that parameters and FLOPs need.
     pub(super) fn is_complete(&self) -> bool {
         // A GPT without a printed vocabulary has GPT-2's.
         let vocab = self.vocab.is_some() || self.ffn_is_4h;

@@ -16,7 +16,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use model::calibration::{Host, InRun, Levels, ModelKind, Spread};
+use model::catalogue::calibration::{Host, InRun, Levels, ModelKind, Spread};
 use validation::calibrate::kernels::{self, Family};
 use validation::calibrate::{self, Case, Constants};
 use validation::kernels::{collective, deepep};
@@ -25,12 +25,12 @@ use validation::ranges::{self, Sourced};
 use validation::serving::{self, ServingRun};
 use validation::{anchors, peaks, runs, validate};
 
-/// What the levels of kernels start with; above them stand types, by hand.
+/// First line of the levels of kernels; above them are types, by hand.
 const KERNELS_MARK: &str =
     "// ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----";
-/// What the constants of runs start with, and where the levels of kernels end.
+/// First line of the constants of runs, where the levels of kernels end.
 const MARK: &str = "// ---- What runs say: written by `cargo xtask calibrate`. ----";
-/// What its last part starts with: the errors of the peak memory.
+/// Beginning of the last part: the errors of the peak memory.
 const MEMORY_MARK: &str = "/// Errors of the peak memory";
 /// The width of a line of source.
 const COLUMNS: usize = 100;
@@ -70,7 +70,7 @@ fn run() -> io::Result<()> {
     if has("--dry-run") {
         return io::stdout().write_all(table.as_bytes());
     }
-    let path = path_to("../../model/src/calibration.rs");
+    let path = path_to("../../model/src/catalogue/calibration.rs");
     let lost = || io::Error::other(format!("{} has lost a mark", path.display()));
     let text = fs::read_to_string(&path)?;
     let [start, end] = marks;
@@ -78,9 +78,9 @@ fn run() -> io::Result<()> {
     let below = if end.is_empty() { "" } else { &rest[rest.find(end).ok_or_else(lost)?..] };
     fs::write(&path, format!("{above}{table}{below}"))?;
     if let Some(fitted) = fitted {
-        fs::write(path_to("../../model/src/anchor/table.rs"), fitted.anchors)?;
+        fs::write(path_to("../../model/src/training/anchor/table.rs"), fitted.anchors)?;
         let best = anchors::best(&validate(runs::published()).rows);
-        fs::write(path_to("../../model/src/anchor/best.rs"), best)?;
+        fs::write(path_to("../../model/src/training/anchor/best.rs"), best)?;
         fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
     }
     Ok(())
@@ -127,7 +127,7 @@ fn path_to(place: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), place].iter().collect()
 }
 
-/// What a fit comes to.
+/// Texts of the files that a fit writes.
 struct Fitted {
     /// The constants, and the errors of the step time.
     table: String,

@@ -5,9 +5,9 @@
 //! family's constants are shared by its parts, levels are a part's own. The loss is the mean of
 //! |ln(predicted / measured)|, each part and precision counting alike.
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
-use model::choice::Precision;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
+use model::ground::choice::Precision;
 
 use crate::kernels::{self, Case, LARGE_US};
 use crate::statistics;
@@ -46,12 +46,12 @@ const PRECISIONS: [(Precision, Level); 4] = [
 enum Free {
     Family(fn(&mut Kernels) -> &mut f64),
     Part(fn(&mut Levels) -> &mut f64),
-    /// Of each part, where heads of several widths were measured: one width alone doesn't tell it
-    /// from the products.
+    /// Softmax level of each part, where heads of several widths were measured: one width alone
+    /// doesn't separate it from the products.
     Softmax,
 }
 
-/// The kinds in their order, with the constants that they tell.
+/// The kinds in their order, with the constants that are fitted to them.
 const STEPS: [(&str, &[Free]); 7] = [
     (
         "gemm",
@@ -90,7 +90,7 @@ const STEPS: [(&str, &[Free]); 7] = [
 /// 43 % on A800 in PyTorch, whose fused kernels do better.
 const AMPERE_VECTOR: f64 = 0.85;
 
-/// Where every fit starts, so that it doesn't depend on the one before: round numbers.
+/// Start of every fit, so that it doesn't depend on the one before: round numbers.
 ///
 /// Attention's backward stays: no table has it.
 fn start(kernels: Kernels) -> Kernels {

@@ -34,8 +34,8 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     set_precision(draft)
 }
 
-/// The micro-batch of a local batch that is split into as many as there are chunks, which is what
-/// torchtitan does where nothing else is asked for.
+/// The micro-batch of a local batch that is split into as many as there are chunks, which is
+/// torchtitan's default.
 ///
 /// Source: torchtitan, `pipelining_utils.py`: `n_microbatches = num_total_stages`.
 fn micro_batch_of_stages(draft: &mut Draft<'_>) -> Option<u64> {
@@ -149,7 +149,7 @@ fn batch_of_tokens(draft: &Draft<'_>, remarks: &str) -> Option<u64> {
     (tokens.is_multiple_of(seq)).then(|| tokens / seq)
 }
 
-/// The number that stands right before a phrase.
+/// The number right before a phrase.
 fn number_beside(text: &str, phrase: &str) -> Option<u64> {
     let before = &text[..text.find(phrase)?];
     let digits: Vec<u8> = before.bytes().rev().take_while(u8::is_ascii_digit).take(9).collect();
@@ -157,7 +157,7 @@ fn number_beside(text: &str, phrase: &str) -> Option<u64> {
     digits.parse().ok().filter(|count| *count > 0)
 }
 
-/// What a precision's text holds, and the number format that it then is; the first match counts.
+/// Words in a precision's text, and the number format that they mean; the first match counts.
 const PRECISIONS: &[(&[&str], &str)] = &[
     (&["nvfp4", "fp4"], "nvfp4"),
     (&["mxfp8", "fp8-mx", "fp8_mx"], "mxfp8"),
@@ -171,8 +171,8 @@ fn named_format(text: &str) -> Option<&'static str> {
     PRECISIONS.iter().find(|(words, _)| is_named(words)).map(|(_, format)| *format)
 }
 
-/// The number format that a run's text says, and what was assumed for it; none where the text is
-/// empty or known to nobody.
+/// The number format in a run's text, and what was assumed for it; `None` if the text is empty or
+/// unknown.
 pub(crate) fn precision(run: &Run, facts: &Facts) -> Option<(&'static str, Option<&'static str>)> {
     let text = run.precision.to_lowercase();
     if let Some(format) = named_format(&text) {

@@ -1,8 +1,8 @@
 //! Rows whose own numbers can't all be so.
 
-use model::axis::{Axis, Collective, LinkLevel};
-use model::choice::{AttentionFlops, Method, Precision};
-use model::estimate::{Communication, Estimate};
+use model::ground::axis::{Axis, Collective, LinkLevel};
+use model::ground::choice::{AttentionFlops, Method, Precision};
+use model::training::estimate::{Communication, Estimate};
 use model::{Plan, estimate};
 
 use crate::convention::{self, Comparison};
@@ -11,9 +11,9 @@ use crate::runs::Run;
 
 const REASON: &str = "the row contradicts itself";
 
-/// What a long step on many devices costs against a burst of one matrix product on one: its clock
-/// and its power are shared. Bursts measured on A100, H100 and H200 are 1.23 times what steps of
-/// fully printed layouts leave to their products there.
+/// Slowdown of a long step on many devices against a microbenchmark of one matrix product on one:
+/// its clock and its power are shared. Microbenchmarks on A100, H100 and H200 are 1.23 times what
+/// steps of fully printed layouts leave to their products there.
 const LONG_STEP: f64 = 1.2;
 
 /// Refuses a row that is faster than its layout allows.
@@ -104,7 +104,7 @@ fn left_by_bubble(stages: u64, chunks: u64, micro_batches: u64) -> f64 {
     work / (work + stages.saturating_sub(1) as f64)
 }
 
-/// How much faster a run has to be with more chunks for a second one that isn't to contradict it:
+/// Speed-up by more chunks from which on a run without them that is as fast is a contradiction:
 /// releases of one source differ by less.
 const CLEARLY: f64 = 1.25;
 

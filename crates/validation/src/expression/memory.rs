@@ -1,7 +1,7 @@
 //! What a published peak of memory is a reading of.
 
 use model::Plan;
-use model::calibration::FRAGMENTATION;
+use model::catalogue::calibration::FRAGMENTATION;
 use model::design::KnobId;
 
 use super::plan;
@@ -10,14 +10,14 @@ use crate::draft::Draft;
 use crate::refusal::Refusal;
 use crate::runs::Run;
 
-/// Which counter a peak was read off.
+/// Counter that a peak was read off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// What tensors held at once: the allocator's `max_memory_allocated`, or a sum of parts.
+    /// Bytes that tensors held at once: the allocator's `max_memory_allocated`, or a sum of parts.
     Allocated,
-    /// What the allocator held for them: `max_memory_reserved`.
+    /// Bytes that the allocator reserved for them: `max_memory_reserved`.
     Reserved,
-    /// What the device shows, `nvidia-smi`: with the context and the communication library.
+    /// Bytes in use on the device, by `nvidia-smi`: with the context and the communication library.
     Device,
 }
 

@@ -1,6 +1,6 @@
-//! How layers are laid on the chunks of a pipeline.
+//! Distribution of layers over the chunks of a pipeline.
 
-/// What a pipeline is to hold.
+/// Layers that a pipeline holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
     /// Transformer layers.
@@ -18,7 +18,7 @@ impl Load {
         if self.counts_ends(stages) { self.layers + 2 } else { self.layers }
     }
 
-    /// Do the embedding and the loss stand for a layer each?
+    /// Whether the embedding and the loss count as a layer each.
     ///
     /// As Megatron's `account_for_embedding_in_pipeline_split` and
     /// `account_for_loss_in_pipeline_split` do.
@@ -27,7 +27,7 @@ impl Load {
         self.mtp == 0 && (self.short_ends || (!even(self.layers) && even(self.layers + 2)))
     }
 
-    /// Megatron's layout text over so many chunks; `None` where layers spread evenly.
+    /// Megatron's layout text over this many chunks; `None` if layers spread evenly.
     ///
     /// Elsewhere the layers, the MTP layers and the loss fill the chunks in order, the first
     /// chunks holding one more: for DeepSeek-V3 on 8, 16 and 32 chunks the layout of

@@ -1,16 +1,16 @@
 //! A run that a published recipe among the presets describes in full, or of which it gives one
 //! plausible layout.
 
-use model::choice::Software;
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, KnobId};
-use model::preset::{Preset, PresetKind};
+use model::ground::choice::Software;
 use model::{Plan, estimate};
 
 use crate::draft::Draft;
 use crate::imputation::Item;
 use crate::refusal::Refusal;
 
-/// What a recipe says of a run.
+/// Part of a run that a recipe gives.
 pub(super) enum Taken {
     /// No recipe is the run's.
     Nothing,
@@ -20,7 +20,7 @@ pub(super) enum Taken {
     Plausible(Vec<Plan>),
 }
 
-/// What is said of a run whose recipe is published; its id follows.
+/// Assumption noted for a run whose recipe is published; its id follows.
 pub(crate) const OF_RECIPE: &str = "layout and switches of the recipe";
 
 /// Takes over the recipe of the same model on as many of the same devices, if there is one and
@@ -28,7 +28,7 @@ pub(crate) const OF_RECIPE: &str = "layout and switches of the recipe";
 pub(super) fn take(draft: &mut Draft<'_>) -> Result<Taken, Refusal> {
     let run = draft.run;
     let prints_layout = run.tensor_parallel.or(run.pipeline_parallel).is_some();
-    // Only whole runs are told of without their layout; a table's row would be another run.
+    // Only whole runs are reported without their layout; a table's row would be another run.
     if !prints_layout && run.kind != "production_run" {
         return Ok(Taken::Nothing);
     }

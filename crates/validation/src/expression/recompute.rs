@@ -54,7 +54,7 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
     fewest_layers(draft, without)
 }
 
-/// What is said of a run with MaxText whose policy isn't printed.
+/// Assumption noted for a run with MaxText whose policy isn't printed.
 const OPEN_POLICY: &str = "attention computed again; MaxText's policy isn't printed";
 
 /// A prediction this much over the limit still counts as fitting: its own error is as large.
@@ -125,7 +125,7 @@ fn set_swapping(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// MaxText has a policy always: `full` where nothing else is said.
+/// Whether the framework is MaxText, which always has a policy: `full` by default.
 fn is_maxtext(draft: &Draft<'_>) -> bool {
     let run = draft.run;
     let text = format!("{} {} {} {}", run.source, run.locator, run.sharding, run.recompute);

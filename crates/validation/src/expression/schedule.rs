@@ -1,7 +1,7 @@
 //! The schedule: virtual stages, order, overlap and dispatcher.
 
-use model::choice::Dispatcher;
 use model::design::KnobId;
+use model::ground::choice::Dispatcher;
 
 use super::pipeline::Load;
 use crate::architecture::Architecture;
@@ -199,7 +199,7 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     let parallel = &draft.design.parallel;
     let sharded = !matches!(
         parallel.data_parallel_sharding_strategy,
-        model::choice::ShardingStrategy::NoShard
+        model::ground::choice::ShardingStrategy::NoShard
     );
     let (tp, sequence_parallel) = (parallel.tensor_model_parallel_size, parallel.sequence_parallel);
     let none = no_overlap(draft);
@@ -294,7 +294,7 @@ fn set_dispatcher(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 fn set_expert_overlap(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let pairs = matches!(
         draft.design.schedule.method,
-        model::choice::Method::DualPipe | model::choice::Method::DualPipeV
+        model::ground::choice::Method::DualPipe | model::ground::choice::Method::DualPipeV
     );
     // Kernels that hide a collective's launch are no overlap of micro-batches.
     let off = no_overlap(draft) || draft.denies(&EXPERT_OVERLAP);

@@ -66,7 +66,7 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     }
 }
 
-/// Does a step have one micro-batch, so that no gradient is kept whole for the next?
+/// Whether a step has one micro-batch, so that no gradient is kept whole for the next.
 fn accumulates_nothing(draft: &Draft<'_>) -> bool {
     let parallel = &draft.design.parallel;
     let model = parallel.tensor_model_parallel_size.saturating_mul(parallel.context_parallel_size);
@@ -103,9 +103,9 @@ fn copies(draft: &Draft<'_>, text: &str) -> Option<u64> {
 /// A sharding group smaller than the data-parallel ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
-    /// So many ranks share the shards.
+    /// Number of ranks that share the shards.
     Ranks(u64),
-    /// So many copies.
+    /// Number of copies.
     Copies(u64),
     /// Copies times ranks of a copy, `HSDP 8 x 16`: PyTorch's mesh of replicas and shards.
     Mesh(u64, u64),
@@ -177,7 +177,7 @@ fn mesh(text: &str) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use model::choice::ShardingStrategy;
+    use model::ground::choice::ShardingStrategy;
 
     use super::*;
     use crate::runs::Run;

@@ -1,6 +1,6 @@
 //! Rows and the designs that they become.
 
-use model::choice::{Framework, Method, Precision, ShardingStrategy, StateDtype};
+use model::ground::choice::{Framework, Method, Precision, ShardingStrategy, StateDtype};
 
 use super::*;
 use crate::runs;
@@ -33,7 +33,7 @@ fn a_recipe_s_flags_are_knobs() {
     let design = plan.design();
     let schedule = &design.schedule;
     assert!(schedule.overlap_moe_expert_parallel_comm && schedule.delay_wgrad_compute);
-    assert_eq!(schedule.moe_token_dispatcher_type, model::choice::Dispatcher::Flex);
+    assert_eq!(schedule.moe_token_dispatcher_type, model::ground::choice::Dispatcher::Flex);
     assert_eq!(design.training.precision, Precision::Mxfp8);
     assert_eq!(design.transformer.num_layers, 94);
     // 94 layers, embedding and loss: 96 slots on 48 chunks.
@@ -154,8 +154,9 @@ fn early_megatron_interleaves_on_more_than_two_stages() {
 fn a_design_is_its_link() {
     for run in runs::published().iter().step_by(7) {
         if let Ok(Expressed { plan, .. }) = for_run(run) {
-            let link = model::link::encode(plan.design());
-            let found = model::link::decode(&link).unwrap_or_else(|errors| panic!("{errors:?}"));
+            let link = model::design::link::encode(plan.design());
+            let found =
+                model::design::link::decode(&link).unwrap_or_else(|errors| panic!("{errors:?}"));
             assert_eq!(&found, plan.design(), "{}", run.id);
         }
     }
@@ -174,7 +175,7 @@ fn a_rule_that_a_layout_breaks_is_the_reason() {
 
 #[test]
 fn both_runs_of_pangu_ultra_moe_are_expressed() {
-    use model::choice::Software;
+    use model::ground::choice::Software;
 
     let ids = ["P1", "P2", "P3", "pangu_ultra_moe-002"];
     let report = crate::validate(&ids.map(find).map(Run::clone));
@@ -255,7 +256,8 @@ fn words_of_overlap_set_the_schedule() {
         ("all-to-all dispatcher, no DeepEP", false, false),
     ] {
         let schedule = schedule(overlap);
-        let dispatcher = schedule.moe_token_dispatcher_type == model::choice::Dispatcher::Flex;
+        let dispatcher =
+            schedule.moe_token_dispatcher_type == model::ground::choice::Dispatcher::Flex;
         assert_eq!(dispatcher, flex, "{overlap}");
         assert_eq!(schedule.overlap_moe_expert_parallel_comm, hidden, "{overlap}");
     }
@@ -271,7 +273,7 @@ fn graphs_are_of_parts_of_the_whole_step_or_absent() {
         let plan = for_run(&run).unwrap_or_else(|error| panic!("{error}")).plan;
         plan.design().kernel.cuda_graph_impl
     };
-    use model::choice::CudaGraph::{Local, None, TransformerEngine};
+    use model::ground::choice::CudaGraph::{Local, None, TransformerEngine};
     for (overlap, wanted) in [
         ("dispatcher=hybridep;cudagraph=transformer_engine:['attn']", TransformerEngine),
         ("cudagraph=local:full_iteration", Local),
@@ -288,8 +290,8 @@ fn graphs_are_of_parts_of_the_whole_step_or_absent() {
 #[test]
 fn natural_routing_is_uneven_and_says_so() {
     let balance = |id: &str| expressed(id).plan.design().routing.balance;
-    assert_eq!(balance("moe_modelzoo-008"), model::choice::Balance::Skewed);
-    assert_eq!(balance("moe_modelzoo-007"), model::choice::Balance::Uniform);
+    assert_eq!(balance("moe_modelzoo-008"), model::ground::choice::Balance::Skewed);
+    assert_eq!(balance("moe_modelzoo-007"), model::ground::choice::Balance::Uniform);
     let assumed = expressed("moe_modelzoo-008").assumed;
     assert!(assumed.iter().any(|words| words.contains("natural routing")), "{assumed:?}");
 }

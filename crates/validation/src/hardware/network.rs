@@ -55,7 +55,7 @@ const OTHERS: &[&str] = &["nvlink", "nvswitch", "nvl", "hbm", "pcie", "hccs", "x
 /// A rate above this, in Gb/s, is no port's: the node's ports together.
 const FASTEST_PORT: f64 = 800.0;
 
-/// The network that a text states; none where it states none. `devices` are those of a node.
+/// The network in a text; `None` if it gives none. `devices` are those of a node.
 pub(super) fn read(text: &str, devices: f64) -> Option<Network> {
     let text = text.to_lowercase().replace(['\u{d7}', '*'], "x");
     let clauses: Vec<&str> = text.split([',', ';', '(', ')', '+']).collect();
@@ -117,7 +117,7 @@ fn rate(number: &str, unit: &str) -> Option<(f64, bool)> {
     (unit == BYTES).then_some((value, true))
 }
 
-/// What [`lower_case`] writes for `GB/s`.
+/// Spelling of `GB/s` that [`lower_case`] writes.
 const BYTES: &str = "gbytes";
 
 fn owner(clause: &str) -> Owner {
@@ -163,7 +163,7 @@ fn clause_network(clause: &str, devices: f64) -> Option<Network> {
     None
 }
 
-/// The ports that stand before a rate, `8x400`, or around it, `8 NICs of 25 GB/s`.
+/// The ports given before a rate, `8x400`, or around it, `8 NICs of 25 GB/s`.
 fn ports(words: &[String], rate: usize) -> Option<f64> {
     let word = |at: usize| words.get(at).map(String::as_str).unwrap_or_default();
     let before = |back: usize| rate.checked_sub(back).map(word).unwrap_or_default();

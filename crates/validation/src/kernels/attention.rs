@@ -1,7 +1,7 @@
 //! Flash attention, causal, forward: heads of one width, and multi-latent attention's.
 
-use model::burst::{Burst, CausalAttention};
-use model::choice::Precision;
+use model::answer::microbench::{Burst, CausalAttention};
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};

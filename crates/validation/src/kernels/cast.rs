@@ -1,12 +1,12 @@
 //! 16-bit elements made 8-bit ones with a scale that is given.
 
-use model::burst::Burst;
-use model::choice::Precision;
+use model::answer::microbench::Burst;
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};
 
-/// So many elements, two bytes read and one written each.
+/// A cast of this many elements, two bytes read and one written each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cast {
     elements: f64,

@@ -6,10 +6,10 @@ mod descent;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::axis::Collective;
-use model::choice::Choice;
-use model::fabric::{CollectiveCost, SwitchReduction};
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{CollectiveCost, SwitchReduction};
+use model::ground::axis::Collective;
+use model::ground::choice::Choice;
 
 pub(crate) use descent::{descend, off};
 
@@ -20,9 +20,9 @@ use crate::report::kernels::Measured;
 /// One measured call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// Where it was measured.
+    /// Accelerator that it was measured on.
     pub accelerator: AcceleratorId,
-    /// What was called.
+    /// The collective.
     pub collective: Collective,
     /// Ranks that took part.
     pub ranks: u64,
@@ -30,7 +30,7 @@ pub struct Call {
     pub bytes: f64,
     /// Its time, in microseconds.
     pub micros: f64,
-    /// Is it kept from the fit?
+    /// Whether it is kept from the fit.
     pub is_held_out: bool,
 }
 
@@ -47,7 +47,7 @@ pub fn calls() -> &'static [Call] {
 }
 
 impl Call {
-    /// The same call's time by the model, in microseconds, on an accelerator with this row.
+    /// Time by the model, in microseconds, on an accelerator with this row.
     #[must_use]
     pub fn predicted_micros(&self, row: &Accelerator) -> f64 {
         row.collective(self.collective, self.ranks, self.bytes).get() * 1e6
@@ -100,13 +100,13 @@ fn seen(fabric: &str) -> Vec<&'static Call> {
     calls().iter().filter(is_of).collect()
 }
 
-/// How badly an accelerator with this row predicts the calls that its fabric is fitted to.
+/// Loss of an accelerator with this row over the calls that its fabric is fitted to.
 #[must_use]
 pub fn loss_of_fit(row: &Accelerator) -> f64 {
     loss(&seen(row.fabric.name), row)
 }
 
-/// What is fitted for a fabric: a row with its constants.
+/// Accelerator of a fabric with fitted constants.
 #[must_use]
 pub fn fitted(first: AcceleratorId) -> Accelerator {
     let seen = seen(first.row().fabric.name);
@@ -124,7 +124,7 @@ pub fn fitted(first: AcceleratorId) -> Accelerator {
     with(first, &best.unwrap_or_default())
 }
 
-/// How badly an accelerator with this row predicts these calls; small ones count less.
+/// Loss of an accelerator with this row over these calls; small ones count less.
 fn loss(seen: &[&Call], row: &Accelerator) -> f64 {
     let of = |call: &&Call| {
         let weight = if call.bytes >= COUNTED_BYTES { 1.0 } else { 0.3 };
@@ -133,8 +133,8 @@ fn loss(seen: &[&Call], row: &Accelerator) -> f64 {
     seen.iter().map(of).sum()
 }
 
-/// A row with these constants: of the ring start, hop, fraction, own share and ramp, the same of
-/// all-to-alls, and the start and relative rate of the switch.
+/// A row with these constants: the ring's start, time per hop, fraction, own share and ramp, those
+/// of all-to-alls, and the start and relative rate of the switch.
 fn with(first: AcceleratorId, constants: &[f64]) -> Accelerator {
     let mut row = *first.row();
     let cost = |c: &[f64]| CollectiveCost {

@@ -4,17 +4,17 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::choice::Choice;
-use model::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
-use model::units::BytesPerSecond;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::catalogue::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
+use model::ground::choice::Choice;
+use model::ground::units::BytesPerSecond;
 
 use super::collective::{descend, off};
 use super::is_held_out;
 use super::table::{Row, rows};
 use crate::report::kernels::Measured;
 
-/// Which way rows go, and whose kernel sends them.
+/// Kernel of an exchange: its direction, and the library that it is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     /// DeepEP's dispatch, in 8 bits.
@@ -32,7 +32,7 @@ pub enum Kernel {
 /// One measured exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// Where it was measured.
+    /// Accelerator that it was measured on.
     pub accelerator: AcceleratorId,
     /// The kernel.
     pub kernel: Kernel,
@@ -52,7 +52,7 @@ pub struct Exchange {
     pub experts: Option<u64>,
     /// Its time, in microseconds.
     pub micros: f64,
-    /// Is it kept from the fit?
+    /// Whether it is kept from the fit.
     pub is_held_out: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn exchanges() -> &'static [Exchange] {
 }
 
 impl Exchange {
-    /// Does it count towards the targets?
+    /// Whether it counts towards the targets.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.is_deep_ep() || self.domains < CONTRADICTED_DOMAINS
@@ -114,8 +114,8 @@ impl Exchange {
         }
     }
 
-    /// The same exchange's time by the model, in microseconds, on an accelerator with this row and
-    /// with these kernels of HybridEP.
+    /// Time by the model, in microseconds, on an accelerator with this row and with these kernels
+    /// of HybridEP.
     #[must_use]
     pub fn predicted_micros(&self, row: &Accelerator, hybrid: &HybridEp) -> f64 {
         let link = BytesPerSecond::gb(row.intra_node_gb_per_sec);
@@ -134,13 +134,14 @@ impl Exchange {
         inside.max(self.network_micros(row, &rows, kernel.start_micros))
     }
 
-    /// What the network takes: bytes that leave the domain, and the latency of a tree.
+    /// Time of the network, in microseconds: bytes that leave the domain, and the latency of a
+    /// tree.
     fn network_micros(&self, row: &Accelerator, rows: &TokenRows, start_micros: f64) -> f64 {
         if self.domains == 1 {
             return 0.0;
         }
         let rate = row.inter_node_gb_per_sec * row.inter_node_fraction * 1e3;
-        let latency = model::fabric::tree_latency(self.domains).get() * 1e6;
+        let latency = model::catalogue::fabric::tree_latency(self.domains).get() * 1e6;
         start_micros + latency + rows.bytes_between() / rate
     }
 
@@ -237,7 +238,7 @@ fn hybrid_ep(row: &Row<'_>) -> Option<Vec<Exchange>> {
     Some(kernels.into_iter().filter_map(exchange).collect())
 }
 
-/// Where a search of DeepEP's constants starts.
+/// Start of the search for DeepEP's constants.
 const START: TokenKernel = TokenKernel {
     start_micros: 40.0,
     copy_micros: 0.1,
@@ -285,7 +286,7 @@ pub fn fitted(first: AcceleratorId, kernel: Kernel) -> TokenKernel {
     with(&descend(&start, loss))
 }
 
-/// How badly a kernel with these constants predicts these exchanges.
+/// Loss of a kernel with these constants over these exchanges.
 fn loss(seen: &[&Exchange], first: AcceleratorId, kernel: TokenKernel) -> f64 {
     let mut row = *first.row();
     if let Some(kernels) = &mut row.fabric.token_kernels {
@@ -296,7 +297,7 @@ fn loss(seen: &[&Exchange], first: AcceleratorId, kernel: TokenKernel) -> f64 {
     seen.iter().map(of).sum()
 }
 
-/// The same of the exchanges that it is fitted to.
+/// Loss of a kernel over the exchanges that it is fitted to.
 #[must_use]
 pub fn loss_of_fit(first: AcceleratorId, name: Kernel, kernel: TokenKernel) -> f64 {
     loss(&seen(name, first.row().fabric.name), first, kernel)

@@ -1,9 +1,9 @@
 //! Matrix products.
 
-use model::accelerator::AcceleratorId;
-use model::burst::Burst;
-use model::calibration::BLACKWELL;
-use model::choice::Precision;
+use model::answer::microbench::Burst;
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::calibration::BLACKWELL;
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};
@@ -53,9 +53,9 @@ pub(super) fn cases() -> Vec<Case> {
     table::rows(include_str!("../../kernels/gemm.csv"), case)
 }
 
-/// Of a shape's rows of several frameworks the median counts, whose kernels are much the same
-/// libraries', but for 8 bits the fastest: there rows hold the frameworks' own ways of making
-/// elements narrower, some at a tenth of the bandwidth.
+/// Case of a row: of a shape's rows of several frameworks the median counts, whose kernels are much
+/// the same libraries', but for 8 bits the fastest: there rows hold the frameworks' own ways of
+/// making elements narrower, some at a tenth of the bandwidth.
 fn case(row: &Row<'_>) -> Option<Case> {
     let precision = row.precision()?;
     let shape = [row.number("m_rows")?, row.number("k")?, row.number("n")?];

@@ -1,8 +1,8 @@
 //! Layers of experts on one rank: grouped products with the copies, the activation function and the
 //! casts around them, each counted apart.
 
-use model::burst::Burst;
-use model::choice::Precision;
+use model::answer::microbench::Burst;
+use model::ground::choice::Precision;
 
 use super::gemm::quantised;
 use super::table::{self, Row};

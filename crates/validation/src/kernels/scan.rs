@@ -1,7 +1,7 @@
 //! Chunked scans and causal convolutions over time, forward.
 
-use model::burst::{Burst, ChunkedScan, ScanRule};
-use model::choice::Precision;
+use model::answer::microbench::{Burst, ChunkedScan, ScanRule};
+use model::ground::choice::Precision;
 
 use super::table::{self, Row};
 use super::{Case, Work};

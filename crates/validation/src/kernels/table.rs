@@ -1,7 +1,7 @@
 //! A table of kernels: rows of named cells.
 
-use model::accelerator::AcceleratorId;
-use model::choice::Precision;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::choice::Precision;
 
 use super::{PRECISIONS, part};
 

@@ -2,10 +2,10 @@
 
 use core::ops::Deref;
 
-use model::choice::Timing;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
-use model::{Plan, estimate, link};
+use model::ground::choice::Timing;
+use model::training::estimate::Estimate;
+use model::{Plan, design::link, estimate};
 
 use super::constant::{CONSTANTS, COUNT};
 use crate::convention::{self, Comparison};
@@ -22,15 +22,15 @@ pub(crate) type Values = [Option<f64>; COUNT];
 /// A run with its design.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What was measured.
+    /// The measured run.
     pub run: Run,
-    /// What was taken for granted.
+    /// Assumptions made.
     pub assumed: Vec<String>,
-    /// How far single steps were from their median, relative; zero where the run is one number.
+    /// Relative spread of single steps around their median; zero where the run is one number.
     pub spread: f64,
-    /// Steps that the number is of; zero where it isn't known.
+    /// Number of steps behind the measured value; zero if unknown.
     pub steps: usize,
-    /// What a profile has measured.
+    /// Constants that a profile has measured.
     known: Values,
     plan: Plan,
     quick: Plan,
@@ -41,7 +41,7 @@ pub struct Case {
 pub struct Refused {
     /// Its id.
     pub id: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -99,19 +99,19 @@ impl Case {
         &self.plan
     }
 
-    /// What tells designs apart.
+    /// Key of the design: equal for equal designs.
     pub(crate) fn key(&self) -> String {
         link::encode(self.plan.design())
     }
 
-    /// Takes what a profile has measured for known, save what the design itself sets.
+    /// Takes the constants that a profile has measured as known, except those that the design sets.
     pub(crate) fn know(&mut self, known: &Values) {
         for (index, value) in known.iter().enumerate() {
             self.known[index] = value.filter(|_| !self.design_sets(index));
         }
     }
 
-    /// Is this constant given, by the design itself or by a profile?
+    /// Whether this constant is given, by the design itself or by a profile.
     pub(crate) fn sets(&self, constant: usize) -> bool {
         self.known[constant].is_some() || self.design_sets(constant)
     }

@@ -1,12 +1,12 @@
 //! The constants that runs of one's own may move, and how far they may be off before any run.
 
-use model::choice::Software;
+use model::answer::in_effect::RatesInEffect;
+use model::catalogue::rates::{Rate, Rates};
 use model::design::{Kernel, KnobId};
-use model::in_effect::RatesInEffect;
-use model::knob::Kind;
-use model::rates::{Rate, Rates};
+use model::ground::choice::Software;
+use model::ground::knob::Kind;
 
-/// How many constants there are.
+/// Number of constants.
 pub(crate) const COUNT: usize = 8;
 
 /// The place of the rate inside steps.
@@ -18,13 +18,13 @@ pub(crate) const SYNCS: usize = 7;
 /// A constant, which is a knob's.
 pub(crate) struct Constant {
     pub(crate) knob: KnobId,
-    /// What counts while the knob is `none`.
+    /// Value in effect while the knob is `none`.
     pub(crate) in_effect: fn(&RatesInEffect) -> f64,
     /// The knob's place in a design.
     pub(crate) own: fn(&mut Kernel) -> &mut Option<f64>,
-    /// Is it a rate inside steps, so that it moves with the cluster's?
+    /// Whether it is a rate inside steps, so that it moves with the cluster's.
     pub(crate) follows_in_run: bool,
-    /// Its entry in a dated state; none for the rate inside steps.
+    /// Its entry in a dated state; `None` for the rate inside steps.
     dated: Option<fn(&Rates) -> Rate>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) static CONSTANTS: [Constant; COUNT] = [
 const LEAST_SYNC: f64 = 1.0;
 
 impl Constant {
-    /// What its knob takes.
+    /// Bounds of its knob's values.
     pub(crate) fn bounds(&self) -> [f64; 2] {
         let Kind::OptionalReal(least, most) = self.knob.knob().kind else {
             return [f64::MIN_POSITIVE, f64::MAX];
@@ -100,7 +100,7 @@ impl Constant {
         [least.max(LEAST_SYNC.min(most * 1e-3)), most]
     }
 
-    /// How far a cluster's value may be from the family's before any run is seen: the standard
+    /// Spread of a cluster's value around the family's before any run is seen: the standard
     /// deviation of its logarithm.
     ///
     /// The dated states of Ascend's software are the one series that is published: a cluster's is

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use model::calibration::{PAIR_SPREAD, SPREADS};
+use model::catalogue::calibration::{PAIR_SPREAD, SPREADS};
 use model::design::KnobId;
 
 use super::case::{Case, Values};
@@ -27,8 +27,8 @@ const MIN_LEFT_OUT: usize = 3;
 /// Share of its prior's variance that runs must take off a constant before it is moved.
 const MIN_TOLD: f64 = 0.5;
 
-/// The same of the rate inside steps, which comes first: where the host or the network is what a
-/// step waits for, runs tell nothing of kernels.
+/// Share of its prior's variance that runs must take off the rate inside steps, which comes first:
+/// where the host or the network is the bottleneck of a step, runs say nothing of kernels.
 const LEAST_TOLD: f64 = 0.1;
 
 /// Share of the cost of runs that are left out that a further constant must leave at most; the rate
@@ -50,16 +50,16 @@ const STEP: f64 = 0.05;
 /// Constants that fit runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// What was moved, and to what.
+    /// Values of the moved constants.
     pub(crate) values: Values,
-    /// What counts without a fit.
+    /// Values in effect without a fit.
     pub(crate) start: [f64; COUNT],
     /// Standard deviation of the logarithm that is left of each constant.
     pub(crate) deviations: [f64; COUNT],
     /// Share of each prior's variance that the runs take away, the moved constants being open too.
     pub(crate) told: [f64; COUNT],
-    /// ln(predicted / measured) of each case by constants that were fitted without its design; none
-    /// where there are too few.
+    /// ln(predicted / measured) of each case by constants that were fitted without its design;
+    /// `None` where there are too few.
     pub(crate) left_out: Vec<Option<f64>>,
 }
 
@@ -68,16 +68,16 @@ pub struct Fit {
 struct Row {
     /// ln(predicted / measured).
     off: f64,
-    /// What setting a knob to the value in effect does by itself.
+    /// Change of `off` from setting a knob to the value in effect.
     jumps: [f64; COUNT],
-    /// By how much it moves with each constant's logarithm.
+    /// Slope of `off` along each constant's logarithm.
     slopes: [f64; COUNT],
     /// 1 / variance, shared with other rows of its design.
     weight: f64,
     design: usize,
 }
 
-/// What a fit knows before it begins.
+/// Inputs of a fit: cases, start, priors and bounds.
 struct Problem<'a> {
     cases: &'a [Case],
     designs: Vec<usize>,
@@ -88,7 +88,7 @@ struct Problem<'a> {
     free: Vec<usize>,
 }
 
-/// What a ratio costs: its logarithm, squared up to a tenth, from there on as it is.
+/// Cost of a log-ratio: squared up to a tenth, from there on linear.
 fn cost(off: f64) -> f64 {
     (1.0 + (off / 0.1).powi(2)).sqrt() - 1.0
 }
@@ -100,7 +100,7 @@ pub fn fit(cases: &[Case]) -> Fit {
     let at_start = problem.rows_at_start();
     let mut active = problem.selected(&at_start);
     let (mut theta, mut rows) = problem.refined(&active);
-    // What runs into its bound stands for something that the model misses.
+    // A constant at its bound makes up for something that the model misses.
     while let Some(place) = problem.at_bound(&active, &theta) {
         active.remove(place);
         (theta, rows) = problem.refined(&active);
@@ -160,7 +160,7 @@ impl<'a> Problem<'a> {
         if let Some(case) = cases.first() {
             priors[IN_RUN] = spread_of(case);
         }
-        // How often sizes are read back can't be told from how long a read-back takes.
+        // The frequency of read-backs can't be separated from the time of each.
         let is_free =
             |index: &usize| *index != SYNCS && !cases.iter().any(|case| case.sets(*index));
         let free = (0..COUNT).filter(is_free).collect();
@@ -321,8 +321,8 @@ impl<'a> Problem<'a> {
         (theta, rows)
     }
 
-    /// What the cases are off and the constants are from their priors, as [`Problem::solved`]
-    /// weighs them.
+    /// Loss of the cases' errors and of the constants' distance from their priors, as
+    /// [`Problem::solved`] weighs them.
     fn loss(&self, rows: &[Row], active: &[usize], theta: &[f64]) -> f64 {
         let runs = rows.iter().map(|row| {
             let along: f64 = active.iter().zip(theta).map(|(it, by)| row.slopes[*it] * by).sum();
@@ -385,7 +385,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// What a row is off where constants are moved so.
+/// Error of a row, as a logarithm, where constants are moved so.
 fn off(row: &Row, active: &[usize], solution: &Solution) -> f64 {
     let moved = active.iter().zip(solution.values);
     row.off + moved.map(|(it, by)| row.jumps[*it] + row.slopes[*it] * by).sum::<f64>()
@@ -395,7 +395,8 @@ fn off(row: &Row, active: &[usize], solution: &Solution) -> f64 {
 /// nominal one, casts on Hopper 92 %.
 const BEST_STREAM: f64 = 0.94;
 
-/// What no kernel of these cases' accelerators was measured above; none where nothing is measured.
+/// Upper bound that no kernel measured on these cases' accelerators exceeds; `f64::MAX` if none was
+/// measured.
 fn best_known(cases: &[Case], constant: usize) -> f64 {
     let rows = cases.iter().map(|case| case.plan().design().cluster.accelerator.row());
     let products = [
@@ -413,7 +414,7 @@ fn best_known(cases: &[Case], constant: usize) -> f64 {
     }
 }
 
-/// What counts in a case while nothing is moved.
+/// Value in effect in a case while nothing is moved.
 fn in_effect(case: &Case, constant: usize) -> f64 {
     let plan = case.plan();
     // A dated state's rates are of steps.
@@ -425,8 +426,8 @@ fn in_effect(case: &Case, constant: usize) -> f64 {
     value.clamp(least, most)
 }
 
-/// How far the step times of a new source are off, as the standard deviation of their logarithm: of
-/// its family and kind where the model has ranges of them, else of all families.
+/// Standard deviation of the log-error of a new source's step times: of its family and kind where
+/// the model has ranges of them, else of all families.
 fn spread_of(case: &Case) -> f64 {
     let plan = case.plan();
     let (family, kind) =

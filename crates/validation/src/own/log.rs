@@ -27,14 +27,14 @@ const MAX_STEPS: usize = 1_000_000;
 const MAX_ARGUMENTS: usize = 1_500;
 const MAX_VALUE: usize = 4_096;
 
-/// Iteration lines at the start that are left out: kernels are chosen and buffers grow. A tenth, at
-/// least so many and at most so many, and never more than half.
+/// Least and greatest number of iteration lines left out at the start, where kernels are chosen and
+/// buffers grow: a tenth within these, and never more than half.
 const WARM_UP: [usize; 2] = [2, 10];
 
 /// Normal quantile of a quarter: the median distance from the median of a normal distribution.
 const MEDIAN_DISTANCE: f64 = 0.674_5;
 
-/// What a log says.
+/// Arguments, steps and memory that a log reports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Log {
     /// Names and values of the arguments, with their lines.
@@ -52,7 +52,7 @@ pub(crate) struct Log {
     is_mindspeed: bool,
 }
 
-/// What an iteration line calls its time, seconds of one, and what else the line has: Megatron's,
+/// Name of the time in an iteration line, seconds of one, and what else the line has: Megatron's,
 /// Megatron-DeepSpeed's two, NeMo's, MindFormers', MaxText's, and ms-swift's, the mean of all steps
 /// so far.
 const ELAPSED: [(&str, f64, &str); 7] = [
@@ -65,13 +65,13 @@ const ELAPSED: [(&str, f64, &str); 7] = [
     ("train_speed(s/it)", 1.0, "loss"),
 ];
 
-/// What torchtitan calls tokens that a device trains on in a second.
+/// Name that torchtitan gives tokens per second of a device, and that of its steps.
 const RATE: (&str, &str) = ("tps:", "step:");
 
-/// What it calls the batch; the last is as ModelLink spells it.
+/// Names of the global batch; the last is as ModelLink spells it.
 const BATCH: [&str; 3] = ["global batch size", "global_batch_size", "gloabl batch size"];
 
-/// What it calls steps that the optimizer left out.
+/// Names of the number of steps that the optimizer skipped.
 const SKIPPED: [&str; 2] = ["number of skipped iterations", "number_of_skipped_iterations"];
 
 /// The largest memory that a rank has had: the words, and MiB of one. The second is
@@ -81,14 +81,14 @@ const PEAKS: [(&str, &str, f64); 2] = [
     ("(GB)", "mem-max-allocated-gigabytes", 1e9 / (1_u64 << 20) as f64),
 ];
 
-/// Is a text a log? One of the lines that only logs have tells.
+/// Whether a text is a log, by one of the lines that only logs have.
 pub(crate) fn is_log(text: &str) -> bool {
     let has_step = |line: &str| elapsed(line).is_some() || rate(line).is_some();
     ["--- arguments ---", " end of arguments "].iter().any(|it| text.contains(it))
         || text.lines().any(has_step)
 }
 
-/// The seconds of a step that a line says.
+/// Seconds of a step that a line reports.
 fn elapsed(line: &str) -> Option<f64> {
     let mut own = ELAPSED.iter().filter(|(_, _, beside)| line.contains(beside));
     own.find_map(|(name, unit, _)| Some(field(line, name)? * unit))
@@ -174,7 +174,7 @@ impl Log {
         }
     }
 
-    /// Does it hold anything of a run?
+    /// Whether it holds anything of a run.
     pub(crate) fn says_something(&self) -> bool {
         !(self.steps.is_empty() && self.rates.is_empty() && self.arguments.is_empty())
     }
@@ -198,7 +198,8 @@ impl Log {
         }
     }
 
-    /// Is an argument given that isn't off? Whoever prints all of them prints defaults too.
+    /// Whether one of these arguments is given and isn't off: a log that prints all arguments
+    /// prints defaults too.
     fn is_on(&self, names: &[&str]) -> bool {
         let mut known = self.arguments.iter().filter(|(name, _)| names.contains(&name.as_str()));
         known.any(|(_, value)| !matches!(value.trim(), "" | "None" | "False" | "0"))
@@ -328,7 +329,7 @@ impl Log {
 }
 
 /// Arguments that have a default which counts only where one of some others is on; those that end
-/// in `_` stand for all that begin so.
+/// in `_` mean all that begin so.
 ///
 /// Source: NVIDIA/Megatron-LM, `megatron/training/arguments.py`.
 const DEPENDENT: [(&[&str], &[&str]); 7] = [
@@ -354,7 +355,7 @@ const DEPENDENT: [(&[&str], &[&str]); 7] = [
     (&["encoder_decoder"], &["encoder_", "decoder_seq_length", "decoder_num_layers"]),
 ];
 
-/// Is a name over, behind what it begins with? What begins others ends in `_`.
+/// Whether a name doesn't go on behind the prefix; a prefix of several names ends in `_`.
 fn ends_name(rest: &str) -> bool {
     rest.is_empty() || !rest.starts_with('_')
 }
@@ -379,13 +380,13 @@ fn tokens_of_a_device(design: &Design, settings: &[(KnobId, String)]) -> Result<
     Ok(tokens / design.cluster.num_devices.max(1) as f64)
 }
 
-/// How many of so many steps are left out at the start.
+/// Number of steps left out at the start, of this many.
 fn warm_up(steps: usize) -> usize {
     let [least, most] = WARM_UP;
     (steps / 10).clamp(least, most).min(steps / 2)
 }
 
-/// The median of sorted numbers; zero of none.
+/// The median of sorted numbers; zero if there are none.
 fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match (sorted.len() % 2, sorted.get(middle)) {

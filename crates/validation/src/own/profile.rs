@@ -1,6 +1,6 @@
 //! Operator times of a profile: which kernels ran how long, and on what shapes.
 //!
-//! Kernels are told apart by their names, as their libraries call them, and counted by class. Where
+//! Kernels are classified by their names, as their libraries call them, and counted by class. Where
 //! the profiler has recorded shapes, kernels of one shape are counted together, so that what is
 //! kept doesn't grow with the length of the profile.
 
@@ -10,13 +10,13 @@ pub(crate) mod rates;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Different shapes that are told apart, at most.
+/// Maximum number of distinct shapes.
 const MAX_SHAPES: usize = 20_000;
 
-/// Steps that are told apart, at most.
+/// Maximum number of distinct steps.
 const MAX_STEPS: usize = 10_000;
 
-/// What a kernel does.
+/// Class of a kernel's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// A matrix product.
@@ -95,9 +95,9 @@ impl Class {
 pub(crate) enum Shape {
     /// `count` times y [m, n] = x [m, k] w [k, n].
     Product { m: u64, k: u64, n: u64, count: u64 },
-    /// The same of experts, `rows` together.
+    /// A product of each of `experts` experts, with `rows` rows together.
     Grouped { rows: u64, k: u64, n: u64, experts: u64 },
-    /// Attention of heads that are told.
+    /// Attention with a known number of heads.
     Attention { sequences: u64, tokens: u64, heads: u64, width: u64, is_backward: bool },
     /// Attention whose queries are `[tokens, sequences, all heads]` or `[sequences, tokens, ...]`.
     Flat { first: u64, second: u64, width: u64, is_backward: bool },
@@ -119,14 +119,14 @@ impl Sum {
     }
 }
 
-/// What a profile says.
+/// Kernel times of a profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Profile {
     /// All kernels.
     pub(crate) classes: BTreeMap<Class, Sum>,
-    /// Those whose shape is recorded.
+    /// Kernels whose shape is recorded.
     pub(crate) shapes: BTreeMap<Shape, Sum>,
-    /// The steps that are told apart.
+    /// Distinct steps.
     pub(crate) steps: BTreeSet<u64>,
     /// The device by its name, where the file has it.
     pub(crate) device: Option<String>,
@@ -138,7 +138,7 @@ fn is_time(micros: f64) -> bool {
 }
 
 impl Profile {
-    /// Counts so many calls of a kernel that took so long together.
+    /// Adds this many calls of a kernel that took `micros` together.
     pub(crate) fn add(&mut self, name: &str, calls: f64, micros: f64) {
         if is_time(micros) {
             self.classes.entry(Class::of(name)).or_default().add(calls, micros);
@@ -176,7 +176,7 @@ impl Profile {
     }
 }
 
-/// The elements of a shape; none where it isn't one.
+/// Number of elements of a shape; `None` if it isn't one.
 pub(crate) fn elements(shape: &[u64]) -> Option<u64> {
     if shape.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Files of one's own: what each is, by what stands in it, and what it says.
+//! Users' own files: the kind of each, recognised by its content, and what it reports.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -21,10 +21,10 @@ const HEAD: u64 = 256 << 10;
 /// Bytes of a line that are read, at most; the rest of a longer one is passed over.
 const MAX_LINE: usize = 1 << 20;
 
-/// Errors of a file that are told.
+/// Maximum number of errors reported of a file.
 const MAX_ERRORS: usize = 20;
 
-/// What a file says.
+/// Content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content(pub(crate) Said);
 
@@ -48,7 +48,7 @@ pub fn read(file: impl Read) -> Result<Content, Vec<String>> {
     read_within(file, MAX_BYTES)
 }
 
-/// The same of a file with at most so many bytes once it is unpacked.
+/// Reads a file as [`read`] does, of at most `most` bytes once it is unpacked.
 ///
 /// # Errors
 /// As [`read`].
@@ -108,14 +108,15 @@ fn read_plain(mut file: impl Read) -> Result<Content, Vec<String>> {
     if known { Ok(Content(Said::Log(Box::new(log)))) } else { Err(vec![UNKNOWN.to_owned()]) }
 }
 
-/// Is it an object or a list of objects? Lines of logs begin with `[default0]:` or `[INFO]`.
+/// Whether it is an object or a list of objects: lines of logs begin with `[default0]:` or
+/// `[INFO]`.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
     let listed = text.strip_prefix('[').map(str::trim_start);
     text.starts_with('{') || listed.is_some_and(|it| it.is_empty() || it.starts_with(['{', ']']))
 }
 
-/// What a file is that is none of those that are read.
+/// Error for a file of none of the kinds that are read.
 const UNKNOWN: &str = "it is neither a CSV file of runs (with the columns id, model, hardware and \
                        n_devices), nor a log of Megatron-LM or MindSpeed-LLM (with lines of \
                        `elapsed time per iteration (ms):`) or of NeMo, MindFormers, MaxText or \

@@ -1,8 +1,8 @@
 //! What one's own runs say, for people and programs.
 
-use model::choice::Choice;
 use model::design::{Design, KnobId};
-use model::{MODEL_VERSION, Plan, link};
+use model::ground::choice::Choice;
+use model::{MODEL_VERSION, Plan, design::link};
 use serde::Serialize;
 
 use super::case::{Case, MAX_RUNS, Refused, Values, cases};
@@ -16,20 +16,20 @@ use crate::runs::Run;
 use crate::statistics::score_of;
 use crate::{convention, hardware};
 
-/// Share of its prior's variance from which on runs are said to tell a constant.
+/// Share of its prior's variance from which on runs are reported to determine a constant.
 const TOLD: f64 = 0.5;
 
 /// Normal quantile of the ends of a range of nine tenths.
 const MOST: f64 = 1.645;
 
-/// What is asked beside the files.
+/// Input of a calibration beside the files.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// The design of what doesn't say its own, and the cluster of logs.
+    /// The design where a file doesn't give its own, and the cluster of logs.
     pub base: Option<Design>,
     /// Knobs that are set in every run.
     pub settings: Vec<(KnobId, String)>,
-    /// What the profile is called.
+    /// Name of the profile.
     pub name: Option<String>,
 }
 
@@ -151,8 +151,8 @@ pub struct Agreement {
 /// measured are taken as they are.
 ///
 /// # Errors
-/// Why there is no profile: a file that says nothing, runs that can't be predicted, or runs of
-/// several accelerators.
+/// Reason why there is no profile: a file that says nothing, runs that can't be predicted, or runs
+/// of several accelerators.
 pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
     if let Some(name) = &asked.name {
         // Before anything is computed: the name is to travel with the knobs.
@@ -193,10 +193,10 @@ pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibra
         .calibration(unused, asked))
 }
 
-/// Reasons that an error tells, at most.
+/// Maximum number of reasons in an error.
 const MAX_TOLD: usize = 20;
 
-/// What files say.
+/// Content of all files.
 struct Given {
     cases: Vec<Case>,
     unused: Vec<Unused>,
@@ -258,7 +258,7 @@ fn profiled(
              cluster.accelerator=ID, or a preset with the cluster"
         )]);
     }
-    let one = |error: model::knob::KnobError| vec![error.to_string()];
+    let one = |error: model::ground::knob::KnobError| vec![error.to_string()];
     let mut design = match &asked.base {
         Some(base) => base.clone(),
         None => Design::from_preset(STAND_IN).map_err(one)?,
@@ -273,11 +273,11 @@ fn profiled(
     plan.map(Some).map_err(|broken| broken.into_iter().map(|it| it.message).collect())
 }
 
-/// The preset whose design stands for that of a profile where none is given: kernels are timed on
-/// its accelerator, by their own shapes.
+/// The preset that a profile is read with where no design is given: kernels are timed on its
+/// accelerator, by their own shapes.
 const STAND_IN: &str = "llama-3-8b";
 
-/// What a calibration is made of.
+/// Parts of a calibration.
 struct Made<'a> {
     plan: &'a Plan,
     cases: &'a [Case],
@@ -391,7 +391,7 @@ fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
 }
 
 impl Made<'_> {
-    /// What became of a constant.
+    /// Report on a constant.
     fn told(&self, index: usize) -> Told {
         let (constant, fit) = (&CONSTANTS[index], self.fit);
         let before = if self.cases.is_empty() {
@@ -430,7 +430,7 @@ impl Made<'_> {
         }
     }
 
-    /// Why a constant is as it is, where that isn't plain.
+    /// Reason for a constant's value, where that isn't plain.
     fn why(&self, index: usize) -> &'static str {
         let (constant, fit) = (&CONSTANTS[index], self.fit);
         let [least, most] = constant.bounds();

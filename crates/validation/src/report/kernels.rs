@@ -7,7 +7,7 @@ use super::Target;
 /// A kernel's measured time beside the model's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The table that it stands in.
+    /// The table that it is from.
     pub table: String,
     /// `gemm`, `attention`, `mla`, `grouped`, `cast`, `collective` or `deepep`.
     pub kind: String,
@@ -19,9 +19,9 @@ pub struct Measured {
     pub shape: String,
     /// Measured, in microseconds.
     pub measured_us: f64,
-    /// Predicted with the levels of bursts, in microseconds.
+    /// Predicted with the levels of microbenchmarks, in microseconds.
     pub predicted_us: f64,
-    /// Is it of the half that no constant was fitted on?
+    /// Whether it is of the half that no constant was fitted on.
     pub is_held_out: bool,
 }
 
@@ -68,11 +68,11 @@ pub struct PartRatio {
 pub struct KernelValidation {
     /// One row for each kernel.
     pub measured: Vec<Measured>,
-    /// By kind, part and precision.
+    /// Groups by kind, part and precision.
     pub groups: Vec<KernelGroup>,
     /// Parts of a family beside each other.
     pub ratios: Vec<PartRatio>,
-    /// What was aimed at, and what was reached.
+    /// Targets, each with the value reached.
     pub targets: Vec<Target>,
     /// The version of the model that predicted.
     pub model_version: String,

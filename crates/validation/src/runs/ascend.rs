@@ -7,7 +7,7 @@ use super::table::{Cells, LineError, Table};
 
 const NEEDED: [&str; 6] = ["id", "model", "hardware", "devices", "throughput", "unit"];
 
-/// Does this file have these columns?
+/// Whether this file has these columns.
 pub(super) fn is_dialect(table: &Table) -> bool {
     table.has("throughput") && table.has("unit") && !table.has("n_devices")
 }

@@ -1,11 +1,11 @@
 //! A CSV file as rows of named cells.
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineError {
     /// The line, counted from 1.
     pub line: u64,
-    /// What is wrong, in a sentence.
+    /// The error, in a sentence.
     pub message: String,
 }
 
@@ -62,7 +62,7 @@ impl Table {
         Ok(Self { header, rows })
     }
 
-    /// Does the header name this column?
+    /// Whether the header names this column.
     pub(super) fn has(&self, column: &str) -> bool {
         self.header.iter().any(|name| name == column)
     }
@@ -152,7 +152,7 @@ impl Cells<'_> {
         self.problems.push(format!("`{column}` is `{cell}`, not {wanted}"));
     }
 
-    /// What couldn't be read so far.
+    /// Problems of the cells read so far.
     pub(super) fn problems(self) -> Vec<String> {
         self.problems
     }

@@ -8,7 +8,7 @@ use crate::statistics;
 /// Designs of a published sweep, at least.
 const SWEEP: usize = 8;
 
-/// What rows of a group share.
+/// Property that the rows of a group share.
 type Key = fn(&Row) -> Option<&str>;
 
 /// Scores by metric, accelerator, source, precision and framework.
@@ -120,8 +120,8 @@ pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
 /// The difference of two measured values above which it isn't repetition's own.
 const TOLD: f64 = 0.03;
 
-/// Are two designs, predicted and measured, in the right order? None where what was measured is
-/// nearer than repetition.
+/// Whether two designs, predicted and measured, are in the right order; `None` if the measured
+/// values are nearer than repetition.
 fn in_order(one: (f64, f64), other: (f64, f64)) -> Option<bool> {
     let measured = (one.1 / other.1).ln();
     (measured.abs() > TOLD.ln_1p()).then_some((one.0 > other.0) == (measured > 0.0))

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind};
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, ModelKind};
 use model::metric::MetricId;
-use model::range::MIN_SOURCES;
+use model::training::range::MIN_SOURCES;
 use model::{Plan, range};
 
 use super::Scored;
@@ -13,7 +13,7 @@ use crate::left_out::LeftOut;
 use crate::report::{LeftOutScore, Row};
 use crate::{ranges, statistics};
 
-/// What is known of the runs that constants were fitted on.
+/// Left-out errors and ranges of the runs that constants were fitted on.
 pub(super) struct Known {
     errors: BTreeMap<String, LeftOut>,
     /// The ranges by the other sources, of each family, kind and source.

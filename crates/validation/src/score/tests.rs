@@ -125,7 +125,7 @@ fn a_row_with_one_metric_is_compared_in_it() {
 
 #[test]
 fn refused_rows_name_their_precision_as_expressed_ones_do() {
-    let mut design = model::preset::Preset::find("llama-3-8b").unwrap().design();
+    let mut design = model::catalogue::preset::Preset::find("llama-3-8b").unwrap().design();
     for row in published().rows.iter().filter(|row| !row.precision.is_empty()) {
         let outcome = design.set_text(model::design::KnobId::precision, &row.precision);
         assert!(outcome.is_ok(), "{}: {}", row.id, row.precision);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use model::calibration::{ModelKind, Spread};
-use model::choice::{Choice, Engine};
+use model::catalogue::calibration::{ModelKind, Spread};
+use model::ground::choice::{Choice, Engine};
 use model::serving::Overheads;
 
 use crate::ranges::{self, Sourced};
@@ -14,7 +14,7 @@ use crate::statistics::percentile;
 /// The constants of an engine on a family, in the order in which they are fitted.
 const CONSTANTS: usize = 8;
 
-/// Where each may lie.
+/// Bounds of each constant.
 const BOUNDS: [[f64; 2]; CONSTANTS] = [
     [0.8, 6.0],
     [0.0, 800.0],
@@ -83,7 +83,7 @@ pub fn error(run: &ServingRun, overheads: Option<Overheads>) -> Option<f64> {
     Some(if is_rate { -error } else { error })
 }
 
-/// What is left of the errors of some runs: each source counts as the root of its rows.
+/// Loss over some runs' errors, in which each source counts as the root of its rows.
 fn loss(
     runs: &[(&ServingRun, f64)],
     constants: [f64; CONSTANTS],
@@ -206,8 +206,8 @@ fn start(family: &str) -> [f64; CONSTANTS] {
     }
 }
 
-/// Which constants an engine's rows tell on a family: those of steps at one request alone where
-/// everything else is to be a prediction.
+/// Whether a run determines its engine's constants on a family: only steps at one request alone do
+/// where everything else is to be a prediction.
 fn told(engine: Engine, family: &str, run: &ServingRun) -> bool {
     let is_of_seeds = engine == Engine::Mindie && family != "Ascend 910C";
     !is_of_seeds || (run.row.concurrency == "1" && run.decode_alone.is_some())

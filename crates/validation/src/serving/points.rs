@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use model::accelerator::AcceleratorId;
+use model::catalogue::accelerator::AcceleratorId;
 use model::design::Design;
-use model::link;
+use model::design::link;
 
 use super::{Measured, ServingRow, ServingRun, express};
 
@@ -55,7 +55,7 @@ pub fn near(design: &Design, times: f64) -> (Vec<&'static Point>, usize) {
     (near, far.len())
 }
 
-/// Do two designs have the same model and accelerator?
+/// Whether two designs have the same model and accelerator.
 fn is_same(one: &Design, other: &Design) -> bool {
     let part = |design: &Design| -> AcceleratorId { design.cluster.accelerator };
     part(one) == part(other) && one.transformer == other.transformer

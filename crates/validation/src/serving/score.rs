@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::choice::Choice as _;
-use model::{MODEL_VERSION, link};
+use model::ground::choice::Choice as _;
+use model::{MODEL_VERSION, design::link};
 
 use super::{Measured, ServingRow, ServingRun, express};
 use crate::report::serving::{ServingRowReport, ServingValidation};

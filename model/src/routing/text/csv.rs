@@ -21,12 +21,12 @@ const BOUNDS: [[u64; 4]; 2] = [
     [u32::MAX as u64, Trace::MAX_EXPERTS - 1, Trace::MAX_EXPERTS - 1, u64::MAX],
 ];
 
-/// One section's columns: which of its numbers stands where.
+/// One section's columns: the order of its numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Section {
     /// 0 for loads, 1 for pairs.
     kind: usize,
-    /// For each column of the file, the number that stands there.
+    /// For each column of the file, the number that it holds.
     order: [usize; 4],
 }
 
@@ -185,7 +185,7 @@ fn whole(field: &[u8], most: u64) -> Result<u64, String> {
     }
 }
 
-/// At most 40 characters of what stands in a file, with what can't be printed replaced.
+/// At most 40 characters of the text in a file, with what can't be printed replaced.
 fn shown(field: &[u8]) -> String {
     let start = &field[..field.len().min(160)];
     let text = String::from_utf8_lossy(start);
@@ -241,7 +241,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
     }
 }
 
-/// Gives a trace its pairs, or says in which line the first wrong one stands.
+/// Gives a trace its pairs, or says in which line the first wrong one is.
 fn with_pairs(trace: Trace, pairs: &[(usize, Pair)]) -> Result<Trace, Vec<TextError>> {
     let list = pairs.iter().map(|(_, pair)| *pair).collect();
     trace.with_pairs(list).map_err(|fault| {

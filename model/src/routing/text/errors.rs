@@ -16,7 +16,7 @@ pub struct TextError {
     pub line: usize,
     /// The column in characters, counted from 1; 0 where it is about the whole line.
     pub column: usize,
-    /// What is wrong, in a sentence.
+    /// Description of the error, in a sentence.
     pub message: String,
 }
 

@@ -60,7 +60,7 @@ fn from_records(records: &[Record]) -> Result<Trace, Vec<TextError>> {
     counts.trace(&mut errors).ok_or_else(|| errors.into_list())
 }
 
-/// What a file holds.
+/// Content of a file.
 enum Content {
     Nested(Nested),
     Records(Vec<Record>),

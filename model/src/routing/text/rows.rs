@@ -109,8 +109,8 @@ impl Sizes {
         self.rows += 1;
     }
 
-    /// What is wrong with the rows so far, whatever follows; looked for whenever there are twice as
-    /// many, as it takes sorting.
+    /// Error of the rows so far, whatever follows; looked for whenever there are twice as many, as
+    /// it takes sorting.
     fn fault(&mut self) -> Option<TextError> {
         if self.rows < FIRST_LOOK || !self.rows.is_power_of_two() {
             return None;

@@ -4,17 +4,17 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Assertion, framework_rules, recomputes, recomputes_layers, shards_gradients, swaps};
-use crate::choice::{
+use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::ground::choice::{
     ContextParallelAlgo, CudaGraph, Dispatcher, FlexBackend, Framework, Method, Optimizer,
     PositionEmbedding, Precision, RecomputeMethod, RecomputeModule, ShardingStrategy, SoftmaxType,
     StateDtype, SwapModule,
 };
-use crate::design::{Design, KnobId, KnobSet, PerStage};
-use crate::layout::{self, Ends};
+use crate::ground::source::MEGATRON;
+use crate::layer::layout::{self, Ends};
 use crate::rules::facts::{cp, has_experts, pp, vpp};
 use crate::rules::rule::{Checks, Rule, Words, say};
 use crate::schedule::Form;
-use crate::source::MEGATRON;
 
 pub(super) const CONFIG: &str = "transformer_config.py:TransformerConfig.__post_init__";
 const ARGUMENTS: &str = "arguments.py:validate_args";
@@ -51,7 +51,7 @@ framework_rules! {
         [cpu_offloading_num_layers, recompute_granularity]
         MEGATRON, CONFIG, "CPU offloading does not work when activation recomputation is enabled",
         |d| (d.memory.cpu_offloading_num_layers > 0
-            && d.memory.recompute_granularity != crate::choice::RecomputeGranularity::None)
+            && d.memory.recompute_granularity != crate::ground::choice::RecomputeGranularity::None)
             .then(|| say!("layers that are offloaded can't be computed again, too"));
     offloaded_layers_leave_one [Megatron] [cpu_offloading_num_layers, num_layers]
         MEGATRON, CONFIG, "CPU offloading can be done only for layers less than num_layers",

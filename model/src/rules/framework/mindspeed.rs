@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Assertion, framework_rules, recomputes, runs_pairs, swaps};
-use crate::choice::{
+use crate::design::{Design, KnobId, KnobSet};
+use crate::ground::choice::{
     AuxLoss, Dispatcher, Framework, Method, Precision, RecomputeModule, ShardingStrategy,
     SwapModule,
 };
-use crate::design::{Design, KnobId, KnobSet};
+use crate::ground::source::{MEGATRON, MINDSPEED, MINDSPEED_LLM};
 use crate::rules::facts::{cp, has_experts, micro_batches, pp, tp, vpp};
 use crate::rules::rule::{Checks, Rule, Words, say};
-use crate::source::{MEGATRON, MINDSPEED, MINDSPEED_LLM};
 
 pub(super) const PAIRS: &str =
     "features_manager/moe/fb_overlap.py:MoEFwdBwdOverlapFeature.validate_args";

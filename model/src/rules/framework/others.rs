@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Assertion, framework_rules, shards_gradients};
-use crate::choice::{
+use crate::design::{Design, KnobId, KnobSet};
+use crate::ground::choice::{
     ContextParallelAlgo, CudaGraph, Framework, Precision, ShardingStrategy, StateDtype,
 };
-use crate::design::{Design, KnobId, KnobSet};
+use crate::ground::source::{DEEPSPEED, TORCHTITAN_CODE};
 use crate::rules::facts::{cp, has_experts, pp, tp};
 use crate::rules::rule::{Checks, Rule, Words, say};
-use crate::source::{DEEPSPEED, TORCHTITAN_CODE};
 
 framework_rules! {
     stages_share_out_states_alone [Deepspeed]

@@ -7,12 +7,12 @@ use alloc::string::String;
 use super::megatron::CONFIG;
 use super::mindspeed::{PAIRS, is_fb_overlap};
 use super::{Assertion, framework_rules, recomputes, runs_pairs};
-use crate::choice::{CudaGraph, Framework, RecomputeModule};
 use crate::design::{Design, KnobId, KnobSet};
-use crate::layout;
+use crate::ground::choice::{CudaGraph, Framework, RecomputeModule};
+use crate::ground::source::{MEGATRON, MINDSPEED};
+use crate::layer::layout;
 use crate::rules::facts::vpp;
 use crate::rules::rule::{Checks, Rule, Words, say};
-use crate::source::{MEGATRON, MINDSPEED};
 
 framework_rules! {
     pairs_reduce_gradients_at_the_end [Mindspeed] [overlap_grad_reduce, method]

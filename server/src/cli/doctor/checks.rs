@@ -1,4 +1,4 @@
-//! What `moescape doctor` looks at, one thing after the other.
+//! Checks of `moescape doctor`, one after the other.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,19 +7,19 @@ use std::time::{Duration, SystemTime};
 
 use super::State::{Broken, Warning};
 use super::{Check, reach, serve, written};
-use crate::listen::{self, Limits};
-use crate::nats::{self, Address, MAX_ANSWER_TIME};
-use crate::retention::Archive;
-use crate::{Site, store, traces};
+use crate::cli::retention::Archive;
+use crate::jobs::nats::{self, Address, MAX_ANSWER_TIME};
+use crate::net::listen::{self, Limits};
+use crate::{Site, store, store::traces};
 
 /// Room below which the data directory is soon full, and below which it is.
 const LITTLE_MIB: u64 = 1_024;
 const NONE_MIB: u64 = 64;
 
-/// What a compressed trace begins with (RFC 1952, 2.3.1).
+/// First bytes of a compressed trace: the magic number of gzip (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Where JetStream says what an account has.
+/// Subject at which JetStream says what an account has.
 ///
 /// Source: docs.nats.io/reference/reference-protocols/nats_api_reference.
 const ACCOUNT: &str = "$JS.API.INFO";
@@ -27,7 +27,7 @@ const ACCOUNT: &str = "$JS.API.INFO";
 /// No clock that is right says less: 2026-01-01, before the first release.
 const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
 
-/// By how much files may be of the future: machines that share a disk differ a little.
+/// Largest time by which files may be of the future: machines that share a disk differ a little.
 const AHEAD: Duration = Duration::from_mins(2);
 
 /// The versions of what the binary is made of.
@@ -121,7 +121,7 @@ fn of_data(data: &Path, trace_store_mib: u64, has_store: bool) -> Vec<Check> {
     checks
 }
 
-/// Whose the directory is, and who else may use it.
+/// Check of the directory's owner, and of who else may use it.
 #[cfg(unix)]
 fn permissions(data: &Path) -> Option<Check> {
     use std::os::unix::fs::MetadataExt;
@@ -308,7 +308,7 @@ fn engine(address: &Address) -> Check {
     }
 }
 
-/// How many streams an account has, by what JetStream says of it.
+/// Number of streams that an account has, from JetStream's answer.
 fn streams(said: &[u8]) -> Result<u64, String> {
     let said: serde_json::Value =
         serde_json::from_slice(said).map_err(|_| "it says no JSON".to_owned())?;

@@ -1,4 +1,4 @@
-//! What `moescape doctor` asks a store in PostgreSQL. It makes no tables there.
+//! Checks of `moescape doctor` on a store in PostgreSQL. It makes no tables there.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,10 +9,10 @@ use crate::store::{self, Address, Cause, Session, Tables};
 /// The oldest PostgreSQL that is tested.
 const OLDEST: u32 = 15;
 
-/// How far the clocks of server and database may differ.
+/// Largest difference between the clocks of server and database.
 const MAX_DIFFERENCE: Duration = Duration::from_secs(5);
 
-/// All that is asked of a database; where it can't be reached, that alone.
+/// All checks of a database; if it can't be reached, that alone.
 pub(super) fn all(address: &Address) -> Vec<Check> {
     let name = "store";
     let looked = Session::open(address).and_then(|session| Ok((session.look()?, session)));

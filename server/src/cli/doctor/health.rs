@@ -1,10 +1,10 @@
-//! Whether a server answers: one short request, so that an image needs no other program for it.
+//! Check that a server answers: one short request, so that an image needs no other program for it.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// How long a server may take to connect, and to answer: `/readyz` answers within 3 s.
+/// Longest time in which a server has to connect, and to answer: `/readyz` answers within 3 s.
 const MAX_WAIT: Duration = Duration::from_secs(4);
 
 /// Bytes of an answer that are read.
@@ -27,8 +27,8 @@ pub(super) fn address(url: &str) -> Result<String, String> {
     }
 }
 
-/// Where this machine reaches what listens at an address; one that listens everywhere is on this
-/// machine, too.
+/// Address at which this machine reaches what listens at an address; one that listens everywhere is
+/// on this machine, too.
 pub(super) fn own(listen: &str) -> String {
     match listen.parse::<SocketAddr>() {
         Ok(SocketAddr::V4(address)) if address.ip().is_unspecified() => {

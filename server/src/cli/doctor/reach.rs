@@ -1,4 +1,4 @@
-//! Whether visitors will reach the server, and find its site there.
+//! Checks that visitors will reach the server, and find its site there.
 
 use std::io;
 use std::net::TcpListener;
@@ -7,10 +7,10 @@ use super::State::{Broken, Warning};
 use super::{Check, health, serve};
 use crate::Site;
 
-/// What `/healthz` of a server says.
+/// Body of a server's answer to `/healthz`.
 const HEALTHY: &str = "ok";
 
-/// What follows from the settings.
+/// Checks that follow from the settings.
 pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     let mut checks = vec![listening("listen", "--listen", &settings.listen)];
     if let Some(address) = &settings.metrics_listen {
@@ -21,7 +21,7 @@ pub(super) fn all(settings: &serve::Arguments) -> Vec<Check> {
     checks
 }
 
-/// Can the address be listened on? It is for a moment, and left again.
+/// Check that the address can be listened on. It is for a moment, and left again.
 fn listening(name: &'static str, flag: &str, address: &str) -> Check {
     let error = match TcpListener::bind(address) {
         Ok(_) => return Check::fine(name, format!("{address} is free")),
@@ -47,7 +47,8 @@ fn listening(name: &'static str, flag: &str, address: &str) -> Check {
     Check::new(name, Broken, found, todo)
 }
 
-/// Is what visitors send and get out of others' sight? Cookies are kept to TLS by this address.
+/// Check that what visitors send and get is out of others' sight. Cookies are kept to TLS by this
+/// address.
 fn public_url(settings: &serve::Arguments) -> Option<Check> {
     let name = "public URL";
     let url = settings.public_url.as_ref()?;

@@ -1,4 +1,4 @@
-//! Whether the server can write where it is to: its data, its copies, what goes, the audit log.
+//! Checks that the server can write where it is to: its data, its copies, what goes, the audit log.
 //! Nothing stays but what was there: a file beside, which is removed again, says it.
 
 use std::fs::{self, File};
@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::Check;
 use super::State::{Broken, Warning};
-use crate::{calendar, copies, files};
+use crate::{ground::calendar, ground::files, store::scheduled_backup};
 
-/// Can the server write its data?
+/// Check that the server can write its data.
 pub(super) fn data(directory: &Path) -> Check {
     let name = "writable";
     match probe(directory) {
@@ -21,15 +21,15 @@ pub(super) fn data(directory: &Path) -> Check {
     }
 }
 
-/// Can copies be written, and is the newest as new as it has to be?
+/// Check that copies can be written, and that the newest is as new as it has to be.
 pub(super) fn backups(to: &Path, every: Duration) -> Check {
     match made(to) {
-        Ok(()) => of_copies(to, every, copies::newest(to), calendar::now_secs()),
+        Ok(()) => of_copies(to, every, scheduled_backup::newest(to), calendar::now_secs()),
         Err((found, todo)) => Check::new("backups", Broken, found, todo),
     }
 }
 
-/// Can what goes be written before?
+/// Check that what goes can be written before.
 pub(super) fn archive(to: &Path) -> Check {
     let name = "archive";
     match made(to) {
@@ -38,7 +38,8 @@ pub(super) fn archive(to: &Path) -> Check {
     }
 }
 
-/// Can lines be added to the audit log? It is opened as the server does, and nothing is written.
+/// Check that lines can be added to the audit log. It is opened as the server does, and nothing is
+/// written.
 pub(super) fn audit_log(file: &Path) -> Check {
     let (name, shown) = ("audit log", file.display());
     let broken = |error: &io::Error| {
@@ -70,8 +71,8 @@ pub(super) fn audit_log(file: &Path) -> Check {
     }
 }
 
-/// Can a directory be written that the server makes where it isn't there? If not, what was found,
-/// and what to do.
+/// Checks that a directory can be written that the server makes if it isn't there. If not, what was
+/// found, and what to do.
 fn made(directory: &Path) -> Result<(), (String, String)> {
     let mut place = directory;
     while let Err(error) = fs::metadata(place) {
@@ -110,7 +111,7 @@ fn probe(directory: &Path) -> io::Result<()> {
     written.and(removed)
 }
 
-/// What to do where nothing can be written.
+/// Advice for a place where nothing can be written.
 fn todo(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::StorageFull {
         "the disk is full: make room, or take a larger disk"
@@ -122,7 +123,7 @@ fn todo(error: &io::Error) -> &'static str {
     }
 }
 
-/// Is the newest copy that the server made by itself as new as it has to be?
+/// Check that the newest copy that the server made by itself is as new as it has to be.
 fn of_copies(to: &Path, every: Duration, newest: Option<u64>, now_secs: u64) -> Check {
     let (name, shown) = ("backups", to.display());
     let Some(at) = newest else {

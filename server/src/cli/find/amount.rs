@@ -5,10 +5,10 @@ use present::format::amount::amount;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// Tokens per second that train on so many tokens in so many days.
+/// Tokens per second that train on that many tokens in that many days.
 ///
 /// # Errors
-/// What is wrong with either, with something that would be taken.
+/// Faults of either, with something that would be taken.
 pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<String>> {
     let tokens = amount(tokens).ok_or_else(|| {
         format!("--tokens takes a number above 0, such as 15T, not `{tokens}` (nearest: 1T)")

@@ -1,17 +1,17 @@
-//! What a search found, for people: named designs beside each other, the others below.
+//! Result of a search, for people: named designs beside each other, the others below.
 
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
-use model::metric::{MetricId, MetricValue};
-use model::{MODEL_VERSION, Plan, link};
+use model::metric::MetricId;
+use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
+use model::training::estimate::Metrics;
+use model::{MODEL_VERSION, Plan, design::link};
 use present::format;
 use present::words::name;
 use present::words::range::half;
 use reports::found::{differences, label};
 
+use crate::answers::find::Found;
 use crate::cli::output::table;
-use crate::find::Found;
 
 /// Metrics of a design, the first ones with their range.
 const METRICS: [MetricId; 4] = [
@@ -45,7 +45,7 @@ pub(super) fn text(query: &Query, found: &Found) -> String {
     parts.join("\n")
 }
 
-/// What was searched, for what, and how much of it was looked at.
+/// Heading: what was searched, for which goal, and how much of it was evaluated.
 fn head(query: &Query, found: &Found) -> String {
     let Found { answer, seconds } = found;
     let what = match query.question {
@@ -133,7 +133,7 @@ fn share(share: f64) -> String {
     format::percent(share, 1).to_string()
 }
 
-/// A named design: why it is here, what binds, and its link.
+/// A named design: why it is here, what is the bottleneck, and its link.
 fn in_words(goal: Goal, one: &Recommendation) -> String {
     let mut text = lines(label(goal), &one.why);
     if one.why.is_empty() {
@@ -170,9 +170,8 @@ fn others(at_hand: &Design, answer: &Answer) -> String {
     let head = heads.into_iter().chain(["to spare", "slower", "differs in"]);
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     rows.extend(designs.iter().map(|one| {
-        let value = |id: MetricId| -> MetricValue { one.metrics.get(id) };
-        let mut row: Vec<String> =
-            METRICS.iter().map(|id| format::metric(*id, value(*id)).to_string()).collect();
+        let value = |id: MetricId| format::metric(id, one.metrics.get(id)).to_string();
+        let mut row: Vec<String> = METRICS.map(value).into();
         row.extend([share(one.margin), share(one.behind), short_changes(at_hand, &one.design)]);
         row
     }));
@@ -191,7 +190,7 @@ fn short_changes(at_hand: &Design, design: &Design) -> String {
     words.join(", ")
 }
 
-/// What comes nearest where no design does.
+/// Nearest miss, if no design fits and reaches the targets.
 fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
     let mut text =
         lines("No layout fits and reaches the targets; the nearest misses", &miss.misses);

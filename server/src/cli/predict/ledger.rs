@@ -1,9 +1,10 @@
-//! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
+//! Activations that each layer saves for its backward, tensor by tensor, and what freeing them
+//! would cost.
 
-use model::choice::{Choice, RecomputeGranularity};
-use model::file::Tree;
-use model::ledger::LayerLedger;
-use model::units::Bytes;
+use model::answer::ledger::LayerLedger;
+use model::design::file::Tree;
+use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::units::Bytes;
 use model::{Plan, ledger};
 use present::draw::text::sentence;
 use present::format;
@@ -62,7 +63,7 @@ fn prices(what: &str, cost: &str, rows: impl Iterator<Item = Vec<String>>) -> St
     table_below([what, "frees", cost], "lrr", rows)
 }
 
-/// In MiB, so that a column can be compared by eye.
+/// Size in MiB, so that a column can be compared by eye.
 fn size(bytes: Bytes) -> String {
     format!("{} MiB", format::decimals(bytes.get() / 1_048_576.0, 1))
 }

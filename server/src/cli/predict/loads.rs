@@ -1,7 +1,7 @@
-//! Where uneven expert loads come from, what they cost and what a planner makes of them.
+//! Imbalance of expert loads: where it comes from, what it costs and what a planner makes of it.
 
 use model::Plan;
-use model::choice::Balance;
+use model::ground::choice::Balance;
 use model::routing::{Effect, Trace};
 use present::format;
 
@@ -17,7 +17,7 @@ fn rows(effect: &Effect) -> [(&'static str, Option<f64>, f64, Option<f64>); 3] {
     ]
 }
 
-/// For people; nothing where every expert gets the same.
+/// Loads for people; empty if every expert gets the same.
 pub(super) fn text(plan: &Plan, trace: Option<&Trace>) -> String {
     if plan.design().routing.balance == Balance::Uniform {
         return String::new();
@@ -25,7 +25,7 @@ pub(super) fn text(plan: &Plan, trace: Option<&Trace>) -> String {
     format!("Expert loads\n  {}\n{}", source(plan, trace), imbalance(plan.effect()))
 }
 
-/// Where they come from.
+/// Origin of the loads.
 pub(crate) fn source(plan: &Plan, trace: Option<&Trace>) -> String {
     let Some(trace) = trace else {
         let skew = format::significant(plan.design().routing.skew, 2);

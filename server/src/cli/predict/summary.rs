@@ -1,10 +1,10 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
-use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
-use model::estimate::{Estimate, StageMemory};
-use model::metric::MetricId;
-use model::{MODEL_VERSION, Plan, estimate, link, software};
+use model::ground::choice::{Choice, Timing};
+use model::metric::{MetricId, Regime};
+use model::training::estimate::{Estimate, StageMemory};
+use model::{MODEL_VERSION, Plan, design::link, design::software, estimate};
 use present::format;
 use present::insight::balance::balance;
 use present::insight::memory_state;
@@ -34,7 +34,7 @@ pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
     parts.join("\n")
 }
 
-/// Which design this is.
+/// Head: the design's name, sizes, timing, memory and link.
 fn head(plan: &Plan, estimate: &Estimate) -> String {
     let design = plan.design();
     let based = if design.changed().is_empty() { "" } else { "based on " };
@@ -54,7 +54,7 @@ fn head(plan: &Plan, estimate: &Estimate) -> String {
     text
 }
 
-/// What documents of other lengths than their sequence's make of attention, with groups of a fixed
+/// Effect on attention of documents of other lengths than the sequence's, with groups of a fixed
 /// size and with those of dynamic context parallelism.
 fn lengths(plan: &Plan) -> Option<String> {
     let ragged = plan.ragged()?;
@@ -71,7 +71,7 @@ fn lengths(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Where the pipeline's times come from.
+/// Origin of the pipeline's times.
 fn timing(estimate: &Estimate) -> &'static str {
     match estimate.timing {
         Timing::Simulated => "simulated: every task of every stage",
@@ -89,16 +89,15 @@ fn changes(design: &Design) -> String {
 
 /// The metrics, each with its expected error.
 fn headline(plan: &Plan, estimate: &Estimate) -> String {
-    let rows: Vec<Vec<String>> = MetricId::ALL
-        .iter()
+    let rows: Vec<Vec<String>> = MetricId::of(Regime::Training)
         .map(|id| {
             let metric = id.metric();
-            let value = format::metric(*id, estimate.metrics.get(*id));
+            let value = format::metric(id, estimate.metrics.get(id));
             vec![
                 metric.label.into(),
                 value.number,
                 value.unit.into(),
-                expected(plan, *id).short(*id, &estimate.metrics),
+                expected(plan, id).short(id, &estimate.metrics),
                 id.words().definition.into(),
             ]
         })
@@ -106,8 +105,7 @@ fn headline(plan: &Plan, estimate: &Estimate) -> String {
     format!("Metrics, with their ranges\n{}{}", table("lrlll", &rows), bases(plan))
 }
 
-/// What the ranges are taken from, a line for the time and one for the memory, and the measured run
-/// that is nearest.
+/// Bases of the ranges, a line for the time and one for the memory, and the nearest measured run.
 fn bases(plan: &Plan) -> String {
     let line = |(name, id): (&str, MetricId)| match expected(plan, id) {
         Expected::Range(range) => format!("  {name}: {}\n", basis(&range)),
@@ -128,7 +126,7 @@ fn bases(plan: &Plan) -> String {
     text + &software_span(plan).unwrap_or_default()
 }
 
-/// Between which speeds a dated state of the software leaves the design.
+/// Speeds between which a dated state of the software leaves the design.
 fn software_span(plan: &Plan) -> Option<String> {
     let design = plan.design();
     let speed = |design: &Design| {
@@ -145,7 +143,7 @@ fn software_span(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// The same run's utilisation as other papers count it.
+/// Utilisation of the same run as other papers count it.
 fn ways_to_count(plan: &Plan, estimate: &Estimate) -> String {
     let rows: Vec<Vec<String>> = conventions::rows(plan, estimate)
         .into_iter()
@@ -195,7 +193,7 @@ fn stages(plan: &Plan, estimate: &Estimate) -> String {
     format!("Stages, per device\n{}{overflow}", table(&columns, &rows))
 }
 
-/// How much of the layers' communication compute hides, by phase of the pipeline.
+/// Table of the layers' communication that compute hides, by phase of the pipeline.
 fn overlap(estimate: &Estimate) -> String {
     if estimate.overlap.is_empty() {
         return String::new();

@@ -1,12 +1,12 @@
-//! Why a design doesn't fit, and which change of a single knob helps.
+//! Reasons why a design doesn't fit, and changes of a single knob that help.
 
 use model::MemoryState;
 use model::design::Design;
-use model::estimate::Metrics;
-use model::find::Change as Remedy;
+use model::ground::units::Bytes;
 use model::schedule::{Task, TaskKind};
-use model::units::Bytes;
-use model::verdict::{Change, Place, Verdict};
+use model::search::find::Change as Remedy;
+use model::search::verdict::{Change, Place, Verdict};
+use model::training::estimate::Metrics;
 use present::format;
 
 use crate::cli::output::table_below;
@@ -36,7 +36,7 @@ pub(super) fn text(verdict: &Verdict, design: &Design, remedies: &[Remedy]) -> S
     text
 }
 
-/// Which stage needs how much too much, when, and for what.
+/// Cause: the stage that needs too much memory, by how much, when, and for what.
 fn cause(verdict: &Verdict) -> String {
     let place = match verdict.place {
         Place::Device => "device memory",
@@ -95,7 +95,7 @@ fn changes(head: &str, verdict: &Verdict, changes: &[&Change]) -> String {
     table_below([head, "MFU", "change", "peak"], "lrrr", changes.iter().map(row))
 }
 
-/// What is set, what it makes of MFU, and the peak.
+/// Row of a change: its setting, MFU, the difference in MFU, and the peak.
 fn row(set: String, verdict: &Verdict, mfu: f64, peak: Bytes) -> Vec<String> {
     vec![
         set,

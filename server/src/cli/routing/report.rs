@@ -1,12 +1,12 @@
 //! The loads of a design as tables and as JSON.
 
 use model::Plan;
-use model::choice::Planner;
-use model::estimate::StepPart;
-use model::file::Tree;
-use model::loads::{Cadence, Report, cadences};
+use model::answer::loads::{Cadence, Report, cadences};
+use model::design::file::Tree;
+use model::ground::choice::Planner;
 use model::routing::{Trace, capacity};
-use model::{estimate, estimate::Estimate};
+use model::training::estimate::StepPart;
+use model::{estimate, training::estimate::Estimate};
 use present::format;
 use present::words::name;
 
@@ -68,7 +68,7 @@ fn best(all: &[Cadence]) -> Option<&Cadence> {
     all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()))
 }
 
-/// For people.
+/// Text of the report, for people.
 pub(super) fn text(plan: &Plan, trace: Option<&Trace>, report: &Report) -> String {
     let estimate = estimate(plan);
     let layers = layers(report);
@@ -102,7 +102,7 @@ fn head(plan: &Plan, trace: Option<&Trace>, report: &Report) -> String {
     )
 }
 
-/// What the step pays.
+/// Time that the step loses to load imbalance, in a line.
 fn costs(estimate: &Estimate) -> String {
     let step = &estimate.step;
     let waits = step.part(StepPart::Imbalance);
@@ -145,7 +145,7 @@ fn moves(report: &Report, estimate: &Estimate) -> String {
     )
 }
 
-/// What makes the planner act, in words.
+/// Condition that makes the planner act, in words.
 fn trigger(cadence: &Cadence) -> String {
     match cadence.threshold {
         Some(threshold) => format!("CoV falls by {}", format::decimals(threshold, 2)),
@@ -179,7 +179,7 @@ fn drop_table(report: &Report) -> String {
     format!("{table}  of the loads of steps, without a planner\n")
 }
 
-/// As data.
+/// Report as data.
 pub(super) fn json(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Tree {
     let estimate = estimate(plan);
     let layer = |layer: &Layer| {

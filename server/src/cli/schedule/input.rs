@@ -1,6 +1,6 @@
 //! The arguments as a schedule and its times, or everything that is wrong with them.
 
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
 use present::format;
 
@@ -49,11 +49,11 @@ pub(in crate::cli) struct Arguments {
 const MIN_SECONDS: f64 = 1e-9;
 const MAX_SECONDS: f64 = 1e9;
 
-/// What was asked for, checked.
+/// Arguments of the command, checked.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) schedule: Schedule,
-    /// Of a whole stage, for one micro-batch.
+    /// Times of a whole stage, for one micro-batch.
     pub(super) stage: StageSeconds,
     /// A forward and a backward that run as one.
     pub(super) pair: f64,
@@ -206,7 +206,7 @@ fn count(flag: &str, text: &str, errors: &mut Vec<String>) -> Option<u64> {
     count
 }
 
-/// May a time be zero?
+/// Whether a time may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
     Allowed,

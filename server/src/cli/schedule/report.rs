@@ -1,7 +1,7 @@
-//! What a schedule comes to, as JSON and for people.
+//! Report on a schedule, as JSON and for people.
 
-use model::choice::{Choice, Method};
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{TaskKind, Timeline, Times};
 use present::format;
 
@@ -9,10 +9,10 @@ use super::input::Input;
 use super::picture;
 use crate::cli::output::{plain, table, table_below};
 
-/// Of what the bubble is a share.
+/// Definition of the bubble: the device time that it is a share of.
 const BUBBLE: &str = "device time with no task resident, over all device time between the first \
                       forward and the last backward";
-/// The same for ZB-2P.
+/// Definition of the bubble for ZB-2P.
 const BUBBLE_OF_SPANS: &str = "device time with no task resident, over all device time in the \
                                longest span of a stage, as each begins its next step at once";
 

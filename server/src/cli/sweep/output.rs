@@ -1,5 +1,4 @@
-//! What a sweep leaves behind: rows, a result, and while it runs a checkpoint that it can go on
-//! from.
+//! Output of a sweep: rows, a result, and while it runs a checkpoint that it can go on from.
 //!
 //! The checkpoint says how many bytes of the rows belong to it. It replaces the one before in one
 //! step, behind the rows: whatever happens, what it says is there.
@@ -10,22 +9,22 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::file::{Tree, json};
+use model::design::file::{Tree, json};
 use reports::typed::Said;
 use sweep::{Progress, Rounds, Space};
 
 use super::text::read_text;
 use crate::cli::{Failure, output};
-use crate::sweeps::rows::Format;
-use crate::sweeps::table;
+use crate::jobs::sweeps::rows::Format;
+use crate::jobs::sweeps::table;
 
-/// How often a checkpoint is written.
+/// Interval between checkpoints.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Bytes of a checkpoint or result, at most.
 pub(in crate::cli) const MAX_RESULT_LEN: u64 = 1 << 30;
 
-/// A file that was asked for.
+/// A file that was requested.
 pub(super) struct Target {
     path: PathBuf,
     kind: Kind,
@@ -39,7 +38,7 @@ enum Kind {
 }
 
 impl Target {
-    /// By the file's extension.
+    /// Target by the file's extension.
     pub(super) fn from_path(path: &Path) -> Result<Self, Failure> {
         let kind = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Kind::Rows(Format::Csv),
@@ -72,7 +71,7 @@ impl Target {
         self.beside(".checkpoint")
     }
 
-    /// Where rows are put while the sweep runs.
+    /// Format and path of the rows while the sweep runs.
     fn rows(&self) -> Option<(Format, PathBuf)> {
         match self.kind {
             Kind::Rows(format) => Some((format, self.path.clone())),
@@ -138,12 +137,12 @@ impl Output {
         self.target.as_ref().and_then(Target::rows).map(|(format, _)| format)
     }
 
-    /// What is done so far.
+    /// Progress so far.
     pub(super) const fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Which designs are at its places.
+    /// Rounds: which designs are at its places.
     pub(super) fn rounds(&self, space: &Space) -> Result<Rounds, Failure> {
         Rounds::resume(space, &self.progress).ok_or_else(|| {
             Failure::user("the checkpoint can't be used: its rounds aren't those of its spec")
@@ -281,7 +280,7 @@ fn checkpoint(space: &Space, progress: &Progress, places: &Range<u64>, bytes: u6
     json::print(&tree)
 }
 
-/// What a checkpoint says is done, and how many bytes of rows belong to that.
+/// Progress in a checkpoint, and the number of bytes of rows that belong to it.
 fn read_checkpoint(
     text: &str,
     space: &Space,

@@ -1,4 +1,4 @@
-//! How far a sweep is, on stderr.
+//! Progress of a sweep, on stderr.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use sweep::Progress;
 
 use crate::cli::progress::ProgressLine;
 
-/// What is said of a running sweep.
+/// Progress meter of a running sweep.
 pub(super) struct Meter {
     start: Instant,
     line: ProgressLine,

@@ -1,8 +1,8 @@
-//! The spec that a sweep is asked for: a file, or one that comes with the program.
+//! The spec of a sweep: a file, or one that comes with the program.
 
 use std::path::Path;
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use sweep::{Space, Spec};
 
 use super::text::read_text;
@@ -32,7 +32,8 @@ fn missing(name: &str) -> Failure {
     Failure::user(format!("there is no file {shown}; specs by name: {}", names.join(", ")))
 }
 
-/// By the file's extension; where it tells nothing, JSON is what begins with a brace.
+/// Whether a file is TOML, by its extension; if that tells nothing, a text that begins with a brace
+/// is JSON.
 fn is_toml(name: &str, text: &str) -> bool {
     match Path::new(name).extension().and_then(|extension| extension.to_str()) {
         Some("toml") => true,

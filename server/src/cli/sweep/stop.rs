@@ -1,4 +1,4 @@
-//! What ends a sweep early: Ctrl-C, or a scheduler that wants its machine back.
+//! Signals that end a sweep early: Ctrl-C, or a scheduler that wants its machine back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

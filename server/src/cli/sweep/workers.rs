@@ -7,16 +7,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::file::json;
+use model::design::file::json;
 use sweep::{Progress, Rounds, Space};
 
 use super::output::Output;
 use super::progress::Meter;
 use crate::cli::{Failure, output};
-use crate::nats::Address;
-use crate::random::random_id;
-use crate::sweeps::rows::Format;
-use crate::sweeps::{Chunks, Claim, Coordinator, Outcome, SpeedSample};
+use crate::ground::random::random_id;
+use crate::jobs::nats::Address;
+use crate::jobs::sweeps::rows::Format;
+use crate::jobs::sweeps::{Chunks, Claim, Coordinator, Outcome, SpeedSample};
 
 /// Chunks that may be computed ahead of the first one that isn't there.
 const AHEAD: u64 = 1_024;
@@ -115,7 +115,7 @@ struct Line {
 }
 
 impl Line {
-    /// The next chunk that wasn't handed out; none for now.
+    /// The next chunk that wasn't handed out; `None` if there is none for now.
     fn next(&mut self, size: u64, end: u64) -> Option<Range<u64>> {
         let end = end.min(self.rounds.known()).min(self.next + size);
         let is_near = self.next - self.first_open < AHEAD * size && self.held < MAX_BYTES;

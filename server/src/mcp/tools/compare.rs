@@ -1,7 +1,7 @@
 //! `compare`: two to four designs beside each other, each difference with how sure it is.
 
-use model::metric::MetricId;
-use model::{MODEL_VERSION, link};
+use model::metric::{MetricId, Regime};
+use model::{MODEL_VERSION, design::link};
 use present::format;
 use present::insight::numbers::Numbers;
 use present::page::compare::numbers::{
@@ -14,10 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 
 pub(in crate::mcp) struct Compare;
 
@@ -121,7 +121,7 @@ impl Tool for Compare {
             };
             let differences = match (numbers, base) {
                 (Some(own), Some(base)) if !std::ptr::eq(own, base) => {
-                    MetricId::ALL.iter().map(|id| difference(*id, own, base)).collect()
+                    MetricId::of(Regime::Training).map(|id| difference(id, own, base)).collect()
                 }
                 _ => vec![],
             };
@@ -165,7 +165,7 @@ fn difference(id: MetricId, own: &Numbers, base: &Numbers) -> Difference {
     };
     Difference {
         metric: id.metric().name.to_owned(),
-        unit: id.metric().unit.to_owned(),
+        unit: id.metric().unit.name().to_owned(),
         absolute: found.absolute,
         relative: found.relative,
         verdict,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::knob::KnobError;
+use model::ground::knob::KnobError;
 use reports::found::RuledOutBy;
 use reports::typed::{KnobValue, Named, Real};
 use schemars::JsonSchema;
@@ -144,7 +144,7 @@ fn space(input: &Input) -> Result<Space, Refusal> {
     space.map_err(Refusal::from)
 }
 
-/// What can be done of a sweep until the call has to end.
+/// Progress of a sweep, evaluated until the call has to end.
 fn evaluated(space: &Space, call: &Call) -> Progress {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));

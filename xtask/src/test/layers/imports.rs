@@ -171,7 +171,7 @@ fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     kept
 }
 
-/// What follows the item that these tokens begin with: it ends in `;` or with its braces.
+/// Tokens behind the item that these begin with: it ends in `;` or with its braces.
 fn behind_item<'a, 'b>(tokens: &'b [Token<'a>]) -> &'b [Token<'a>] {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! Arguments about memory.
 
-use model::choice::{
+use model::design::{Design, PerStage};
+use model::ground::choice::{
     Choice, CrossEntropyFusion, Method, Optimizer, RecomputeGranularity, RecomputeMethod,
     RecomputeModule, ShardingStrategy, StateDtype, SwapModule, ZeroMemory,
 };
-use model::design::{Design, PerStage};
 
 use super::{Group, Word};
 
@@ -62,8 +62,8 @@ fn states(d: &Design, group: &mut Group) {
     group.on("optimizer-cpu-offload", swaps);
 }
 
-/// What waits on the host: whole layers, or modules' activations. Attention's output waits with its
-/// input, as Megatron asks for both.
+/// Adds offloading to the host: whole layers, or modules' activations. Attention's output is
+/// offloaded with its input, as Megatron asks for both.
 fn offloading(d: &Design, group: &mut Group) {
     let m = &d.memory;
     let layers = m.cpu_offloading_num_layers;

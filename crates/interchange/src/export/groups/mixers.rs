@@ -1,7 +1,7 @@
 //! Arguments about what mixes tokens beside full attention, and about the residual stream.
 
-use model::choice::{AttentionVariant, Choice};
 use model::design::{Design, KnobId};
+use model::ground::choice::{AttentionVariant, Choice};
 
 use super::Group;
 

@@ -1,7 +1,7 @@
 //! Bubble, and communication per parallel axis, of several designs: bars below one another.
 
-use model::axis::Axis as ParallelAxis;
-use model::estimate::StepPart;
+use model::ground::axis::Axis as ParallelAxis;
+use model::training::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};
@@ -37,7 +37,7 @@ struct Time {
     exposed: f64,
 }
 
-/// What is shown of all designs together, with the time of each.
+/// Bubble or axis that is shown of all designs together, with the time of each.
 struct Group {
     name: String,
     times: Vec<Time>,

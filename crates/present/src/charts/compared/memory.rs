@@ -22,7 +22,7 @@ const PLOT_HEIGHT: i32 = 216;
 const MIN_BAR: i32 = 3;
 const MIN_GAP: i32 = 2;
 
-/// Where the bars stand.
+/// Positions of the bars.
 struct Bars {
     /// Stages that share a place; the fullest of them is shown.
     share: usize,

@@ -1,6 +1,6 @@
 //! Where the time of several designs' steps goes: a stacked bar for each.
 
-use model::estimate::StepPart;
+use model::training::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::Compared;
@@ -26,7 +26,7 @@ struct Piece {
     to: f64,
 }
 
-/// Where the time of several designs' steps goes.
+/// Breakdown of the steps of several designs.
 #[must_use]
 pub fn compared_step(designs: &[Compared<'_>], width: u32) -> String {
     let width = drawn_width(width);
@@ -112,7 +112,7 @@ fn total(design: &Compared<'_>) -> f64 {
     finite(design.estimate.step.total().get())
 }
 
-/// What takes time, kind by kind, each where the one before ends.
+/// Parts of the step by kind, each from the end of the one before.
 fn pieces(design: &Compared<'_>) -> Vec<Piece> {
     let kind = |part: StepPart| KINDS.iter().position(|(ink, ..)| *ink == look(part).0);
     let mut parts: Vec<_> = design.estimate.step.parts().collect();

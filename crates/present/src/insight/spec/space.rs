@@ -1,35 +1,35 @@
 //! How knobs vary in a spec: each with the form that its values have.
 
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Section;
+use model::design::file::Tree;
+use model::ground::knob::Section;
 
 use crate::choices::choices;
 use crate::insight::spec::{self, set};
 
 choices! {
-    /// How a knob varies; a person can choose all but the last.
+    /// Form in which a knob varies; a person can choose all but the last.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Form {
         /// Its name in controls.
         name: &'static str,
-        /// What people read.
+        /// Label for people.
         label: &'static str;
         /// These values.
         Values = "values", "these values";
-        /// From one number to another in steps.
+        /// Range from one number to another in steps.
         Range = "range", "a range";
         /// Powers of two from one number to another.
         Powers = "powers_of_two", "powers of two";
         /// Divisors of a number or of another knob.
         Divisors = "divisors_of", "divisors of";
-        /// The same as another knob, or a ratio of it.
+        /// Tied to another knob, or to a ratio of it.
         Same = "same_as", "tied to a knob";
-        /// So many dense layers in front.
+        /// Number of dense layers in front.
         Dense = "dense_layers", "dense layers in front";
-        /// As many no-op layers as fill the chunks.
+        /// Number of no-op layers that fills the chunks.
         Fill = "fill", "fills the chunks";
-        /// None that is known.
+        /// No known form.
         Other = "other", "see the text";
     }
 }
@@ -41,7 +41,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// The form of what stands behind a knob.
+    /// The form of a knob's entry.
     #[must_use]
     pub fn of(tree: &Tree) -> Self {
         let Tree::Map(entries) = tree else {
@@ -55,10 +55,10 @@ impl Form {
         named.into_iter().find(|form| has(form.name())).unwrap_or(Self::Other)
     }
 
-    /// Can a knob vary so?
+    /// Whether a knob can vary in this form.
     #[must_use]
     pub fn suits(self, knob: KnobId) -> bool {
-        use model::knob::Kind;
+        use model::ground::knob::Kind;
         let (whole, real) = match knob.knob().kind {
             Kind::Integer(..) | Kind::OptionalInteger(..) | Kind::PerStage(_) => (true, true),
             Kind::Real(..) | Kind::OptionalReal(..) => (false, true),
@@ -82,7 +82,7 @@ impl Form {
         }
     }
 
-    /// What stands behind a knob that begins to vary so, with what it had before.
+    /// Initial entry of a knob that gets this form, derived from its entry before.
     #[must_use]
     pub fn start(self, knob: KnobId, before: &Tree) -> Tree {
         let (low, high) = ends(before);
@@ -110,7 +110,7 @@ impl Form {
     }
 }
 
-/// Least and most of the numbers that stand behind a knob.
+/// Least and most of the numbers in a knob's entry.
 fn ends(tree: &Tree) -> (f64, f64) {
     let mut numbers = Vec::new();
     collect(tree, &mut numbers);
@@ -131,14 +131,14 @@ fn collect(tree: &Tree, numbers: &mut Vec<f64>) {
     }
 }
 
-/// A knob of the space, with where it stands in the spec.
+/// A knob of the space, with its place in the spec.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The keys that lead to it.
     pub path: Vec<String>,
-    /// The knob; none where the name isn't known.
+    /// The knob; `None` if the name isn't known.
     pub knob: Option<KnobId>,
-    /// How it varies.
+    /// The form in which it varies.
     pub tree: Tree,
 }
 
@@ -188,7 +188,7 @@ pub fn put(spec: &mut Tree, entry: &Entry, tree: Option<Tree>) {
 /// Lets another knob vary, beginning with its value in the design.
 pub fn add(spec: &mut Tree, knob: KnobId, now: Tree) {
     let row = knob.knob();
-    let value = if row.kind == model::knob::Kind::Flag {
+    let value = if row.kind == model::ground::knob::Kind::Flag {
         Tree::List(vec![Tree::Flag(false), Tree::Flag(true)])
     } else {
         Tree::List(vec![now])

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Section;
+use model::design::file::Tree;
+use model::ground::knob::Section;
 
 /// A line is broken when it gets longer than this.
 const WIDTH: usize = 90;
@@ -84,7 +84,7 @@ fn ordered(tree: &Tree) -> Vec<&(String, Tree)> {
     entries
 }
 
-/// Does a map have a heading of its own? How a knob varies fits behind the knob.
+/// Whether a map has a heading of its own; a knob's form fits on the knob's line.
 fn is_table(path: &str, name: &str, value: &Tree) -> bool {
     let is_map = matches!(value, Tree::Map(entries) if !entries.is_empty());
     let is_section = || Section::ALL.iter().any(|section| section.name() == name);

@@ -1,8 +1,8 @@
 //! Goodput where failures and storage vary, as HTML text.
 
 use maud::{PreEscaped, html};
-use model::budget::{Surface, published_failures};
 use model::design::Run;
+use model::run::budget::{Surface, published_failures};
 
 use super::{Asked, Shown};
 use crate::charts::{Line, Lines, for_any_page, lines};

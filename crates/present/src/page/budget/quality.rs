@@ -1,16 +1,16 @@
 //! What laws say of a design beside its baseline, as HTML text.
 
 use maud::{Markup, html};
-use model::budget::Judged;
-use model::link;
-use model::quality::{CAVEAT, Comparison, Spread};
+use model::design::link;
+use model::run::budget::Judged;
+use model::run::quality::{CAVEAT, Comparison, Spread};
 
 use super::{Asked, Shown};
 use crate::format;
 use crate::html::table_head;
 use crate::words::name;
 
-/// The comparison, or how to begin one; the caveat stands beside every value.
+/// The comparison, or how to begin one; the caveat is beside every value.
 pub fn html(of: &Shown) -> String {
     let (Some(judged), Some(baseline)) = (&of.assessment.judged, &of.asked.baseline) else {
         return begin(of).into_string();
@@ -102,7 +102,7 @@ fn compared(comparison: &Comparison, judged: &Judged) -> Markup {
     }
 }
 
-/// Which is better, or that neither can be called so.
+/// Verdict on which is better, or that neither can be called so.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> &'static str {
     if !comparison.is_ranked() {

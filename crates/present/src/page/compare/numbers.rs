@@ -1,12 +1,12 @@
 //! The designs with their numbers, and how each differs from the baseline.
 
 use model::Plan;
+use model::design::link;
+use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::knob::{KnobError, Section};
-use model::link;
-use model::metric::{MetricId, MetricValue};
-use model::range::{are_alike, probability_of_order};
-use model::violation::Violation;
+use model::ground::knob::{KnobError, Section};
+use model::metric::{MetricId, Regime, Unit};
+use model::training::range::{are_alike, probability_of_order};
 
 use crate::format::{self, number};
 pub use crate::insight::better::Hindrance;
@@ -16,7 +16,7 @@ use crate::site::chosen::{Chosen, letter};
 use crate::words::name;
 use crate::words::range::{Expected, expected};
 
-/// What came of a design's link.
+/// Outcome of opening a design's link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// It runs.
@@ -32,13 +32,13 @@ pub enum State {
 pub struct Column {
     /// `A` to `D`.
     pub letter: char,
-    /// What it is called.
+    /// Name of the design.
     pub name: String,
-    /// What differs from its preset, in words; empty where its link can't be opened.
+    /// Differences from its preset, in words; empty if its link can't be opened.
     pub changes: String,
     /// Its link, as the explorer writes it; as it was given where it can't be opened.
     pub link: String,
-    /// What came of it.
+    /// Outcome: numbers, broken rules or errors of the link.
     pub state: State,
 }
 
@@ -106,7 +106,7 @@ pub fn twins(columns: &[Column]) -> Vec<Vec<char>> {
     groups.into_iter().map(|(_, letters)| letters).filter(|letters| letters.len() > 1).collect()
 }
 
-/// How sure it is which of two values is better.
+/// Certainty about which of two values is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sure {
     /// A count, or a verdict: nothing is estimated.
@@ -117,7 +117,7 @@ pub enum Sure {
     Unknown,
 }
 
-/// Which of two values is better.
+/// Verdict on which of two values is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// Both are the same.
@@ -130,22 +130,22 @@ pub enum Verdict {
     Neither,
 }
 
-/// How a design's value differs from the baseline's.
+/// Difference of a design's value from the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delta {
     /// Its value less the baseline's, in the metric's unit; of verdicts, of ones and zeros.
     pub absolute: f64,
-    /// The same as a share of the baseline's; none where that is zero, and of verdicts.
+    /// `absolute` as a share of the baseline's value; `None` if that is zero, and for verdicts.
     pub relative: Option<f64>,
-    /// What to make of it.
+    /// Verdict on which of the two is better.
     pub verdict: Verdict,
 }
 
-/// How a metric differs from the baseline's.
+/// Difference of a metric from the baseline's.
 #[must_use]
 pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
     let [now, then] = [numbers, baseline].map(|it| it.estimate.metrics.get(metric));
-    let is_flag = matches!(now, MetricValue::Flag(_));
+    let is_flag = metric.metric().unit == Unit::Verdict;
     let [now, then] = [now, then].map(number);
     let absolute = now - then;
     let relative = (!is_flag && then != 0.0).then(|| absolute / then);
@@ -159,7 +159,7 @@ pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
     Delta { absolute, relative, verdict }
 }
 
-/// How likely it is that the difference has the sign that is predicted.
+/// Certainty that the difference has the predicted sign.
 ///
 /// What follows from the step time has the errors of pairs of runs, where the designs are alike, or
 /// those of both designs; of the difference of two peak memories nothing is published.
@@ -174,11 +174,11 @@ fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &N
     }
 }
 
-/// The probability from which on a difference is said to be one.
+/// Least probability of a difference that counts as one.
 const MIN_CLEAR_PROBABILITY: f64 = 0.9;
 
 impl Sure {
-    /// Can it be counted on?
+    /// Whether it can be counted on.
     #[must_use]
     pub fn is_clear(self) -> bool {
         match self {
@@ -199,8 +199,8 @@ pub fn likely(probability: f64) -> String {
     format::percent(probability, 0).to_string()
 }
 
-/// Which designs are faster than the baseline, and how likely: by the tokens of a device where
-/// those can be compared, else by MFU.
+/// Sentences on the designs faster or slower than the baseline, with the probability: by the tokens
+/// of a device if those can be compared, else by MFU.
 #[must_use]
 pub fn orders(columns: &[Column], baseline: usize) -> Vec<String> {
     let Some(base) = columns.get(baseline) else { return Vec::new() };
@@ -235,8 +235,8 @@ pub fn orders(columns: &[Column], baseline: usize) -> Vec<String> {
     columns.iter().filter_map(order).collect()
 }
 
-/// What to know of a comparison: every reason that holds between the baseline and other designs,
-/// with their letters.
+/// Caveats of a comparison: every reason that holds between the baseline and other designs, with
+/// their letters.
 #[must_use]
 pub fn hindrances(columns: &[Column], baseline: usize) -> Vec<(Hindrance, Vec<char>)> {
     let Some(base) = columns.get(baseline).and_then(Column::design) else { return Vec::new() };
@@ -270,7 +270,7 @@ pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
         numbers.windows(2).any(|pair| value(pair[0], id).total_cmp(&value(pair[1], id)).is_ne())
     };
     let all = all || numbers.len() < 2;
-    MetricId::ALL.iter().copied().filter(|id| all || differs(*id)).collect()
+    MetricId::of(Regime::Training).filter(|id| all || differs(*id)).collect()
 }
 
 #[cfg(test)]
@@ -395,7 +395,8 @@ mod tests {
             [KnobId::pipeline_model_parallel_size, KnobId::virtual_pipeline_model_parallel_size]
         );
         assert_eq!(listed(true), KnobId::ALL);
-        assert_eq!(metrics(&columns, true), MetricId::ALL);
+        let all: Vec<MetricId> = MetricId::of(Regime::Training).collect();
+        assert_eq!(metrics(&columns, true), all);
         let differing = metrics(&columns, false);
         assert!(differing.contains(&MetricId::mfu));
         assert!(!differing.contains(&MetricId::params_total));

@@ -1,13 +1,13 @@
-//! What stands on the page, as HTML that only the server writes.
+//! Content of the page, as HTML that only the server writes.
 
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
+use model::catalogue::preset::PresetKind;
 use model::design::Design;
-use model::knob::KnobError;
-use model::metric::{Better, MetricId};
-use model::preset::PresetKind;
-use model::violation::Violation;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
+use model::metric::{Better, MetricId, Regime, Unit};
 
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, serving, start, table};
@@ -53,7 +53,7 @@ pub(super) fn letter_mark(letter: char) -> Markup {
     }
 }
 
-/// What of the address isn't understood.
+/// Box that lists the parts of the address that aren't understood.
 fn problems(wrong: &[String]) -> Markup {
     html! {
         div.verdict.broken role="region" aria-label="What isn't understood" {
@@ -161,7 +161,7 @@ fn unreadable(errors: &[KnobError]) -> Markup {
     }
 }
 
-/// What to know before one believes a difference.
+/// Caveats to read before one believes a difference.
 fn notes(columns: &[Column], chosen: &Chosen) -> Markup {
     let listed = |letters: Vec<char>| {
         format::list(&letters.into_iter().map(String::from).collect::<Vec<_>>())
@@ -213,7 +213,7 @@ fn numbers(columns: &[Column], chosen: &Chosen) -> Markup {
     }
 }
 
-/// What the words beside a difference mean.
+/// Legend of the words beside a difference.
 fn reading() -> Markup {
     html! {
         section.card.compare-card #errors aria-labelledby="errors-title" {
@@ -238,12 +238,12 @@ fn reading() -> Markup {
     }
 }
 
-/// What each metric means.
+/// Definitions of the metrics.
 fn definitions() -> Markup {
-    let metrics = MetricId::ALL.iter().map(|id| {
+    let metrics = MetricId::of(Regime::Training).map(|id| {
         let metric = id.metric();
         let way = match metric.better {
-            Some(_) if *id == MetricId::fits => "Yes is better.",
+            Some(_) if metric.unit == Unit::Verdict => "Yes is better.",
             Some(Better::Higher) => "Higher is better.",
             Some(Better::Lower) => "Lower is better.",
             None => "Neither way is better by itself.",
@@ -253,7 +253,8 @@ fn definitions() -> Markup {
                 dt { (metric.label) }
                 dd {
                     (id.words().definition) "."
-                    @if !metric.unit.is_empty() { " In " (metric.unit) "." }
+                    @let unit = metric.unit.name();
+                    @if !unit.is_empty() { " In " (unit) "." }
                     " " (way)
                 }
                 dd.formula { (id.words().formula) }

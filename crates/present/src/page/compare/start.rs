@@ -1,8 +1,8 @@
 //! How to begin: comparisons worth a look, presets to pick from, and how to pin a design.
 
 use maud::{Markup, html};
-use model::link;
-use model::preset::{Preset, PresetKind};
+use model::catalogue::preset::{Preset, PresetKind};
+use model::design::link;
 
 use crate::site::chosen::{Chosen, MAX_DESIGNS, key, letter};
 

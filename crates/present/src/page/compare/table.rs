@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::design::{Design, KnobId};
-use model::knob::{Section, Value};
+use model::ground::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
 
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
@@ -14,7 +14,7 @@ use crate::words::knob_note::unset;
 use crate::words::name;
 use crate::words::range::expected;
 
-/// What stands where there is nothing to say.
+/// Placeholder of an empty cell.
 const NOTHING: &str = "–";
 
 /// The names of the sections, as the explorer has them.
@@ -106,7 +106,7 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
                         }
                         @if let Some(base) = base.filter(|_| place != baseline) {
                             @let then = base.estimate.metrics.get(id);
-                            (delta_html(id, (value, then), delta(id, numbers, base)))
+                            (delta_html(id, [value, then], delta(id, numbers, base)))
                         }
                     } @else { (NOTHING) }
                 }
@@ -116,13 +116,13 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
 }
 
 /// How a value differs from the baseline's, and what to make of it.
-fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delta) -> Markup {
+fn delta_html(id: MetricId, ends: [Option<MetricValue>; 2], delta: Delta) -> Markup {
     let class = match delta.verdict {
         Verdict::Better(sure) if sure.is_clear() => "delta better",
         Verdict::Worse(sure) if sure.is_clear() => "delta worse",
         Verdict::Same | Verdict::Neither | Verdict::Better(_) | Verdict::Worse(_) => "delta",
     };
-    let text = match (difference(id, now, then, delta), word(delta.verdict)) {
+    let text = match (difference(id, ends, delta), word(delta.verdict)) {
         (None, Some(word)) => word.to_owned(),
         (None, None) => return Markup::default(),
         (Some(text), Some(word)) => format!("{text}, {word}"),
@@ -135,8 +135,10 @@ fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delt
 }
 
 /// `−12.3 s (−35.9 %)`; of shares in points, with the relative change.
-fn difference(id: MetricId, now: MetricValue, then: MetricValue, delta: Delta) -> Option<String> {
-    let (MetricValue::Number(now), MetricValue::Number(then)) = (now, then) else { return None };
+fn difference(id: MetricId, ends: [Option<MetricValue>; 2], delta: Delta) -> Option<String> {
+    let [Some(MetricValue::Number(now)), Some(MetricValue::Number(then))] = ends else {
+        return None;
+    };
     if delta.verdict == Verdict::Same {
         return None;
     }
@@ -157,7 +159,7 @@ const fn word(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// How sure that is.
+/// Note on the certainty of a verdict.
 fn note(verdict: Verdict) -> Option<String> {
     let (Verdict::Better(sure) | Verdict::Worse(sure)) = verdict else { return None };
     match sure {
@@ -211,7 +213,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// How a knob differs from the baseline's: of numbers by how much, else whether it is the same.
+/// Text of a knob's difference from the baseline's: the amount for numbers, else whether it is the
+/// same.
 fn change(id: KnobId, design: &Design, base: &Design) -> String {
     let number = |value: &Value| match value {
         Value::Integer(number) => Some(*number as f64),

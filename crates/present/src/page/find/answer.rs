@@ -1,24 +1,24 @@
 //! What a search has found, as HTML: the same text in the browser and on the server.
 
 use maud::{Markup, html};
-use model::budget::RunTarget;
+use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
 use model::metric::MetricId;
-use model::violation::{Nearest, Violation};
+use model::run::budget::RunTarget;
+use model::search::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
+use model::training::estimate::Metrics;
 use reports::found::label;
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
-use crate::format::{self, counted, percent, run, short_label, whole};
+use crate::format::{self, counted, percent, short_label, whole};
 use crate::html::design_address;
 use crate::insight::memory_state;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use crate::words::name::{self, spelled};
 
-/// What is found of a question so far, or at its end.
+/// HTML of the answer to a query so far, or at its end.
 #[must_use]
 pub fn html(query: &Query, answer: &Answer, is_done: bool) -> String {
     let main = match (answer.designs.is_empty(), &answer.miss) {
@@ -66,10 +66,10 @@ fn found(query: &Query, answer: &Answer, is_done: bool) -> Markup {
 }
 
 fn choice(design: &Design, name: &str) -> Choice {
-    Choice { link: model::link::encode(design), name: name.to_owned() }
+    Choice { link: model::design::link::encode(design), name: name.to_owned() }
 }
 
-/// The size that was asked for, with what it is a size of.
+/// Text of the size that was requested, with what it is a size of.
 fn sized(knob: KnobId, size: u64) -> String {
     if knob == KnobId::num_devices {
         format!("The fewest devices: {}", whole(size))
@@ -80,7 +80,7 @@ fn sized(knob: KnobId, size: u64) -> String {
     }
 }
 
-/// What all is compared with.
+/// Paragraph on the current design, with which all others are compared.
 fn at_hand(metrics: Option<&Metrics>) -> Markup {
     let Some(metrics) = metrics else {
         let text = "The current design breaks a rule on this machine, so that it has no numbers.";
@@ -98,7 +98,7 @@ fn at_hand(metrics: Option<&Metrics>) -> Markup {
     }
 }
 
-/// Where nothing fits: what comes nearest, and where to go on.
+/// Section for an empty result: the nearest miss, and where to go on.
 fn missed(query: &Query, miss: &Miss) -> Markup {
     let devices = miss.fewest_devices.map(|count| counted(count, "device", "devices"));
     html! {
@@ -131,7 +131,7 @@ fn missed(query: &Query, miss: &Miss) -> Markup {
     }
 }
 
-/// What would make it faster.
+/// Section of the changes that would make it faster.
 fn for_more(answer: &Answer) -> Markup {
     html! {
         section.card.find-part aria-labelledby="find-more" {
@@ -141,7 +141,7 @@ fn for_more(answer: &Answer) -> Markup {
     }
 }
 
-/// What was ruled out and why.
+/// Table of the combinations ruled out, by reason.
 fn ruled_out(all: &[RuledOut]) -> Markup {
     html! {
         details.card.find-part {
@@ -159,7 +159,7 @@ fn ruled_out(all: &[RuledOut]) -> Markup {
     }
 }
 
-/// Why designs were ruled out, for people: three reasons of the search's own, and rules.
+/// Text of the reason that ruled designs out: three reasons of the search's own, and rules.
 fn why_out(reason: &str) -> String {
     match reason {
         "memory" => "Can't fit even with full recomputation and swapping".to_owned(),
@@ -169,7 +169,7 @@ fn why_out(reason: &str) -> String {
     }
 }
 
-/// How much was looked at, and the same space as a sweep.
+/// Summary of the search effort, with a link to the same space as a sweep.
 fn onwards(query: &Query, answer: &Answer) -> Markup {
     html! {
         section.find-onwards aria-label="How it was searched" {
@@ -227,9 +227,7 @@ pub fn refused(query: &Query, violations: &[Violation]) -> String {
 /// A target as people read it: `MFU at least 40 %`.
 #[must_use]
 pub fn target_text(target: &Target) -> String {
-    let value = |metric: MetricId, number: f64| {
-        format::metric(metric, model::metric::MetricValue::Number(number)).to_string()
-    };
+    let value = |metric: MetricId, number: f64| format::measured(metric, number).to_string();
     match *target {
         Target::AtLeast(metric, least) => {
             format!("{} at least {}", metric.metric().label, value(metric, least))
@@ -241,7 +239,7 @@ pub fn target_text(target: &Target) -> String {
         Target::Devices(most) => format!("Devices at most {}", whole(most)),
         Target::Run(RunTarget { metric, is_most, limit }) => {
             let way = if is_most { "most" } else { "least" };
-            format!("{} at {way} {}", metric.metric().label, run::shown(metric, limit))
+            format!("{} at {way} {}", metric.metric().label, value(metric, limit))
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 use model::Plan;
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::estimate::Metrics;
-use model::find::{Query, Recommendation, spare};
-use model::link;
 use model::metric::MetricId;
+use model::search::find::{Query, Recommendation, spare};
+use model::training::estimate::Metrics;
 use reports::found;
 
 use crate::format::{self, counted, percent, short_label, whole};
@@ -16,12 +16,12 @@ use crate::site::chosen::{Choice, Chosen};
 use crate::words::name::{self, spelled};
 use crate::words::range;
 
-/// So many differences are in view; more are folded away.
+/// Maximum number of differences shown unfolded.
 const MAX_OPEN_DIFFERENCES: usize = 3;
 
-/// What the current design is compared with on a card.
+/// Current design, with which a card compares.
 pub(super) struct AtHand<'a> {
-    /// What is searched.
+    /// Query of the search.
     pub(super) query: &'a Query,
     /// Whether the current design breaks no rule.
     pub(super) is_legal: bool,
@@ -47,7 +47,7 @@ pub(super) fn card(it: &Recommendation, at_hand: &AtHand<'_>) -> Markup {
     }
 }
 
-/// How a design is cut and run: `TP8 PP16 VPP2 EP32 · MBS 1 · 1f1b_overlap`.
+/// Parallel degrees and schedule of a design: `TP8 PP16 VPP2 EP32 · MBS 1 · 1f1b_overlap`.
 fn layout(design: &Design) -> String {
     let degrees = name::degrees(design);
     let rest = format!(
@@ -103,8 +103,8 @@ fn number(metric: MetricId, label: &str, value: &str, aside: Option<&str>, words
     }
 }
 
-/// What differs from the current design. How a step is timed is none of it: what is found is
-/// simulated always.
+/// List of the knobs that differ from the current design, except `timing`: results are always
+/// simulated.
 fn differences(from: &Design, to: &Design) -> Markup {
     let knobs: Vec<KnobId> =
         found::differences(from, to).filter(|knob| *knob != KnobId::timing).collect();
@@ -128,7 +128,7 @@ fn differences(from: &Design, to: &Design) -> Markup {
     }
 }
 
-/// What can be done with a design, in one click each.
+/// Actions on a design, one click each.
 fn ways(design: &Design, title: &str, at_hand: &AtHand<'_>) -> Markup {
     let link = link::encode(design);
     let choice = |link: String, name: &str| Choice { link, name: name.to_owned() };

@@ -2,11 +2,11 @@
 //! with it, and the place of what is found.
 
 use maud::{Markup, PreEscaped, html};
-use model::budget::{BudgetMetric, RunTarget};
 use model::design::KnobId;
-use model::find::{Goal, Query, Question, STRATEGY, Target};
-use model::knob::{KnobError, Section};
+use model::ground::knob::{KnobError, Section};
 use model::metric::MetricId;
+use model::run::budget::RunTarget;
+use model::search::find::{Goal, Query, Question, STRATEGY, Target};
 
 use crate::format::{self, short_label, whole};
 use crate::html::option;
@@ -35,20 +35,20 @@ fn group_of(knob: KnobId) -> &'static str {
     }
 }
 
-/// What stands below the question.
+/// Result shown below the question.
 #[derive(Clone, Copy, Debug)]
 pub enum Shown<'a> {
-    /// Nothing is asked, or it can't be.
+    /// No question, or one that can't be searched.
     None,
-    /// The browser searches, with the worker at this address; none where the server has no site.
+    /// The browser searches, with the worker at this address; `None` if the server has no site.
     Browser(Option<&'a str>),
-    /// What the server found.
+    /// Answer that the server found.
     Written(&'a str),
-    /// Why the server can't search now.
+    /// Reason why the server can't search now.
     Refused(&'a str),
 }
 
-/// What stands on the page, with the boxes of the question in a line.
+/// Content of the page.
 #[must_use]
 pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>, line: &str) -> String {
     let markup = html! {
@@ -121,7 +121,7 @@ fn form(query: &Query, line: &str) -> Markup {
     }
 }
 
-/// What a goal asks for.
+/// Text of a goal.
 const fn goal_text(goal: Goal) -> &'static str {
     match goal {
         Goal::Fastest => "Fastest",
@@ -180,7 +180,7 @@ fn targets(query: &Query) -> Markup {
     }
 }
 
-/// The box of the form that a target stands in, and what stands there.
+/// The box of the form for a target, with its text.
 fn box_of(target: &Target) -> Option<(&'static str, String)> {
     let shown = |number: f64| format::significant(number, 6).replace(',', "");
     match *target {
@@ -188,7 +188,7 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
         Target::AtMost(MetricId::step_time_seconds, most) => Some(("find.step", shown(most))),
         Target::Spare(least) => Some(("find.spare", shown(least * 100.0))),
         Target::Devices(most) => Some(("find.max_devices", most.to_string())),
-        Target::Run(RunTarget { metric: BudgetMetric::days_to_train, is_most: true, limit }) => {
+        Target::Run(RunTarget { metric: MetricId::days_to_train, is_most: true, limit }) => {
             Some(("find.days", shown(limit)))
         }
         Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) => None,
@@ -240,7 +240,7 @@ fn keep(query: &Query, knob: KnobId) -> Markup {
     }
 }
 
-/// The place of what is found. A worker's address and what it searches stand in attributes.
+/// The place of the answer. A worker's address and its query are in attributes.
 fn place(worker: Option<(&str, String)>, content: &Markup) -> Markup {
     let (worker, query) = worker.unzip();
     html! {

@@ -1,9 +1,9 @@
 //! The lists of models and accelerators to choose from, as the server writes them.
 
 use maud::html;
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
-use model::preset::{Preset, PresetKind};
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::preset::{Preset, PresetKind};
+use model::ground::choice::Choice;
 
 use crate::html::option;
 use crate::words::name;

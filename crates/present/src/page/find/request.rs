@@ -1,13 +1,13 @@
-//! What is searched, as an address: `v=1&preset=ID&section.knob=value&find.goal=safest`.
+//! The question as an address: `v=1&preset=ID&section.knob=value&find.goal=safest`.
 //!
-//! The current design stands as in any other link; what is asked of it stands in parameters of its
-//! own, each only where it differs from the usual. The page's forms send fields that change the
-//! design, such as `find.devices`; an address with them is a step on the way to one without.
+//! The current design is in it as in any other link; the question is in parameters of its own, each
+//! only if it differs from the usual. The page's forms send fields that change the design, such as
+//! `find.devices`; an address with them is a step on the way to one without.
 
+use model::design::link;
 use model::design::{Design, KnobId};
-use model::find::{Goal, Query, Question, Target};
-use model::knob::KnobError;
-use model::link;
+use model::ground::knob::KnobError;
+use model::search::find::{Goal, Query, Question, Target};
 use reports::found::Terms;
 
 use crate::format::amount::amount;
@@ -15,10 +15,10 @@ use crate::insight::transfer::{Keep, moved};
 use crate::site::Page;
 use crate::site::parameters::{put, unescape};
 
-/// How the parameters begin that say what is asked.
+/// Prefix of the parameters of the question.
 const PREFIX: &str = "find.";
 
-/// How far a number of sequences may be from the tokens that are asked for.
+/// Largest relative distance of a rounded number of sequences from the requested tokens.
 const MAX_ROUNDING: f64 = 0.05;
 
 /// The number within 5 % that the largest power of two divides: ranks share it out.
@@ -101,12 +101,12 @@ impl Field {
     }
 }
 
-/// What an address asks.
+/// Question in an address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What is searched.
+    /// Query of the search.
     pub query: Query,
-    /// Whether anything is asked: not by the bare address of the page.
+    /// Whether there is a question: the bare address of the page has none.
     pub is_asked: bool,
     /// Whether the server is to search.
     pub on_server: bool,
@@ -115,7 +115,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What can be read of a raw query string, and everything that is wrong with it.
+    /// Reads a raw query string as far as possible, with everything that is wrong with it.
     #[must_use]
     pub fn read(raw: &str) -> (Self, Vec<KnobError>) {
         let raw = raw.strip_prefix('?').unwrap_or(raw);
@@ -167,7 +167,7 @@ pub fn address(query: &Query) -> String {
     format!("{}?{}", Page::Find.path(), encode(query))
 }
 
-/// The design on so many devices; as it is where there can't be so many.
+/// Query for this number of devices; the design is unchanged if there can't be that many.
 #[must_use]
 pub fn with_devices(query: &Query, devices: u64) -> Query {
     let mut query = query.clone();
@@ -255,7 +255,7 @@ impl Fields {
         design
     }
 
-    /// As many sequences a step as come near the tokens that are asked for.
+    /// Sets the batch to the sequences per step that come closest to the requested tokens.
     fn set_step(&mut self, design: &mut Design) {
         let Some(text) = self.one(Field::StepTokens) else { return };
         let Some(tokens) = amount(text) else {
@@ -335,7 +335,7 @@ fn parameter(place: &str) -> String {
     format!("{PREFIX}{}", name.strip_suffix('s').unwrap_or(name))
 }
 
-/// What a number that stands in a box means in a target; none of one that can't be.
+/// Conversion of a box's number to a target's value; `None` if it is out of range.
 type OfNumber = fn(f64) -> Option<f64>;
 
 /// The boxes of the form for targets, and how their targets begin.
@@ -357,12 +357,12 @@ const BOXES: [(Field, &str, &str, OfNumber); 5] = [
     }),
 ];
 
-/// A share of so many per cent, to six decimals.
+/// Percentage as a share, to six decimals.
 fn share(percent: f64) -> f64 {
     (percent * 1e4).round() / 1e6
 }
 
-/// As much of what somebody wrote as a message shows.
+/// Beginning of a typed text, as long as a message shows.
 fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(wrong.len(), 1);
     }
 
-    use model::choice::Choice;
+    use model::ground::choice::Choice;
     use model::metric::MetricId;
 
     use super::*;
@@ -443,8 +443,8 @@ mod tests {
         assert!(!read(&encode(&request.query)).is_form);
     }
 
-    /// Of the preset's own machine 60.3 GiB are usable, 8 devices are in a node; neither is the
-    /// other machine's.
+    /// The usable memory (60.3 GiB) and the node size (8 devices) of the preset's own machine
+    /// aren't carried over to the other machine.
     #[test]
     fn another_accelerator_brings_its_own_machine() {
         let raw = "preset=pangu-ultra-moe-6k&cluster.hbm_usable_gib=50&find.accelerator=b200";

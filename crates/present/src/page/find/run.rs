@@ -1,8 +1,8 @@
 //! A search under way, as the page follows it: what it is at, and what it has found.
 
-use model::file::{Tree, json};
-use model::find::{OneThread, Phase, Pool, Progress, Query, Search};
-use model::violation::Violation;
+use model::design::file::{Tree, json};
+use model::design::violation::Violation;
+use model::search::find::{OneThread, Phase, Pool, Progress, Query, Search};
 use reports::found;
 
 use super::answer;
@@ -65,14 +65,14 @@ impl Finder {
         ]))
     }
 
-    /// What is found so far, as the server and the command line print it, without the seconds.
+    /// Answer so far as JSON, as the server and the command line print it, without the seconds.
     #[must_use]
     pub fn json(&self) -> Option<String> {
         let answer = self.search.as_ref().ok()?.answer();
         Some(json::print(&found::tree(&self.query, &answer)))
     }
 
-    /// What is found so far, as HTML.
+    /// Answer so far as HTML.
     #[must_use]
     pub fn html(&self) -> String {
         match &self.search {
@@ -82,7 +82,7 @@ impl Finder {
     }
 }
 
-/// What a search is at, for people.
+/// Text of a search's phase.
 const fn phase_text(phase: Phase) -> &'static str {
     match phase {
         Phase::Screening => "Trying every legal combination of degrees",

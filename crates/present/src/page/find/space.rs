@@ -1,12 +1,12 @@
 //! The space of a search as the spec of a sweep.
 
-use model::choice::{Choice, RecomputeGranularity};
 use model::design::KnobId;
-use model::file::Tree;
-use model::find::{Query, Target};
-use model::knob::Value;
+use model::design::file::Tree;
+use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::knob::Value;
+use model::ground::units::Bytes;
 use model::metric::MetricId;
-use model::units::Bytes;
+use model::search::find::{Query, Target};
 
 use crate::insight::spec;
 

@@ -1,9 +1,9 @@
-//! What stands on the page, as HTML that only the server writes.
+//! Content of the page, as HTML that only the server writes.
 
 use maud::{Markup, PreEscaped, html};
-use model::ladder::{NOT_MODELLED, PAPER, START};
-use model::metric::{MetricId, MetricValue};
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
+use model::design::ladder::{NOT_MODELLED, PAPER, START};
+use model::metric::MetricId;
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
@@ -16,7 +16,7 @@ use crate::words::range::{Expected, expected};
 /// The metrics that are published of the runs.
 const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];
 
-/// What stands where nothing is known or nothing is compared.
+/// Placeholder of a cell without a known or compared value.
 const NOTHING: &str = "–";
 
 /// The whole content. It is the same for everybody, so it is made once.
@@ -40,8 +40,9 @@ pub fn html() -> &'static str {
     })
 }
 
-/// What the page says first, and its chart; the same for everybody, too.
+/// First text of the page, and its chart; both are equal for everybody.
 #[must_use]
+/// Lead and chart of the page; the same for everybody, too.
 pub fn brief() -> &'static str {
     static HTML: PerUnit<String> = PerUnit::new();
     HTML.get_or_init(|| {
@@ -51,7 +52,7 @@ pub fn brief() -> &'static str {
     })
 }
 
-/// What the page says first.
+/// Lead of the page.
 fn lead(runs: &[&Step]) -> Markup {
     let said = runs.iter().map(|step| {
         let published = step.published(MetricId::mfu);
@@ -250,7 +251,7 @@ fn ends(runs: &[&Step]) -> Markup {
     }
 }
 
-/// What is known of the error of predictions like these.
+/// Sentence on the expected error of predictions like these.
 fn band(last: &Step) -> Option<String> {
     let plan = model::Plan::new(&last.predicted.design).ok()?;
     let expected = expected(&plan, MetricId::mfu);
@@ -261,10 +262,8 @@ fn band(last: &Step) -> Option<String> {
 fn end(step: &Step, metric: MetricId) -> Markup {
     let published = step.published(metric);
     let run = step.preset.and_then(|id| Preset::find(id).ok());
-    let MetricValue::Number(predicted) = step.predicted.metrics.get(metric) else {
-        return Markup::default();
-    };
-    let shown = |value| format::metric(metric, MetricValue::Number(value));
+    let predicted = format::number(step.predicted.metrics.get(metric));
+    let shown = |value| format::measured(metric, value);
     html! {
         @if let (Some(published), Some(run)) = (published, run) {
             tr.ends {
@@ -300,7 +299,7 @@ fn baseline(first: &Step, layouts: &Layouts) -> Markup {
     }
 }
 
-/// How wide the range is, and where the published number lies.
+/// Sentence on the range's width and the place of the published number.
 fn range_sentence(first: &Step, layouts: &Layouts) -> String {
     let Some((low, high)) = layouts.mfu_range() else {
         return "No layout that was tried is legal and fits in memory.".to_owned();

@@ -1,9 +1,9 @@
 //! The ladder's predictions, and those of the layouts that its baseline may have had.
 
 use model::design::Design;
-use model::estimate::Metrics;
-use model::ladder::{self, RUNGS, Rung, baseline};
+use model::design::ladder::{self, RUNGS, Rung, baseline};
 use model::metric::MetricId;
+use model::training::estimate::Metrics;
 use model::{Plan, estimate};
 
 use crate::words::published::published;
@@ -29,23 +29,23 @@ impl Predicted {
 /// The baseline, or what one change on top of those before it leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What changes; none for the baseline.
+    /// Change of this step; `None` for the baseline.
     pub rung: Option<&'static Rung>,
-    /// Where it leads.
+    /// Prediction after the change.
     pub predicted: Predicted,
     /// The preset of the published run that this is, at both ends.
     pub preset: Option<&'static str>,
 }
 
 impl Step {
-    /// What is published of a metric of this design.
+    /// Published value of a metric of this design.
     #[must_use]
     pub fn published(&self, metric: MetricId) -> Option<f64> {
         let mut rows = self.preset.into_iter().flat_map(published);
         rows.find(|row| row.metric == metric).map(|row| row.value)
     }
 
-    /// What changes, in words.
+    /// Title of the change.
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.rung.map_or("Baseline on 4,096 NPUs", |rung| rung.title)
@@ -76,9 +76,9 @@ pub fn steps() -> Vec<Step> {
 pub struct Layouts {
     /// Combinations tried.
     pub tried: usize,
-    /// Of these, the ones that break no rule.
+    /// Combinations of these that break no rule.
     pub legal: usize,
-    /// Of these, the ones that fit in memory, the slowest first.
+    /// Legal combinations that fit in memory, the slowest first.
     pub fitting: Vec<Predicted>,
 }
 

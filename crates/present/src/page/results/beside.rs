@@ -1,23 +1,23 @@
 //! Designs beside those of the sweep, each where it lies in the scatter: the one that the sweep
 //! varies, and those that the reader has pinned.
 
-use model::measure::Measure;
+use model::metric::MetricId;
 
 use crate::site::chosen::{Chosen, letter};
 
-/// What the design is called that the sweep varies.
+/// Name of the design that the sweep varies.
 const BASE: &str = "You are here";
 
 /// A design beside those of the sweep.
 pub trait Beside {
-    /// What is written at it.
+    /// Label written at it.
     fn label(&self) -> &str;
 
     /// A metric of it.
-    fn metric(&self, id: Measure) -> Option<f64>;
+    fn metric(&self, id: MetricId) -> Option<f64>;
 }
 
-/// What is drawn beside the designs of a sweep of that base: labels and links.
+/// Designs drawn beside those of a sweep of that base: labels and links.
 pub fn links(base: &str, pins: &Chosen) -> Vec<(String, String)> {
     let base = Some(base).filter(|base| !base.is_empty());
     let pinned = pins.designs.iter().enumerate();

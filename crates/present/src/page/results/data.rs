@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 
 use model::MemoryState;
 use model::design::KnobId;
-use model::measure::{Measure, Regime};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 
-use crate::format::{self, run};
+use crate::format;
 use crate::insight::memory_state;
 use crate::site::Page;
 
@@ -28,44 +27,44 @@ pub struct Data {
     pub name: String,
     /// The link of the design that it varies; only the server has it, and writes it once.
     pub base: String,
-    /// Where it stands: `running`, `paused`, `done` or `failed`.
+    /// State of the sweep: `running`, `paused`, `done` or `failed`.
     pub state: String,
-    /// Designs of the space, those asked for, done, with an estimate, and keeping everything.
+    /// Designs of the space, those requested, done, with an estimate, and keeping everything.
     pub counts: Counts,
     /// Places a second and seconds to go, while it runs.
     pub pace: Pace,
-    /// What is best.
+    /// Objectives of the sweep.
     pub objectives: Vec<Objective>,
     /// Knobs that differ between designs: those that vary, then those that follow.
     pub knobs: Vec<Knob>,
     /// Metrics of each design, the objectives' first.
-    pub metrics: Vec<Measure>,
+    pub metrics: Vec<MetricId>,
     /// The designs that are kept.
     pub rows: Rows,
-    /// What rules out how many, the most first.
+    /// Reasons that rule out designs, each with its number of designs, the most first.
     pub ruled_out: Vec<(String, u64)>,
-    /// What is known of each value of a knob that varies.
+    /// Marginals of each knob that varies.
     pub axes: Vec<Axis>,
-    /// What is known of two knobs at once.
+    /// Results by pairs of knobs.
     pub pairs: Vec<Pair>,
-    /// What was simulated at the end; none where nothing was.
+    /// Numbers of designs simulated at the end; `None` if there were none.
     pub simulated: Option<SimulatedCounts>,
-    /// What fixed knobs would let through, where nothing was found.
+    /// Fixed knobs that would let designs through if they varied; only if nothing was found.
     pub freed: Vec<Freed>,
 }
 
-/// How many designs were simulated at the end.
+/// Numbers of designs that were simulated at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedCounts {
     /// All of them.
     pub designs: u64,
-    /// Those that don't keep all constraints any more, or can't be decided.
+    /// Simulated designs that don't keep all constraints any more, or can't be decided.
     pub rejected: u64,
     /// Designs of the front that were left out.
     pub left_out: u64,
 }
 
-/// What is known of a design's constraints.
+/// Status of a design's constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
     /// It keeps them as the sweep times it.
@@ -86,7 +85,7 @@ impl Standing {
     pub const ALL: [Self; 5] =
         [Self::AsTimed, Self::NearLimit, Self::Simulated, Self::Unfit, Self::Broken];
 
-    /// What people read; nothing where there is nothing to say.
+    /// Label of the status; empty if there is nothing to say.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -110,11 +109,11 @@ pub struct Freed {
     pub designs: u64,
     /// Designs that break no rule.
     pub legal: u64,
-    /// Those that keep all constraints, too.
+    /// Legal designs that keep all constraints, too.
     pub feasible: u64,
 }
 
-/// How many designs.
+/// Numbers of designs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// In the space.
@@ -129,11 +128,11 @@ pub struct Counts {
     pub feasible: u64,
     /// On the front.
     pub front: u64,
-    /// Of those that keep all constraints: by a closed form that is near the limit.
+    /// Feasible by a closed form that is near the limit.
     pub near_limit: u64,
 }
 
-/// How fast it goes.
+/// Speed of the sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
     /// Designs a second.
@@ -147,7 +146,7 @@ pub struct Pace {
 pub struct Objective {
     /// Its place among the metrics.
     pub metric: usize,
-    /// Is more better?
+    /// Whether more is better.
     pub max: bool,
 }
 
@@ -165,9 +164,9 @@ pub struct Knob {
 pub struct Rows {
     /// Their indices in the space.
     pub index: Vec<u64>,
-    /// Is it on the front?
+    /// Whether each is on the front.
     pub front: Vec<bool>,
-    /// What is known of its constraints.
+    /// Status of each one's constraints.
     pub standing: Vec<Standing>,
     /// The metrics by the closed form of those that were simulated, by index.
     pub closed_form: BTreeMap<u64, Vec<f64>>,
@@ -175,12 +174,12 @@ pub struct Rows {
     pub knobs: Vec<Vec<u32>>,
     /// For each metric its value.
     pub metrics: Vec<Vec<f64>>,
-    /// For each metric its smallest and largest value; none without designs.
+    /// For each metric its smallest and largest value; `None` without designs.
     pub extents: Vec<Option<(f64, f64)>>,
 }
 
 impl Rows {
-    /// How many.
+    /// Number of designs.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.index.len()
@@ -197,25 +196,25 @@ impl Rows {
         self
     }
 
-    /// Are there none?
+    /// Whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 }
 
-/// What is known of the values of a knob that varies.
+/// Marginals of a knob that varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Its place among the knobs.
     pub knob: usize,
-    /// How far its choice moves the first objective.
+    /// Importance for the first objective: span of its values' means over the largest mean.
     pub importance: Option<f64>,
     /// Each value.
     pub values: Vec<Marginal>,
 }
 
-/// What is known of one value of a knob, over all designs that have it.
+/// Marginal of one value of a knob, over all designs that have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marginal {
     /// Designs that keep everything.
@@ -226,7 +225,7 @@ pub struct Marginal {
     pub best: Option<(f64, u64)>,
 }
 
-/// What is known of two knobs at once.
+/// Results by a pair of knobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// The knobs.
@@ -258,7 +257,7 @@ pub enum Dim {
 }
 
 impl Data {
-    /// Will nothing happen any more?
+    /// Whether nothing will happen any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !matches!(self.state.as_str(), "running" | "paused")
@@ -287,7 +286,7 @@ impl Data {
         self.dims().find(|dim| self.dim_id(*dim) == id)
     }
 
-    /// What people call a column.
+    /// Label of a column.
     #[must_use]
     pub fn label(&self, dim: Dim) -> &'static str {
         match dim {
@@ -311,19 +310,19 @@ impl Data {
         found.unwrap_or(0.0)
     }
 
-    /// The same as people read it, with its unit.
+    /// Text of a design's value in a column, with its unit.
     #[must_use]
     pub fn text(&self, dim: Dim, row: usize) -> String {
         self.spelled(dim, self.number(dim, row))
     }
 
-    /// What is known of a design's constraints.
+    /// Status of a design's constraints.
     #[must_use]
     pub fn standing(&self, row: usize) -> Standing {
         self.rows.standing.get(row).copied().unwrap_or_default()
     }
 
-    /// Was this design simulated at the end?
+    /// Whether this design was simulated at the end.
     #[must_use]
     pub fn is_simulated(&self, index: u64) -> bool {
         self.rows.closed_form.contains_key(&index)
@@ -338,8 +337,8 @@ impl Data {
         (text != self.text(dim, row)).then_some(text)
     }
 
-    /// What the simulation says of a design that is shown by its closed form, such as the best of
-    /// a cell: its number, or what it breaks. None where it wasn't simulated.
+    /// Simulated result of a design that is shown by its closed form, such as the best of a cell:
+    /// its number, or what it breaks. `None` if it wasn't simulated.
     #[must_use]
     pub fn simulated_text(&self, dim: Dim, index: u64) -> Option<String> {
         let row = self.row_of(index).filter(|_| self.is_simulated(index))?;
@@ -352,15 +351,16 @@ impl Data {
         }
     }
 
-    /// Does the simulation say that this design breaks a constraint which its closed form keeps?
+    /// Whether the simulation says that this design breaks a constraint which its closed form
+    /// keeps.
     #[must_use]
     pub fn is_refuted(&self, index: u64) -> bool {
         let standing = self.row_of(index).map(|row| self.standing(row));
         matches!(standing, Some(Standing::Unfit | Standing::Broken))
     }
 
-    /// Can this design be called one of the best? It keeps all constraints as far as anything
-    /// says; where the best were simulated, it is one of those.
+    /// Whether this design can be called one of the best: it keeps all constraints as far as
+    /// anything says; if the best were simulated, it is one of those.
     #[must_use]
     pub fn is_sure(&self, row: usize) -> bool {
         match self.standing(row) {
@@ -385,7 +385,7 @@ impl Data {
         }
     }
 
-    /// Smallest and largest number of a column; none without designs.
+    /// Smallest and largest number of a column; `None` without designs.
     #[must_use]
     pub fn extent(&self, dim: Dim) -> Option<(f64, f64)> {
         match dim {
@@ -397,8 +397,8 @@ impl Data {
         }
     }
 
-    /// Does a column have a knob that follows from others? Its values are those of the designs
-    /// that are kept, so that their places change with these.
+    /// Whether a column's knob follows from others: its values are those of the designs that are
+    /// kept, so that their places change with these.
     #[must_use]
     pub fn follows(&self, dim: Dim) -> bool {
         match dim {
@@ -456,37 +456,37 @@ impl Data {
         self.rows.index.binary_search(&index).ok()
     }
 
-    /// Where a design opens.
+    /// Address that opens a design.
     #[must_use]
     pub fn design_address(&self, index: u64) -> String {
         format!("{}/{}/design/{index}", Page::Results.path(), self.id)
     }
 
-    /// Are its designs for serving?
+    /// Whether its designs are for serving.
     #[must_use]
     pub fn is_serving(&self) -> bool {
         self.metrics.iter().any(|id| id.regime() == Regime::Serving)
     }
 
-    /// Has it what published laws expect of a loss? Their caveat stands beside it then.
+    /// Whether it has metrics of published loss laws: their caveat is beside it then.
     #[must_use]
     pub fn has_quality(&self) -> bool {
-        self.metrics.iter().any(|id| matches!(id, Measure::Quality(_)))
+        self.metrics.iter().any(|id| id.regime() == Regime::Quality)
     }
 
-    /// What a link to one of its designs says.
+    /// Label of a link to one of its designs.
     #[must_use]
     pub fn open_label(&self) -> &'static str {
         if self.is_serving() { "Open in serving" } else { "Open in the explorer" }
     }
 
-    /// Where layouts are searched around a design.
+    /// Address of the search for layouts around a design.
     #[must_use]
     pub fn find_address(&self, index: u64) -> String {
         format!("{}/{}/find/{index}", Page::Results.path(), self.id)
     }
 
-    /// Where these designs are compared.
+    /// Address of the comparison of these designs.
     #[must_use]
     pub fn comparison_address(&self, designs: &[u64]) -> String {
         let list: Vec<String> = designs.iter().map(u64::to_string).collect();
@@ -496,15 +496,9 @@ impl Data {
 
 /// A metric as people read it.
 #[must_use]
-pub fn shown(id: Measure, number: f64) -> String {
-    if id == Measure::Training(MetricId::fits) {
-        return if number > 0.5 { "yes" } else { "no" }.to_owned();
-    }
-    if let Measure::Run(metric) = id {
-        return run::shown(metric, number);
-    }
-    let text = format::measure(id, number).to_string();
-    if id == Measure::Training(MetricId::fit_probability) {
+pub fn shown(id: MetricId, number: f64) -> String {
+    let text = format::measured(id, number).to_string();
+    if id == MetricId::fit_probability {
         return format!("{text}, {}", memory_state::word(MemoryState::of(number)));
     }
     text

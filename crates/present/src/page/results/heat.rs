@@ -15,7 +15,7 @@ pub struct Grid {
     /// Bins of each.
     pub bins: [usize; 2],
     cells: Vec<Option<Cell>>,
-    /// Is the pair kept at all? Pairs of a very large space are left out.
+    /// Whether the pair is kept at all: pairs of a very large space are left out.
     pub is_kept: bool,
 }
 
@@ -60,7 +60,7 @@ impl Grid {
         (first, places.next_back().unwrap_or(first))
     }
 
-    /// What stands beside a bin.
+    /// Label of a bin: its value, or the first and last of its values.
     #[must_use]
     pub fn label(&self, data: &Data, side: usize, bin: usize) -> String {
         let (first, last) = self.values(data, side, bin);
@@ -96,7 +96,7 @@ impl Grid {
     }
 }
 
-/// Where the grid is on the canvas.
+/// Place of the grid on the canvas.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     left: f64,
@@ -207,7 +207,7 @@ fn wide(text: &str) -> f64 {
     f64::from(text_width(text, TEXT_SIZE))
 }
 
-/// At most so many letters.
+/// Text cut to at most `most` characters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -13,7 +13,7 @@ use crate::draw::palette::Hue;
 use crate::draw::scale::Scale;
 use crate::draw::surface::{Area, Paint, Side, Stroke, Surface, Words};
 
-/// Up to so many designs every one has its line; more are drawn as density.
+/// Maximum number of designs with a line each; more are drawn as density.
 const MAX_LINES: usize = 1_500;
 
 /// Places of an axis where lines are drawn as density.
@@ -30,7 +30,7 @@ const BOTTOM: f64 = 12.0;
 const HANDLE: f64 = 12.0;
 const REACH: f64 = 14.0;
 
-/// Where everything is.
+/// Layout of the parallel coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lanes {
     /// The axes in order.
@@ -39,12 +39,12 @@ pub struct Lanes {
     height: f64,
 }
 
-/// What a pointer takes hold of.
+/// Part that a pointer takes hold of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grip {
     /// An axis by its name.
     Name(usize),
-    /// The end of a range: the upper one?
+    /// The end of a range, and whether it is the upper one.
     End(usize, bool),
     /// A range as a whole.
     Inside(usize),
@@ -53,7 +53,7 @@ pub enum Grip {
 }
 
 impl Lanes {
-    /// On a canvas of that size; none without designs.
+    /// Layout on a canvas of that size; `None` without designs.
     #[must_use]
     pub fn new(data: &Data, view: &View, (width, height): (f64, f64)) -> Option<Self> {
         if data.rows.is_empty() || height < TOP + BOTTOM + 40.0 {
@@ -109,7 +109,7 @@ impl Lanes {
         Some((place(to), place(from)))
     }
 
-    /// What a pointer would take hold of.
+    /// Part that a pointer at a place would take hold of.
     #[must_use]
     pub fn grip(&self, data: &Data, view: &View, (x, y): (f64, f64)) -> Option<Grip> {
         let axis = self.axis_at(x);
@@ -142,7 +142,7 @@ impl Lanes {
         selection: &Selection,
         (x, y): (f64, f64),
     ) -> Option<usize> {
-        /// How far from a line a pointer may be, in pixels.
+        /// Largest distance of a pointer from a line, in pixels.
         const REACH: f64 = 7.0;
         let last = self.axes.len().checked_sub(2)?;
         let gap = self.x(1) - self.x(0);
@@ -163,10 +163,10 @@ impl Lanes {
     }
 }
 
-/// What the drawn axes follow from: which they are, and the size of the picture.
+/// State that the drawn axes depend on: which they are, and the size of the picture.
 pub type Drawn = (Vec<(Dim, Scale)>, (f64, f64));
 
-/// What the lines of all designs follow from, beside that: what was cut away.
+/// State that the lines of all designs depend on, beside the axes: what was cut away.
 pub type Faint = (Drawn, (Vec<Cut>, bool));
 
 /// For each axis where on it each design is, from 0 to 1 and in bins: looked up once, not with
@@ -179,11 +179,11 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those of these axes; what is there already is kept.
+    /// Looks up the places on these axes; what is there already is kept.
     pub fn follow(&mut self, data: &Data, lanes: &Lanes) {
         let mut old = std::mem::take(self);
         for (axis, known) in lanes.axes.iter().enumerate() {
-            // An axis that stands there twice is looked up twice.
+            // An axis that is there twice is looked up twice.
             let kept = old.axes.iter().position(|other| other == known);
             let kept = kept.map(|at| (std::mem::take(&mut old.places[at]), at));
             let (places, bins) = match kept.filter(|(places, _)| !places.is_empty()) {
@@ -249,9 +249,9 @@ type Bundle = ((u16, u16), u32);
 /// Lines of designs: for each axis but the last, what goes on from it.
 struct Lines {
     bundles: Vec<Vec<Bundle>>,
-    /// How many places an axis has.
+    /// Number of places on an axis.
     bins: f64,
-    /// How many designs they are.
+    /// Number of designs.
     count: usize,
     hue: Hue,
     alpha: f64,
@@ -289,7 +289,7 @@ fn lines(surface: &mut dyn Surface, lanes: &Lanes, all: Lines) {
     surface.opacity(1.0);
 }
 
-/// Strengths and widths of lines that are told apart.
+/// Strengths and widths of lines that are distinguished.
 const STRENGTHS: u8 = 8;
 const WIDTHS: u8 = 14;
 
@@ -318,7 +318,7 @@ impl Columns {
         Lines { bundles, bins, count, hue, alpha }
     }
 
-    /// The same of a few designs, among so many places.
+    /// Bundles of a few designs, with that many places on an axis.
     fn bundles(&self, rows: &[usize], places: f64) -> Vec<Vec<Bundle>> {
         let bin = |place: f32| (f64::from(place) * places).round() as u16;
         let pairs = self.places.iter().zip(self.places.iter().skip(1));
@@ -329,7 +329,7 @@ impl Columns {
     }
 }
 
-/// How many designs of at least a level go from which bin of an axis to which of the next.
+/// Bundles between the bins of two axes, over the designs of at least a level.
 fn counted(left: &[u16], right: &[u16], (levels, least): (&[u8], u8), bins: usize) -> Vec<Bundle> {
     let mut counts = vec![0_u32; bins * bins];
     for ((from, to), level) in left.iter().zip(right).zip(levels) {
@@ -342,7 +342,7 @@ fn counted(left: &[u16], right: &[u16], (levels, least): (&[u8], u8), bins: usiz
     some.map(|(place, count)| (ends(place), count)).collect()
 }
 
-/// The same of a few among many places.
+/// Bundles of a few designs among many places.
 fn grouped(ends: impl Iterator<Item = (u16, u16)>) -> Vec<Bundle> {
     let mut all: Vec<_> = ends.collect();
     all.sort_unstable();
@@ -392,12 +392,12 @@ fn paint_axis(surface: &mut dyn Surface, data: &Data, lanes: &Lanes, axis: usize
         Side::Right => x + SIDE - 2.0,
         Side::Center => x,
     };
-    // Neighbours stand at two heights, so that longer names fit.
+    // Neighbours are at two heights, so that longer names fit.
     let y = if axis.is_multiple_of(2) { 10.0 } else { 26.0 };
     surface.words_over(Words::new(&name, (at, y), side, Hue::Text));
 }
 
-/// What a pointer is on, the pins, and an axis that is moved.
+/// Overlay of the design under the pointer, the pins, and an axis that is moved.
 pub fn overlay(
     surface: &mut dyn Surface,
     data: &Data,

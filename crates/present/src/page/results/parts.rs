@@ -1,13 +1,13 @@
 //! The parts of the page as HTML text: the server writes them once, the browser whenever they
 //! change. What can be pressed says what it does in `data-do`, and with what in `data-with`.
 
-mod controls;
 mod findings;
 mod table;
+mod controls;
 
 use maud::{Markup, html};
 use model::design::KnobId;
-use model::quality::CAVEAT;
+use model::run::quality::CAVEAT;
 
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reasons};
@@ -29,7 +29,7 @@ fn button(id: &str, act: &str, with: &str, class: &str, text: &str) -> Markup {
     }
 }
 
-/// Where the sweep stands.
+/// Status line of the sweep.
 #[must_use]
 pub fn status(data: &Data) -> String {
     let counts = data.counts;
@@ -70,7 +70,7 @@ pub fn status(data: &Data) -> String {
     markup.into_string()
 }
 
-/// What was simulated, of a sweep by closed forms.
+/// Sentence on the simulated designs of a sweep by closed forms.
 fn checked(data: &Data) -> String {
     let Some(simulated) = data.simulated else {
         return if data.counts.near_limit > 0 {
@@ -93,7 +93,8 @@ fn checked(data: &Data) -> String {
     text
 }
 
-/// What can be done about it; apart from the numbers, so that a button stays while one presses it.
+/// Buttons that act on the sweep; apart from the numbers, so that a button stays while one presses
+/// it.
 #[must_use]
 pub fn actions(data: &Data, removing: bool) -> String {
     let (act, text) =
@@ -176,8 +177,9 @@ pub fn best(data: &Data) -> String {
     markup.into_string()
 }
 
-/// Of two objectives the design that is farthest from the worse end of both: shares of the way
-/// between the two bests, added up. None that is one of these, and none that adds up to no more.
+/// Compromise between two objectives: the design that is farthest from the worse end of both, by
+/// shares of the way between the two bests, added up. `None` if it is one of these, or adds up to
+/// no more.
 fn between(data: &Data, bests: &[Option<usize>]) -> Option<usize> {
     let [Some(one), Some(other)] = *bests else { return None };
     let share = |objective: &Objective, row, from, to| {
@@ -237,7 +239,7 @@ fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
     }
 }
 
-/// What was pinned together, in a sentence.
+/// Sentence on the designs that were pinned together.
 #[must_use]
 pub fn pinned(data: &Data, view: &View, designs: &[u64]) -> String {
     if designs.is_empty() {
@@ -254,7 +256,7 @@ pub fn pinned(data: &Data, view: &View, designs: &[u64]) -> String {
     )
 }
 
-/// How the best of an objective is timed, with the closed form's number where both are known.
+/// Timing of an objective's best design, with the closed form's number if both are known.
 fn how_timed(data: &Data, dim: Dim, row: usize) -> String {
     match (data.standing(row), data.closed_text(dim, row)) {
         (Standing::Simulated, Some(closed)) => format!("Simulated; closed form {closed}"),
@@ -263,8 +265,8 @@ fn how_timed(data: &Data, dim: Dim, row: usize) -> String {
     }
 }
 
-/// What fixed knobs would let through, with a link that lets them vary; nothing where the sweep
-/// has found something.
+/// List of fixed knobs that would let designs through, with a link that lets them vary; empty if
+/// the sweep has found something.
 fn freed(data: &Data) -> Markup {
     let names = |freed: &Freed| {
         let label = |id: &String| KnobId::find(id).map_or("", format::short_label);
@@ -325,7 +327,7 @@ pub fn knobs_text(data: &Data, row: usize) -> String {
     knobs.into_iter().map(text).collect::<Vec<_>>().join(" · ")
 }
 
-/// What is selected, and what can be done with it.
+/// Bar of the selection, with its actions.
 #[must_use]
 pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
     let kept = format::whole(selection.kept as u64);

@@ -25,7 +25,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
 
-/// Where everything is.
+/// Layout of the scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plot {
     dims: [Dim; 2],
@@ -35,7 +35,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// On a canvas of that size; none without designs.
+    /// Layout on a canvas of that size; `None` without designs.
     #[must_use]
     pub fn new(data: &Data, view: &View, selection: &Selection, size: (f64, f64)) -> Option<Self> {
         let dims = view.scatter_dims(data);
@@ -52,7 +52,7 @@ impl Plot {
         (width > 20.0 && height > 20.0).then_some(Self { dims, scales, width, height })
     }
 
-    /// Where a design is.
+    /// Place of a design.
     #[must_use]
     pub(super) fn at(&self, data: &Data, row: usize) -> (f64, f64) {
         let [x, y] = [0, 1].map(|side| {
@@ -123,8 +123,8 @@ impl Plot {
     }
 }
 
-/// Where every design is on a plot, and in which of the small squares that show density: looked up
-/// once, not with every frame.
+/// Positions of all designs on a plot, and the small squares of the density that they are in:
+/// looked up once, not with every frame. Beside them the axes as they were drawn.
 #[derive(Default)]
 pub struct Places {
     of: Option<Plot>,
@@ -133,7 +133,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Those of this plot; what is there already is kept.
+    /// Looks up the positions on this plot; what is there already is kept.
     pub fn follow(&mut self, data: &Data, plot: &Plot) {
         if self.of != Some(*plot) {
             self.of = Some(*plot);
@@ -159,7 +159,7 @@ impl Places {
         self.of = None;
     }
 
-    /// How many designs of each level are in each square.
+    /// Number of designs of each level in each square.
     fn density(&self, levels: &[u8], squares: usize) -> [Vec<u32>; 3] {
         let mut counts = [0; 3].map(|_: u8| vec![0_u32; squares]);
         for (square, level) in self.squares.iter().zip(levels) {
@@ -200,7 +200,7 @@ impl Places {
 /// Side of the squares that show density, in pixels.
 const SQUARE: f32 = 3.0;
 
-/// How many squares that is.
+/// Number of squares over that many pixels.
 fn squares(pixels: f64) -> usize {
     (pixels as f32 / SQUARE) as usize + 1
 }
@@ -253,7 +253,7 @@ pub fn paint(
     surface.unclip();
 }
 
-/// How many designs there are in small squares.
+/// Draws the density of designs, by their number in each small square.
 fn cloud(surface: &mut dyn Surface, across: usize, counts: Vec<u32>, alpha: f64) {
     let most = f64::from(counts.iter().copied().max().unwrap_or(1)).ln_1p();
     // There are few different counts, and a logarithm for each square would take its time.
@@ -321,7 +321,7 @@ pub fn beside(surface: &mut dyn Surface, data: &Data, plot: &Plot, all: &[impl B
     }
 }
 
-/// What a pointer is on, and the pins.
+/// Overlay of the design under the pointer, and of the pins.
 pub fn overlay(
     surface: &mut dyn Surface,
     data: &Data,

@@ -1,4 +1,4 @@
-//! Which designs are meant: what was kept, what is brushed, and in which order the table has them.
+//! The selection of designs: those kept, those brushed, and their order in the table.
 
 use std::cmp::Ordering;
 
@@ -10,14 +10,14 @@ use super::view::{Range, View};
 pub struct Selection {
     /// For each design: 0 when it was cut away, 1 when it is there, 2 when it is brushed too.
     pub level: Vec<u8>,
-    /// How many are there.
+    /// Number of designs that are there.
     pub kept: usize,
-    /// How many of them are brushed.
+    /// Number of designs of these that are brushed.
     pub brushed: usize,
 }
 
 impl Selection {
-    /// Is this design meant?
+    /// Whether a design is brushed.
     #[must_use]
     pub fn is_brushed(&self, row: usize) -> bool {
         self.level.get(row) == Some(&2)
@@ -43,8 +43,8 @@ fn bounds(data: &Data, ranges: &[Range]) -> Vec<Bound> {
     ranges.iter().filter_map(bound).collect()
 }
 
-/// Which designs are in all of these ranges. A column at a time: there may be a hundred thousand
-/// rows, and a range is dragged from frame to frame.
+/// Mask of the designs that are in all of these ranges. A column at a time: there may be a hundred
+/// thousand rows, and a range is dragged from frame to frame.
 fn held(data: &Data, bounds: &[Bound]) -> Vec<bool> {
     let rows = &data.rows;
     let mut held = vec![true; rows.len()];
@@ -173,7 +173,7 @@ struct Word<'a> {
     knobs: Vec<(Dim, Vec<bool>)>,
     /// Columns of metrics whose cells may have it.
     metrics: Vec<Dim>,
-    /// Is it all digits? Then indices may have it.
+    /// Whether it is all digits, so that indices may have it.
     is_number: bool,
 }
 
@@ -193,7 +193,7 @@ impl<'a> Word<'a> {
                 }
                 Dim::Metric(_) => {
                     let label = data.label(dim).to_lowercase();
-                    // What stands before the sign is a column's name, or its last word.
+                    // The part before the sign is a column's name, or its last word.
                     let may = word.split_once('=').is_none_or(|(name, _)| {
                         label.rsplit(char::is_whitespace).next() == Some(name)
                     });
@@ -217,13 +217,13 @@ impl<'a> Word<'a> {
     }
 }
 
-/// Has a cell that word? `tp=1` doesn't mean 16.
+/// Whether a cell has that word; `tp=1` doesn't mean 16.
 fn has(label: &str, text: &str, word: &str) -> bool {
     let cell = format!(" {label}={text} ").to_lowercase();
     if word.contains('=') { cell.contains(&format!(" {word} ")) } else { cell.contains(word) }
 }
 
-/// The number that this share of the kept designs is not above; none without designs.
+/// The 5th and 95th percentile of a column over the kept designs; `None` without designs.
 #[must_use]
 pub fn quantiles(data: &Data, selection: &Selection, dim: Dim) -> Option<(f64, f64)> {
     let kept = (0..data.rows.len()).filter(|row| selection.level[*row] > 0);

@@ -104,7 +104,7 @@ fn scrolled(id: &str, title: &str, table: String) -> Markup {
     }
 }
 
-/// The pictures, which need a script; a table stands beside each.
+/// The pictures, which need a script; a table is beside each.
 fn pictures(data: &Data, view: &View) -> Markup {
     const SCATTER: &str = "Designs by two metrics. Arrow keys go from design to design, Enter \
                            opens one, P pins it. The table of designs has the same numbers.";

@@ -1,7 +1,6 @@
 //! What the views of a sweep make of its result: columns, scales, selections.
 
-use model::file::json;
-use model::measure::Measure;
+use model::design::file::json;
 use model::metric::MetricId;
 
 use super::data::{self, Data, Dim, Standing};
@@ -315,7 +314,7 @@ fn axes_have_round_numbers_and_places_that_come_back() {
 
 #[test]
 fn a_row_says_its_state_beside_how_likely_it_fits() {
-    let shown = |number| data::shown(Measure::Training(MetricId::fit_probability), number);
+    let shown = |number| data::shown(MetricId::fit_probability, number);
     assert_eq!(shown(0.93), "93 %, fits");
     assert_eq!(shown(0.57), "57 %, tight");
     assert_eq!(shown(0.02), "2 %, does not fit");
@@ -367,7 +366,7 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
     assert!(data.is_simulated(5) && data.is_simulated(9) && !data.is_simulated(4));
     let status = parts::status(&data);
     assert!(status.contains("were simulated: 2 designs, 1 not kept."), "{status}");
-    // The best of a cell is its closed form's choice: what became of it stands beside.
+    // The best of a cell is its closed form's choice: its simulated result is beside it.
     let cells = parts::heat_table(&data, &view);
     assert!(cells.contains("simulated: over the limit"), "{cells}");
     assert!(cells.contains("simulated 45.0 %"), "{cells}");

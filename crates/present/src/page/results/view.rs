@@ -1,5 +1,5 @@
-//! How a visitor looks at a sweep: axes, ranges, what is kept out, order, pins. All of it stands
-//! in the address, so that a link shows the same.
+//! The view of a sweep: axes, ranges, what is kept out, order, pins. All of it is in the address,
+//! so that a link shows the same.
 
 use crate::site::parameters::{self, unescape};
 
@@ -34,13 +34,13 @@ pub struct Range {
 /// Designs that were kept or excluded before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
-    /// Are those in the ranges kept? Otherwise they are excluded.
+    /// Whether those in the ranges are kept; otherwise they are excluded.
     pub keep: bool,
     /// All of these hold for a design that is meant.
     pub ranges: Vec<Range>,
 }
 
-/// How the designs are looked at.
+/// View of the designs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// Columns of the scatter, across and up; empty takes the first objectives.
@@ -57,13 +57,13 @@ pub struct View {
     pub axes: Vec<String>,
     /// Ranges that are brushed.
     pub brushes: Vec<Range>,
-    /// What was kept and excluded before, in order.
+    /// Cuts made before, which keep or exclude designs, in order.
     pub cuts: Vec<Cut>,
     /// Words that a row of the table must have.
     pub words: String,
     /// The column that orders the table; empty takes the first objective.
     pub sort: String,
-    /// Is it ordered the other way round?
+    /// Whether the order is reversed.
     pub reversed: bool,
     /// The page of the table, from zero.
     pub page: usize,
@@ -74,7 +74,7 @@ pub struct View {
 }
 
 impl View {
-    /// What a query string says; what isn't understood is left open.
+    /// View of a query string; parts that aren't understood keep their defaults.
     #[must_use]
     pub fn from_query(raw: &str) -> Self {
         let mut view = Self::default();
@@ -144,14 +144,14 @@ impl View {
         query
     }
 
-    /// Do pictures show the same, but for what is held and pinned?
+    /// Whether pictures show the same, but for what is held and pinned.
     #[must_use]
     pub fn pictures_as(&self, other: &Self) -> bool {
         let Self { words, sort, reversed, page, pins, at, .. } = other.clone();
         Self { words, sort, reversed, page, pins, at, ..self.clone() } == *other
     }
 
-    /// Is this column's axis logarithmic?
+    /// Whether this column's axis is logarithmic.
     #[must_use]
     pub fn is_log(&self, id: &str) -> bool {
         self.logs.iter().any(|log| log == id)
@@ -242,7 +242,7 @@ impl View {
         if named.len() >= 2 { named } else { usual_axes(data) }
     }
 
-    /// The knobs of the heatmap, by their places among the axes; none with fewer than two.
+    /// The knobs of the heatmap, by their places among the axes; `None` with fewer than two.
     #[must_use]
     pub fn heat_knobs(&self, data: &Data) -> Option<[usize; 2]> {
         let mut ranked: Vec<(f64, usize)> = data
@@ -335,7 +335,7 @@ pub struct Plotted {
 }
 
 impl Plotted {
-    /// Those of a view on a picture of that size.
+    /// Scales of a view on a picture of that size.
     pub fn new(view: &View, size: (f64, f64)) -> Self {
         Self {
             dims: view.scatter.clone(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::design::KnobId;
-use model::measure::Measure;
+use model::metric::MetricId;
 
 use super::data::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pace, Pair, Rows, SimulatedCounts,
@@ -22,7 +22,7 @@ pub fn encode(data: &Data) -> Vec<u8> {
     bytes
 }
 
-/// Reads a sweep; none where the bytes are of another build or cut off.
+/// Reads a sweep; `None` if the bytes are of another build or cut off.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Option<Data> {
     let mut rest = bytes.strip_prefix(&[FORMAT])?;
@@ -92,7 +92,7 @@ macro_rules! numbers {
 // A `u32` is the place of a knob's value, of which no knob has that many.
 numbers!(u8 as u8, u32 as u16, usize as u32, u64 as u64, f64 as f64);
 
-/// What is sent as something else.
+/// Implements `Wire` for types that are sent as another type.
 macro_rules! by_way_of {
     ($($name:ty, $way:ty: $to:expr, $back:expr;)+) => {
         $(impl Wire for $name {
@@ -112,7 +112,7 @@ by_way_of! {
     bool, u8: |it: &Self| u8::from(*it), |code| Some(code == 1);
     String, Vec<u8>: |it: &Self| it.clone().into_bytes(), |bytes| Self::from_utf8(bytes).ok();
     KnobId, String: |it: &Self| it.id(), |id: String| Self::find(&id).ok();
-    Measure, String: |it: &Self| it.metric().name.to_owned(), |name: String| Self::find(&name);
+    MetricId, String: |it: &Self| it.metric().name.to_owned(), |name: String| Self::find(&name);
     Standing, u8: |it: &Self| *it as u8, |code| Self::ALL.get(usize::from(code)).copied();
     BTreeMap<u64, Vec<f64>>, Vec<(u64, Vec<f64>)>:
         |it: &Self| it.clone().into_iter().collect(), |all: Vec<_>| Some(all.into_iter().collect());

@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use model::design::KnobId;
-use model::link;
-use model::metric::MetricValue;
+use model::design::{KnobId, link};
 use model::{MemoryState, Plan, estimate};
 
 use super::labels::HEADLINE;
@@ -57,19 +55,17 @@ pub fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
             let then = others[index];
             if now.total_cmp(&then).is_eq() {
                 "the same".to_owned()
-            } else if *id == model::metric::MetricId::mfu {
-                format::points(now, then)
             } else {
-                format::relative(now, then)
+                format::change(*id, now, then)
             }
         });
-        let text = format::metric(*id, MetricValue::Number(now)).to_string();
+        let text = format::measured(*id, now).to_string();
         [id.metric().label.to_owned(), text, change]
     };
     Some(HEADLINE.iter().enumerate().map(row).collect())
 }
 
-/// How many knobs differ between two designs, and which: `2 knobs differ: EP and PP`.
+/// Number of knobs that differ between two designs, and their names: `2 knobs differ: EP and PP`.
 #[must_use]
 pub fn knobs_between(before: &str, after: &str) -> String {
     let (before, after) = (link::salvage(before).0, link::salvage(after).0);

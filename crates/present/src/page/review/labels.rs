@@ -1,8 +1,8 @@
 //! A session in words: what was done, to what, by whom and when.
 
 use model::design::KnobId;
-use model::metric::{MetricId, MetricPart, MetricValue};
-use model::units::Bytes;
+use model::ground::units::Bytes;
+use model::metric::{MetricId, MetricPart};
 use review::{Anchor, Change, Edited, Outcome, Person, Role, Room, SaidValue, Setting};
 
 use crate::format;
@@ -10,7 +10,7 @@ use crate::format;
 /// Colours of people; a style sheet has a class for each.
 const COLOURS: usize = 8;
 
-/// What a comment is about: `Peak memory per device, stage 3`.
+/// Subject of a comment: `Peak memory per device, stage 3`.
 #[must_use]
 pub fn anchor(anchor: &Anchor, room: &Room) -> String {
     match anchor {
@@ -48,9 +48,11 @@ pub fn value(anchor: &Anchor, value: &SaidValue) -> String {
     match (anchor, value) {
         (_, SaidValue::Flag(flag)) => (if *flag { "yes" } else { "no" }).to_owned(),
         (Anchor::Metric(address), SaidValue::Number(number)) => {
-            format::metric(address.metric, MetricValue::Number(*number)).to_string()
+            format::measured(address.metric, *number).to_string()
         }
-        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
+        (Anchor::Served(id), SaidValue::Number(number)) => {
+            format::measured(*id, *number).to_string()
+        }
         (_, SaidValue::Number(number)) => format::memory(Bytes::new(*number)).to_string(),
         (_, SaidValue::Text(text)) => spelled(text).to_owned(),
     }
@@ -88,7 +90,7 @@ fn settings(all: &[Setting]) -> String {
     }
 }
 
-/// What was done, after a name: `set EP to 64`. The room is the session after it.
+/// Text of a change, after a name: `set EP to 64`. The room is the session after it.
 #[must_use]
 pub fn change(change: &Change, room: &Room) -> String {
     let thread = |seq: u64| {
@@ -155,24 +157,25 @@ pub const fn role(role: Role) -> &'static str {
     }
 }
 
-/// A person's name, or what stands for it.
+/// A person's name, or a word in its place.
 #[must_use]
 pub fn person(person: &Person) -> String {
     if person.name.is_empty() { "A visitor".to_owned() } else { person.name.clone() }
 }
 
-/// Is their name theirs, so that it is the same in every language?
+/// The `translate` attribute of a person's name: `no` if they gave it, so that it is the same in
+/// every language.
 pub fn own(person: &Person) -> Option<&'static str> {
     (!person.name.is_empty()).then_some("no")
 }
 
-/// Who did something, and who it was that is meant: `Ann`.
+/// Name of the person who made an edit: `Ann`.
 #[must_use]
 pub fn editor(edited: &Edited) -> String {
     person(&edited.by)
 }
 
-/// One or two letters that stand for a person.
+/// Initials of a person, at most two; a dot without a name.
 #[must_use]
 pub fn initials(person: &Person) -> String {
     let letters = person.name.split_whitespace().filter_map(|word| word.chars().next());
@@ -235,7 +238,7 @@ impl Lowered for String {
     }
 }
 
-/// The metrics whose change is told of a candidate or a suggestion.
+/// The metrics whose change is given for a candidate or a suggestion.
 pub const HEADLINE: [MetricId; 4] = [
     MetricId::mfu,
     MetricId::tokens_per_second_per_device,

@@ -4,7 +4,7 @@
 /// Names that are offered at once.
 const MAX_OFFERED: usize = 6;
 
-/// What stands in a text before that place, which is counted as browsers count: in UTF-16.
+/// Text before a place, which is counted as browsers count: in UTF-16.
 pub fn up_to(text: &str, place: Option<u32>) -> &str {
     let Some(place) = place else { return text };
     let mut left = place as usize;
@@ -17,7 +17,7 @@ pub fn up_to(text: &str, place: Option<u32>) -> &str {
     text
 }
 
-/// Where the `@` is of a name that is being written at the end of a text.
+/// Offset of the `@` of a name that is being written at the end of a text.
 pub fn begun(before: &str) -> Option<usize> {
     let at = before.rfind('@')?;
     let is_word = before[..at].chars().next_back().is_some_and(char::is_alphanumeric);
@@ -42,7 +42,7 @@ fn named<'a>(after: &str, names: &'a [String]) -> Option<&'a String> {
     names.iter().filter(fits).max_by_key(|name| name.len())
 }
 
-/// Does a text speak to that person? A longer name that begins the same is someone else.
+/// Whether a text mentions that person. A longer name that begins the same is someone else.
 pub fn is_named(text: &str, name: &str, names: &[String]) -> bool {
     !name.is_empty()
         && text.match_indices('@').any(|(at, _)| {

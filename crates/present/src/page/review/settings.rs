@@ -3,7 +3,7 @@
 use model::design::{Design, KnobId};
 use review::Setting;
 
-/// What makes one design of another.
+/// Settings that make one design of another.
 pub fn between(before: &Design, after: &Design) -> Vec<Setting> {
     let differing = KnobId::ALL.iter().filter(|id| before.get(**id) != after.get(**id));
     let setting = |id: &KnobId| Setting { knob: id.id(), value: Some(after.get(*id).to_string()) };

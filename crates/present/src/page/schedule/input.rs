@@ -1,6 +1,6 @@
 //! What a visitor asks for: a schedule's method, sizes and task times.
 
-use model::choice::Method;
+use model::ground::choice::Method;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Times};
 
 use super::methods;
@@ -8,7 +8,7 @@ use crate::choices::choices;
 
 /// Seconds that a task may take.
 const SECONDS: (f64, f64) = (1e-9, 1e9);
-/// How many times as long the slow stage may take.
+/// Bounds of the slow stage's time, as a multiple of the others'.
 const FACTORS: (f64, f64) = (1e-3, 1e3);
 
 /// A schedule and its task times; the sizes may break its rules.
@@ -18,21 +18,21 @@ pub struct Input {
     pub method: Method,
     /// Pipeline stages (PP).
     pub stages: u64,
-    /// Chunks of layers on each stage (VPP); none takes the method's usual number.
+    /// Chunks of layers on each stage (VPP); `None` takes the method's usual number.
     pub chunks: Option<u64>,
     /// Micro-batches of a step.
     pub micro_batches: u64,
-    /// Micro-batches that a chunk runs in a row; none is one per stage.
+    /// Micro-batches that a chunk runs in a row; `None` is one per stage.
     pub group: Option<u64>,
-    /// Of a whole stage for one micro-batch, in seconds.
+    /// Times of a whole stage for one micro-batch, in seconds.
     pub times: StageSeconds,
-    /// A forward and a backward that run as one, in seconds; none: one after the other.
+    /// A forward and a backward that run as one, in seconds; `None`: one after the other.
     pub pair: Option<f64>,
     /// From the end of a task to a task of another stage that needs it, in seconds.
     pub p2p: f64,
     /// The stage that takes longer than the others.
     pub slow_stage: Option<u64>,
-    /// How many times as long it takes.
+    /// Its time as a multiple of the others'.
     pub slow_factor: f64,
 }
 
@@ -77,26 +77,26 @@ choices! {
     }
 }
 
-/// What may be written into a field.
+/// Values that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A whole number; its bounds are the schedule's rules.
     Count,
-    /// The same, or nothing.
+    /// A whole number, or nothing.
     OptionalCount,
     /// A number between two bounds.
     Real {
         /// The least and the most.
         bounds: (f64, f64),
-        /// Also zero?
+        /// Whether zero is taken, too.
         zero: bool,
-        /// Also nothing?
+        /// Whether nothing is taken, too.
         empty: bool,
     },
 }
 
 impl Field {
-    /// What may be written into it.
+    /// Values that it takes.
     #[must_use]
     pub fn kind(self) -> Kind {
         let seconds = |zero, empty| Kind::Real { bounds: SECONDS, zero, empty };
@@ -136,14 +136,14 @@ impl Field {
         }
     }
 
-    /// Do both texts say the same?
+    /// Whether both texts have the same value.
     #[must_use]
     pub fn same(self, one: &str, other: &str) -> bool {
         one == other || matches!((self.read(one), self.read(other)), (Ok(a), Ok(b)) if a == b)
     }
 }
 
-/// What a text says.
+/// Value of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Nothing,
@@ -151,7 +151,7 @@ enum Number {
     Real(f64),
 }
 
-/// The beginning of something that a person typed, as it stands in a sentence.
+/// The beginning of something that a person typed, as a sentence quotes it.
 pub(super) fn cut(text: &str) -> String {
     const MAX_LEN: usize = 40;
     let more = if text.chars().nth(MAX_LEN).is_some() { "…" } else { "" };
@@ -234,7 +234,7 @@ impl Input {
         next.filter(|next| *next >= least).map(|next| next.to_string())
     }
 
-    /// Chunks of each stage: those that are asked for, or the method's usual number.
+    /// Chunks of each stage: those requested, or the method's usual number.
     #[must_use]
     pub fn chunks(&self) -> u64 {
         self.chunks.unwrap_or_else(|| methods::usual_chunks(self.method))
@@ -252,7 +252,7 @@ impl Input {
         self.slow_stage.filter(|_| (self.slow_factor - 1.0).abs() > f64::EPSILON)
     }
 
-    /// The same under another method; chunks and groups stay where it has a use for them.
+    /// Input under another method; chunks and groups stay where it has a use for them.
     #[must_use]
     pub fn with_method(&self, method: Method) -> Self {
         let takes_any = methods::takes_any_chunks(method);

@@ -1,7 +1,7 @@
 //! Parts of the page as HTML text, the same on the server and in the browser.
 
 use maud::{Markup, html};
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::input::{Field, Input};
 use super::methods::{self, about};
@@ -11,10 +11,10 @@ use crate::draw::text::sentence;
 use crate::format;
 use crate::html::{cell_bar, named_table};
 
-/// Of what the bubble is a share.
+/// Definition of the bubble ratio.
 const BUBBLE: &str = "Device time with no task resident, over all device time between the first \
                       forward and the last backward.";
-/// The same for ZB-2P.
+/// Definition of the bubble ratio of ZB-2P.
 const BUBBLE_OF_SPANS: &str = "Device time with no task resident, over all device time in the \
                                longest span of a stage, as each begins its next step at once.";
 
@@ -99,7 +99,7 @@ fn card(id: &str, title: &str, value: &str, unit: &str, line: &str) -> Markup {
     }
 }
 
-/// Where a number is largest and where it is smallest, the first of equal ones.
+/// Largest and smallest number with their places, the first of equal ones.
 fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
     let (mut most, mut least) = ((0, f64::NEG_INFINITY), (0, f64::INFINITY));
     for (place, number) in numbers.enumerate() {
@@ -113,7 +113,7 @@ fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
     (most, least)
 }
 
-/// What the numbers mean, and the formula beside them.
+/// Definitions of the numbers, with the closed form beside them.
 pub fn formula(ran: &Ran) -> String {
     let about = about(ran.input.method);
     let is_by_span = ran.input.method == Method::Zb2p;
@@ -137,7 +137,7 @@ pub fn formula(ran: &Ran) -> String {
     markup.into_string()
 }
 
-/// What the formula says of these numbers, and why the simulation says something else.
+/// Closed form's value for this input, and why the simulation's differs.
 fn here(ran: &Ran) -> String {
     let input = &ran.input;
     let simulated = seconds(ran.seconds());
@@ -174,7 +174,7 @@ fn here(ran: &Ran) -> String {
     format!("The formula gives {closed_form}; the simulation takes {off} {longer}{why}.")
 }
 
-/// What is wrong, and links that mend it.
+/// Problems of an input, with links that mend it.
 pub fn problems(refusal: &Refusal, input: &Input, shown: &Input) -> String {
     let several = refusal.problems.len() > 1;
     let markup = html! {
@@ -204,7 +204,7 @@ fn way(id: &str, from: &Input, to: &Input) -> Markup {
     html! { a.button.way id=(id) href=(address(to)) { "Use " (changes(from, to)) } }
 }
 
-/// What differs, as a sentence lists it.
+/// List of the differences, as a sentence has it.
 fn changes(from: &Input, to: &Input) -> String {
     let mut words = Vec::new();
     if from.stages != to.stages {

@@ -1,6 +1,6 @@
 //! What is known of each method: its name, its chunks, its published formula and its source.
 
-use model::choice::Method;
+use model::ground::choice::Method;
 
 use crate::words::name;
 
@@ -9,9 +9,9 @@ use crate::words::name;
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// The step time of equal stages, published or derived; none where there is none.
+    /// The step time of equal stages, published or derived; `None` if there is none.
     pub formula: Option<Formula>,
-    /// Where it is from.
+    /// Source of the method.
     pub source: Source,
 }
 
@@ -27,9 +27,9 @@ pub struct Formula {
 /// A publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Who, what, when.
+    /// Authors, title and date.
     pub title: &'static str,
-    /// Where to read it.
+    /// Address to read it at.
     pub address: &'static str,
 }
 
@@ -60,7 +60,7 @@ const fn step(text: &'static str, holds: &'static str) -> Option<Formula> {
     Some(Formula { text, holds })
 }
 
-/// What is known of a method. B is dX + dW, FB is a pair.
+/// Name, closed form and source of a method. B is dX + dW, FB is a pair.
 #[must_use]
 pub const fn about(method: Method) -> About {
     let (formula, source) = match method {
@@ -104,19 +104,19 @@ pub const fn about(method: Method) -> About {
     About { name: name::method(method), formula, source }
 }
 
-/// May a stage have any number of chunks?
+/// Whether a stage may have any number of chunks.
 #[must_use]
 pub const fn takes_any_chunks(method: Method) -> bool {
     matches!(method, Method::Interleaved | Method::OneForwardOneBackwardOverlap)
 }
 
-/// Does it run forwards and backwards as pairs?
+/// Whether it runs forwards and backwards as pairs.
 #[must_use]
 pub const fn has_pairs(method: Method) -> bool {
     matches!(method, Method::OneForwardOneBackwardOverlap | Method::DualPipe | Method::DualPipeV)
 }
 
-/// Chunks per stage where no other number is asked for, as `moescape schedule` has it.
+/// Default number of chunks per stage, as `moescape schedule` has it.
 #[must_use]
 pub const fn usual_chunks(method: Method) -> u64 {
     match method {

@@ -1,9 +1,9 @@
 //! A design's schedule alone: its method and sizes, and the means of its task times.
 
-use model::choice::Method;
 use model::design::Design;
+use model::ground::choice::Method;
 use model::schedule::{ChunkTimes, TaskKind, Timeline};
-use model::timeline::timeline;
+use model::training::timeline::timeline;
 use model::{Plan, estimate};
 
 use super::input::Input;
@@ -13,7 +13,7 @@ use crate::insight::schedules::under;
 /// A pipeline with more tasks is taken with the estimate's mean times instead of its own tasks'.
 const MAX_TASKS: u64 = 300_000;
 
-/// The input that a design comes to; none where it breaks a rule.
+/// The input that a design comes to; `None` if it breaks a rule.
 #[must_use]
 pub fn of_design(design: &Design) -> Option<Input> {
     let plan = Plan::new(design).ok()?;
@@ -37,7 +37,7 @@ pub fn of_design(design: &Design) -> Option<Input> {
     let timeline = run(&plan);
     let mean = |kind| timeline.as_ref().and_then(|timeline| mean(timeline, kind));
     let stages = estimate(&plan).stages;
-    let of_stages = |seconds: fn(&model::estimate::StageEstimate) -> f64| {
+    let of_stages = |seconds: fn(&model::training::estimate::StageEstimate) -> f64| {
         stages.iter().map(seconds).sum::<f64>() / stages.len().max(1) as f64
     };
     let forward = mean(TaskKind::Forward).unwrap_or_else(|| of_stages(|stage| stage.forward.get()));

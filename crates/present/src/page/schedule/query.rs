@@ -1,7 +1,7 @@
 //! An [`Input`] as a query string: readable, only what differs from the known example.
 
-use model::choice::{Choice, Method};
-use model::link;
+use model::design::link;
+use model::ground::choice::{Choice, Method};
 
 use super::input::{Field, Input, cut};
 use super::methods;
@@ -18,7 +18,7 @@ const MAX_QUERY_BYTES: usize = 2_000;
 pub struct LinkError {
     /// The part, as it was written.
     pub part: String,
-    /// What is wrong with it, in a sentence.
+    /// Problem with it, in a sentence.
     pub message: String,
 }
 
@@ -62,7 +62,7 @@ pub fn decode(raw: &str) -> Result<Input, Vec<LinkError>> {
     if errors.is_empty() { Ok(input) } else { Err(errors) }
 }
 
-/// What can be read of a raw query string, beside everything that can't.
+/// Reads a raw query string as far as possible, with everything that can't be read.
 #[must_use]
 pub fn salvage(raw: &str) -> (Input, Vec<LinkError>) {
     let raw = raw.strip_prefix('?').unwrap_or(raw);

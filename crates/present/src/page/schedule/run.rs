@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 use model::schedule::{Fault, Schedule, Timeline};
 
 use super::input::{Field, Input};
@@ -14,9 +14,9 @@ pub const MAX_TASKS: u64 = 100_000;
 /// A schedule that ran.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What was asked for.
+    /// Requested input.
     pub input: Input,
-    /// When each task runs.
+    /// Times of each task.
     pub timeline: Arc<Timeline>,
     /// The closed form of a step of equal stages without sends, where it holds, in seconds.
     pub closed_form: Option<f64>,
@@ -29,7 +29,7 @@ impl PartialEq for Ran {
     }
 }
 
-/// Why a schedule can't run.
+/// Reasons why a schedule can't run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// Everything that is wrong.
@@ -181,16 +181,16 @@ impl Ran {
     }
 }
 
-/// The same sizes and times under one method.
+/// Result of the same sizes and times under one method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What a click on it asks for.
+    /// Input that a click on it requests.
     pub input: Input,
-    /// What comes of it: step time in seconds, bubble ratio, most in flight.
+    /// Step time in seconds, bubble ratio, most in flight.
     pub outcome: Result<[f64; 3], Box<Refusal>>,
 }
 
-/// The same sizes and times under every method.
+/// Results of the same sizes and times under every method.
 #[must_use]
 pub fn compare(input: &Input) -> Vec<Row> {
     let row = |method: &Method| {
@@ -201,14 +201,14 @@ pub fn compare(input: &Input) -> Vec<Row> {
     Method::ALL.iter().map(row).collect()
 }
 
-/// Can all methods be simulated while one types?
+/// Whether all methods can be simulated while one types.
 #[must_use]
 pub fn compares_quickly(input: &Input) -> bool {
     const QUICK: u64 = 2_000;
     input.stages.saturating_mul(input.micro_batches).saturating_mul(input.chunks()) <= QUICK
 }
 
-/// What to show first: what is asked for, the nearest that runs, or the known example.
+/// Schedule to show first: the request, the nearest that runs, or the known example.
 #[must_use]
 pub fn first_good(input: &Input) -> Option<Ran> {
     match run(input) {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use maud::html;
-use model::choice::{Choice, Method};
+use model::ground::choice::{Choice, Method};
 
 use super::input::Input;
 use super::labels::seconds;
@@ -12,7 +12,7 @@ use super::query::address;
 use super::run::run;
 use crate::format;
 
-/// Methods of the example with their chunks; none is the usual number.
+/// Methods of the example with their chunks; `None` is the usual number.
 const EXAMPLE: [(Method, Option<u64>); 9] = [
     (Method::OneForwardOneBackward, None),
     (Method::Interleaved, None),

@@ -4,9 +4,9 @@
 pub mod traced;
 
 use maud::{Markup, html};
+use model::ground::units::Bytes;
 use model::serving::experts::{Experts, published};
 use model::serving::fits::fits;
-use model::units::Bytes;
 
 pub use traced::pattern_rows;
 
@@ -14,7 +14,7 @@ use super::Ran;
 use crate::format;
 use crate::html::table_head;
 
-/// What is wrong with a trace.
+/// Fault of a trace.
 #[must_use]
 pub fn wrong(errors: &[String]) -> Markup {
     html! { ul.link-errors { @for error in errors { li { (error) } } } }
@@ -24,7 +24,7 @@ fn gigabytes(bytes: f64) -> String {
     format!("{} GB", format::decimals(bytes * 1e-9, 1))
 }
 
-/// What is kept, what is published of it, and what fits where.
+/// Experts that are kept, published figures of them, and devices that hold them.
 #[must_use]
 pub fn kept(ran: &Ran) -> String {
     let Some(experts) = Experts::new(&ran.plan) else {
@@ -85,7 +85,7 @@ fn accuracy(ran: &Ran) -> Markup {
     }
 }
 
-/// What fits where.
+/// Experts that fit, by accelerator.
 fn machines(ran: &Ran) -> Markup {
     let memory = |bytes: f64| format::memory(Bytes::new(bytes)).to_string();
     html! {
@@ -115,9 +115,9 @@ fn machines(ran: &Ran) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use model::design::file::Tree;
     use model::design::{Design, KnobId};
-    use model::file::Tree;
-    use model::pattern::{Generator, Goal};
+    use model::routing::pattern::{Generator, Goal};
     use model::serving::traced::Traced;
     use model::serving::{ServingPlan, infer};
 

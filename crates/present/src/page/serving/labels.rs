@@ -2,34 +2,34 @@
 
 use maud::{Markup, html};
 use model::design::Design;
-use model::metric::Basis;
-use model::serving::{Part, ServingMetric, explain, serving_range};
-use model::units::Bytes;
-use model::violation::Violation;
-
-use crate::format;
-use crate::html::{broken, source, table_head};
-use crate::words::terms::terms;
+use model::design::violation::Violation;
+use model::ground::units::{Bytes, Seconds};
+use model::metric::{MetricId, Regime};
+use model::serving::Part;
 
 use super::{Ran, address};
+use crate::format;
+use crate::html::{broken, table_head};
+use crate::words::range::likely;
+use crate::words::terms::{self, explained_link};
 
-/// A value in its unit.
-fn shown(metric: ServingMetric, value: f64) -> String {
-    format::served(metric, value).to_string()
+/// A metric's value in its unit.
+fn shown(ran: &Ran, metric: MetricId) -> String {
+    format::metric(metric, ran.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
 pub fn headline(ran: &Ran) -> String {
-    let get = |metric| shown(metric, ran.inference.get(metric));
+    let get = |metric| shown(ran, metric);
     format!(
         "{} per device, {} per user, first token after {}",
-        get(ServingMetric::output_tokens_per_second_per_device),
-        get(ServingMetric::tokens_per_second_per_user),
-        get(ServingMetric::ttft_seconds),
+        get(MetricId::output_tokens_per_second_per_device),
+        get(MetricId::tokens_per_second_per_user),
+        get(MetricId::ttft_seconds),
     )
 }
 
-/// What is served on what, and what keeps it from more.
+/// Heading: model, devices and layout, with the limit of the rate and warnings.
 pub fn subject(ran: &Ran) -> String {
     let design = ran.plan.design();
     let row = design.cluster.accelerator.row();
@@ -77,11 +77,11 @@ pub(super) fn layout(layout: model::serving::Layout) -> String {
 }
 
 /// The numbers that matter most.
-const CARDS: [ServingMetric; 4] = [
-    ServingMetric::output_tokens_per_second_per_device,
-    ServingMetric::tpot_seconds,
-    ServingMetric::ttft_seconds,
-    ServingMetric::kv_limited_concurrency,
+const CARDS: [MetricId; 4] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::kv_limited_concurrency,
 ];
 
 /// The cards.
@@ -93,49 +93,18 @@ pub fn cards(ran: &Ran) -> String {
                 div.card-head {
                     h2 id={ (id) "-title" } { (explained_link(metric)) }
                 }
-                p.card-value { (shown(metric, ran.inference.get(metric))) }
-                p.card-line { (likely(ran, metric)) }
+                p.card-value { (shown(ran, metric)) }
+                p.card-line { (likely(&ran.answer(), metric)) }
             }
         }
     };
     markup.into_string()
 }
 
-/// A metric's name, which leads to how it comes about.
-fn explained_link(metric: ServingMetric) -> Markup {
-    let row = metric.metric();
-    html! { a href="#explained" data-explain=(row.name) { (row.label) } }
-}
-
-/// How a metric comes about.
-pub fn explained(ran: &Ran, metric: ServingMetric) -> String {
-    let words = metric.words();
-    let whole = explain(&ran.plan, &ran.inference, metric);
-    let markup = html! {
-        p { strong { (shown(metric, whole.value)) } ", " (likely(ran, metric)) }
-        p { (words.definition) }
-        p.formula { (words.formula) }
-        (terms(&whole))
-        p.muted {
-            (source(words.source)) ", "
-            a href={ "/guide/metrics#" (metric.metric().name) } { code { (metric.metric().name) } }
-        }
-    };
-    markup.into_string()
-}
-
-/// Where half of the runs lie, or why there is no range.
-fn likely(ran: &Ran, metric: ServingMetric) -> String {
-    let value = ran.inference.get(metric);
-    match (serving_range(&ran.plan, metric), metric.metric().basis) {
-        (Some(range), _) => {
-            // A number and its unit stay on one line.
-            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            format!("half of runs {}", format::span(range.half.map(end)))
-        }
-        (None, Basis::Exact) => "exact count".to_owned(),
-        (None, _) => "not compared with runs".to_owned(),
-    }
+/// Explanation of a metric: definition, formula and terms.
+#[must_use]
+pub fn explained(ran: &Ran, metric: MetricId) -> String {
+    terms::explained(&ran.answer(), metric).into_string()
 }
 
 /// Every metric with its range and definition.
@@ -145,13 +114,13 @@ pub fn numbers(ran: &Ran) -> String {
             caption.visually-hidden { "All numbers" }
             (table_head(&["Metric", "Value", "Range", "Meaning"]))
             tbody {
-                @for metric in ServingMetric::ALL.iter().copied() {
+                @for metric in MetricId::of(Regime::Serving) {
                     tr {
                         th scope="row" {
                             (explained_link(metric))
                         }
-                        td { (shown(metric, ran.inference.get(metric))) }
-                        td { (likely(ran, metric)) }
+                        td { (shown(ran, metric)) }
+                        td { (likely(&ran.answer(), metric)) }
                         td { (metric.words().definition) }
                     }
                 }
@@ -183,13 +152,13 @@ fn waterfall(title: &str, parts: &[Part]) -> Markup {
         .collect();
     html! {
         table.serving-parts {
-            caption { (title) ", " (format::in_unit(all, "s")) }
+            caption { (title) ", " (format::duration(Seconds::new(all))) }
             (table_head(&["Part", "Time", "Share", ""]))
             tbody {
                 @for (from, part) in bars {
                     tr {
                         th scope="row" { (part.name) }
-                        td { (format::in_unit(part.seconds, "s")) }
+                        td { (format::duration(Seconds::new(part.seconds))) }
                         td { (format::percent(part.seconds / all, 1)) }
                         td {
                             svg.serving-bar viewBox="0 0 100 6" preserveAspectRatio="none"
@@ -209,7 +178,7 @@ fn round(share: f64) -> String {
     format!("{:.2}", share * 100.0)
 }
 
-/// What a device holds.
+/// Table of a device's memory.
 pub fn memory(ran: &Ran) -> String {
     let memory = &ran.inference.memory;
     let rows = [
@@ -258,7 +227,7 @@ pub fn problems(violations: &[Violation], design: &Design) -> String {
     broken::problems(violations, |nearest| address(&mended(design, nearest)))
 }
 
-fn mended(design: &Design, nearest: &model::violation::Nearest) -> Design {
+fn mended(design: &Design, nearest: &model::design::violation::Nearest) -> Design {
     let mut mended = design.clone();
     // A way out is a legal value of its knob.
     let _ = mended.set(nearest.knob, &nearest.value);

@@ -16,9 +16,9 @@ pub struct Point {
 /// The measured loads of a model and an accelerator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Those of about the lengths that are asked for.
+    /// Loads of about the requested lengths.
     pub points: Vec<Point>,
-    /// How many there are of other lengths.
+    /// Number of loads of other lengths.
     pub others: usize,
 }
 

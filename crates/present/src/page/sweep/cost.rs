@@ -1,7 +1,7 @@
 //! The server's answer to a spec in words: what the sweep would cost, or what is wrong with it.
 
 use maud::html;
-use model::file::Tree;
+use model::design::file::Tree;
 
 use super::form::Problem;
 use super::server_html;
@@ -49,7 +49,7 @@ pub fn problems_text(detail: &str, problems: &[Problem]) -> String {
     markup.into_string()
 }
 
-/// What can be said before it starts.
+/// Cost that can be told before it starts.
 #[must_use]
 pub fn cost_text(cost: &Tree) -> String {
     let number = |key: &str| match cost.get(key) {

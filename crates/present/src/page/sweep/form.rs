@@ -1,14 +1,14 @@
-//! The form as HTML text, made of the spec. Every control says in `data-do` what it changes, and
-//! what is wrong stands beside it.
+//! The form as HTML text, made of the spec. Every control names in `data-do` what it changes, and
+//! its problems are beside it.
 
 use std::fmt::Display;
 
 use maud::{Markup, html};
+use model::catalogue::preset::Preset;
+use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
-use model::file::{self, Tree};
-use model::knob::{Kind, Section};
-use model::measure::{Measure, Regime};
-use model::preset::Preset;
+use model::ground::knob::{Kind, Section};
+use model::metric::{MetricId, Regime};
 
 use crate::format::counted;
 use crate::html::option;
@@ -63,7 +63,7 @@ fn remove_button(act: &str, with: impl Display + Copy, label: &str) -> Markup {
     }
 }
 
-/// What is wrong at these places or below them.
+/// Problems at these places or below them.
 fn wrong(problems: &[Problem], places: &[&str]) -> Markup {
     let is_below = |problem: &&Problem| {
         places.iter().any(|place| {
@@ -142,7 +142,7 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
     let is_free = |knob: &KnobId| {
         knob.knob().not_offered.is_none() && !all.iter().any(|entry| entry.knob == Some(*knob))
     };
-    // What is wrong with a knob stands beside the knob.
+    // Problems of a knob are beside the knob.
     let is_here = |problem: &&Problem| all.is_empty() || problem.place == "/space";
     let whole: Vec<Problem> = problems.iter().filter(is_here).cloned().collect();
     let content = html! {
@@ -268,7 +268,7 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
     }
 }
 
-/// What a knob takes, where that isn't plain numbers.
+/// Values that a knob takes, if these aren't plain numbers.
 fn hint(kind: Option<Kind>) -> Markup {
     let text = match kind {
         Some(Kind::Subset(names)) => format!("lists of {}, or none", names.join(", ")),
@@ -281,9 +281,8 @@ fn hint(kind: Option<Kind>) -> Markup {
 fn metric_options(now: &str) -> Markup {
     let groups = [("Training", false), ("Serving", true)];
     let of = |is_serving: bool| {
-        Measure::all()
-            .filter(move |it| (it.regime() == Regime::Serving) == is_serving)
-            .map(Measure::metric)
+        let all = MetricId::ALL.iter().copied();
+        all.filter(move |it| (it.regime() == Regime::Serving) == is_serving).map(MetricId::metric)
     };
     html! {
         @for (title, is_serving) in groups {
@@ -296,7 +295,7 @@ fn metric_options(now: &str) -> Markup {
     }
 }
 
-/// What is best.
+/// Part of the objectives.
 fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "objectives");
     let content = html! {
@@ -310,7 +309,7 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
                 }
                 select.select id={ "metric-" (place) } data-do="metric" data-with=(place)
                     aria-label="Metric" autocomplete="off" {
-                    @if Measure::find(name).is_none() { (option("", name, true)) }
+                    @if MetricId::find(name).is_none() { (option("", name, true)) }
                     (metric_options(name))
                 }
                 @if all.len() > 1 {
@@ -364,7 +363,7 @@ fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     part("Constraints", &about, &content)
 }
 
-/// Which designs are taken, and how many are kept.
+/// Part of the sampling: which designs are taken, and the number that is kept.
 fn sampling(spec: &Tree, problems: &[Problem]) -> Markup {
     const METHODS: [(&str, &str); 4] = [
         ("grid", "every design"),

@@ -6,7 +6,7 @@ use super::{Served, form};
 use crate::insight::spec;
 use crate::site::Page;
 
-/// What is known before a sweep starts: designs of the space, to be looked at, legal, that keep all
+/// Estimates before a sweep starts: designs of the space, to be looked at, legal, that keep all
 /// constraints, and how long it takes; and how that is known.
 pub fn cost(values: &[&str; 5], how: &str) -> String {
     let names = ["Designs of the space", "Planned", "Legal", "Feasible", "Takes"];

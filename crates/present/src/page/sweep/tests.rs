@@ -1,9 +1,9 @@
 //! Form and text of a spec say the same.
 
 use model::design::KnobId;
-use model::file::Tree;
-use model::knob::Value;
-use model::link;
+use model::design::file::Tree;
+use model::design::link;
+use model::ground::knob::Value;
 
 use super::form;
 use super::server_html;
@@ -50,7 +50,7 @@ fn a_spec_that_is_written_reads_as_the_same() {
     let text = print(&tree);
     assert_eq!(parse(&text).unwrap(), sorted_like(&tree, &parse(&text).unwrap()), "{text}");
     assert_eq!(print(&parse(&text).unwrap()), text, "and stays as it is");
-    let json = model::file::json::print(&tree);
+    let json = model::design::file::json::print(&tree);
     assert_eq!(print(&parse(&json).unwrap()), text);
 }
 

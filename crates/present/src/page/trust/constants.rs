@@ -1,12 +1,12 @@
 //! The constants that predictions rest on, as HTML text.
 
+mod origin;
 mod hosts;
 mod kernels;
-mod origin;
 
 use maud::{Markup, html};
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::choice::Choice;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::ground::choice::Choice;
 use validation::report::Row;
 
 use super::sheet::{Cell, folded, table};

@@ -1,4 +1,4 @@
-//! Which runs are shown and in what order: the part of the page that stands in its address.
+//! The choice and the order of the runs shown: the part of the page that is in its address.
 
 use std::cmp::Ordering;
 
@@ -24,11 +24,11 @@ choices! {
         label: &'static str;
         /// The accelerator that a run is taken for.
         Accelerator = "accelerator", "Accelerator";
-        /// Who published it.
+        /// Publisher.
         Source = "source", "Source";
-        /// What is compared.
+        /// Metric that is compared.
         Metric = "metric", "Metric";
-        /// How good the measurement is.
+        /// Quality of the measurement.
         Tier = "tier", "Tier";
         /// The precision of the matrix products.
         Precision = "precision", "Precision";
@@ -50,7 +50,7 @@ impl Facet {
 }
 
 choices! {
-    /// Which runs come into question.
+    /// Class of runs to choose from.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Show {
         /// The name in the address.
@@ -60,11 +60,11 @@ choices! {
         /// All of the file.
         #[default]
         All = "", "All";
-        /// Those with a prediction beside a measurement.
+        /// Runs with a prediction beside a measurement.
         Compared = "compared", "Compared";
-        /// Those that count towards the targets.
+        /// Runs that count towards the targets.
         Scored = "scored", "Count towards the targets";
-        /// Those that the knobs don't express.
+        /// Runs that the knobs don't express.
         Refused = "refused", "Not modelled";
     }
 }
@@ -95,26 +95,26 @@ choices! {
     }
 }
 
-/// Which runs are shown, in what order, and which page of them.
+/// The runs shown, their order, and which page of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Wanted values in the order of [`Facet::ALL`]; empty takes any.
     pub facets: [String; Facet::ALL.len()],
-    /// Which runs come into question.
+    /// Class of runs to choose from.
     pub show: Show,
     /// Words that all have to occur in a run.
     pub text: String,
     /// The column that orders them.
     pub sort: Sort,
-    /// Largest first?
+    /// Whether the largest are first.
     pub descending: bool,
     /// The page, from zero.
     pub page: usize,
 }
 
 impl Filter {
-    /// What a query string says; what it doesn't say, or says in a way that isn't known, is left
-    /// open. A plus is a space, as forms write it.
+    /// Filter of a query string; what it omits or gives in an unknown form is left open. A plus is
+    /// a space, as forms write it.
     #[must_use]
     pub fn from_query(raw: &str) -> Self {
         let mut filter = Self::default();
@@ -177,7 +177,7 @@ impl Filter {
         &self.facets[facet as usize]
     }
 
-    /// The same with another wanted value, on the first page.
+    /// Filter with another wanted value, on the first page.
     #[must_use]
     pub fn with_facet(&self, facet: Facet, value: &str) -> Self {
         let mut filter = Self { page: 0, ..self.clone() };
@@ -185,7 +185,7 @@ impl Filter {
         filter
     }
 
-    /// The same ordered by a column: errors largest first, the others smallest first; where it is
+    /// Filter with the order by a column: errors largest first, the others smallest first; if it is
     /// ordered by it already, the other way round. On the first page.
     #[must_use]
     pub fn sorted_by(&self, sort: Sort) -> Self {
@@ -193,7 +193,7 @@ impl Filter {
         Self { sort, descending, page: 0, ..self.clone() }
     }
 
-    /// Does it leave everything open that narrows the runs?
+    /// Whether it leaves everything open that narrows the runs.
     #[must_use]
     pub fn takes_all(&self) -> bool {
         self.show == Show::All
@@ -259,7 +259,7 @@ impl Filter {
     }
 }
 
-/// Which one is missing, and the order of two numbers.
+/// Order of two numbers: by which is missing, and by value.
 fn numbers(left: Option<f64>, right: Option<f64>) -> (Ordering, Ordering) {
     let order = left.unwrap_or(0.0).total_cmp(&right.unwrap_or(0.0));
     (left.is_none().cmp(&right.is_none()), order)

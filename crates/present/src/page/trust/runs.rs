@@ -9,7 +9,7 @@ use super::words;
 use crate::format;
 use crate::html::option;
 
-/// How many runs are picked, and how well they are predicted.
+/// Number of runs that are picked, and how well they are predicted.
 #[must_use]
 pub fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
     let count = |number: usize| format::whole(number as u64);

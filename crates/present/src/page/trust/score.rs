@@ -1,9 +1,9 @@
-//! How far the predictions of some runs are off.
+//! Errors of the predictions of some runs.
 
 use validation::report::{Row, Score};
 
-/// The score of those of some runs that count towards the targets, or, where none does, of those
-/// that are compared; none when none is.
+/// The score of those of some runs that count towards the targets or, if none does, of those that
+/// are compared; `None` if none is.
 #[must_use]
 pub fn score(rows: &[&Row]) -> Option<Score> {
     let any_scored = rows.iter().any(|row| row.scored);

@@ -82,7 +82,7 @@ pub(super) fn table(
     }
 }
 
-/// What names a row.
+/// Name of a row, with its note.
 fn name(cell: &Cell) -> Markup {
     let name = breakable(&cell.text);
     html! {

@@ -1,12 +1,11 @@
-//! What stands still on the page, as HTML text that only the server writes.
+//! The fixed part of the page, as HTML text that only the server writes.
 
 mod kernels;
 mod serving;
 mod sweeps;
 
 use maud::{Markup, html};
-use model::metric::MetricValue;
-use model::preset::Preset;
+use model::catalogue::preset::Preset;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
@@ -14,8 +13,7 @@ use validation::report::{Group, Pair, Summary, Target, Validation};
 use super::constants;
 use super::filter::{Facet, Filter};
 use super::sheet::{self, Cell, card, table};
-use super::words;
-use super::{CSV_PATH, JSON_PATH};
+use super::{CSV_PATH, JSON_PATH, words};
 use crate::draw::text::sentence;
 use crate::format;
 use crate::insight::numbers::Numbers;
@@ -33,7 +31,7 @@ pub struct Still {
     pub above: String,
     /// Scores by what runs share, between the chart and the runs.
     pub scores: String,
-    /// What isn't modelled, the constants, the files.
+    /// Runs that aren't modelled, the constants, the files.
     pub below: String,
 }
 
@@ -97,7 +95,7 @@ fn headline(report: &Validation) -> Markup {
     }
 }
 
-/// How far the model is from sources that it hasn't seen, by family.
+/// Errors on sources that the model hasn't seen, by family.
 fn left_out(summary: &Summary) -> Markup {
     if summary.left_out.is_empty() {
         return Markup::default();
@@ -126,10 +124,8 @@ fn seeds() -> Markup {
         let numbers = published(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
         published(preset.id).filter_map(move |row| {
             let numbers = numbers.as_ref()?;
-            let MetricValue::Number(ours) = numbers.estimate.metrics.get(row.metric) else {
-                return None;
-            };
             let metrics = &numbers.estimate.metrics;
+            let ours = metrics.number(row.metric)?;
             Some(vec![
                 Cell {
                     link: Some(format!("/?v=1&preset={}", preset.id)),
@@ -137,7 +133,7 @@ fn seeds() -> Markup {
                 },
                 Cell::text(row.metric.metric().label),
                 Cell::text(&row.shown().to_string()),
-                Cell::text(&format::metric(row.metric, MetricValue::Number(ours)).to_string()),
+                Cell::text(&format::measured(row.metric, ours).to_string()),
                 Cell::text(&format::relative(ours, row.value)),
                 Cell::text(&expected(&numbers.plan, row.metric).short(row.metric, metrics)),
             ])
@@ -150,7 +146,7 @@ fn seeds() -> Markup {
     card("Pangu Ultra MoE", intro, &table("Pangu Ultra MoE", &columns, rows))
 }
 
-/// What was aimed at, met or missed.
+/// Targets, met or missed.
 fn targets(targets: &[Target]) -> Markup {
     let met = targets.iter().filter(|target| target.met).count();
     let intro = format!(
@@ -204,7 +200,7 @@ fn scores(summary: &Summary) -> Markup {
     }
 }
 
-/// What a card takes beside its rows, in rows: heading, names of columns, borders, the gap.
+/// Height of a card beside its rows, in rows: heading, names of columns, borders, the gap.
 const CARD_LINES: usize = 4;
 
 /// The column of each card: the first card is in the first column, and the columns differ least
@@ -248,7 +244,7 @@ fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
     ]
 }
 
-/// What isn't modelled.
+/// Table of the reasons why runs aren't modelled.
 fn refusals(summary: &Summary) -> Markup {
     let rows = summary.refusals.iter().map(|refusal| {
         vec![
@@ -395,7 +391,7 @@ mod tests {
         }
     }
 
-    /// What is far off stays in the chart, and every family has a colour.
+    /// Kernels that are far off stay in the chart, and every family has a colour.
     #[test]
     fn measured_kernels_are_drawn_by_family() {
         let below = Still::new(&report(), &ServingValidation::default(), &measured()).below;

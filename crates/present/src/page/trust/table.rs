@@ -1,7 +1,7 @@
 //! The table of runs as HTML text, with the links that order it and turn its pages.
 
 use maud::{Markup, html};
-use model::units::Bytes;
+use model::ground::units::Bytes;
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};
@@ -109,7 +109,7 @@ fn line(row: &Row) -> Markup {
     }
 }
 
-/// Why it is refused, or what was assumed, and where it was published.
+/// Notes on a run: why it is refused, or what was assumed, and where it was published.
 fn notes(row: &Row) -> Markup {
     let gib = |gib: f64| format::memory(Bytes::gib(gib));
     let memory = row.memory_measured_gib.zip(row.memory_predicted_gib);

@@ -1,14 +1,14 @@
 //! Runs and scores as text.
 
-use model::accelerator::AcceleratorId;
-use model::choice::Choice;
-use model::metric::{MetricId, MetricValue};
-use model::range::MIN_SOURCES;
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::choice::Choice;
+use model::metric::MetricId;
+use model::training::range::MIN_SOURCES;
 use validation::report::{LeftOutScore, Row, Score, Summary, Target};
 
 use crate::format;
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 pub const NOTHING: &str = "–";
 
 /// A metric's name, by its id.
@@ -28,7 +28,7 @@ pub fn accelerator_label(id: &str) -> &str {
 pub fn value(row: &Row, value: Option<f64>) -> String {
     let id = row.metric.as_deref().and_then(MetricId::find);
     match (id, value) {
-        (Some(id), Some(value)) => format::metric(id, MetricValue::Number(value)).to_string(),
+        (Some(id), Some(value)) => format::measured(id, value).to_string(),
         _ => NOTHING.to_owned(),
     }
 }
@@ -60,7 +60,7 @@ pub fn devices(count: u64) -> String {
     format::counted(count, "device", "devices")
 }
 
-/// How well some runs are predicted.
+/// Sentence on the errors of some runs.
 #[must_use]
 pub fn score(score: &Score) -> String {
     format!(
@@ -82,7 +82,7 @@ pub fn bias(score: &Score) -> String {
     format!("Median bias: predicted step times are {} too {side}.", share(score.bias.abs()))
 }
 
-/// What is said first of all runs: how far the model is from sources that it hasn't seen.
+/// Headline of all runs: the errors on sources that the model hasn't seen.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
     let Some(all) = summary.left_out.iter().find(|score| score.kind.is_none()) else {
@@ -97,7 +97,7 @@ pub fn headline(summary: &Summary) -> String {
     )
 }
 
-/// The same by the constants as they are, which may have been fitted on these runs.
+/// Errors by the constants as they are, which may have been fitted on these runs.
 #[must_use]
 pub fn fitted(summary: &Summary) -> String {
     let score = &summary.all;
@@ -136,13 +136,13 @@ pub fn coverage(score: &LeftOutScore) -> String {
     )
 }
 
-/// What a target reached.
+/// Value that a target reached.
 #[must_use]
 pub fn reached(target: &Target) -> String {
     format::percent(target.reached, 2).to_string()
 }
 
-/// What a target asks: `at most 8.00 %`.
+/// Limit of a target: `at most 8.00 %`.
 #[must_use]
 pub fn limit(target: &Target) -> String {
     // Whichever of the two explains the verdict.

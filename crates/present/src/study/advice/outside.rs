@@ -2,9 +2,9 @@
 //! own, to the ladder.
 
 use maud::{Markup, html};
-use model::choice::Framework;
-use model::estimate::StepPart;
+use model::ground::choice::Framework;
 use model::metric::MetricId;
+use model::training::estimate::StepPart;
 
 use crate::format::{self, short_label};
 use crate::html::design_address;
@@ -14,27 +14,27 @@ use crate::site::Page;
 use crate::words::name::spelled;
 use crate::words::range::most;
 
-/// Does a loss follow from rates that runs of one's own tell: those of kernels and of the host?
+/// Whether a loss follows from rates that a profile measures: those of kernels and of the host.
 const fn is_measurable(part: StepPart) -> bool {
     matches!(part, StepPart::Kernels | StepPart::Vector | StepPart::Recompute | StepPart::Host)
 }
 
-/// Is there anything to say of a loss?
+/// Whether there is anything to show for a loss.
 pub(super) fn says_something(numbers: &Numbers, all: &[Outside], part: StepPart) -> bool {
     is_measured(numbers, part) || all.iter().any(|it| it.moves(part, &numbers.estimate))
 }
 
-/// Would a profile tell more of this part than is known?
+/// Whether a profile would refine this part beyond what is known.
 fn is_measured(numbers: &Numbers, part: StepPart) -> bool {
     let kernel = &numbers.plan.design().kernel;
     is_measurable(part) && kernel.profile.is_none() && kernel.framework != Framework::Ideal
 }
 
-/// What moves a loss outside of the strategy, the most gained first.
+/// Changes outside of the strategy that reduce a loss, the largest gain first.
 pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup {
     let movers = || all.iter().filter(|it| it.moves(part, &numbers.estimate));
     let kernels = &numbers.plan.design().cluster.accelerator.row().kernels;
-    let has_states = kernels.family == model::calibration::ASCEND.family;
+    let has_states = kernels.family == model::catalogue::calibration::ASCEND.family;
     html! {
         p { "Outside the strategy" }
         ul {
@@ -65,7 +65,8 @@ pub(super) fn html(numbers: &Numbers, all: &[Outside], part: StepPart) -> Markup
     }
 }
 
-/// What a change brings: points of MFU, or tokens where MFU counts against another peak with it.
+/// Gain of a change: points of MFU, or tokens per second if it changes the peak that MFU counts
+/// against.
 fn gained(numbers: &Numbers, mover: &Outside) -> String {
     if mover.keeps_peak() {
         let points = mover.estimate.metrics.mfu - numbers.estimate.metrics.mfu;

@@ -1,7 +1,7 @@
 //! What each auxiliary loss looks at: how many tokens it evens out, and what ranks add up for it.
 
 use maud::{Markup, html};
-use model::choice::AuxLoss;
+use model::ground::choice::AuxLoss;
 use model::routing::aux_loss::strictness;
 
 use crate::format;
@@ -79,7 +79,7 @@ fn row(numbers: &Numbers, loss: AuxLoss, name: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use model::link;
+    use model::design::link;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::loads::Report;
+use model::answer::loads::Report;
 use model::routing::measure;
 
 use super::super::Width;
@@ -23,10 +23,10 @@ pub(super) struct Map {
     title: &'static str,
     caption: String,
     chart: HeatMap,
-    /// What a row and a column are.
+    /// Words for a row and a column.
     row: &'static str,
     column: &'static str,
-    /// What the number of a column is a multiple of.
+    /// Factor from a column's index to its number.
     every: usize,
 }
 
@@ -85,7 +85,7 @@ impl Map {
     }
 }
 
-/// What a table leaves out, and the button that saves all of it.
+/// Note on the cells or steps that a table leaves out, and the button that saves all of it.
 pub(super) fn save_all(id: &str, said: &str, button: &str) -> Markup {
     html! {
         p.figure-save {
@@ -115,7 +115,7 @@ fn devices_map(report: &Report, planned: bool) -> Map {
     Map { id, title, caption, chart, row: "Layer", column: "rank", every: 1 }
 }
 
-/// Tokens of each expert over the mean, by step, of the most uneven layer.
+/// Tokens of each expert over the mean, by step, of the layer with the largest imbalance.
 fn experts(report: &Report, every: usize) -> Map {
     let layer = report.most_uneven_layer();
     let shown = report.expert_loads(layer, every);
@@ -138,8 +138,8 @@ fn experts(report: &Report, every: usize) -> Map {
     Map { id: EXPERTS, title, caption, chart, row: "Expert", column: "step", every: steps }
 }
 
-/// How often experts of a layer are chosen together, over what chance would make it; of a trace
-/// that tells.
+/// Rate at which experts of a layer are chosen together, over the rate by chance; `None` if the
+/// trace has no pairs.
 fn together(report: &Report) -> Option<Map> {
     let layer = report.trace.pairs().first()?.layer;
     let experts = report.trace.experts();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_file_of_a_map_has_every_cell() {
         let query = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
-        let design = model::link::decode(query).expect("a link that decodes");
+        let design = model::design::link::decode(query).expect("a link that decodes");
         let plan = model::Plan::new(&design).expect("a legal design");
         let report = Report::of(&plan, None).expect("uneven loads");
         let ids: Vec<&str> = all(&report).map(|map| map.id).collect();

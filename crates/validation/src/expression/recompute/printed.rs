@@ -2,14 +2,14 @@
 
 use crate::phrase::{self, Claim, Phrases, phrases};
 
-/// What a row says of recomputation.
+/// Recomputation that a row prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Printed {
     /// Nothing is computed again.
     Nothing,
-    /// Whole layers: all, or so many of each stage.
+    /// Whole layers: all, or this many of each stage.
     Layers(Option<u64>),
-    /// So many layers of each stage.
+    /// This many layers of each stage, one number per stage.
     Stages(Vec<u64>),
     /// A share of the layers, or that share of each layer's matrix products.
     Share(u64, u64),
@@ -19,7 +19,7 @@ pub(super) enum Printed {
     Open,
 }
 
-/// What texts call a module, and the knob's name for it; longer names first.
+/// Names of a module in texts, and the knob's name for it; longer names first.
 const MODULES: &[(&str, &str)] = &[
     ("mla_up_proj", "mla_up_proj"),
     ("mla up-projection", "mla_up_proj"),
@@ -103,7 +103,7 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
     if text.starts_with("selective") { Printed::Modules(vec!["core_attn"]) } else { Printed::Open }
 }
 
-/// Does a text name one of MaxText's policies?
+/// Whether a text names one of MaxText's policies.
 pub(super) fn names_policy(text: &str) -> bool {
     policy(&text.trim().to_lowercase()).is_some()
 }

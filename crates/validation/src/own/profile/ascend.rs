@@ -1,8 +1,8 @@
 //! Tables of Ascend's profilers: `kernel_details.csv` of the Ascend PyTorch Profiler,
 //! `op_summary_*.csv` of msprof, and `op_statistic.csv` of both.
 //!
-//! Source: hiascend.com, Ascend PyTorch Profiler, timeline and summary data (CANN 8.5). Shapes
-//! stand as `"4096,7168;7168,2048"`, types as `DT_BF16;DT_BF16` in the same order.
+//! Source: hiascend.com, Ascend PyTorch Profiler, timeline and summary data (CANN 8.5). Shapes are
+//! written as `"4096,7168;7168,2048"`, types as `DT_BF16;DT_BF16` in the same order.
 
 use super::{Profile, Shape, elements};
 
@@ -35,7 +35,7 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// The columns that a header names; none where it is no table of kernels.
+    /// The columns that a header names; `None` if it isn't a table of kernels.
     pub(crate) fn of(header: &str) -> Option<Self> {
         let names = fields(header);
         let place = |any: &[&str]| names.iter().position(|name| any.contains(&name.as_str()));
@@ -185,7 +185,7 @@ impl Work<'_> {
         }
     }
 
-    /// What an element-wise kernel reads and writes, where all its types are known.
+    /// Bytes that an element-wise kernel reads and writes; `None` unless all its types are known.
     fn moved(&self) -> Option<Shape> {
         if self.outputs.iter().all(Vec::is_empty) {
             return None;

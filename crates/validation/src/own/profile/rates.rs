@@ -4,9 +4,9 @@
 //! measured ones: losses by tile, wave and depth stay the model's. Without shapes it is what the
 //! design's own work of a class takes in a step over what was measured.
 
-use model::burst::{Burst, CausalAttention};
+use model::answer::microbench::{Burst, CausalAttention};
+use model::answer::roofline::{Direction, Operator, Unit};
 use model::design::Design;
-use model::roofline::{Direction, Operator, Unit};
 use model::{Plan, estimate, roofline};
 
 use super::{Class, Profile, Shape, Sum};
@@ -21,10 +21,10 @@ const ENOUGH_US: f64 = 1_000.0;
 /// Standard deviation of a rate's logarithm, at least: clocks differ from step to step.
 const LEAST: f64 = 0.02;
 
-/// The same without shapes: which kernels belong to a class is known by their names alone.
+/// Standard deviation without shapes: only their names say which kernels belong to a class.
 const WITHOUT_SHAPES: f64 = 0.1;
 
-/// How far the number of calls may be from whole steps.
+/// Largest relative distance of the number of calls from whole steps.
 const MAX_OFF: f64 = 0.02;
 
 /// A rate that a profile gives, and the standard deviation of its logarithm.
@@ -96,7 +96,7 @@ fn plan_of(design: &Design) -> Result<Plan, String> {
     })
 }
 
-/// Seconds that a kernel of a shape takes; none where the shape is of another class.
+/// Seconds that a kernel of a shape takes; `None` if the shape is of another class.
 fn seconds(burst: &Burst, shape: &Shape, class: Class, design: &Design) -> Option<f64> {
     let of = |number: u64| number as f64;
     let attention = |sequences: u64, tokens: u64, heads: u64, width: u64, is_backward: bool| {
@@ -143,7 +143,7 @@ fn head_width(design: &Design) -> u64 {
     transformer.kv_channels.unwrap_or(own).max(1)
 }
 
-/// The rate with which the shapes of a class take as long as was measured; none where there aren't
+/// The rate with which the shapes of a class take as long as was measured; `None` if there aren't
 /// enough of them.
 fn by_shapes(
     profile: &Profile,
@@ -186,7 +186,7 @@ fn by_shapes(
     Ok(Some(Rate { value, deviation }))
 }
 
-/// What a design does in a step, class by class.
+/// Predicted work of a design in a step, by class.
 struct Work {
     steps: f64,
     /// Seconds of a step as predicted.
@@ -196,7 +196,8 @@ struct Work {
 impl Work {
     /// The steps of a profile are those that it marks, or as many as backward attentions make up.
     fn of(profile: &Profile, design: &Design) -> Result<Self, String> {
-        if design.memory.recompute_granularity != model::choice::RecomputeGranularity::None {
+        if design.memory.recompute_granularity != model::ground::choice::RecomputeGranularity::None
+        {
             return Err("the design recomputes, and without shapes what is done again can't be \
                         told apart: record shapes"
                 .to_owned());

@@ -1,6 +1,6 @@
-//! Cells where numbers stand beside remarks.
+//! Cells where numbers are beside remarks.
 
-/// What a row's throughput says, of one device.
+/// Throughput of one device, by its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rate {
     /// Tokens per second.
@@ -83,7 +83,7 @@ pub(super) fn sharding(options: &str) -> String {
     if named { "ZeRO-1".to_owned() } else { String::new() }
 }
 
-/// A throughput of one device (die), by its unit; none where the unit leaves open whose it is.
+/// A throughput of one device (die), by its unit; `None` if the unit leaves open whose it is.
 pub(super) fn rate(
     value: f64,
     unit: &str,

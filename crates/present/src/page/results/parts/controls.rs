@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::table::table_dims;
+use crate::format;
 use crate::html::{option, table_head};
 use crate::page::results::data::{Data, Dim};
-use crate::page::results::scale;
 use crate::page::results::view::View;
 
 /// A choice of columns.
@@ -31,7 +31,7 @@ fn check(id: &str, with: &str, on: bool, text: &str) -> Markup {
     }
 }
 
-/// What the scatter shows.
+/// Controls of the scatter.
 #[must_use]
 pub fn scatter_controls(data: &Data, view: &View) -> String {
     let dims: Vec<Dim> = table_dims(data);
@@ -48,7 +48,7 @@ pub fn scatter_controls(data: &Data, view: &View) -> String {
     markup.into_string()
 }
 
-/// What the heatmap shows.
+/// Controls of the heatmap.
 #[must_use]
 pub fn heat_controls(data: &Data, view: &View) -> String {
     let varying = data.axes.iter().filter(|axis| axis.values.len() > 1);
@@ -135,7 +135,7 @@ fn range_end(data: &Data, dim: Dim, side: &str, now: Option<f64>) -> Markup {
             }
         }
         Dim::Metric(place) => {
-            let (factor, unit) = scale::unit(data.metrics[place]);
+            let (factor, unit) = format::axis(data.metrics[place]);
             let value = now.map(|now| ((now / factor * 1e4).round() / 1e4).to_string());
             let gap = if unit.is_empty() { "" } else { " in " };
             html! {

@@ -8,7 +8,7 @@ use crate::page::results::data::{Axis, Data, Dim};
 use crate::page::results::heat::Grid;
 use crate::page::results::view::View;
 
-/// What ruled out the rest.
+/// Table of the reasons that ruled out the rest.
 #[must_use]
 pub fn reasons(data: &Data) -> String {
     let most = data.ruled_out.iter().map(|(_, designs)| *designs).max().unwrap_or(1).max(1);
@@ -49,7 +49,7 @@ fn bar(share: f64) -> Markup {
     }
 }
 
-/// How far each knob's choice moves the first objective, and what each value gives.
+/// Importance of each knob for the first objective, with the marginals of its values.
 #[must_use]
 pub fn importance(data: &Data) -> String {
     let Some(objective) = data.first() else { return String::new() };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use model::quality::CAVEAT;
+use model::run::quality::CAVEAT;
 
 use super::button;
 use crate::format;
@@ -211,19 +211,12 @@ fn pin_title(data: &Data, row: usize) -> Markup {
     }
 }
 
-/// How a design differs from the first one.
+/// Difference of a design's value from the first one's.
 fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
     match dim {
         Dim::Knob(_) if (now - then).abs() < 0.5 => "same".to_owned(),
         Dim::Knob(_) => "differs".to_owned(),
-        Dim::Metric(place) => {
-            let id = data.metrics[place];
-            if format::measure(id, now).unit == "%" {
-                format::points(now, then)
-            } else {
-                format::relative(now, then)
-            }
-        }
+        Dim::Metric(place) => format::change(data.metrics[place], now, then),
     }
 }
 

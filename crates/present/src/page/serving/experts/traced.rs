@@ -1,10 +1,10 @@
 //! What a router trace of tasks says of the experts that are kept, as charts and tables.
 
 use maud::{Markup, PreEscaped, html};
-use model::file::Tree;
-use model::pattern::{Depth, Patterns, Set};
+use model::design::file::Tree;
+use model::ground::units::{Bytes, Seconds};
+use model::routing::pattern::{Depth, Patterns, Set};
 use model::serving::traced::{Task, Traced};
-use model::units::{Bytes, Seconds};
 
 use crate::charts::{HeatMap, Line, Lines, for_any_page, heat_map, lines};
 use crate::format;
@@ -113,7 +113,7 @@ fn covered(traced: &Traced, patterns: &Patterns) -> Markup {
     }
 }
 
-/// What tasks have in common, as a matrix.
+/// Matrix of the experts that two tasks both keep.
 fn common(traced: &Traced, patterns: &Patterns) -> Markup {
     let names: Vec<&str> = patterns.tasks().iter().take(TASKS).map(String::as_str).collect();
     html! {
@@ -150,7 +150,7 @@ fn map(patterns: &Patterns) -> Option<HeatMap> {
     })
 }
 
-/// How special experts are, by depth.
+/// Effective experts and kept experts by layer, for a chart.
 fn by_depth(traced: &Traced) -> Lines {
     let line = |name: &str, of: fn(&Depth) -> f64| Line {
         name: name.to_owned(),
@@ -197,7 +197,7 @@ fn together(traced: &Traced) -> Markup {
     }
 }
 
-/// What patterns take and what changing them costs.
+/// Table of the memory of patterns and the cost of changing them.
 fn changes(traced: &Traced) -> Markup {
     let rate = |rate: f64| match rate > 0.0 {
         true => format!("{} tokens/s", format::decimals(rate, 0)),
@@ -217,7 +217,7 @@ fn changes(traced: &Traced) -> Markup {
     }
 }
 
-/// What patterns take and what changing them costs, each with its name.
+/// Memory of patterns and cost of changing them, each with its name.
 #[must_use]
 pub fn pattern_rows(traced: &Traced) -> Vec<(&'static str, String)> {
     let bytes = |number: f64| format::memory(Bytes::new(number)).to_string();

@@ -1,7 +1,7 @@
 //! What a framework costs.
 
 use maud::{Markup, html};
-use model::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
+use model::catalogue::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use validation::report::Row;
 
 use super::number;
@@ -17,7 +17,7 @@ const FRAMEWORKS: [(&str, &str, &Host); 4] = [
     ("Ideal", "ideal", &IDEAL),
 ];
 
-/// Those whose values come from runs.
+/// Frameworks whose values come from runs.
 const MEASURED: &[&str] = &["megatron", "mindspeed", "fsdp"];
 
 /// A constant of each framework.
@@ -25,17 +25,17 @@ struct Constant {
     name: &'static str,
     meaning: &'static str,
     text: fn(&Host) -> String,
-    /// None for a constant that is a choice.
+    /// `None` for a constant that is a choice.
     fit: Option<Fit>,
 }
 
-/// How a constant is fitted. Frameworks and ranges are those of `validation::calibrate`.
+/// Fit of a constant. Frameworks and ranges are those of `validation::calibrate`.
 struct Fit {
     value: fn(&Host) -> f64,
     range: [f64; 2],
     /// The frameworks for which it may move.
     frameworks: &'static [&'static str],
-    /// Does a run of the framework depend on it?
+    /// Whether a run of the framework depends on it.
     depends: fn(&Row) -> bool,
 }
 

@@ -1,8 +1,8 @@
 //! What kernels reach, by family of accelerators, and the clocks that parts sustain.
 
 use maud::{Markup, html};
-use model::accelerator::Accelerator;
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
+use model::catalogue::accelerator::Accelerator;
+use model::catalogue::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use validation::report::Row;
 
 use super::origin::{self, Origin};
@@ -18,9 +18,9 @@ struct Constant {
     name: &'static str,
     meaning: &'static str,
     value: fn(&Kernels) -> f64,
-    /// Has a part what the constant is about?
+    /// Whether a part has what the constant is about.
     applies: fn(&Accelerator) -> bool,
-    /// Does a run of the family depend on it? None for a constant that isn't fitted.
+    /// Whether a run of the family depends on it; `None` for a constant that isn't fitted.
     depends: Option<fn(&Row) -> bool>,
     range: fn(&Kernels) -> [f64; 2],
 }

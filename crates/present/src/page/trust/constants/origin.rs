@@ -1,18 +1,18 @@
-//! Where a constant's value comes from, as far as a reader has to know.
+//! Origin of a constant's value, as far as a reader has to know.
 
 use maud::{Markup, html};
-use model::accelerator::{Accelerator, AcceleratorId};
-use model::choice::Choice;
-use model::link;
+use model::catalogue::accelerator::{Accelerator, AcceleratorId};
+use model::design::link;
+use model::ground::choice::Choice;
 use validation::report::Row;
 
 use crate::format;
 use crate::page::trust::sheet::Cell;
 
-/// Constants are written with three places, so that is how exactly one stands at a limit.
+/// Constants are written with three places, so a value this close is at a limit.
 const HALF_A_PLACE: f64 = 0.0005;
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The fit found it.
@@ -26,7 +26,7 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// Of a value that may move within a range (least, most), and whether runs depend on it.
+    /// Origin of a value that may move within a range (least, most), and whether runs depend on it.
     pub(super) fn of(value: f64, range: [f64; 2], has_runs: bool) -> Self {
         if !has_runs {
             Self::Set
@@ -37,7 +37,7 @@ impl Origin {
         }
     }
 
-    /// The word beside the value; none where it is fitted.
+    /// Mark beside the value; empty if it is fitted.
     pub(super) const fn mark(self) -> &'static str {
         match self {
             Self::Fitted => "",
@@ -48,7 +48,7 @@ impl Origin {
     }
 }
 
-/// What the marks mean, in sentences.
+/// Meaning of the marks, in sentences.
 pub(super) const LEGEND: &str = "Values without a mark are fitted. Marked limit: the fit stops \
      there, at the end of what the value may be. Marked source: from publications about the \
      kernels, not fitted. Marked set: used, but no compared run depends on it. – stands where no \
@@ -71,14 +71,14 @@ pub(super) fn family(row: &Row) -> &'static str {
     id.map_or("", |id| id.row().kernels.family)
 }
 
-/// Has the run's model experts?
+/// Whether the run's model has experts.
 pub(super) fn has_experts(row: &Row) -> bool {
     let design = row.design.as_deref().and_then(|query| link::decode(query).ok());
     design.is_some_and(|design| design.transformer.num_moe_experts.is_some())
 }
 
-/// What each set of constants was fitted on: name of the set, then sources with their runs as
-/// `bridge_perf (22), mlperf (18)`, or words without a number.
+/// Sources that each set of constants was fitted on: name of the set, then sources with their runs
+/// as `bridge_perf (22), mlperf (18)`, or words without a number.
 pub(super) fn fitted_on(of: &str, sets: &[(&str, &str)]) -> Markup {
     let named = |name: &str, sources: &str| match runs(sources) {
         0 => name.to_owned(),

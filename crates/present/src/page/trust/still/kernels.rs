@@ -11,7 +11,7 @@ use crate::page::trust::sheet::{Cell, card, table};
 use crate::page::trust::words;
 use crate::words::family::Family;
 
-/// What a kind of kernels is called, the formula of its time and its constants.
+/// A kind of kernels: its name, the formula of its time and its constants.
 struct Kind {
     /// As in [`Measured::kind`].
     name: &'static str,
@@ -109,7 +109,7 @@ fn label(name: &str) -> &str {
     KINDS.iter().find(|kind| kind.name == name).map_or(name, |kind| kind.label)
 }
 
-/// What people call a number format of the tables.
+/// Name of a number format of the tables for people.
 fn precision(name: &str) -> &'static str {
     match name {
         "fp8" => "FP8",
@@ -190,10 +190,10 @@ fn charts(measured: &[Measured]) -> Markup {
 const SIZE: [f64; 2] = [320.0, 180.0];
 const PLOT: [f64; 4] = [38.0, 300.0, 8.0, 156.0];
 
-/// Predicted over measured of the highest line; what is beyond stands on it.
+/// Predicted over measured of the highest line; kernels beyond are drawn on it.
 const REACH: f64 = 2.0;
 
-/// Where lines stand.
+/// Ratios with a line.
 const LINES: [(f64, &str); 5] =
     [(2.0, "2 ×"), (1.25, "1.25"), (1.0, "1"), (0.8, "0.8"), (0.5, "0.5")];
 

@@ -1,6 +1,7 @@
 //! Runs of serving beside their predictions.
 
 use maud::{Markup, html};
+use model::metric::Unit;
 use validation::report::serving::{ServingRowReport, ServingValidation};
 use validation::report::{Group, Score};
 
@@ -18,7 +19,7 @@ const SEEDS: &str = "pangu_pro";
 
 const SCORE_COLUMNS: [&str; 5] = ["", "Runs", "Median error", "90th percentile", "Bias"];
 
-/// What validation says of serving; nothing where there are no runs.
+/// Validation of serving; empty if there are no runs.
 pub(super) fn html(report: &ServingValidation) -> Markup {
     let predicted = report.rows.iter().filter(|row| row.predicted.is_some()).count();
     if predicted == 0 {
@@ -69,7 +70,7 @@ const GROUPS: [(&str, &str); 5] = [
     ("source", "By source"),
 ];
 
-/// What is measured, by its id, as engines' own reports call it.
+/// Name of a metric by its id, as engines' own reports call it.
 fn metric_label(id: &str) -> Option<&'static str> {
     Some(match id {
         "tpot" => "TPOT",
@@ -84,7 +85,7 @@ fn metric_label(id: &str) -> Option<&'static str> {
     })
 }
 
-/// The same of an engine, and any other name as it is.
+/// Name of a group: a metric's or an engine's label, any other name as it is.
 fn group_label(by: &str, name: &str) -> String {
     let label = match by {
         "metric" => metric_label(name).map(str::to_owned),
@@ -113,7 +114,8 @@ const SEED_COLUMNS: [&str; 5] = ["Run", "Measured", "Published", "Predicted", "E
 fn seeds(report: &ServingValidation) -> impl Iterator<Item = Vec<Cell>> + '_ {
     let row = |row: &ServingRowReport| {
         let (measured, predicted) = (row.measured?, row.predicted?);
-        let unit = if row.metric.as_deref().is_some_and(is_rate) { "tokens/s" } else { "s" };
+        let is_rate = row.metric.as_deref().is_some_and(is_rate);
+        let unit = if is_rate { Unit::TokensPerSecond } else { Unit::Seconds };
         let shown = |value: f64| format::in_unit(value, unit).to_string();
         let link = row.design.as_ref().map(|query| format!("{}?{query}", Page::Serving.path()));
         Some(vec![

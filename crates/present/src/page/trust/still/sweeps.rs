@@ -1,4 +1,4 @@
-//! Published sweeps: does the model order their runs as they were measured?
+//! Published sweeps: whether the model orders their runs as they were measured.
 
 use maud::{Markup, html};
 use validation::report::{Row, Sweep, Validation};
@@ -64,7 +64,7 @@ fn name(row: &Row) -> String {
     format!("{}, {} on {accelerator} ({metric})", row.source_id, row.model)
 }
 
-/// The same in words.
+/// Label of a run's sweep, in words.
 fn label(row: &Row) -> Cell {
     let accelerator = words::accelerator_label(row.accelerator.as_deref().unwrap_or_default());
     let metric = words::metric_label(row.metric.as_deref().unwrap_or_default());

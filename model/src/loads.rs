@@ -1,7 +1,0 @@
-//! The loads of a plan's experts over a run, as views and tables show them.
-
-mod replay;
-mod report;
-
-pub use replay::Replay;
-pub use report::{Cadence, Report, cadences};

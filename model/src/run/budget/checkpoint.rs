@@ -1,0 +1,63 @@
+//! What a checkpoint is and how long it takes.
+
+use crate::design::Run;
+use crate::ground::choice::ShardingStrategy;
+use crate::ground::units::BytesPerSecond;
+use crate::training::plan::Plan;
+
+/// A checkpoint of a design.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Bytes of the whole model: weights, main copy and moments, each once.
+    pub bytes: f64,
+    /// Devices that have a part of it that is theirs to write.
+    pub writers: f64,
+    /// Parameters of the fullest writer over the mean.
+    pub unevenness: f64,
+    /// Bandwidth from a device to its host's memory.
+    pub host: BytesPerSecond,
+    /// Seconds in which the fullest writer copies its part to the host's memory.
+    pub snapshot_seconds: f64,
+}
+
+impl Checkpoint {
+    /// The checkpoint of a plan.
+    ///
+    /// Bytes: parameters, those of MTP among them, x (weights as they are stored + main copy +
+    /// moments); where the weights are the upper halves of the main copy they are in it. Every
+    /// device writes where states are shared out, else one replica of data parallelism does. The
+    /// fullest writer has more than the mean as its stage has more parameters than the mean.
+    ///
+    /// # Source
+    /// Megatron-Core `dist_checkpointing` with fully parallel saving; `ByteCheckpoint` section 4.2.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let memory = &plan.design().memory;
+        let params = plan.params_trained();
+        let weights = if memory.reuse_fp32_param { 0.0 } else { plan.activation_bytes() };
+        let bytes = params * (weights + plan.optimizer_bytes_per_param());
+        let devices = plan.design().cluster.num_devices as f64;
+        let writers = if plan.shards(ShardingStrategy::Optim) {
+            devices / plan.design().parallel.num_distributed_optimizer_instances as f64
+        } else {
+            devices / plan.dense_shards()
+        };
+        let stages: f64 = plan.stages.len() as f64;
+        let held = plan.stages.iter().map(|stage| plan.stage_params(stage).trained.total());
+        let (sum, most) = held.fold((0.0, 0.0_f64), |(sum, most), it| (sum + it, most.max(it)));
+        let unevenness = most * stages / sum;
+        let cluster = &plan.design().cluster;
+        let host = cluster.host_gb_per_sec.unwrap_or(plan.accelerator().host_gb_per_sec) * 1e9;
+        let snapshot_seconds = bytes / writers * unevenness / host;
+        let host = BytesPerSecond::new(host);
+        Self { bytes, writers, unevenness, host, snapshot_seconds }
+    }
+
+    /// Seconds that a checkpoint stops the training and seconds that it is written behind it; none
+    /// without a rate.
+    #[must_use]
+    pub fn seconds(&self, run: &Run) -> Option<[f64; 2]> {
+        let write = self.bytes / (run.checkpoint_gb_per_sec? * 1e9);
+        Some(if run.checkpoint_async { [self.snapshot_seconds, write] } else { [write, 0.0] })
+    }
+}

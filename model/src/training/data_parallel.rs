@@ -1,0 +1,119 @@
+//! Gradients and parameters over data-parallel ranks: which calls, how often, how long.
+
+use alloc::vec::Vec;
+
+use crate::device::topology::Group;
+use crate::ground::axis::{Axis, Collective, LinkLevel};
+use crate::ground::choice::ShardingStrategy;
+use crate::layer::layout::Stage;
+use crate::layer::params::StageParams;
+use crate::training::plan::Plan;
+
+/// Calls of one kind on one link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DataRow {
+    pub(crate) axis: Axis,
+    pub(crate) link: LinkLevel,
+    pub(crate) collective: Collective,
+    /// Calls in the forward and in the backward of every micro-batch; none is once a step.
+    pub(crate) passes: Option<[f64; 2]>,
+    pub(crate) bytes_per_call: f64,
+    pub(crate) seconds_per_call: f64,
+    /// Parts in which a call goes, one after the other.
+    pub(crate) parts: f64,
+}
+
+impl DataRow {
+    pub(crate) fn once_a_step(&self) -> bool {
+        self.passes.is_none()
+    }
+
+    /// Calls of a step of `m` micro-batches.
+    pub(crate) fn calls_of_step(&self, m: f64) -> f64 {
+        self.passes.map_or(1.0, |[forward, backward]| m * (forward + backward))
+    }
+
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.axis, self.link, self.collective) == (other.axis, other.link, other.collective)
+    }
+}
+
+/// Parts in which a stage or a chunk of this content gathers its parameters and scatters its
+/// gradients for every micro-batch: its layers one by one, input embedding and head.
+fn sharded_units(axis: Axis, plan: &Plan, content: &Stage) -> f64 {
+    let architecture = &plan.architecture;
+    let counts = content.with_mtp(architecture.mtp.kind);
+    let kinds = architecture.kinds.iter().zip(counts);
+    if axis == Axis::Edp {
+        let with_experts = kinds.filter(|(kind, _)| kind.mlp.moe().is_some());
+        return with_experts.map(|(_, count)| count).sum();
+    }
+    content.num_all_layers() + content.embedding + content.head.max(content.mtp_head)
+}
+
+/// The data-parallel calls of a stage or a chunk of this content, whose devices hold `params`.
+///
+/// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
+/// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
+/// pass. With several optimizer instances each scatters and gathers among its own ranks, and the
+/// shards are all-reduced between instances.
+///
+/// What every micro-batch exchanges goes layer by layer ([`sharded_units`]).
+///
+/// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
+pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> Vec<DataRow> {
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let weight = plan.activation_bytes();
+    let instances = plan.design().parallel.num_distributed_optimizer_instances;
+    let on = &plan.deployment;
+    let mut rows = Vec::with_capacity(8);
+    let StageParams { held, trained } = params;
+    for (axis, group, held, trained) in [
+        (Axis::Dp, on.dp_group(), held.dense, trained.dense),
+        (Axis::Edp, on.edp_group(), held.expert, trained.expert),
+    ] {
+        if group.size == 1 || held <= 0.0 {
+            continue;
+        }
+        let units = sharded_units(axis, plan, content);
+        let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
+            // A micro-batch goes in one direction, and meets the parameters of that one alone.
+            let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
+            let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
+            let calls = if passes.is_some() { units } else { 1.0 };
+            let of_links = on.machine.data_calls(group, collective, bytes, calls);
+            for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
+                if bytes > 0.0 {
+                    rows.push(DataRow {
+                        axis,
+                        link,
+                        collective,
+                        passes,
+                        bytes_per_call: bytes * times,
+                        seconds_per_call: seconds * times,
+                        parts: calls,
+                    });
+                }
+            }
+        };
+        if !plan.shards(ShardingStrategy::Optim) {
+            add(&group, Collective::AllReduce, None, trained * gradient, 2.0);
+            continue;
+        }
+        let (inner, outer) = group.split(instances);
+        let every = |forward: f64, backward: f64| Some([forward, backward]);
+        let scatters =
+            if plan.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
+        let gathers =
+            if plan.shards(ShardingStrategy::OptimGradsParams) { every(1.0, 1.0) } else { None };
+        // Shards of frozen weights are gathered too; whole ones stay as they are.
+        let gathered = if gathers.is_some() { held } else { trained };
+        add(&inner, Collective::ReduceScatter, scatters, trained * gradient, 1.0);
+        add(&inner, Collective::AllGather, gathers, gathered * weight, 1.0);
+        if instances > 1 {
+            let shard = trained * gradient / inner.size as f64;
+            add(&outer, Collective::AllReduce, None, shard, 2.0);
+        }
+    }
+    rows
+}

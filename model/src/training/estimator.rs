@@ -1,0 +1,267 @@
+//! Estimates of many designs, one after the other: what a design has in common with the one before
+//! it is kept.
+//!
+//! Nothing here is a formula. A [`Plan`] and each part of an estimate is a function of a design;
+//! this says for each of them which knobs it doesn't read, and makes it anew when any other knob
+//! differs. A knob that no list names changes everything, so that a new one can't be forgotten; a
+//! test holds thousands of estimates of neighbouring designs against estimates from scratch.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::mem;
+
+use crate::design::violation::Violation;
+use crate::design::{Design, KnobId, KnobSet};
+use crate::ground::choice::RecomputeGranularity;
+use crate::ground::knob::Reach;
+use crate::ground::units::Seconds;
+use crate::layer::lengths::Drawn;
+use crate::routing::Effect;
+use crate::rules::{self, Rule};
+use crate::training::estimate::{Communication, Estimate, Metrics, StepPart};
+use crate::training::layer_key::LayerKey;
+use crate::training::load_imbalance;
+use crate::training::memory;
+use crate::training::pair::LayerPairs;
+use crate::training::pipeline::Pipeline;
+use crate::training::plan::Plan;
+use crate::training::step::{Layers, Simulator, Spans, Step, both, of_loads};
+
+/// Knobs that change neither a size of a plan nor what single layers cost and save.
+const BEYOND_LAYERS: KnobSet = KnobSet::reaching(Reach::Spans);
+
+/// Knobs of [`BEYOND_LAYERS`] that change the work of stages other than their copies to host
+/// memory.
+const OF_SPANS: KnobSet = BEYOND_LAYERS.without(&KnobSet::of(&[KnobId::swap_modules]));
+
+/// Knobs of [`OF_SPANS`] where recomputation isn't selective: then nothing reads its modules.
+const OF_WHOLE_SPANS: KnobSet = OF_SPANS.without(&KnobSet::of(&[KnobId::recompute_modules]));
+
+/// Knobs that reach single layers by no other way than what a [`LayerKey`] holds.
+const BY_SIZE: KnobSet = KnobSet::reaching(Reach::Sizes);
+
+/// Spans of the same layers that are kept.
+const MAX_SPANS: usize = 16;
+
+/// Layers that are kept: about 7 KiB each.
+const MAX_LAYERS: usize = 1_024;
+
+/// Estimates designs one after the other.
+///
+/// What it says of a design is what [`crate::estimate()`] says of its [`Plan`], to the bit,
+/// whatever came before. It is fast where designs differ from the one before in a few knobs, and
+/// fastest where these are about what is recomputed, swapped or hidden.
+#[derive(Debug, Default)]
+pub struct Estimator {
+    /// The last legal design's.
+    plan: Option<Plan>,
+    /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
+    /// what reaches no layer.
+    layers: BTreeMap<LayerKey, Loaded<Layers>>,
+    /// Pairs of layers of the same designs.
+    pairs: LayerPairs,
+    /// Spans of the plan's layers, by the design that each was made for; the last one used is the
+    /// last.
+    spans: Vec<KeptSpans>,
+    step: Step,
+    simulator: Simulator,
+    communication: Vec<Communication>,
+    /// Lengths drawn for the last design that had any.
+    drawn: Drawn,
+}
+
+/// Spans with the design that they were made for: kilobytes that change places by their address.
+#[derive(Debug)]
+struct KeptSpans(Box<(Design, Loaded<Spans>)>);
+
+/// Something under a plan's own loads, and under even ones where its own aren't.
+#[derive(Debug)]
+struct Loaded<T> {
+    own: T,
+    even: Option<T>,
+}
+
+impl Estimator {
+    /// One that has seen no design.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The metrics of a design.
+    ///
+    /// # Errors
+    /// The first rule that the design breaks, in the order of [`rules::rules`].
+    pub fn metrics(&mut self, design: &Design) -> Result<Metrics, &'static Rule> {
+        let differences = self.differences(design);
+        // The plan's own design is legal: a rule that reads what is the same holds here too.
+        if let Some(rule) = rules::first_broken(design, &differences) {
+            return Err(rule);
+        }
+        let Self { step, communication, .. } = self;
+        let (mut step, mut communication) = (mem::take(step), mem::take(communication));
+        let mut simulator = mem::take(&mut self.simulator);
+        let (plan, spans) = self.turn_to(design, &differences);
+        let pipelines = simulator.pipelines(plan, &spans.own, spans.even.as_ref());
+        let metrics = metrics(plan, spans, pipelines, &mut step, &mut communication);
+        (self.step, self.communication, self.simulator) = (step, communication, simulator);
+        Ok(metrics)
+    }
+
+    /// The time of the kernels alone in a step of the design that was last asked for its metrics:
+    /// matrix products, attention and vector work of the mean device, without what it waits for,
+    /// what runs beside them and what is done twice.
+    ///
+    /// No schedule, overlap or saver of memory at the same degrees and micro-batch has less of it.
+    pub(crate) fn kernels(&self) -> Seconds {
+        [StepPart::Ideal, StepPart::Kernels, StepPart::Vector]
+            .map(|part| self.step.time.part(part))
+            .into_iter()
+            .sum()
+    }
+
+    /// The plan of a design and all that the model says of it.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks; one whose trace isn't at hand among them.
+    pub fn estimate(&mut self, design: &Design) -> Result<(Plan, Estimate), Vec<Violation>> {
+        let differences = self.differences(design);
+        if rules::first_broken(design, &differences).is_some() {
+            return Err(rules::violations(design));
+        }
+        let (plan, estimate) = self.estimate_legal(design, &differences);
+        Ok((plan.clone(), estimate))
+    }
+
+    /// [`Self::estimate`] of a legal design that differs in these knobs from the last one.
+    fn estimate_legal(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, Estimate) {
+        let mut simulator = mem::take(&mut self.simulator);
+        let (plan, Loaded { own, even }) = self.turn_to(design, differences);
+        let estimate = match (even, simulator.pipelines(plan, own, even.as_ref())) {
+            (Some(even), pipelines) => both(plan, [own, even], pipelines),
+            (None, [simulated, _]) => of_loads(plan, own, simulated),
+        };
+        self.simulator = simulator;
+        // Borrowed anew: what was set aside came back in between.
+        let (plan, _) = self.turn_to(design, &KnobSet::EMPTY);
+        (plan, estimate)
+    }
+
+    /// Whether a design with these metrics is near the limit of memory by a closed form, see
+    /// [`memory::is_near_limit`], which is called only where the chunks of a stage differ enough.
+    pub fn is_near_limit(&mut self, design: &Design, metrics: &Metrics) -> bool {
+        if !metrics.fits {
+            return false;
+        }
+        let differences = self.differences(design);
+        let (plan, spans) = self.turn_to(design, &differences);
+        let outgrows = |heaviest: f64| metrics.memory_peak * heaviest > metrics.memory_limit;
+        // No chunk is heavier than all of its stage; then beyond any rounding of the product.
+        outgrows(plan.chunks_per_stage() as f64)
+            && outgrows(plan.heaviest_chunk(&spans.own.layer_memory(plan)) * (1.0 + 1e-9))
+            && {
+                let (plan, estimate) = self.estimate_legal(design, &differences);
+                memory::is_near_limit(plan, &estimate)
+            }
+    }
+
+    /// The knobs in which a design differs from the last one.
+    fn differences(&self, design: &Design) -> KnobSet {
+        match &self.plan {
+            Some(plan) if core::ptr::eq(plan.design().preset, design.preset) => {
+                plan.design().differences(design)
+            }
+            Some(_) | None => KnobSet::of(KnobId::ALL),
+        }
+    }
+
+    /// The plan of a legal design that differs in these knobs from the last one, and its spans.
+    fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
+        let Self { plan, layers, pairs, spans, drawn, .. } = self;
+        if differences.without(&BEYOND_LAYERS).is_empty() {
+            plan.iter_mut().for_each(|plan| plan.follow(design, differences));
+        } else {
+            if !differences.without(&BEYOND_LAYERS).without(&BY_SIZE).is_empty() {
+                layers.clear();
+                pairs.clear();
+            }
+            spans.clear();
+            *plan = None;
+        }
+        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), drawn));
+        let spans = kept_spans(plan, layers, pairs, spans);
+        (plan, spans)
+    }
+}
+
+/// The metrics of a plan; what was made for others is used again.
+fn metrics(
+    plan: &Plan,
+    spans: &Loaded<Spans>,
+    [own, of_even]: [Option<Pipeline>; 2],
+    step: &mut Step,
+    communication: &mut Vec<Communication>,
+) -> Metrics {
+    step.take(plan, &spans.own, own);
+    let Some(even) = &spans.even else {
+        return step.metrics(plan, &spans.own, communication);
+    };
+    let fullest = step.fullest(plan);
+    step.take(plan, even, of_even);
+    let mut metrics = step.metrics(plan, even, communication);
+    load_imbalance::wait_for(&fullest, plan, &mut step.time, &mut metrics);
+    metrics
+}
+
+/// The spans of a plan: known ones of a design that differs in nothing that they depend on, or new
+/// ones.
+fn kept_spans<'a>(
+    plan: &mut Plan,
+    layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
+    pairs: &mut LayerPairs,
+    known: &'a mut Vec<KeptSpans>,
+) -> &'a Loaded<Spans> {
+    let place = known.iter().rposition(|known| has_same_spans(plan.design(), &known.0.0));
+    match place {
+        Some(place) => known[place..].rotate_left(1),
+        None => {
+            if known.len() >= MAX_SPANS {
+                known.remove(0);
+            }
+            let layers = kept_layers(plan, layers);
+            let spans = new_spans(plan, layers, pairs);
+            known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
+        }
+    }
+    &known[known.len() - 1].0.1
+}
+
+/// The layers of a plan, kept or new.
+fn kept_layers<'a>(
+    plan: &mut Plan,
+    known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
+) -> &'a Loaded<Layers> {
+    let key = LayerKey::new(plan);
+    if known.len() >= MAX_LAYERS && !known.contains_key(&key) {
+        known.clear();
+    }
+    known.entry(key).or_insert_with(|| {
+        let own = Layers::new(plan);
+        let even = plan.while_even(|even| own.under(even));
+        Loaded { own, even }
+    })
+}
+
+fn new_spans(plan: &mut Plan, layers: &Loaded<Layers>, pairs: &mut LayerPairs) -> Loaded<Spans> {
+    let own = Spans::new(plan, &layers.own, pairs);
+    let even = layers.even.as_ref();
+    let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    Loaded { own, even }
+}
+
+/// Do designs with the same layers have the same spans?
+fn has_same_spans(one: &Design, other: &Design) -> bool {
+    let selective = one.memory.recompute_granularity == RecomputeGranularity::Selective;
+    one.agrees(other, if selective { &OF_SPANS } else { &OF_WHOLE_SPANS })
+}

@@ -1,0 +1,423 @@
+//! What lives on a device of each stage at its fullest moment.
+
+mod bound;
+mod contents;
+mod working;
+
+use alloc::vec::Vec;
+
+use crate::device::saved::SavedTensors;
+use crate::ground::choice::{
+    Framework, Method, RecomputeGranularity, ShardingStrategy, SwapModule,
+};
+use crate::ground::units::Bytes;
+use crate::layer::architecture::{MAX_KINDS, PerKind};
+use crate::layer::layout::Stage;
+use crate::layer::mlp::Transform;
+use crate::layer::params::{RankParams, StageParams};
+use crate::schedule::Task;
+use crate::training::estimate::StageMemory;
+use crate::training::plan::Plan;
+use crate::training::recomputation::{Recomputation, RetainedBytes};
+
+pub use bound::{is_near_limit, peak_at_most};
+pub use contents::{Content, Filling, contents};
+use working::Placeholders;
+
+/// Memory of one stage, and what it parks in host memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Occupancy {
+    pub(crate) device: StageMemory,
+    pub(crate) host: Bytes,
+    /// Activation bytes that one micro-batch moves to the host, and back.
+    pub(crate) swapped: f64,
+    /// Optimizer bytes that a step moves from the host, and back.
+    pub(crate) swapped_states: f64,
+    pub(crate) in_flight: f64,
+    /// The task at which the activations are fullest.
+    pub(crate) fullest: Option<Task>,
+}
+
+/// Tensors that one layer of each kind saves, and bytes that it works with, whatever becomes of
+/// them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerSaves {
+    kinds: Vec<(SavedTensors, f64)>,
+}
+
+/// Needs of one layer of each kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LayerMemory {
+    kinds: PerKind<LayerNeed>,
+}
+
+/// Needs of one layer: tensors for its backward, and bytes while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct LayerNeed {
+    retained: RetainedBytes,
+    works: f64,
+}
+
+/// Activations that a stage holds for backwards at its fullest moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    /// Activations, bytes.
+    pub(crate) bytes: f64,
+    /// Full-stage micro-batches.
+    pub(crate) micro_batches: f64,
+    /// The task that brings it there; `None` if a formula gave the times.
+    pub(crate) task: Option<Task>,
+}
+
+/// Bytes that each stage of a span keeps and moves for one micro-batch, and how much is done again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PerMicroBatch {
+    pub(crate) kept: RetainedBytes,
+    /// Share of the layers that full recomputation takes.
+    pub(crate) repeated_share: f64,
+}
+
+/// Memory of a stage other than activations, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FixedMemory {
+    weights: f64,
+    gradients: f64,
+    optimizer: f64,
+    /// Buffers that stay.
+    buffers: f64,
+    /// Gradients of the layer that runs backward.
+    whole_gradients: f64,
+    /// The head's moment.
+    head: f64,
+}
+
+/// The layers of a stage by what becomes of their tensors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Split {
+    /// Layers that are computed again as a whole.
+    recomputed: f64,
+    kinds: PerKind<KindOfLayers>,
+}
+
+/// Layers of one kind on a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct KindOfLayers {
+    count: f64,
+    /// Share of all layers of the stage.
+    share: f64,
+    /// Neither computed again as a whole nor offloaded.
+    normal: f64,
+    offloaded: f64,
+}
+
+impl LayerSaves {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let (on, rows) = (&plan.deployment, plan.rows());
+        let kinds = plan.architecture.kinds.iter();
+        let kinds = kinds.map(|kind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows)));
+        Self { kinds: kinds.collect() }
+    }
+
+    /// The tensors of a layer of each kind.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = &SavedTensors> {
+        self.kinds.iter().map(|(tensors, _)| tensors)
+    }
+}
+
+impl LayerMemory {
+    /// Memory that each kind of layer needs after the plan's recomputation and swapping.
+    pub(crate) fn new(plan: &Plan, saves: &LayerSaves) -> Self {
+        let recomputation = Recomputation::new(plan);
+        let mut kinds = [LayerNeed::default(); MAX_KINDS];
+        for (need, (saved, works)) in kinds.iter_mut().zip(&saves.kinds) {
+            let retained = plan.retained(&recomputation, saved);
+            *need = LayerNeed { retained, works: *works };
+        }
+        Self { kinds }
+    }
+
+    /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
+    /// offloading: by this a stage's bytes are split over its chunks.
+    pub(crate) fn weight(&self, plan: &Plan, content: &Stage) -> f64 {
+        let counts = content.with_mtp(plan.architecture.mtp.kind);
+        let kinds = self.kinds.iter().zip(counts);
+        let layers: f64 = kinds.map(|(need, count)| need.retained.device * count).sum();
+        layers + plan.head_inputs(content) + plan.snapshots(content)
+    }
+}
+
+impl Plan {
+    /// The parameters of a rank on the stages of each span, and what it holds whatever becomes of
+    /// activations.
+    pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (StageParams, FixedMemory)> {
+        let placeholders = Placeholders::new(self);
+        self.spans.iter().map(move |span| {
+            let params = self.stage_params(&span.content);
+            (params, self.fixed_on(&span.content, &params, &placeholders))
+        })
+    }
+
+    /// Weights, gradients, optimizer and buffers of a stage with these parameters.
+    ///
+    /// They are shared out as the sharding strategy says, over DP x CP for what all ranks hold and
+    /// over EDP for experts (ZeRO, section 5).
+    fn fixed_on(
+        &self,
+        stage: &Stage,
+        params: &StageParams,
+        placeholders: &Placeholders,
+    ) -> FixedMemory {
+        let StageParams { held, trained } = params;
+        let sharded = |params: &RankParams, least: ShardingStrategy, bytes: f64| {
+            if self.shards(least) {
+                (params.dense / self.dense_shards() + params.expert / self.expert_shards()) * bytes
+            } else {
+                (params.dense + params.expert) * bytes
+            }
+        };
+        let memory = &self.design().memory;
+        let stored = self.activation_bytes();
+        let mut weights = sharded(held, ShardingStrategy::OptimGradsParams, stored);
+        let mut optimizer = self.optimizer_states(stage, trained);
+        if memory.reuse_fp32_param || self.shards_main_weights() {
+            // The 16-bit weights are the upper halves of the main copies, where those are whole.
+            if self.shards(ShardingStrategy::Optim) {
+                optimizer -= sharded(trained, ShardingStrategy::Optim, stored);
+            } else {
+                // What is frozen has no main copy.
+                weights = (held.total() - trained.total()) * stored;
+            }
+        }
+        FixedMemory {
+            weights,
+            gradients: sharded(
+                trained,
+                ShardingStrategy::OptimGrads,
+                memory.gradient_dtype.bytes(),
+            ) + self.second_gradients(trained),
+            optimizer,
+            buffers: placeholders.of(self, stage)
+                + self.workspaces(stage)
+                + self.boundary_tensors()
+                + self.gathered_weights(stage, held),
+            whole_gradients: self.whole_gradients(stage, trained),
+            head: self.head_works(stage),
+        }
+    }
+
+    /// Gradients that a framework holds beside the accumulated ones, in bytes.
+    ///
+    /// DeepSpeed under BF16 adds those of every backward, 16 bits each, into whole FP32 buffers and
+    /// keeps both, up to ZeRO-1. From ZeRO-2 on a bucket is reduced as soon as it is full, its
+    /// gradients are freed, and the reduced share alone is kept: 2 bytes of weights, 4 of the share
+    /// and 12 of the optimizer are its 18 bytes a parameter. Under FP16 they add up in the
+    /// parameters' own; its ZeRO step then flattens the rank's share and copies it to FP32. A
+    /// pipeline on FSDP adds micro-batches up unsharded, in the format in which they are reduced,
+    /// and scatters them once a step.
+    ///
+    /// # Source
+    /// DeepSpeed, `bf16_optimizer.py` (`fp32_groups_gradients_flat`), `stage_1_and_2.py`
+    /// (`partition_gradients`, `averaged_gradients`, `single_partition_of_fp32_groups`),
+    /// `stage3.py` (`grad_partitions_flat_buffer`, `estimate_zero3_model_states_mem_needs`);
+    /// PyTorch,
+    /// `fully_shard`, `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a
+    /// pipeline.
+    fn second_gradients(&self, params: &RankParams) -> f64 {
+        let accumulated = self.design().memory.gradient_dtype.bytes();
+        let (stored, whole) = (self.activation_bytes(), params.dense + params.expert);
+        match self.design().kernel.framework {
+            Framework::Deepspeed if accumulated > stored => {
+                if self.shards(ShardingStrategy::OptimGrads) { 0.0 } else { whole * stored }
+            }
+            Framework::Deepspeed if self.shards(ShardingStrategy::Optim) => {
+                let share =
+                    params.dense / self.dense_shards() + params.expert / self.expert_shards();
+                share * (stored + 4.0)
+            }
+            Framework::Fsdp
+                if self.deployment.ranks.pp > 1 && self.shards(ShardingStrategy::OptimGrads) =>
+            {
+                whole * accumulated
+            }
+            Framework::Megatron
+            | Framework::Mindspeed
+            | Framework::Fsdp
+            | Framework::Deepspeed
+            | Framework::Ideal => 0.0,
+        }
+    }
+
+    /// Memory of a stage: activations are those of one micro-batch times the micro-batches in
+    /// flight, or what `held` says of a simulated step.
+    pub(crate) fn occupancy(
+        &self,
+        index: usize,
+        fixed: &FixedMemory,
+        kept: &RetainedBytes,
+        held: Option<Held>,
+    ) -> Occupancy {
+        let memory = &self.design().memory;
+        let optimizer = fixed.optimizer;
+        let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
+        let held = held.unwrap_or_else(|| {
+            let micro_batches = self.in_flight(index);
+            Held { bytes: kept.device * micro_batches, micro_batches, task: None }
+        });
+        // What stays, and the fuller of a layer's and the head's moment.
+        let buffers = fixed.buffers + (kept.again + fixed.whole_gradients).max(fixed.head);
+        Occupancy {
+            device: StageMemory {
+                weights: Bytes::new(fixed.weights),
+                gradients: Bytes::new(fixed.gradients),
+                optimizer: Bytes::new(optimizer - states),
+                activations: Bytes::new(held.bytes),
+                buffers: Bytes::new(buffers),
+                reserved: Bytes::gib(memory.reserved_gib),
+            },
+            host: Bytes::new(kept.host * held.micro_batches + states),
+            swapped: kept.host,
+            swapped_states: states,
+            in_flight: held.micro_batches,
+            fullest: held.task,
+        }
+    }
+
+    /// Memory of every stage.
+    pub(crate) fn occupancies(
+        &self,
+        each: &[PerMicroBatch],
+        held: Option<&[Held]>,
+    ) -> Vec<Occupancy> {
+        let fixed: Vec<FixedMemory> = self.fixed_memory().map(|(_, fixed)| fixed).collect();
+        let of = |(index, (fixed, own)): (usize, (&FixedMemory, &PerMicroBatch))| {
+            let held = held.and_then(|held| held.get(index)).copied();
+            self.occupancy(index, fixed, &own.kept, held)
+        };
+        self.by_stage(&fixed).zip(self.by_stage(each)).enumerate().map(of).collect()
+    }
+
+    /// Bytes of the checkpoints of `layers` recomputed layers: one layer input for each group of
+    /// layers inside a chunk.
+    ///
+    /// DeepSpeed's pipeline also keeps what a stage has sent until its backward, where Megatron
+    /// frees it. Source: DeepSpeed, `pipe/engine.py` (`pipe_buffers["outputs"]`); Megatron-Core,
+    /// `deallocate_pipeline_outputs`.
+    fn checkpoints(&self, layers: f64) -> f64 {
+        let group = self.checkpoint_group(layers);
+        let chunks = self.deployment.ranks.vpp as f64;
+        let inputs =
+            if group <= 1.0 { layers } else { chunks * libm::ceil(layers / chunks / group) };
+        let deepspeed = self.design().kernel.framework == Framework::Deepspeed;
+        let sent =
+            if deepspeed && self.deployment.ranks.pp > 1 && layers > 0.0 { chunks } else { 0.0 };
+        self.layer_input() * (inputs + sent)
+    }
+
+    /// Activations that one micro-batch keeps on a stage. `again` is the most that one of its
+    /// layers needs while it runs: what it computes again or brings back from the host, one layer
+    /// at a time (with prefetch the next one is on its way), and what it works with.
+    pub(crate) fn stage_activations(
+        &self,
+        index: usize,
+        stage: &Stage,
+        layers: &LayerMemory,
+    ) -> RetainedBytes {
+        let mut sum = RetainedBytes::default();
+        let split = self.split_layers(index, stage);
+        let recomputes = split.recomputed > 0.0;
+        let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
+        let ahead = if self.prefetches() { 2.0 } else { 1.0 };
+        let kinds = split.kinds.iter().zip(&layers.kinds);
+        for (kind, LayerNeed { retained, works }) in kinds.filter(|(kind, _)| kind.count > 0.0) {
+            let whole = retained.device + retained.host;
+            sum.device += retained.device * kind.normal + checkpoints * kind.share;
+            sum.host += retained.host * kind.normal + whole * kind.offloaded;
+            let again = if recomputes {
+                whole * self.checkpoint_group(split.recomputed)
+            } else {
+                retained.again + retained.host * ahead
+            };
+            let offloaded = whole * ahead.min(kind.offloaded.max(1.0));
+            let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
+            sum.again = sum.again.max(again + works);
+        }
+        sum.device += self.head_inputs(stage) + self.snapshots(stage);
+        sum
+    }
+
+    /// Bytes that heads keep: their input and its normed copy.
+    fn head_inputs(&self, stage: &Stage) -> f64 {
+        self.deployment.own_bytes(&self.rows()) * 2.0 * stage.heads()
+    }
+
+    /// Bytes of the block states that attention residuals mix.
+    fn snapshots(&self, stage: &Stage) -> f64 {
+        self.deployment.own_bytes(&self.rows()) * stage.snapshots
+    }
+
+    /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
+    /// take of each kind alike.
+    fn split_layers(&self, index: usize, stage: &Stage) -> Split {
+        let counts = stage.with_mtp(self.architecture.mtp.kind);
+        let memory = &self.design().memory;
+        let all: f64 = counts.iter().sum();
+        let full = memory.recompute_granularity == RecomputeGranularity::Full;
+        let recomputed = if full { self.recomputed_layers(index, all) } else { 0.0 };
+        let offloaded = (memory.cpu_offloading_num_layers as f64).min(all - recomputed);
+        let kinds = counts.map(|count| {
+            let share = if all > 0.0 { count / all } else { 0.0 };
+            let normal = count - (recomputed + offloaded) * share;
+            KindOfLayers { count, share, normal, offloaded: offloaded * share }
+        });
+        Split { recomputed, kinds }
+    }
+
+    /// Full-stage micro-batches whose activations a stage holds at once, at most.
+    ///
+    /// GPipe m. 1F1B p - i on stage i. Interleaved (2 (p - i - 1) + (v - 1) k + 1) / v with groups
+    /// of k = p micro-batches; overlapping pairs hold one chunk more. Zero bubble: H1 p, 2p twice
+    /// that; ZB-V p; DualPipe p + 1; DualPipeV 2 p + 1 chunks of half a stage. Never more than m.
+    /// Without a pipeline a pair holds 1 and a share ([`Self::share_of_pair`]).
+    ///
+    /// # Source
+    /// Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, appendix; Zero Bubble,
+    /// section 2; DualPipe's table of memory.
+    pub(crate) fn in_flight(&self, index: usize) -> f64 {
+        let schedule = &self.design().schedule;
+        let (p, v, m) = (
+            self.deployment.ranks.pp as f64,
+            self.deployment.ranks.vpp as f64,
+            self.batch.micro_batches as f64,
+        );
+        let behind = p - index as f64;
+        let group = schedule.microbatch_group_size_per_vp_stage.map_or(p, |group| group as f64);
+        let chunked = (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v;
+        let interleaved = if self.deployment.ranks.vpp == 1 { behind } else { chunked };
+        let held = match self.order() {
+            Method::Gpipe => m,
+            Method::OneForwardOneBackward => behind,
+            Method::Interleaved => interleaved,
+            Method::OneForwardOneBackwardOverlap => chunked + self.share_of_pair() / v,
+            Method::ZbH1 | Method::ZbV | Method::VHalf | Method::VMin => p,
+            Method::Zb2p => 2.0 * p - 1.0,
+            Method::DualPipe => p + 1.0,
+            Method::DualPipeV => p + 0.5,
+        };
+        held.min(m)
+    }
+
+    /// The share of a chunk by which a pair's forward holds more than its backward gives back.
+    ///
+    /// A forward fills the layers one by one while the other micro-batch's backward empties them
+    /// from the end: together they hold one chunk, and the two layers that run. Without a pipeline
+    /// that is all: Qwen3-30B-A3B on 16 H100 peaks at 62.2 GiB with the overlap and 61.4 without
+    /// (Megatron-Bridge, `skills`), where one micro-batch keeps 19 GiB. In a pipeline the
+    /// forward's chunk is counted whole, as the schedules' own tables do.
+    pub(crate) fn share_of_pair(&self) -> f64 {
+        if self.deployment.ranks.pp > 1 {
+            return 1.0;
+        }
+        let layers = (self.architecture.num_layers() + self.architecture.mtp.layers) as f64;
+        (2.0 / layers.max(1.0)).min(1.0)
+    }
+}

@@ -1,0 +1,119 @@
+//! Pairs of single layers that are kept from plan to plan.
+
+use alloc::collections::BTreeMap;
+use core::hash::{Hash, Hasher};
+
+use crate::ground::axis::LinkLevel;
+use crate::layer::architecture::KindId;
+use crate::training::layer_key::LayerKey;
+use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
+use crate::training::stage::{LayerHops, Parts, PerAxis};
+
+/// Pairs that are kept, about half a KiB each.
+const MAX_PAIRS: usize = 16_384;
+
+/// Exposed seconds in pairs of single layers, of plans that differ in nothing but what a
+/// [`PairKey`] tells apart.
+#[derive(Debug, Default)]
+pub(crate) struct LayerPairs {
+    /// By digest of the key; of two with the same digest the last one.
+    known: BTreeMap<u64, (PairKey, PerAxis)>,
+}
+
+/// Key of a pair of single layers where all its exchanges may be hidden, beside what a [`LayerKey`]
+/// takes for granted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct PairKey {
+    layer: LayerKey,
+    kind: KindId,
+    /// Whole layers computed again, delayed gradients of weights, two levels of exchange, swapped
+    /// tensors fetched ahead.
+    flags: [bool; 4],
+    modules: u32,
+    /// Bits of the seconds of exchanges.
+    hops: [u64; LayerHops::SECONDS],
+    /// Bits of the seconds of sends between stages, by link.
+    sends: [[u64; 2]; 3],
+}
+
+impl PairKey {
+    fn new(plan: &Plan, parts: &Parts, kind: KindId) -> Self {
+        let design = plan.design();
+        let mut sends = [[0; 2]; 3];
+        if plan.deployment.ranks.pp > 1 {
+            let share = plan.sends_of_pair();
+            for (bits, leg) in sends.iter_mut().zip(parts.boundary.legs()) {
+                bits[usize::from(leg.link == LinkLevel::InterNode)] =
+                    (share * leg.seconds).to_bits();
+            }
+        }
+        Self {
+            layer: LayerKey::new(plan),
+            kind,
+            flags: [
+                plan.recomputes_whole_layers(),
+                design.schedule.delay_wgrad_compute,
+                plan.takes_two_levels(),
+                plan.prefetches(),
+            ],
+            modules: Recomputation::new(plan).modules.bits(),
+            hops: parts.layer(kind).hops.bits(),
+            sends,
+        }
+    }
+}
+
+/// A number that keys which differ hardly ever share.
+#[derive(Default)]
+struct Digest(u64);
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+}
+
+impl LayerPairs {
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// Exposed seconds in a pair of one kind of layer: known, or found now.
+    pub(crate) fn exposed(
+        &mut self,
+        plan: &Plan,
+        parts: &Parts,
+        kind: KindId,
+        find: impl FnOnce() -> PerAxis,
+    ) -> PerAxis {
+        if !plan.form().runs_pairs {
+            return find();
+        }
+        if self.known.len() >= MAX_PAIRS {
+            self.known.clear();
+        }
+        let key = PairKey::new(plan, parts, kind);
+        let mut digest = Digest::default();
+        key.hash(&mut digest);
+        match self.known.get(&digest.finish()) {
+            Some((known, exposed)) if *known == key => *exposed,
+            Some(_) | None => {
+                let exposed = find();
+                self.known.insert(digest.finish(), (key, exposed));
+                exposed
+            }
+        }
+    }
+}

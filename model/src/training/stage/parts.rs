@@ -1,0 +1,322 @@
+//! The parts that every stage is made of: its kinds of layers and its ends, with what they
+//! exchange.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{AXES, PerAxis, axis_index};
+use crate::device::exchange::{Exchanges, Hop, HopSeconds};
+use crate::device::kernel::{Block, Cost};
+use crate::device::operator::{Again, Operators, Place};
+use crate::ground::axis::{Axis, Collective};
+use crate::ground::choice::CudaGraph;
+use crate::layer::adapters;
+use crate::layer::architecture::{Architecture, KindId, LayerKind, PerKind};
+use crate::layer::deployment::Deployment;
+use crate::layer::embedding_head::Ends;
+use crate::layer::mixer::Mix;
+use crate::layer::mlp::Transform;
+use crate::layer::transformer_layer::{Loss, Work};
+use crate::training::boundary::Boundary;
+use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
+
+/// Seconds of exchanges by axis, inside the domain and between domains.
+pub(crate) type Links = [[f64; 2]; AXES.len()];
+
+/// Everything that stages are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) work: Arc<Work>,
+    /// One layer of each kind.
+    pub(crate) layers: Vec<LayerPart>,
+    pub(crate) ends: Ends,
+    /// The way from a stage to the next.
+    pub(crate) boundary: Boundary,
+}
+
+/// A layer as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerPart {
+    pub(crate) total: Block,
+    /// Forward that the backward computes again, without whole-layer recomputation.
+    pub(crate) recomputed: Cost,
+    /// Forward that whole-layer recomputation does again.
+    pub(crate) again: Cost,
+    /// Kernels that exchanges can hide behind, forward and backward.
+    pub(crate) covers: [Cover; 2],
+    pub(crate) exchanges: Exchanges,
+    pub(crate) links: LayerLinks,
+    /// Whether it has routed experts.
+    pub(crate) has_experts: bool,
+    /// Seconds by place, for pairs.
+    pub(crate) places: PlaceSeconds,
+    pub(crate) hops: LayerHops,
+    /// Seconds that compute waits when one layer's forward and another one's backward run as a
+    /// pair. Zero where no pairs run.
+    pub(crate) pair: PerAxis,
+}
+
+/// Seconds of kernels that an exchange can hide behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cover {
+    /// The mixer's core: it hides a ring.
+    pub(crate) core: f64,
+    /// Shared experts: they hide a dispatch.
+    pub(crate) shared: f64,
+    /// The experts' products.
+    pub(crate) experts: f64,
+}
+
+/// Seconds of one layer's exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerLinks {
+    /// Forward and backward.
+    pub(crate) passes: [Links; 2],
+    /// Made again for the backward, without whole-layer recomputation.
+    pub(crate) chosen: Links,
+    /// Made again by whole-layer recomputation.
+    pub(crate) whole: Links,
+    /// Seconds of a ring of context parallelism in these four, in their order.
+    pub(crate) ring: [f64; 4],
+}
+
+/// Seconds of a layer's operators by their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PlaceSeconds {
+    pub(crate) forward: [f64; Place::COUNT],
+    pub(crate) input_grad: [f64; Place::COUNT],
+    pub(crate) weight_grad: [f64; Place::COUNT],
+    /// Part of the forward that whole-layer recomputation does again.
+    pub(crate) again: [f64; Place::COUNT],
+    /// Recomputation in front of the mixer's and of the MLP's backward, without whole-layer
+    /// recomputation.
+    pub(crate) recomputed: [f64; 2],
+}
+
+/// Seconds of a layer's exchanges by their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerHops {
+    /// Forward and backward.
+    pub(crate) passes: [[HopSeconds; Hop::COUNT]; 2],
+    /// Made again in front of the mixer's backward.
+    pub(crate) again_mixer: HopSeconds,
+    /// Made again in front of the MLP's or the experts' backward: TP and EP.
+    pub(crate) again_mlp: [HopSeconds; 2],
+}
+
+impl LayerHops {
+    /// All of their seconds.
+    pub(crate) const SECONDS: usize = 2 * (2 * Hop::COUNT + 3);
+
+    /// Their bits.
+    pub(crate) fn bits(&self) -> [u64; Self::SECONDS] {
+        let again = [self.again_mixer, self.again_mlp[0], self.again_mlp[1]];
+        let mut bits = [0; Self::SECONDS];
+        let all = self.passes.iter().flatten().chain(&again).flatten();
+        for (bits, seconds) in bits.iter_mut().zip(all) {
+            *bits = seconds.to_bits();
+        }
+        bits
+    }
+}
+
+impl Parts {
+    /// The parts of layers that cost this, pairs not run yet.
+    pub(crate) fn new(plan: &Plan, work: Arc<Work>) -> Self {
+        let (on, rows) = (&plan.deployment, plan.rows());
+        let recomputation = Recomputation::new(plan);
+        let kinds = plan.architecture.kinds.iter().zip(&work.kinds);
+        let layers = kinds.map(|(kind, operators)| {
+            let mut exchanges = Exchanges::with_capacity(16);
+            kind.mixer.exchanges(on, &rows, &mut exchanges);
+            kind.mlp.exchanges(on, &rows, &mut exchanges);
+            if on.tuning.rank.is_some() {
+                adapters::exchanges(on, &rows, kind, &mut exchanges);
+            }
+            LayerPart::new(kind, operators, exchanges, &recomputation)
+        });
+        let layers = layers.collect();
+        Self { work, layers, ends: Ends::new(on, &rows), boundary: plan.boundary() }
+    }
+
+    /// The layer of a kind.
+    pub(crate) fn layer(&self, kind: KindId) -> &LayerPart {
+        &self.layers[kind.index()]
+    }
+
+    /// The kinds of layers with how many there are of each.
+    pub(crate) fn counted<'a>(
+        &'a self,
+        counts: &'a PerKind<f64>,
+    ) -> impl Iterator<Item = (&'a LayerPart, f64)> {
+        self.layers.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0.0)
+    }
+}
+
+impl LayerPart {
+    fn new(
+        kind: &LayerKind,
+        operators: &Operators,
+        exchanges: Exchanges,
+        recomputation: &Recomputation,
+    ) -> Self {
+        let has_experts = kind.mlp.moe().is_some();
+        let repeats = |again: &_| !recomputation.is_whole && recomputation.repeats(again);
+        Self {
+            total: operators.total(),
+            recomputed: operators.made_again(|again| recomputation.repeats(again)),
+            again: operators.made_again(|again| !again.never),
+            covers: covers(operators, has_experts),
+            links: LayerLinks::new(&exchanges, recomputation.is_whole, repeats),
+            has_experts,
+            places: PlaceSeconds::new(operators, recomputation),
+            hops: LayerHops::new(&exchanges, repeats),
+            exchanges,
+            pair: [0.0; AXES.len()],
+        }
+    }
+}
+
+fn covers(operators: &Operators, has_experts: bool) -> [Cover; 2] {
+    let mut covers = [Cover::default(); 2];
+    for operator in operators.iter() {
+        let Block { forward, input_grad, weight_grad } = operator.block;
+        let gradients = (input_grad + weight_grad).seconds();
+        let seconds = [forward.seconds(), gradients];
+        for (cover, seconds) in covers.iter_mut().zip(seconds) {
+            match operator.place {
+                Place::Core => cover.core += seconds,
+                Place::Mlp if has_experts => cover.shared += seconds,
+                // Their activation function runs on the vector unit, and hides nothing.
+                Place::Experts if forward.flops > 0.0 => cover.experts += seconds,
+                Place::MixerInput
+                | Place::Projection
+                | Place::Output
+                | Place::MlpInput
+                | Place::Mlp
+                | Place::Experts
+                | Place::MlpOutput => {}
+            }
+        }
+    }
+    covers
+}
+
+impl LayerLinks {
+    fn new(exchanges: &Exchanges, is_whole: bool, repeats: impl Fn(&Again) -> bool) -> Self {
+        let mut links = Self::default();
+        for exchange in exchanges.iter() {
+            let axis = axis_index(exchange.axis);
+            let [(_, forward), (_, backward)] = exchange.calls.passes;
+            let again = &exchange.calls.again;
+            exchange.add_to(&mut links.passes[0][axis], forward);
+            exchange.add_to(&mut links.passes[1][axis], backward);
+            let chosen = if repeats(again) { forward } else { 0.0 };
+            let whole = if is_whole && !again.never { forward } else { 0.0 };
+            if chosen > 0.0 {
+                exchange.add_to(&mut links.chosen[axis], chosen);
+            }
+            if whole > 0.0 {
+                exchange.add_to(&mut links.whole[axis], whole);
+            }
+            if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
+                for (ring, calls) in links.ring.iter_mut().zip([forward, backward, chosen, whole]) {
+                    *ring += calls * exchange.seconds;
+                }
+            }
+        }
+        links
+    }
+}
+
+impl PlaceSeconds {
+    fn new(operators: &Operators, recomputation: &Recomputation) -> Self {
+        let mut seconds = Self::default();
+        for operator in operators.iter() {
+            let place = operator.place as usize;
+            let Block { forward, input_grad, weight_grad } = operator.block;
+            let forward = forward.seconds();
+            seconds.forward[place] += forward;
+            seconds.input_grad[place] += input_grad.seconds();
+            seconds.weight_grad[place] += weight_grad.seconds();
+            if !operator.again.never {
+                seconds.again[place] += forward;
+            }
+            if recomputation.repeats(&operator.again) {
+                let is_for_mixer = Recomputation::is_for_mixer(&operator.again);
+                seconds.recomputed[usize::from(!is_for_mixer)] += forward;
+            }
+        }
+        seconds
+    }
+}
+
+impl LayerHops {
+    fn new(exchanges: &Exchanges, repeats: impl Fn(&Again) -> bool) -> Self {
+        let mut hops = Self::default();
+        for exchange in exchanges.iter() {
+            let passes = &exchange.calls.passes;
+            for ((hop, calls), hops) in passes.iter().zip(&mut hops.passes) {
+                exchange.add_to(&mut hops[*hop as usize], *calls);
+            }
+            // Whole layers go through their forward's hops again, which pairs do themselves.
+            let again = &exchange.calls.again;
+            if !repeats(again) {
+                continue;
+            }
+            let is_expert = usize::from(exchange.axis == Axis::Ep);
+            let made = if Recomputation::is_for_mixer(again) {
+                &mut hops.again_mixer
+            } else {
+                &mut hops.again_mlp[is_expert]
+            };
+            exchange.add_to(made, passes[0].1);
+        }
+        hops
+    }
+}
+
+/// Every kind of work, its kernels launched one by one or as a graph.
+pub(crate) fn launched(plan: &Plan) -> Work {
+    let loss = Loss::new(plan.design());
+    let (on, architecture) = (&plan.deployment, &plan.architecture);
+    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), loss))
+}
+
+/// The work under a plan with other loads.
+pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
+    let (on, architecture) = (&plan.deployment, &plan.architecture);
+    replayed(on, architecture, work.under(on, architecture, &plan.rows()))
+}
+
+fn replayed(on: &Deployment, architecture: &Architecture, mut work: Work) -> Work {
+    let graph = on.kernel.cuda_graph_impl;
+    if graph != CudaGraph::None {
+        for (kind, operators) in architecture.kinds.iter().zip(&mut work.kinds) {
+            let has_experts = kind.mlp.moe().is_some();
+            replay(operators, !has_experts || graph == CudaGraph::Local);
+        }
+    }
+    work
+}
+
+/// A recorded graph launches all its kernels at once. Transformer Engine's covers attention, the
+/// router and a dense MLP; how many rows an expert gets is known too late for it. Megatron's own
+/// covers a whole iteration, whose experts get buffers of a fixed size.
+///
+/// # Source
+/// Megatron-Core, `--cuda-graph-impl` and `--cuda-graph-scope`.
+fn replay(operators: &mut Operators, everything: bool) {
+    for operator in operators.iter_mut().filter(|operator| everything || !operator.is_routed) {
+        let block = &mut operator.block;
+        for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
+            pass.launches = 0.0;
+        }
+    }
+    // The graph's own launch, forward and backward, is at the layer's first operator.
+    if let Some(first) = operators.iter_mut().next() {
+        first.block.forward.launches = 1.0;
+        first.block.input_grad.launches = 1.0;
+    }
+}

@@ -1,0 +1,292 @@
+//! From a plan to its estimate: layers, stages, pipeline, data parallelism, optimizer and sums.
+//!
+//! [`Layers`] are what single layers cost and save, [`Spans`] what stages make of them, a [`Step`]
+//! is all of it in time and memory. Each is made of the one before and of the plan, so that what
+//! doesn't change from design to design can be kept: [`crate::Estimator`] does.
+
+mod communication;
+mod data_parallel;
+mod lists;
+mod metrics;
+mod spans;
+
+use alloc::vec::Vec;
+
+use crate::catalogue::memory_state;
+use crate::ground::choice::Timing;
+use crate::ground::units::{Bytes, Seconds};
+use crate::schedule::{Run, StageTimes};
+use crate::training::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
+use crate::training::load_imbalance::{self, Fullest};
+use crate::training::memory::Occupancy;
+use crate::training::pair::LayerPairs;
+use crate::training::pipeline::Pipeline;
+use crate::training::pipeline::simulated::{Load, Tasks};
+use crate::training::plan::Plan;
+use crate::training::recomputation::RetainedBytes;
+use crate::training::stage::{Waiting, Waits};
+
+pub(crate) use spans::{Layers, Spans};
+
+/// Estimate of a plan.
+#[must_use]
+pub fn estimate(plan: &Plan) -> Estimate {
+    let layers = Layers::new(plan);
+    let mut pairs = LayerPairs::default();
+    let spans = Spans::new(plan, &layers, &mut pairs);
+    if plan.is_even() {
+        let [simulated, _] = Simulator::default().pipelines(plan, &spans, None);
+        return of_loads(plan, &spans, simulated);
+    }
+    let evened = plan.evened();
+    let even = spans.under(&evened, &layers.under(&evened), &mut pairs);
+    let pipelines = Simulator::default().pipelines(plan, &spans, Some(&even));
+    both(&mut plan.clone(), [&spans, &even], pipelines)
+}
+
+/// The estimate under load imbalance, whose spans are the first ones; the others are those of even
+/// ones.
+pub(crate) fn both(
+    plan: &mut Plan,
+    [own, even]: [&Spans; 2],
+    pipelines: [Option<Pipeline>; 2],
+) -> Estimate {
+    let [of_own, of_even] = pipelines;
+    let of_own = of_loads(plan, own, of_own);
+    match plan.while_even(|plan| of_loads(plan, even, of_even)) {
+        Some(of_even) => load_imbalance::combine(plan, of_own, of_even),
+        None => of_own,
+    }
+}
+
+/// Buffers of simulations, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Simulator {
+    tasks: Tasks,
+    alone: Run<1>,
+    paired: Run<2>,
+}
+
+impl Simulator {
+    /// The pipelines of a plan under its own loads and under even ones where these are others;
+    /// nothing where its times come from a formula.
+    pub(crate) fn pipelines(
+        &mut self,
+        plan: &Plan,
+        own: &Spans,
+        even: Option<&Spans>,
+    ) -> [Option<Pipeline>; 2] {
+        if plan.design().schedule.timing == Timing::ClosedForm {
+            return [None, None];
+        }
+        let Self { tasks, alone, paired } = self;
+        let layers = own.layer_memory(plan);
+        let each = plan.per_micro_batch(&layers);
+        let own = Load { parts: &own.parts, layers: &layers, each: &each };
+        let Some(even) = even else {
+            let pipelines = plan.simulated_pipelines([&own], tasks, alone);
+            return [pipelines.map(|[own]| own), None];
+        };
+        let layers = even.layer_memory(plan);
+        let each = plan.per_micro_batch(&layers);
+        let even = Load { parts: &even.parts, layers: &layers, each: &each };
+        let pipelines = plan.simulated_pipelines([&own, &even], tasks, paired);
+        pipelines.map_or([None, None], |pipelines| pipelines.map(Some))
+    }
+}
+
+/// The estimate with every layer's rows as the plan's loads have them.
+#[inline(never)]
+pub(crate) fn of_loads(plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) -> Estimate {
+    let mut step = Step::default();
+    step.take(plan, spans, simulated);
+    let mut communication = Vec::new();
+    let metrics = step.metrics(plan, spans, &mut communication);
+    let phases = step.pipeline.phases.as_ref();
+    Estimate {
+        timing: if phases.is_some() { Timing::Simulated } else { Timing::ClosedForm },
+        stages: lists::stages(plan, spans, &step),
+        overlap: phases.map_or_else(Vec::new, lists::phases),
+        warnings: lists::warnings(plan, &metrics, &step),
+        step: step.time,
+        metrics,
+        communication,
+    }
+}
+
+/// A step in time and memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Step {
+    /// For each span of the plan.
+    spans: Vec<SpanStep>,
+    pipeline: Pipeline,
+    /// Memory of the first of the stages that [`Pipeline::spent`] takes together: the fullest of
+    /// them, as stages further behind hold no more micro-batches.
+    occupancy: Vec<Occupancy>,
+    /// Time of the mean stage beyond its kernels.
+    waiting: Waiting,
+    pub(crate) time: StepTime,
+}
+
+/// Memory and waits of each stage of a span, copies to host memory counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SpanStep {
+    kept: RetainedBytes,
+    waits: Waits,
+    times: StageTimes,
+}
+
+impl Step {
+    /// Takes the step of a plan, in place of what was here before; of its pipeline where that was
+    /// simulated.
+    pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) {
+        let layers = spans.layer_memory(plan);
+        self.spans.clear();
+        self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
+            let kept = plan.stage_activations(span.first, &span.content, &layers);
+            let waits = work.waits_with_copies(plan, kept.host);
+            SpanStep { kept, waits, times: work.times(&waits) }
+        }));
+        match simulated {
+            Some(pipeline) => self.pipeline = pipeline,
+            None => {
+                let each = self.spans.iter().map(|own| (&own.times, &own.waits));
+                plan.closed_form_pipeline(each, &mut self.pipeline);
+            }
+        }
+        self.occupancy.clear();
+        self.occupancy.extend(self.pipeline.spent.iter().map(|spent| {
+            let (fixed, kept) =
+                (&spans.frame.each[spent.span].memory, &self.spans[spent.span].kept);
+            plan.occupancy(spent.first, fixed, kept, spent.held)
+        }));
+        self.waiting = self.pipeline.mean_waiting();
+        self.time = self.time(plan, spans);
+    }
+
+    /// The metrics; the list of traffic that they are summed from takes the place of what it held.
+    pub(crate) fn metrics(
+        &self,
+        plan: &Plan,
+        spans: &Spans,
+        communication: &mut Vec<Communication>,
+    ) -> Metrics {
+        communication::list(plan, spans, self, communication);
+        metrics::metrics(plan, spans, self, communication)
+    }
+
+    /// Time, peak memory and fit of this step, taken where others wait for it.
+    pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
+        let [memory_peak, host_peak] = self.peaks();
+        let fits = metrics::fits(plan, memory_peak, host_peak);
+        let fit_probability = self.fit_probability(plan, [memory_peak, host_peak]);
+        Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
+    }
+
+    /// Probability that a plan with these peaks of device and host memory fits.
+    fn fit_probability(&self, plan: &Plan, peaks: [Bytes; 2]) -> f64 {
+        memory_state::fit_probability(plan.room(peaks), self.shortfall(plan))
+    }
+
+    /// By how much the peak may be higher than the formula of the plan's schedule says; nothing
+    /// where the schedule was simulated.
+    fn shortfall(&self, plan: &Plan) -> f64 {
+        if self.pipeline.phases.is_some() { 0.0 } else { plan.closed_form_shortfall() }
+    }
+
+    /// Memory of the fullest stage, on the device and on the host.
+    pub(crate) fn peaks(&self) -> [Bytes; 2] {
+        let most = |of: fn(&Occupancy) -> Bytes| {
+            self.occupancy.iter().map(of).fold(Bytes::ZERO, Bytes::max)
+        };
+        [most(|stage| stage.device.peak()), most(|stage| stage.host)]
+    }
+
+    /// Mean over all stages of what doesn't differ within a span.
+    fn mean_occupancy(&self, of: impl Fn(&Occupancy) -> f64) -> f64 {
+        let (mut sum, mut stages) = (0.0, 0);
+        for (spent, first) in self.pipeline.spent.iter().zip(&self.occupancy) {
+            let of_stage = of(first);
+            (0..spent.count).for_each(|_| sum += of_stage);
+            stages += spent.count;
+        }
+        sum / stages as f64
+    }
+
+    fn time(&self, plan: &Plan, spans: &Spans) -> StepTime {
+        let m = plan.batch.micro_batches as f64;
+        let (compute, frame) = (&spans.compute, &spans.frame);
+        let [exposed_once, contention_once] = spans.once_a_step;
+        let ideal = model_flops_per_device(plan, spans) / plan.peak().get();
+        let Waiting { exposed, contention, host } = self.waiting;
+        let states = most(&self.occupancy, |stage| stage.swapped_states);
+        let pipeline = self.pipeline.seconds;
+        let mut parts = [Seconds::ZERO; StepPart::ALL.len()];
+        let mut set = |part: StepPart, seconds: f64| parts[part as usize] = Seconds::new(seconds);
+        set(StepPart::Ideal, ideal);
+        set(StepPart::Kernels, m * compute.tensor - ideal);
+        set(StepPart::Vector, m * compute.vector);
+        set(StepPart::Recompute, m * compute.recompute);
+        set(StepPart::Host, host);
+        set(StepPart::Contention, contention + contention_once);
+        set(StepPart::TensorParallel, exposed[0]);
+        set(StepPart::ContextParallel, exposed[1]);
+        set(StepPart::ExpertParallel, exposed[2]);
+        set(StepPart::PipelineParallel, exposed[3]);
+        // Optimizer states come from the host and go back, once a step.
+        set(StepPart::Swap, exposed[4] + 2.0 * states / plan.deployment.machine.host.get());
+        set(StepPart::Bubble, pipeline - self.pipeline.mean_busy());
+        set(StepPart::DataParallel, exposed[5] + exposed_once);
+        set(StepPart::Optimizer, frame.data.optimizer);
+        set(StepPart::Stragglers, pipeline * frame.stragglers);
+        StepTime { parts }
+    }
+}
+
+fn most(stages: &[Occupancy], of: impl Fn(&Occupancy) -> f64) -> f64 {
+    stages.iter().map(of).fold(0.0, f64::max)
+}
+
+/// Delay of the slowest of N ranks over the mean, for normal times of spread sigma: sigma sqrt(2 ln
+/// N), the leading term of the expected maximum.
+fn straggler_share(plan: &Plan) -> f64 {
+    let sigma =
+        plan.design().kernel.straggler_sigma.unwrap_or(plan.deployment.host.straggler_sigma);
+    sigma * libm::sqrt(2.0 * libm::log(plan.deployment.ranks.world as f64))
+}
+
+/// Model FLOPs of a step over the devices.
+fn model_flops_per_device(plan: &Plan, spans: &Spans) -> f64 {
+    spans.counts.flops_per_token.get() * tokens_per_step(plan) / plan.deployment.ranks.world as f64
+}
+
+fn tokens_per_step(plan: &Plan) -> f64 {
+    plan.design().training.global_batch_size as f64 * plan.batch.seq as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Design;
+
+    #[test]
+    fn what_loads_do_not_reach_is_as_from_scratch() {
+        for preset in ["pangu-ultra-moe-6k", "qwen3-30b-a3b", "deepseek-v3"] {
+            for overlap in ["1f1b", "1f1b_overlap"] {
+                let mut design = Design::from_preset(preset).expect("a preset");
+                let knobs = [("balance", "skewed"), ("method", overlap), ("timing", "closed_form")];
+                for (name, value) in knobs {
+                    let knob = crate::design::KnobId::find(name).expect("a knob");
+                    design.set_text(knob, value).expect("a value");
+                }
+                let Ok(plan) = Plan::new(&design) else { continue };
+                let evened = plan.evened();
+                let (own, even) = (Layers::new(&plan), Layers::new(&evened));
+                assert_eq!(own.under(&evened), even);
+                let spans = Spans::new(&plan, &own, &mut LayerPairs::default());
+                let spans = spans.under(&evened, &even, &mut LayerPairs::default());
+                assert_eq!(spans, Spans::new(&evened, &even, &mut LayerPairs::default()));
+            }
+        }
+    }
+}

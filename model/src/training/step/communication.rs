@@ -1,0 +1,161 @@
+//! The traffic of a step: one row for each axis, link and collective.
+
+use alloc::vec::Vec;
+
+use crate::device::exchange::Exchange;
+use crate::ground::axis::{Axis, Collective, LinkLevel};
+use crate::ground::units::{Bytes, Seconds};
+use crate::layer::embedding_head::Ends;
+use crate::training::estimate::Communication;
+use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
+use crate::training::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
+
+use super::spans::{Frame, Spans};
+use super::{Step, most};
+
+/// The rows of a plan's stages, copies to host memory and what is exposed not counted: those that
+/// come before the copies, then those behind them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Traffic {
+    rows: [Vec<Communication>; 2],
+}
+
+impl Traffic {
+    pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame) -> Self {
+        let m = plan.batch.micro_batches as f64;
+        let mut rows: Vec<Communication> = Vec::with_capacity(16);
+        let mean = plan.mean_stage();
+        let mtp = plan.architecture.mtp.kind;
+        let repeated = frame.mean_repeated(plan, mtp);
+        let recomputation = Recomputation::new(plan);
+        let layers = parts.layers.iter().zip(mean.with_mtp(mtp)).zip(repeated);
+        for ((layer, count), repeated) in layers {
+            for exchange in layer.exchanges.iter() {
+                let [(_, forward), (_, backward)] = exchange.calls.passes;
+                let again = recomputation.calls(&exchange.calls, count, repeated);
+                let calls = (forward + backward) * count + again;
+                add_row(&mut rows, kind(exchange), m * calls, exchange.bytes, exchange.seconds);
+            }
+        }
+        let Ends { embedding, mtp_extra, head } = &parts.ends;
+        for (end, count) in
+            [(embedding, mean.embedding), (mtp_extra, mean.mtp), (head, mean.heads())]
+        {
+            for exchange in end.exchanges.iter().filter(|_| count > 0.0) {
+                let [(_, forward), (_, backward)] = exchange.calls.passes;
+                let calls = m * (forward + backward) * count;
+                add_row(&mut rows, kind(exchange), calls, exchange.bytes, exchange.seconds);
+            }
+        }
+        if plan.deployment.ranks.pp > 1 {
+            let calls = 2.0 * m * plan.boundaries_per_stage();
+            for leg in parts.boundary.legs() {
+                let row = (Axis::Pp, leg.link, leg.collective);
+                add_row(&mut rows, row, calls, leg.bytes, leg.seconds);
+            }
+        }
+        let mut data = Vec::with_capacity(frame.data.rows.len());
+        for row in &frame.data.rows {
+            let kind = (row.axis, row.link, row.collective);
+            let calls = row.calls_of_step(m);
+            add_row(&mut data, kind, calls, row.bytes_per_call, row.seconds_per_call);
+        }
+        Self { rows: [rows, data] }
+    }
+}
+
+/// The row that an exchange belongs to.
+const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
+    (exchange.axis, exchange.link, exchange.collective)
+}
+
+/// Every row of a step, put in place of what the list held.
+pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Communication>) {
+    let [ahead, behind] = &spans.traffic.rows;
+    rows.clear();
+    rows.reserve(ahead.len() + 1 + behind.len());
+    rows.extend_from_slice(ahead);
+    rows.extend(host_row(plan, step));
+    rows.extend_from_slice(behind);
+    share_exposed(plan, spans, step, rows);
+}
+
+/// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
+/// optimizer states.
+fn host_row(plan: &Plan, step: &Step) -> Option<Communication> {
+    let m = plan.batch.micro_batches as f64;
+    let activations = 2.0 * m * step.mean_occupancy(|stage| stage.swapped);
+    let states = 2.0 * step.mean_occupancy(|stage| stage.swapped_states);
+    let slowest_states = 2.0 * most(&step.occupancy, |stage| stage.swapped_states);
+    let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
+    let rate = plan.deployment.machine.host.get();
+    (activations + states > 0.0).then(|| Communication {
+        axis: Axis::Host,
+        link: LinkLevel::Host,
+        collective: Collective::Copy,
+        bytes_per_call: Bytes::new(largest),
+        bytes: Bytes::new(activations + states),
+        time: Seconds::new((activations + slowest_states) / rate),
+        exposed: Seconds::ZERO,
+    })
+}
+
+/// Adds calls to the row of their kind; its bytes per call are those of the largest call.
+fn add_row(
+    rows: &mut Vec<Communication>,
+    (axis, link, collective): (Axis, LinkLevel, Collective),
+    calls: f64,
+    bytes_per_call: f64,
+    seconds_per_call: f64,
+) {
+    let (bytes, time) =
+        (Bytes::new(calls * bytes_per_call), Seconds::new(calls * seconds_per_call));
+    let per_call = Bytes::new(bytes_per_call);
+    let known = rows
+        .iter_mut()
+        .find(|row| (row.axis, row.link, row.collective) == (axis, link, collective));
+    match known {
+        Some(row) => {
+            row.bytes += bytes;
+            row.time += time;
+            row.bytes_per_call = row.bytes_per_call.max(per_call);
+        }
+        None => rows.push(Communication {
+            axis,
+            link,
+            collective,
+            bytes_per_call: per_call,
+            bytes,
+            time,
+            exposed: Seconds::ZERO,
+        }),
+    }
+}
+
+/// Shares each axis's exposed time among its rows, by their time; data parallelism of experts has
+/// its share of that of all.
+fn share_exposed(plan: &Plan, spans: &Spans, step: &Step, rows: &mut [Communication]) {
+    let states = most(&step.occupancy, |stage| stage.swapped_states);
+    let place = |axis: Axis| match axis {
+        Axis::Tp => TP,
+        Axis::Cp => CP,
+        Axis::Ep => EP,
+        Axis::Pp => PP,
+        Axis::Host => HOST,
+        Axis::Dp | Axis::Edp => DP,
+    };
+    let mut exposed = step.waiting.exposed;
+    exposed[HOST] += 2.0 * states / plan.deployment.machine.host.get();
+    exposed[DP] += spans.once_a_step[0];
+    let mut all: PerAxis = [0.0; AXES.len()];
+    for row in &*rows {
+        all[place(row.axis)] += row.time.get();
+    }
+    for row in rows {
+        let place = place(row.axis);
+        if all[place] > 0.0 {
+            row.exposed = Seconds::new(exposed[place] * row.time.get() / all[place]);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The lists of an estimate: stages, phases, warnings.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::ground::axis::Phase;
+use crate::ground::choice::Timing;
+use crate::ground::units::Seconds;
+use crate::training::estimate::{Metrics, PhaseOverlap, StageEstimate};
+use crate::training::pipeline::PhaseTraffic;
+use crate::training::plan::Plan;
+use crate::training::stage::AXES;
+
+use super::Step;
+use super::spans::Spans;
+
+/// Shares of communication that are hidden, per axis and phase; axes without any are left out.
+pub(super) fn phases(phases: &[PhaseTraffic; 3]) -> Vec<PhaseOverlap> {
+    let mut list = Vec::new();
+    for (phase, traffic) in Phase::ALL.into_iter().zip(phases) {
+        for (index, axis) in AXES.into_iter().enumerate() {
+            let time = Seconds::new(traffic.seconds[index]);
+            if time > Seconds::ZERO {
+                let exposed = Seconds::new(traffic.exposed[index]);
+                list.push(PhaseOverlap { phase, axis, time, exposed });
+            }
+        }
+    }
+    list
+}
+
+/// Every stage, in order.
+pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstimate> {
+    let m = plan.batch.micro_batches as f64;
+    let mut list = Vec::with_capacity(plan.stages.len());
+    for (spent, first) in step.pipeline.spent.iter().zip(&step.occupancy) {
+        let (own, of_span) = (&step.spans[spent.span], &spans.frame.each[spent.span]);
+        let kernels = spans.works[spent.span].kernels();
+        let layers = plan.spans[spent.span].content.num_layers();
+        let compute = m * kernels + spent.waiting.host;
+        let params = of_span.params.held.total() as u128;
+        for index in spent.first..spent.first + spent.count {
+            // Stages of a span hold as much of a micro-batch, but not as many at once.
+            let held = if index == spent.first {
+                *first
+            } else {
+                plan.occupancy(index, &of_span.memory, &own.kept, spent.held)
+            };
+            list.push(StageEstimate {
+                stage: index as u32,
+                num_layers: libm::ceil(layers) as u32,
+                params,
+                memory: held.device,
+                host_memory: held.host,
+                peak_in_flight: held.in_flight,
+                fullest: held.fullest,
+                forward: Seconds::new(own.times.forward),
+                backward: Seconds::new(own.times.backward),
+                compute: Seconds::new(compute),
+                exposed: Seconds::new(spent.busy - compute),
+                idle: Seconds::new(step.pipeline.seconds - spent.busy),
+            });
+        }
+    }
+    list
+}
+
+/// Warnings for the reader.
+pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if metrics.memory_peak > metrics.memory_limit {
+        warnings.push(format!(
+            "peak memory of {:.1} GiB exceeds the usable {:.1} GiB",
+            metrics.memory_peak.to_gib(),
+            metrics.memory_limit.to_gib()
+        ));
+    }
+    let [_, host] = step.peaks();
+    if host > plan.deployment.machine.host_memory {
+        warnings.push(format!(
+            "swapping needs {:.1} GiB of host memory per device, the host has {:.1} GiB for each",
+            host.to_gib(),
+            plan.deployment.machine.host_memory.to_gib()
+        ));
+    }
+    if plan.design().schedule.timing == Timing::Simulated && step.pipeline.phases.is_none() {
+        warnings.push(String::from(
+            "too many stages and micro-batches to simulate: times are the closed form's",
+        ));
+    }
+    if plan.design().schedule.overlap_p2p_comm
+        && plan.deployment.ranks.pp > 1
+        && plan.deployment.ranks.vpp == 1
+        && !plan.form().runs_pairs
+    {
+        warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
+    }
+    if plan.design().schedule.scatter_gather_tensors_in_pipeline
+        && !(plan.scatters_sends() && plan.deployment.ranks.pp > 1)
+    {
+        warnings.push(String::from("sends are scattered only with PP and TP, and without SP"));
+    }
+    warnings.extend(crate::training::load_imbalance::warning(plan));
+    if plan.design().schedule.moe_hierarchical_alltoallv && plan.deployment.ep_group().domains == 1
+    {
+        warnings.push(String::from(
+            "the hierarchical all-to-all has no effect: an EP group is inside one node",
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,66 @@
+//! The headline numbers of a step.
+
+use crate::ground::units::{Bytes, Seconds};
+use crate::training::estimate::{Communication, Metrics};
+use crate::training::plan::Plan;
+
+use super::spans::Spans;
+use super::{Step, model_flops_per_device, tokens_per_step};
+
+/// The metrics of a step with this traffic.
+pub(super) fn metrics(
+    plan: &Plan,
+    spans: &Spans,
+    step: &Step,
+    communication: &[Communication],
+) -> Metrics {
+    let world = plan.deployment.ranks.world as f64;
+    let step_time = step.time.total();
+    let per_device = model_flops_per_device(plan, spans);
+    let executed = plan.batch.micro_batches as f64 * spans.compute.flops;
+    let budget = step_time.get() * plan.peak_for_mfu().get();
+    let throughput = tokens_per_step(plan) / step_time.get();
+    let [memory_peak, host_peak] = step.peaks();
+    let comm_time: Seconds = communication.iter().map(|row| row.time).sum();
+    let comm_exposed: Seconds = communication.iter().map(|row| row.exposed).sum();
+    let (total, active) = (spans.counts.params_total, spans.counts.params_active);
+    let embedding = spans.counts.table;
+    Metrics {
+        mfu: per_device / budget,
+        hfu: executed / budget,
+        tokens_per_second: throughput,
+        tokens_per_second_per_device: throughput / world,
+        step_time,
+        model_tflops_per_device: per_device / step_time.get() / 1e12,
+        params_total: total,
+        params_active: active,
+        params_total_no_input_embedding: total - embedding,
+        params_active_no_input_embedding: active - embedding,
+        flops_per_token: spans.counts.flops_per_token,
+        memory_peak,
+        memory_limit: plan.memory_limit(),
+        fits: fits(plan, memory_peak, host_peak),
+        fit_probability: step.fit_probability(plan, [memory_peak, host_peak]),
+        bubble_ratio: step.pipeline.bubble_ratio(),
+        bubble_ratio_closed_form: spans.frame.bubble,
+        comm_volume: communication.iter().map(|row| row.bytes).sum(),
+        comm_exposed,
+        overlap_ratio: if comm_time > Seconds::ZERO {
+            (1.0 - comm_exposed / comm_time).max(0.0)
+        } else {
+            1.0
+        },
+        imbalance_ratio: plan.effect().imbalance,
+        token_drop_ratio: token_drop_ratio(plan),
+    }
+}
+
+/// Are these peaks of device and host memory within their limits?
+pub(super) fn fits(plan: &Plan, device: Bytes, host: Bytes) -> bool {
+    device <= plan.memory_limit() && host <= plan.deployment.machine.host_memory
+}
+
+fn token_drop_ratio(plan: &Plan) -> f64 {
+    let capacity = plan.design().training.moe_expert_capacity_factor;
+    capacity.map_or(0.0, |factor| (1.0 - factor).max(plan.effect().drop_ratio).max(0.0))
+}

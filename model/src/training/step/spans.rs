@@ -1,0 +1,227 @@
+//! What the stages of each span do for one micro-batch, whatever they copy to host memory.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::ground::choice::RecomputeGranularity;
+use crate::ground::units::Flops;
+use crate::layer::architecture::{KindId, MAX_KINDS, PerKind};
+use crate::layer::layout::{Span, Stage};
+use crate::layer::params::StageParams;
+use crate::layer::transformer_layer::Work;
+use crate::training::data_parallel::data_rows;
+use crate::training::memory::PerMicroBatch;
+use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves};
+use crate::training::pair::{self, LayerPairs};
+use crate::training::plan::Plan;
+use crate::training::stage::{Parts, StageWork, Terms, launched, relaunched};
+
+use super::communication::Traffic;
+use super::data_parallel::{DataParallel, OnceAStep};
+use super::straggler_share;
+
+/// Costs and saved tensors of single layers: all that recomputation, exchanges, copies and overlap
+/// work on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layers {
+    work: Arc<Work>,
+    saves: Arc<LayerSaves>,
+    pub(super) counts: Counts,
+}
+
+/// Parameters and FLOPs that follow from the architecture alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counts {
+    pub(super) params_total: u128,
+    pub(super) params_active: u128,
+    /// One embedding table.
+    pub(super) table: u128,
+    pub(super) flops_per_token: Flops,
+}
+
+impl Layers {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let counts = Counts {
+            params_total: plan.params_total(),
+            params_active: plan.params_active(),
+            table: plan.deployment.backbone.table_params(),
+            flops_per_token: plan.flops_per_token(),
+        };
+        Self { work: Arc::new(launched(plan)), saves: Arc::new(LayerSaves::new(plan)), counts }
+    }
+
+    /// The layers under a plan with other loads.
+    pub(crate) fn under(&self, plan: &Plan) -> Self {
+        let work = Arc::new(relaunched(plan, &self.work));
+        Self { work, saves: Arc::new(LayerSaves::new(plan)), counts: self.counts }
+    }
+}
+
+/// Work of the stages for one micro-batch, copies to host memory not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spans {
+    pub(super) frame: Frame,
+    pub(super) parts: Parts,
+    saves: Arc<LayerSaves>,
+    pub(super) counts: Counts,
+    /// For each span of the plan what its stages do.
+    pub(super) works: Vec<StageWork>,
+    /// Compute of the mean stage.
+    pub(super) compute: Compute,
+    /// Seconds that the slowest stage waits for once a step, and that hiding the rest costs its
+    /// kernels.
+    pub(super) once_a_step: [f64; 2],
+    pub(super) traffic: Traffic,
+}
+
+/// Memory and exchanges of stages that don't depend on the loads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Frame {
+    /// For each span of the plan.
+    pub(super) each: Vec<OfSpan>,
+    pub(super) data: DataParallel,
+    /// The bubble of equal stages, by counts alone.
+    pub(super) bubble: f64,
+    /// Delay of the slowest rank, as a share.
+    pub(super) stragglers: f64,
+}
+
+/// Memory and exchanges of each stage of a span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OfSpan {
+    /// Share of the layers that full recomputation takes.
+    pub(super) repeated_share: f64,
+    pub(super) params: StageParams,
+    pub(super) memory: FixedMemory,
+    once_a_step: OnceAStep,
+}
+
+/// Compute of one micro-batch on the mean stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Compute {
+    /// Seconds of the cube unit, recomputation not counted.
+    pub(super) tensor: f64,
+    /// Seconds of the vector unit, recomputation not counted.
+    pub(super) vector: f64,
+    /// Seconds of forward work done again.
+    pub(super) recompute: f64,
+    /// FLOPs executed.
+    pub(super) flops: f64,
+}
+
+impl Frame {
+    fn new(plan: &Plan) -> Self {
+        let (bubble, stragglers) = (plan.bubble_ratio_closed_form(), straggler_share(plan));
+        let each = Vec::with_capacity(plan.spans.len());
+        let mut frame = Self { each, data: DataParallel::new(plan), bubble, stragglers };
+        for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
+            let rows = data_rows(plan, &span.content, &params);
+            frame.data.add(plan, span, &params, &rows);
+            let repeated_share = plan.repeated_share(span);
+            let once_a_step = OnceAStep::new(plan, &params, &rows);
+            frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
+        }
+        frame
+    }
+
+    /// Mean stage's layers of each kind that full recomputation takes.
+    pub(super) fn mean_repeated(&self, plan: &Plan, mtp: KindId) -> PerKind<f64> {
+        let mut repeated = [0.0; MAX_KINDS];
+        for (span, own) in plan.spans.iter().zip(&self.each) {
+            let share = own.repeated_share * plan.share_of(span);
+            for (sum, layers) in repeated.iter_mut().zip(span.content.with_mtp(mtp)) {
+                *sum += layers * share;
+            }
+        }
+        repeated
+    }
+}
+
+impl Spans {
+    pub(crate) fn new(plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
+        let parts = pair::paired(plan, layers.work.clone(), None, pairs);
+        Self::of(plan, layers, parts, Frame::new(plan))
+    }
+
+    /// The stages under a plan with other loads, whose layers are given.
+    pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
+        let parts = pair::paired(plan, layers.work.clone(), Some(&self.parts), pairs);
+        Self::of(plan, layers, parts, self.frame.clone())
+    }
+
+    fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
+        let sends = [plan.boundaries_per_stage(); 2];
+        let work = |(span, own): (&Span, &OfSpan)| {
+            let terms = Terms { repeated_share: own.repeated_share, swapped: 0.0, sends };
+            StageWork::without_copies(plan, &span.content, &parts, &terms)
+        };
+        let works: Vec<StageWork> = plan.spans.iter().zip(&frame.each).map(work).collect();
+        let mut once_a_step = [0.0_f64; 2];
+        for (own, work) in frame.each.iter().zip(&works) {
+            let of_stage = own.once_a_step.exposed(plan, work);
+            once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
+        }
+        let compute = Compute::new(plan, &works);
+        let traffic = Traffic::new(plan, &parts, &frame);
+        let (saves, counts) = (layers.saves.clone(), layers.counts);
+        Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
+    }
+
+    /// Memory of the saved tensors after the plan's recomputation and swapping.
+    pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
+        LayerMemory::new(plan, &self.saves)
+    }
+}
+
+impl Compute {
+    fn new(plan: &Plan, works: &[StageWork]) -> Self {
+        let mut mean = Self::default();
+        for (span, StageWork { forward, backward, .. }) in plan.spans.iter().zip(works) {
+            let weight = plan.share_of(span);
+            let again = &backward.recompute;
+            mean.tensor += (forward.cost.tensor + backward.cost.tensor) * weight;
+            mean.vector += (forward.cost.vector + backward.cost.vector) * weight;
+            mean.recompute += again.seconds() * weight;
+            mean.flops += (forward.cost.flops + backward.cost.flops + again.flops) * weight;
+        }
+        mean
+    }
+}
+
+impl Plan {
+    /// Content of the mean stage.
+    pub(crate) fn mean_stage(&self) -> Stage {
+        let mut mean = Stage::default();
+        for span in &self.spans {
+            mean.add(span.content, self.share_of(span));
+        }
+        mean
+    }
+
+    /// Share of the stages that a span has.
+    pub(super) fn share_of(&self, span: &Span) -> f64 {
+        span.count as f64 / self.stages.len() as f64
+    }
+
+    /// Are whole layers computed again?
+    pub(crate) fn recomputes_whole_layers(&self) -> bool {
+        self.design().memory.recompute_granularity == RecomputeGranularity::Full
+    }
+
+    /// Share of the layers of a stage that full recomputation takes.
+    fn repeated_share(&self, span: &Span) -> f64 {
+        let full = self.recomputes_whole_layers();
+        let layers = span.content.num_all_layers();
+        let repeated = if full { self.recomputed_layers(span.first, layers) } else { 0.0 };
+        if layers > 0.0 { repeated / layers } else { 0.0 }
+    }
+
+    /// Memory that the stages of each span keep for one micro-batch.
+    pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
+        let of_span = |span: &Span| PerMicroBatch {
+            kept: self.stage_activations(span.first, &span.content, layers),
+            repeated_share: self.repeated_share(span),
+        };
+        self.spans.iter().map(of_span).collect()
+    }
+}
