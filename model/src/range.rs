@@ -40,10 +40,11 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
-    match metric.metric().basis {
-        Basis::Memory => Some(memory_range(plan)),
-        basis => followed(time_spread(plan), basis, plan.accelerator().kernels.family),
+    let basis = metric.metric().basis;
+    if basis == Basis::Memory {
+        return Some(memory_range(plan));
     }
+    followed(time_spread(plan), basis, plan.accelerator().kernels.family)
 }
 
 impl Plan {

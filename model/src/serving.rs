@@ -33,10 +33,11 @@ use crate::design::KnobId;
 pub use engine::{Overheads, family, is_known, overheads};
 pub(crate) use explain::explain;
 pub use inference::{
-    Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
+    FirstTokens, Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate,
+    prefill_time,
 };
 pub use memory::ServingMemory;
-pub use plan::ServingPlan;
+pub use plan::{Replicas, ServingPlan};
 pub(crate) use range::serving_range;
 pub use ranks::Layout;
 

@@ -32,9 +32,9 @@ fn plan(design: &Design, overheads: Overheads) -> Option<ServingPlan> {
 
 fn step(design: &Design, overheads: Overheads) -> Option<f64> {
     let plan = plan(design, overheads)?;
-    let groups = (plan.replicas()[1] * plan.layout().data) as f64;
+    let groups = (plan.replicas().decode * plan.layout().data) as f64;
     let inference = infer(&plan);
-    Some(decode_step(&plan, inference.metrics.requests_in_flight / groups))
+    Some(decode_step(&plan, inference.metrics.requests_in_flight / groups).get())
 }
 
 fn tpot(design: &Design, overheads: Overheads) -> Option<f64> {

@@ -9,6 +9,7 @@ use model::design::Design;
 use model::file::json;
 use model::metric::{MetricId, Regime};
 use model::quality::CAVEAT;
+use model::units::Seconds;
 use model::{Answer, MODEL_VERSION, link};
 use reports::explained;
 
@@ -122,7 +123,7 @@ fn text(assessment: &Assessment) -> String {
     )];
     sections.push(numbers(assessment));
     if let Some(outcomes) = own.budget.outcomes {
-        let [early, late] = [outcomes.early, outcomes.late].map(|it| it / 86_400.0);
+        let [early, late] = [outcomes.early, outcomes.late].map(Seconds::to_days);
         sections.push(format!(
             "Of ten equal runs one ends within {} days and nine within {} days\n",
             format::significant(early, 4),

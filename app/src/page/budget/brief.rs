@@ -6,6 +6,7 @@ use maud::html;
 use model::knob::KnobError;
 use model::metric::{MetricId, Regime};
 use model::quality::CAVEAT;
+use model::units::Seconds;
 
 use super::state::Shown;
 use super::{Asked, CSV_PATH, MARKDOWN_PATH, asked, labels, quality};
@@ -97,7 +98,7 @@ pub fn markdown(raw: &str, date: &str) -> Result<String, Vec<KnobError>> {
         );
     }
     if let Some(outcomes) = own.budget.outcomes {
-        let [early, late] = [outcomes.early, outcomes.late].map(|it| it / 86_400.0);
+        let [early, late] = [outcomes.early, outcomes.late].map(Seconds::to_days);
         let _ = writeln!(
             text,
             "\nOf ten equal runs one ends within {} days and nine within {} days.",

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::Answer;
 use model::budget::published_tokens;
 use model::metric::{MetricId, Regime, Unit};
+use model::units::Seconds;
 use model::violation::{Nearest, Violation};
 
 use super::Asked;
@@ -105,7 +106,7 @@ pub(super) fn spread(of: &Shown) -> String {
         }
         .into_string();
     };
-    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, Unit::Days).to_string();
+    let days = |time: Seconds| format::in_unit(time.to_days(), Unit::Days).to_string();
     let deadline = of.asked.design.run.deadline_days;
     let rows = [
         ("One of ten ends within", days(outcomes.early)),

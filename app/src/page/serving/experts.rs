@@ -191,8 +191,8 @@ fn wrong(errors: &[String]) -> Markup {
     html! { ul.link-errors { @for error in errors { li { (error) } } } }
 }
 
-fn gigabytes(bytes: f64) -> String {
-    format!("{} GB", format::decimals(bytes * 1e-9, 1))
+fn gigabytes(bytes: Bytes) -> String {
+    format!("{} GB", format::decimals(bytes.get() * 1e-9, 1))
 }
 
 /// What is kept, what is published of it, and what fits where.
@@ -257,7 +257,7 @@ fn accuracy(ran: &Ran) -> Markup {
 
 /// What fits where.
 fn machines(ran: &Ran) -> Markup {
-    let memory = |bytes: f64| format::memory(Bytes::new(bytes)).to_string();
+    let memory = |bytes: Bytes| format::memory(bytes).to_string();
     html! {
         table {
             caption { "What fits where" }
@@ -273,8 +273,8 @@ fn machines(ran: &Ran) -> Markup {
                         @let most = fit.most_kept.map(|it| it.to_string());
                         td { (most.unwrap_or_else(|| "none".to_owned())) }
                         td { (if fit.is_fitting { "fits" } else { "does not fit" }) }
-                        td { (memory(fit.weights[0])) }
-                        td { (memory(fit.weights[1])) }
+                        td { (memory(fit.weights)) }
+                        td { (memory(fit.limit)) }
                         td { (format::decimals(fit.requests, 0)) }
                     }
                 }

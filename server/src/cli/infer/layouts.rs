@@ -5,7 +5,6 @@ use app::present::format;
 use model::design::Design;
 use model::link;
 use model::serving::front::{Front, Served};
-use model::units::Seconds;
 
 use super::super::output::{table, table_below};
 
@@ -47,7 +46,7 @@ fn row(it: &Served) -> Vec<String> {
         format::whole(it.concurrency),
         format::significant(it.per_device, 4),
         format::significant(it.per_user, 3),
-        format::duration(Seconds::new(it.tpot)).to_string(),
-        format::duration(Seconds::new(it.ttft)).to_string(),
+        format::duration(it.tpot).to_string(),
+        format::duration(it.ttft).to_string(),
     ]
 }
