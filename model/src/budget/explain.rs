@@ -97,8 +97,7 @@ impl Opened<'_> {
 
     /// A metric as a term of another.
     fn metric(&self, id: MetricId) -> Breakdown {
-        let unknown = || Breakdown::given(id.metric().label, f64::NAN, id.metric().unit);
-        self.opened(id).unwrap_or_else(unknown)
+        Breakdown::or_unknown(id, self.opened(id))
     }
 
     /// Terms that need to know how the run recovers.

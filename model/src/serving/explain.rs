@@ -79,8 +79,7 @@ impl Opened<'_> {
 
     /// A metric as a term of another.
     fn metric(&self, metric: MetricId) -> Breakdown {
-        let unknown = || Breakdown::given(metric.metric().label, f64::NAN, metric.metric().unit);
-        self.opened(metric).unwrap_or_else(unknown)
+        Breakdown::or_unknown(metric, self.opened(metric))
     }
 
     fn output(&self) -> f64 {
