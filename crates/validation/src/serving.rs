@@ -159,8 +159,8 @@ impl ServingRun {
     }
 
     fn of_step(&self, plan: &ServingPlan, requests: f64) -> f64 {
-        let step = serving::decode_step(plan, requests);
-        let groups = (plan.replicas()[1] * plan.layout().data) as f64;
+        let step = serving::decode_step(plan, requests).get();
+        let groups = (plan.replicas().decode * plan.layout().data) as f64;
         let accepted = serving::accepted_tokens(plan);
         match self.measured {
             Measured::Output | Measured::Total => groups * requests * accepted / step,
@@ -182,17 +182,17 @@ impl ServingRun {
             Measured::Ttft => told.ttft_seconds,
             Measured::Prefill => {
                 let prompts = real(&self.row.concurrency).unwrap_or(1.0);
-                let groups = (plan.replicas()[1] * plan.layout().data) as f64;
-                serving::prefill_seconds(plan, prompts / groups)
+                let groups = (plan.replicas().decode * plan.layout().data) as f64;
+                serving::prefill_time(plan, prompts / groups).get()
             }
             Measured::Latency => told.e2e_latency_seconds,
             Measured::Output => told.output_tokens_per_second_per_device * devices,
             Measured::Total => told.total_tokens_per_second_per_device * devices,
             Measured::Input => match real(&self.row.concurrency) {
                 Some(prompts) => {
-                    let groups = (plan.replicas()[1] * plan.layout().data) as f64;
+                    let groups = (plan.replicas().decode * plan.layout().data) as f64;
                     let tokens = prompts * self.design.serving.input_length as f64;
-                    tokens / serving::prefill_seconds(plan, prompts / groups)
+                    tokens / serving::prefill_time(plan, prompts / groups).get()
                 }
                 None => serving::prefill_rate(plan),
             },

@@ -10,7 +10,7 @@ use crate::catalogue::fabric::HYBRID_EP;
 use crate::ground::choice::{Choice, Framework};
 use crate::ground::fitted::{Evidence, Fitted};
 use crate::routing::CORRELATED_TOKENS;
-use crate::serving::{FIRST_LAYER_SECONDS, OVERHEADS, QUEUE, QUEUE_BAND, SENT_SHARE};
+use crate::serving::{FIRST_LAYER_TIME, OVERHEADS, QUEUE, QUEUE_BAND, SENT_SHARE};
 use crate::training::plan::host;
 
 /// A fitted constant, or a set of them that were fitted together.
@@ -56,7 +56,7 @@ pub fn constants() -> Vec<Constant> {
         single("CORRELATED_TOKENS", &CORRELATED_TOKENS),
         single("QUEUE", &QUEUE),
         single("QUEUE_BAND", &QUEUE_BAND),
-        single("FIRST_LAYER_SECONDS", &FIRST_LAYER_SECONDS),
+        single("FIRST_LAYER_TIME", &FIRST_LAYER_TIME),
         single("SENT_SHARE", &SENT_SHARE),
     ]);
     all

@@ -59,7 +59,8 @@ pub const TWO_XEON_8570: Processors =
 /// Processors of DGX A100.
 pub const TWO_EPYC_7742: Processors =
     row("2 x EPYC 7742", [2, 8, 3_200], 128, 128.0 * CORE_TFLOPS, NVIDIA);
-/// Processors of GB200 NVL72: 512 GB/s each. 32 channels of 16 bits at 8,533 megatransfers a second are 546, less ECC.
+/// Processors of GB200 NVL72: 512 GB/s each. 32 channels of 16 bits at 8,533 megatransfers a second
+/// are 546, less ECC.
 pub const TWO_GRACE: Processors = Processors {
     title: "2 x Grace",
     memory_gb_per_sec: 1_024.0,

@@ -17,7 +17,7 @@ mod assessment;
 mod target;
 
 pub use assessment::{Assessment, Costed};
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, Writing};
 pub use published::{
     Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
     published_tokens,

@@ -4,15 +4,16 @@
 //! decoded together.
 
 use crate::ground::fitted::{Evidence, Fitted};
+use crate::ground::units::Seconds;
 
 /// Times of a group's steps.
 pub(super) struct Steps<'a> {
-    /// Seconds of a step of decode of this many requests.
-    pub(super) step: &'a dyn Fn(f64) -> f64,
-    /// Seconds by which one request's prompt delays the others of this many.
-    pub(super) delay: &'a dyn Fn(f64) -> f64,
-    /// Seconds of a prompt alone, to its first token.
-    pub(super) prompt: f64,
+    /// Time of a step of decode of so many requests.
+    pub(super) step: &'a dyn Fn(f64) -> Seconds,
+    /// Time by which one request's prompt delays the others of so many.
+    pub(super) delay: &'a dyn Fn(f64) -> Seconds,
+    /// Time of a prompt alone, to its first token.
+    pub(super) prompt: Seconds,
     /// Tokens of an answer, and those that a step yields.
     pub(super) output: f64,
     pub(super) accepted: f64,
@@ -30,15 +31,15 @@ pub(super) struct Flow {
     /// l.
     pub(super) rate: f64,
     /// Time to the first token, the median.
-    pub(super) ttft: f64,
+    pub(super) ttft: Seconds,
     /// Time of each further token.
-    pub(super) tpot: f64,
+    pub(super) tpot: Seconds,
 }
 
 impl Flow {
     /// From sending to the last token.
-    pub(super) fn latency(&self, output: f64) -> f64 {
-        self.ttft + (output - 1.0).max(0.0) * self.tpot
+    pub(super) fn latency(&self, output: f64) -> Seconds {
+        self.ttft + self.tpot * (output - 1.0).max(0.0)
     }
 }
 
@@ -93,19 +94,19 @@ pub(super) fn closed(steps: &Steps<'_>, in_flight: f64) -> Flow {
         let delay = (steps.delay)(flow.decoding);
         // Behind those that wait already, and where requests come in bursts behind more.
         let others = (1.0 - 1.0 / in_flight.max(1.0)).max(0.0);
-        let in_front = (flow.rate * flow.ttft * others).min(in_flight - 1.0).max(0.0);
-        let waiting =
-            (1.0 + steps.queue * (queue(in_flight) - 1.0)).max(1.0 + in_front) * steps.prompt;
-        let latency = waiting + further * flow.tpot;
+        let in_front = (flow.rate * flow.ttft.get() * others).min(in_flight - 1.0).max(0.0);
+        let queue = (1.0 + steps.queue * (queue(in_flight) - 1.0)).max(1.0 + in_front);
+        let waiting = steps.prompt * queue;
+        let latency = waiting + flow.tpot * further;
         // A prompt isn't begun faster than the one in front is through.
-        let rate = (in_flight / latency).min(0.98 / delay.max(1e-12));
-        let decoding = (in_flight - rate * waiting).clamp(in_flight.min(1.0), in_flight);
-        let free = (1.0 - rate * delay * others).max(0.02);
+        let rate = (in_flight / latency.get()).min(0.98 / delay.get().max(1e-12));
+        let decoding = (in_flight - rate * waiting.get()).clamp(in_flight.min(1.0), in_flight);
+        let free = (1.0 - rate * delay.get() * others).max(0.02);
         let tpot = (steps.step)(decoding) / steps.accepted / free;
         flow.decoding = 0.5 * (flow.decoding + decoding);
-        flow.tpot = 0.5 * (flow.tpot + tpot);
+        flow.tpot = (flow.tpot + tpot) * 0.5;
         flow.ttft = waiting;
-        flow.rate = in_flight / (waiting + further * flow.tpot);
+        flow.rate = in_flight / (waiting + flow.tpot * further).get();
     }
     flow
 }
