@@ -187,7 +187,11 @@ fn a_session_of_every_past_store_opens_and_goes_on() {
         let report = as_one(VIEW, "GET", "report.md", "");
         assert_eq!(report.0, 200, "{}", report.1);
         for said in ["Does it fit?", "It is the published run."] {
-            assert!(report.1.lines().any(|line| line.trim_end() == format!("> {said}")), "{said}: {}", report.1);
+            assert!(
+                report.1.lines().any(|line| line.trim_end() == format!("> {said}")),
+                "{said}: {}",
+                report.1
+            );
         }
     }
 }
@@ -208,12 +212,15 @@ fn a_store_of_a_later_version_is_refused_with_what_to_do() {
     let said = said.lines().filter(|line| line.starts_with("error: "));
     let said =
         said.collect::<Vec<_>>().join("\n").replace(&data.path().display().to_string(), "DATA");
-    assert_text(&said, expect![[r#"
+    assert_text(
+        &said,
+        expect![[r#"
         error: DATA/moescape.sqlite is of a newer version: its tables have version 6, this
             program knows 5; the program that made it knows it; the server doesn't start on
             it: start the newer program again; to stay with this one, put the copy that was
             made before the upgrade back by `moescape restore --from COPY --data DATA
             --replace`: what was kept since then isn't in it
-    "#]]);
+    "#]],
+    );
     assert_eq!(std::fs::read(file(data.path())).unwrap(), before, "it stays as it is");
 }

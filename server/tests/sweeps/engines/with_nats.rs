@@ -263,7 +263,9 @@ fn a_sweep_that_refines_is_the_same_by_workers() {
 fn one_without_jetstream_is_an_error_with_a_way_out() {
     let nats = Nats::without_streams();
     let said = ended_by(&nats.url(), &COMMANDS, 1).replace(&nats.port.to_string(), "PORT");
-    assert_text(&said, expect![[r#"
+    assert_text(
+        &said,
+        expect![[r#"
         $ moescape sweep
         error: NATS at nats://127.0.0.1:PORT has no JetStream, which sweeps need: start it
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
@@ -282,5 +284,6 @@ fn one_without_jetstream_is_an_error_with_a_way_out() {
         error: NATS at nats://127.0.0.1:PORT has no JetStream, which sweeps need: start it
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
             JetStream resource does not exist)
-    "#]]);
+    "#]],
+    );
 }

@@ -104,6 +104,8 @@ fn runs(sources: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[test]
@@ -119,7 +121,8 @@ mod tests {
         assert_eq!(runs("a/b (6), c (10)"), 16);
         assert_eq!(runs("by definition"), 0);
         let html = fitted_on("Fitted on", &[("X", "a (1)"), ("Y", "by definition")]).into_string();
-        assert!(html.contains("<strong>1 run, X:</strong> a (1)"), "{html}");
-        assert!(html.contains("<strong>Y:</strong> by definition"), "{html}");
+        let html = Html::new(&html);
+        assert_eq!(html.texts("strong"), ["1 run, X:", "Y:"]);
+        assert!(html.says("1 run, X: a (1)") && html.says("Y: by definition"), "{}", html.words());
     }
 }
