@@ -170,7 +170,7 @@ fn the_command_that_is_written_comes_back_as_its_layout() {
 
 #[test]
 fn an_engine_with_a_flag_for_experts_on_the_host_is_told_by_it() {
-    let design = from_preset(
+    let mut design = from_preset(
         "deepseek-v3",
         &[
             ("cluster.num_devices", "8"),

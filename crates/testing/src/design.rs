@@ -15,7 +15,7 @@ pub fn from_preset(preset: &str, settings: &[(&str, &str)]) -> Design {
     changed(&design, settings)
 }
 
-/// The same design with settings.
+/// A design with settings on top.
 #[track_caller]
 pub fn changed(design: &Design, settings: &[(&str, &str)]) -> Design {
     let mut design = design.clone();
@@ -26,7 +26,7 @@ pub fn changed(design: &Design, settings: &[(&str, &str)]) -> Design {
     design
 }
 
-/// The same design with one setting.
+/// A design with one setting on top.
 #[track_caller]
 pub fn with(design: &Design, knob: &str, value: &str) -> Design {
     changed(design, &[(knob, value)])

@@ -91,7 +91,7 @@ fn refused(arguments: &[&str]) -> String {
     run.stderr
 }
 
-/// What command lines that the user can mend say, each below what was typed.
+/// Messages of command lines that the user can mend, each below what was typed.
 #[track_caller]
 fn refusals(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("$ moescape {line}\n{}", refused(&words(line)))).collect()

@@ -166,7 +166,7 @@ fn a_sweep_that_refines_goes_on_after_kill_9() {
 const COMMANDS: [&[&str]; 3] =
     [&["sweep", "spec.json"], &["serve", "--listen", "127.0.0.1:0", "--data", "."], &["worker"]];
 
-/// What each of the commands says of an engine that ends it with this status.
+/// Messages of the commands about an engine that ends it with this status.
 fn ended_by(engine: &str, commands: &[&[&str]], status: i32) -> String {
     let home = home(&specs()[0]);
     let said = commands.iter().map(|command| {
