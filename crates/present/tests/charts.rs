@@ -12,6 +12,7 @@ use model::{Plan, StageLoad, estimate, layout_loads};
 use present::charts;
 use present::draw::text;
 use roxmltree::{Document, Node};
+use testing::page::Page as Html;
 
 const WIDTHS: [u32; 6] = [288, 320, 360, 640, 960, 1200];
 const STAGES: [u32; 8] = [1, 2, 8, 16, 17, 64, 200, 1024];
@@ -154,7 +155,7 @@ fn has(texts: &[TextBox], words: &str) -> bool {
 }
 
 fn titles(svg: &str) -> usize {
-    svg.matches("<title>").count()
+    Html::new(svg).count("svg title")
 }
 
 #[test]
@@ -190,10 +191,10 @@ fn what_is_over_the_limit_is_marked_by_more_than_a_color() {
     let fits = charts::memory_by_stage(&with_stages(16, 30.0), None, 640);
     assert!(!fits.contains("chart-over") && fits.contains("all fit"));
     let over = charts::memory_by_stage(&with_stages(16, 60.0), None, 640);
-    assert!(over.contains("<path class=\"chart-stroke chart-hatch\""), "hatched");
-    assert!(!fits.contains("chart-hatch"));
-    assert!(over.contains("class=\"chart-over chart-strong\""), "its number is bold");
-    assert!(over.contains("over the limit"));
+    let (fits, over) = (Html::new(&fits), Html::new(&over));
+    assert!(over.has("path.chart-stroke.chart-hatch") && !fits.has(".chart-hatch"), "hatched");
+    assert!(over.has("text.chart-over.chart-strong"), "its number is bold");
+    assert!(over.says("over the limit"), "{}", over.words());
 }
 
 #[test]

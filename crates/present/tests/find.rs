@@ -5,10 +5,11 @@ use model::design::{Design, KnobId};
 use model::metric::MetricId;
 use model::search::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
 use model::training::estimate::Metrics;
-use model::{Plan, design::link, estimate};
-use present::html::escaped;
-use present::page::find::answer::{html, refused};
+use model::{Plan, design::link};
+use present::page::find::answer::{self, refused};
 use present::page::find::request::Request;
+use testing::design::estimated;
+use testing::page::Page as Html;
 
 const AT_HAND: &str = "preset=pangu-ultra-moe-6k@2";
 
@@ -17,7 +18,7 @@ fn design(query: &str) -> Design {
 }
 
 fn metrics(design: &Design) -> Metrics {
-    estimate(&Plan::new(design).expect("a legal design")).metrics
+    estimated(design).metrics
 }
 
 fn found(label: Option<Goal>, query: &str) -> Recommendation {
@@ -62,39 +63,45 @@ fn query() -> Query {
     Query::new(design(AT_HAND))
 }
 
-/// The HTML of a card.
-fn card(html: &str, goal: Goal) -> &str {
-    let from = html.find(&format!("data-goal=\"{}\"", goal.name())).expect("a card");
-    let rest = &html[from..];
-    &rest[..rest.find("</article>").expect("its end")]
+/// What a search says, which is one document's worth of closed elements.
+#[track_caller]
+fn html(query: &Query, answer: &Answer, is_done: bool) -> Html {
+    well_formed(&answer::html(query, answer, is_done))
 }
 
-/// Whether a text is one document's worth of closed elements.
-fn is_well_formed(html: &str) -> bool {
+#[track_caller]
+fn well_formed(html: &str) -> Html {
     let text = html.replace(" hidden>", " hidden=\"\">").replace(" open>", " open=\"\">");
     let text = text.replace(" checked>", " checked=\"\">");
-    roxmltree::Document::parse(&format!("<main>{text}</main>")).is_ok()
+    roxmltree::Document::parse(&format!("<main>{text}</main>")).expect("well-formed");
+    Html::new(html)
+}
+
+/// The card of a goal.
+#[track_caller]
+fn card(html: &Html, goal: Goal) -> Html {
+    html.part(&format!("article[data-goal={}]", goal.name()))
 }
 
 #[test]
 fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
     let (query, answer) = (query(), answer());
     let html = html(&query, &answer, true);
-    assert!(is_well_formed(&html), "{html}");
     for found in &answer.designs[..3] {
         let card = card(&html, found.label.expect("a name"));
         for metric in
             [MetricId::tokens_per_second_per_device, MetricId::mfu, MetricId::step_time_seconds]
         {
             let value = present::format::metric(metric, found.metrics.get(metric)).to_string();
-            assert!(card.contains(&value), "{value}: {card}");
+            assert!(card.says(&value), "{value}: {}", card.words());
             let plan = Plan::new(&found.design).expect("a legal design");
             let half = present::words::range::half(&plan, metric, &found.metrics).expect("a range");
-            assert!(card.contains(&half), "{half}: {card}");
+            assert!(card.says(&half), "{half}: {}", card.words());
         }
-        assert!(card.contains(&found.why[0]) && card.contains(&found.binds), "{card}");
         let free = present::format::percent(found.margin, 1).to_string();
-        assert!(card.contains(&free), "{free}: {card}");
+        for part in [&found.why[0], &found.binds, &free] {
+            assert!(card.says(part), "{part}: {}", card.words());
+        }
     }
 }
 
@@ -105,46 +112,51 @@ fn each_card_opens_pins_compares_reviews_and_exports_its_design_in_one_click() {
     let own = link::encode(&query.design).replace('&', "%26").replace('@', "%40");
     for found in &answer.designs[..3] {
         let card = card(&html, found.label.expect("a name"));
-        let link = escaped(&link::encode(&found.design));
+        let link = link::encode(&found.design);
         for part in [
-            format!("href=\"/?{link}\""),
-            format!("data-pin=\"{link}\""),
-            format!("href=\"/r/new?{link}\""),
-            format!("href=\"/export?{link}\""),
-            format!("href=\"/compare?a={own}&amp;"),
+            format!("a[href='/?{link}']"),
+            format!("[data-pin='{link}']"),
+            format!("a[href='/r/new?{link}']"),
+            format!("a[href='/export?{link}']"),
+            format!("a[href^='/compare?a={own}&']"),
         ] {
-            assert!(card.contains(&part), "{part}: {card}");
+            assert!(card.has(&part), "{part}: {:?}", card.links());
         }
     }
-    let other = escaped(&link::encode(&answer.designs[3].design));
-    assert!(html.contains(&format!("<th scope=\"row\"><a href=\"/?{other}\">")), "{html}");
+    let other = link::encode(&answer.designs[3].design);
+    assert!(html.has(&format!("th[scope=row] > a[href='/?{other}']")), "{:?}", html.links());
 }
 
 #[test]
 fn differences_against_the_design_at_hand_are_listed_and_many_are_folded() {
     let html = html(&query(), &answer(), true);
     let few = card(&html, Goal::Safest);
-    assert!(few.contains("<details class=\"find-changes\" open>"), "{few}");
-    assert!(few.contains(">VPP</span>") && few.contains("<strong>4</strong>"), "{few}");
-    assert!(card(&html, Goal::Simplest).contains("No knob differs"));
+    let changes = few.part("details.find-changes[open]");
+    assert!(changes.texts("span").contains(&"VPP".to_owned()), "{}", changes.words());
+    assert_eq!(changes.text("strong"), "4");
+    assert!(card(&html, Goal::Simplest).says("No knob differs"));
     let many = "preset=pangu-ultra-moe-6k@2&training.micro_batch_size=1&gbs=12288\
                 &schedule.delay_wgrad_compute=false&schedule.overlap_p2p_comm=false";
     let mut answer = answer();
     answer.designs[0] = found(Some(Goal::Fastest), many);
-    let html = present::page::find::answer::html(&query(), &answer, true);
-    let folded = card(&html, Goal::Fastest);
-    assert!(folded.contains("<details class=\"find-changes\"><summary>"), "{folded}");
+    let folded = card(&self::html(&query(), &answer, true), Goal::Fastest);
+    assert!(folded.has("details.find-changes:not([open]) > summary"), "{}", folded.words());
 }
 
 #[test]
 fn an_answer_says_what_was_ruled_out_and_what_it_would_take_for_more() {
     let html = html(&query(), &answer(), true);
-    assert!(html.contains("A link between nodes twice as fast would give 3 %."), "{html}");
-    assert!(html.contains("Can&#39;t fit") || html.contains("Can't fit"), "{html}");
-    assert!(html.contains("<td>12,345</td>") && html.contains("Layers fill chunks"), "{html}");
-    assert!(html.contains("20,000 combinations") && html.contains("900 estimates"), "{html}");
-    assert!(html.contains("href=\"/sweep?v=1&amp;preset=pangu-ultra-moe-6k"), "{html}");
-    assert!(html.contains("find.goal=fastest\">Open as a sweep"), "{html}");
+    for part in [
+        "A link between nodes twice as fast would give 3 %.",
+        "20,000 combinations",
+        "900 estimates",
+    ] {
+        assert!(html.says(part), "{part}: {}", html.words());
+    }
+    assert_eq!(html.row("Can't fit even with full recomputation and swapping"), ["12,345"]);
+    assert_eq!(html.row("Layers fill chunks"), ["7"]);
+    let sweep = "a[href^='/sweep?v=1&preset=pangu-ultra-moe-6k'][href$='&find.goal=fastest']";
+    assert_eq!(html.text(sweep), "Open as a sweep");
 }
 
 #[test]
@@ -152,14 +164,14 @@ fn cards_grow_while_it_searches_and_what_comes_at_the_end_waits() {
     let (query, mut answer) = (query(), answer());
     answer.designs.truncate(1);
     let early = html(&query, &answer, false);
-    assert!(early.contains("Found so far") && early.contains("data-goal=\"fastest\""), "{early}");
+    assert!(early.says("Found so far") && early.has("[data-goal=fastest]"), "{}", early.words());
     for late in
         ["What was ruled out", "Open as a sweep", "What would make it faster", "Compare all"]
     {
-        assert!(!early.contains(late), "{late}: {early}");
+        assert!(!early.says(late), "{late}: {}", early.words());
     }
     answer.designs.clear();
-    assert_eq!(html(&query, &answer, false), "");
+    assert_eq!(answer::html(&query, &answer, false), "");
 }
 
 #[test]
@@ -175,41 +187,37 @@ fn where_nothing_fits_the_nearest_miss_and_the_fewest_devices_lead_on() {
         fewest_devices: Some(8_192),
     };
     let answer = Answer { designs: vec![], miss: Some(miss.clone()), ..answer() };
-    let text = html(&query, &answer, true);
-    assert!(is_well_formed(&text), "{text}");
-    assert!(text.contains("No layout fits") && text.contains(&miss.misses[0]), "{text}");
-    let link = escaped(&link::encode(&near));
-    assert!(text.contains(&format!("href=\"/?{link}\"")), "{text}");
-    let again = text.split("class=\"button primary\" href=\"").nth(1).expect("a link");
-    let again = again.split('"').next().expect("its end").replace("&amp;", "&");
+    let html = html(&query, &answer, true);
+    assert!(html.says("No layout fits") && html.says(&miss.misses[0]), "{}", html.words());
+    assert!(html.has_link(&format!("/?{}", link::encode(&near))), "{:?}", html.links());
+    let again = html.attribute("a.button.primary", "href");
     let (request, wrong) = Request::read(again.strip_prefix("/find?").expect("a search"));
     assert_eq!((request.query.design.cluster.num_devices, wrong.len()), (8_192, 0));
     assert_eq!(request.query.targets, [Target::Spare(0.05)]);
     let none = Answer { miss: Some(Miss { fewest_devices: None, ..miss }), ..answer };
-    assert!(html(&query, &none, true).contains("No device count"));
+    assert!(self::html(&query, &none, true).says("No device count"));
 }
 
 #[test]
 fn the_heading_says_the_size_that_was_asked_for() {
     for (knob, heading) in [
-        (KnobId::num_devices, "<h2>The fewest devices: 4,096</h2>"),
-        (KnobId::global_batch_size, "<h2>The largest batch: 4,096 sequences</h2>"),
-        (KnobId::seq_length, "<h2>The longest sequence: 4,096 tokens</h2>"),
+        (KnobId::num_devices, "The fewest devices: 4,096"),
+        (KnobId::global_batch_size, "The largest batch: 4,096 sequences"),
+        (KnobId::seq_length, "The longest sequence: 4,096 tokens"),
     ] {
         let answer = Answer { size: Some((knob, 4_096)), ..answer() };
-        let html = html(&query(), &answer, true);
-        assert!(html.contains(heading), "{html}");
+        assert_eq!(html(&query(), &answer, true).texts("h2")[0], heading);
     }
-    assert!(html(&query(), &answer(), true).contains("<h2>Layouts that fit</h2>"));
+    assert_eq!(html(&query(), &answer(), true).texts("h2")[0], "Layouts that fit");
 }
 
 #[test]
 fn a_design_that_breaks_rules_is_compared_with_nothing() {
     let answer = Answer { at_hand: None, ..answer() };
     let html = html(&query(), &answer, true);
-    assert!(html.contains("The current design breaks a rule"), "{html}");
-    assert!(!card(&html, Goal::Fastest).contains("/compare?"), "{html}");
-    assert!(html.contains("Compare all of these"), "{html}");
+    assert!(html.says("The current design breaks a rule"), "{}", html.words());
+    assert!(!card(&html, Goal::Fastest).has("a[href^='/compare?']"), "{:?}", html.links());
+    assert!(html.says("Compare all of these"), "{}", html.words());
 }
 
 #[test]
@@ -218,10 +226,8 @@ fn a_rule_that_no_layout_mends_leads_to_the_mended_search() {
     let violations = Plan::new(&broken).expect_err("no bf16");
     let mut query = Query::new(broken);
     query.goal = Goal::Simplest;
-    let html = refused(&query, &violations);
-    assert!(is_well_formed(&html), "{html}");
-    assert!(html.contains(&escaped(&violations[0].message)), "{html}");
+    let html = well_formed(&refused(&query, &violations));
+    assert!(html.says(&violations[0].message), "{}", html.words());
     let ways = violations.iter().map(|violation| violation.nearest.len()).sum::<usize>();
-    assert_eq!(html.matches("class=\"button way\" href=\"/find?").count(), ways);
-    assert_eq!(html.matches("find.goal=simplest").count(), ways);
+    assert_eq!(html.count("a.button.way[href^='/find?'][href*='find.goal=simplest']"), ways);
 }

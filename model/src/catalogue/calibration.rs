@@ -318,7 +318,7 @@ impl Host {
 /// 19 designs, 0.028 to 0.093.
 #[rustfmt::skip]
 pub const FRAGMENTATION: Fitted = Fitted::provisional(0.053,
-    Evidence::Runs(&[("simumax_b200", 19)]), "one source prints both what is held and what is used");
+    Evidence::Runs(&[("simumax_b200", 19)]), "one source prints what is held and what is used");
 
 // ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----
 

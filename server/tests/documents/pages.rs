@@ -9,13 +9,14 @@ use model::design::KnobId;
 use model::metric::{MetricId, Regime};
 use server::site::guide::CHAPTERS;
 use server::{AppState, Site, router};
+use testing::page::Page as Html;
 use tower::ServiceExt;
 
 struct Page {
     status: StatusCode,
     kind: String,
     policy: String,
-    html: String,
+    html: Html,
 }
 
 async fn get_with(address: &str, cookie: &str) -> Page {
@@ -32,19 +33,12 @@ async fn get_with(address: &str, cookie: &str) -> Page {
         status: parts.status,
         kind: header("content-type"),
         policy: header("content-security-policy"),
-        html: String::from_utf8_lossy(&bytes).into_owned(),
+        html: Html::new(&String::from_utf8_lossy(&bytes)),
     }
 }
 
 async fn get(address: &str) -> Page {
     get_with(address, "").await
-}
-
-/// Values of an attribute, unescaped.
-fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = String> + 'a {
-    let start = format!(" {name}=\"");
-    let parts: Vec<&str> = html.split(start.as_str()).skip(1).collect();
-    parts.into_iter().map(|part| part.split('"').next().unwrap().replace("&amp;", "&"))
 }
 
 /// Cookies that ask for each language.
@@ -57,16 +51,15 @@ async fn every_chapter_reads_without_a_script() {
         assert_eq!(page.status, StatusCode::OK, "{}", chapter.address());
         let is_chinese = cookie == "language=zh" && chapter.chinese.is_some();
         let lang = if is_chinese { "zh-CN" } else { "en" };
-        let main = format!("class=\"reading\" lang=\"{lang}\" translate=\"no\">");
-        assert!(page.html.contains(&main), "{} lacks {main}", chapter.address());
+        let main = format!(".reading[lang={lang}][translate=no]");
+        assert_eq!(page.html.count(&main), 1, "{} lacks {main}", chapter.address());
         assert_eq!(page.kind, "text/html; charset=utf-8");
-        assert!(!page.html.contains("<script") && !page.html.contains(" style=\""));
-        assert_eq!(page.html.matches("<h1 ").count(), 1, "{}", chapter.address());
+        assert!(!page.html.has("script") && !page.html.has("[style]"));
+        assert_eq!(page.html.count("h1"), 1, "{}", chapter.address());
         assert!(page.policy.contains("default-src 'none'; script-src 'self';"));
         assert!(!page.policy.contains("unsafe"), "{}", page.policy);
         for other in CHAPTERS {
-            let link = format!("href=\"{}\"", other.address());
-            assert!(page.html.contains(&link), "{} lacks {link}", chapter.address());
+            assert!(page.html.has_link(&other.address()), "{} lacks {other:?}", chapter.address());
         }
     }
 }
@@ -96,9 +89,9 @@ async fn check_links(cookie: &str) {
     let mut others = BTreeSet::new();
     let mut anchors = 0;
     for (address, html) in &pages {
-        let ids: BTreeSet<String> = attributes(html, "id").collect();
-        assert_eq!(ids.len(), attributes(html, "id").count(), "{address} has an id twice");
-        for link in attributes(html, "href").chain(attributes(html, "src")) {
+        assert_eq!(html.wrong_ids(), [""; 0], "{address}");
+        let links = ["href", "src"].map(|name| html.attributes(&format!("[{name}]"), name));
+        for link in links.concat() {
             // That a design opens is tested where its numbers are.
             if link.contains("://") || link == "/favicon.svg" || link.starts_with("/?") {
                 continue;
@@ -109,8 +102,7 @@ async fn check_links(cookie: &str) {
                 // The skip link leads to the text itself.
                 Some(html) if !anchor.is_empty() => {
                     anchors += 1;
-                    let id = format!(" id=\"{anchor}\"");
-                    assert!(html.contains(&id), "{address}: {link}");
+                    assert!(html.has(&format!("[id='{anchor}']")), "{address}: {link}");
                 }
                 Some(_) => {}
                 None => drop(others.insert(link)),
@@ -127,55 +119,46 @@ async fn check_links(cookie: &str) {
 #[tokio::test]
 async fn a_chapter_can_be_read_in_the_other_language() {
     let english = get_with("/guide/find", "language=en").await.html;
-    assert!(english.contains("hreflang=\"zh-CN\"") && english.contains(">On this page<"));
-    let link = "href=\"/guide/find?language=zh\"";
-    assert!(english.contains(link), "{english}");
+    assert!(english.has("a[hreflang=zh-CN][href='/guide/find?language=zh']"));
+    assert!(english.says("On this page"), "{}", english.words());
     let other = get_with("/guide/find?language=zh", "language=en").await.html;
-    assert!(other.contains("<html lang=\"en\"") && other.contains("本页内容"));
+    assert_eq!(other.attribute("html", "lang"), "en");
+    assert!(other.says("本页内容"), "{}", other.words());
     let chinese = get_with("/guide/find", "language=zh").await.html;
-    assert!(chinese.contains("href=\"/guide/find?language=en\""));
-    assert!(chinese.contains("· 指南 · Moescape</title>"), "{chinese}");
+    assert!(chinese.has_link("/guide/find?language=en"));
+    let title = chinese.text("head title");
+    assert!(title.ends_with("· 指南 · Moescape"), "{title}");
     // What is generated is said, too, and its anchors are those of the ids.
     let knobs = get_with("/guide/knobs", "language=zh").await.html;
-    assert!(knobs.contains("<h3 id=\"num_layers\">num_layers") && knobs.contains("取值："));
-    assert!(!get_with("/guide/cli", "language=zh").await.html.contains("guide-other"));
+    assert!(knobs.text("h3#num_layers").starts_with("num_layers") && knobs.says("取值："));
+    assert!(!get_with("/guide/cli", "language=zh").await.html.has(".guide-other"));
 }
 
 #[tokio::test]
 async fn every_metric_and_knob_has_its_place() {
     let metrics = get("/guide/metrics").await.html;
     for id in MetricId::of(Regime::Training) {
-        let anchor = format!("<h3 id=\"{}\">", id.metric().name);
-        assert!(metrics.contains(&anchor), "{anchor}");
+        assert_eq!(metrics.count(&format!("h3#{}", id.metric().name)), 1, "{id:?}");
     }
     let knobs = get("/guide/knobs").await.html;
     for id in KnobId::ALL {
-        let anchor = format!("<h3 id=\"{}\">", id.knob().name);
-        assert!(knobs.contains(&anchor), "{anchor}");
+        assert_eq!(knobs.count(&format!("h3#{}", id.knob().name)), 1, "{id:?}");
     }
 }
 
 #[tokio::test]
 async fn the_bar_leads_to_the_pages_that_the_others_lead_to() {
-    let links = |html: &str| -> Vec<String> {
-        let (_, rest) = html.split_once("class=\"places\"").unwrap();
-        let (bar, _) = rest.split_once("</header>").unwrap();
-        attributes(bar, "href").collect()
-    };
-    let guide = links(&get("/guide").await.html);
-    assert_eq!(guide, links(&get("/ladder").await.html));
+    let links = |page: Page| page.html.attributes("header nav a, .actions a", "href");
+    let guide = links(get("/guide").await);
+    assert_eq!(guide, links(get("/ladder").await));
     assert!(guide.contains(&"/guide".to_owned()));
 }
 
 #[tokio::test]
 async fn the_theme_follows_the_cookie_and_nothing_else() {
-    assert!(
-        get_with("/guide", "theme=dark")
-            .await
-            .html
-            .contains("<html lang=\"en\" data-theme=\"dark\">")
-    );
-    assert!(get_with("/guide", "theme=x\"y").await.html.contains("<html lang=\"en\">"));
+    let dark = get_with("/guide", "theme=dark").await.html;
+    assert_eq!(dark.attribute("html", "data-theme"), "dark");
+    assert!(!get_with("/guide", "theme=x\"y").await.html.has("[data-theme]"));
 }
 
 #[tokio::test]
@@ -183,6 +166,6 @@ async fn what_is_no_chapter_is_not_found() {
     for address in ["/guide/nothing", "/guide/", "/guide/..", "/guide/images/nothing.png"] {
         let page = get(address).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{address}");
-        assert!(page.html.contains("There is nothing at this address"), "{address}");
+        assert_eq!(page.html.text("h1"), "There is nothing at this address", "{address}");
     }
 }

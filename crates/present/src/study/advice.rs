@@ -257,6 +257,8 @@ mod tests {
     use model::design::Design;
     use model::{Plan, design::link};
 
+    use testing::page::Page as Html;
+
     use super::*;
 
     /// The designs behind the links of a text.
@@ -284,11 +286,11 @@ mod tests {
         }
     }
 
-    /// HTML below the heading of changes outside of the strategy, of one loss.
-    fn outside_of<'h>(html: &'h str, part: &str) -> &'h str {
-        let (_, loss) = html.split_once(&format!("id=\"loss-{part}\"")).expect("the loss");
-        let loss = loss.split("</details>").next().expect("its end");
-        loss.split_once("<p>Outside the strategy</p>").expect("what is outside").1
+    /// Changes outside of the strategy, below their heading in one loss.
+    fn outside_of(html: &str, part: &str) -> Html {
+        let loss = Html::new(html).part(&format!("#loss-{part}")).markup("body");
+        let (_, outside) = loss.split_once("<p>Outside the strategy</p>").expect("what is outside");
+        Html::new(outside)
     }
 
     #[test]
@@ -296,17 +298,22 @@ mod tests {
         let numbers = Numbers::of_link("v=1&preset=pangu-ultra-moe-6k@2");
         let html = helpful(&numbers).into_string();
         let kernels = outside_of(&html, "kernels");
-        assert!(kernels.contains("State of the software → "), "{kernels}");
-        assert!(kernels.contains(" pt</span>") && kernels.contains("<span class=\"muted\">+"));
+        assert!(kernels.says("State of the software → "), "{}", kernels.words());
+        let gains = kernels.texts("span.muted");
+        let is_gain = |text: &String| text.starts_with('+') && text.ends_with(" pt");
+        assert!(gains.iter().any(is_gain), "{gains:?}");
         for page in ["/calibrate", "/ladder"] {
-            assert!(kernels.contains(&format!("href=\"{page}\"")), "{page}: {kernels}");
+            assert!(kernels.has_link(page), "{page}: {}", kernels.words());
         }
-        for design in linked(kernels) {
+        let kernels = kernels.markup("body");
+        for design in linked(&kernels) {
             let metrics = model::estimate(&Plan::new(&design).expect("legal")).metrics;
             assert!(metrics.fits && metrics.mfu > numbers.estimate.metrics.mfu);
         }
-        assert!(!linked(kernels).is_empty());
-        assert!(!html.contains("helps.</p></details>"), "never the last word: {html}");
+        assert!(!linked(&kernels).is_empty());
+        for last in Html::new(&html).texts("details > p:last-child") {
+            assert!(!last.ends_with("helps."), "never the last word: {last}");
+        }
     }
 
     #[test]
@@ -314,8 +321,9 @@ mod tests {
         let numbers = Numbers::of_link("v=1&preset=deepseek-v3-2k-h800&training.precision=bf16");
         let html = helpful(&numbers).into_string();
         let kernels = outside_of(&html, "kernels");
-        assert!(kernels.contains(" % tokens/s</span>"), "{kernels}");
-        assert!(!kernels.contains("/ladder"), "the ladder is of Ascend: {kernels}");
+        let gains = kernels.texts("span.muted");
+        assert!(gains.iter().any(|gain| gain.ends_with(" % tokens/s")), "{gains:?}");
+        assert!(!kernels.has_link("/ladder"), "the ladder is of Ascend: {}", kernels.words());
     }
 
     #[test]

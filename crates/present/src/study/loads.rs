@@ -367,6 +367,8 @@ mod tests {
     use model::answer::loads::Replay;
     use model::routing::Trace;
 
+    use testing::page::Page as Html;
+
     use super::*;
 
     /// A run of a trace of `steps` steps in which the hot expert changes half-way.
@@ -390,7 +392,7 @@ mod tests {
         let (numbers, report) = traced(400);
         let html = steps(&numbers, &report, Width::Of(520)).into_string();
         assert!(html.contains("one step in 5"), "{html}");
-        assert_eq!(html.matches("<tr>").count(), 1 + 80);
+        assert_eq!(Html::new(&html).count("tr"), 1 + 80);
         let csv = cells(&numbers, &report, STEPS).expect("the figure's file");
         let rows: Vec<&str> = csv.lines().collect();
         assert_eq!(rows.len(), 1 + 400);

@@ -182,16 +182,23 @@ fn bars(row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) -> Markup 
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[test]
     fn the_strongest_knob_comes_first_and_what_changes_nothing_is_named() {
         let numbers = Numbers::of_link("");
         let html = html(&numbers, Options("metric=memory_peak_bytes&group=machine")).into_string();
-        assert!(html.contains("No step of"), "{html}");
-        assert!(!html.contains("data-lever=\"cluster.hbm_usable_gib\""), "{html}");
-        let mfu = super::html(&numbers, Options("group=machine")).into_string();
-        let at = |knob: &str| mfu.find(&format!("data-lever=\"cluster.{knob}\"")).expect("a row");
+        let html = Html::new(&html);
+        assert!(html.says("No step of"), "{}", html.words());
+        assert!(!html.has("[data-lever='cluster.hbm_usable_gib']"));
+        let mfu = Html::new(&super::html(&numbers, Options("group=machine")).into_string());
+        let levers = mfu.attributes("[data-lever]", "data-lever");
+        let at = |knob: &str| {
+            let id = format!("cluster.{knob}");
+            levers.iter().position(|lever| *lever == id).expect("a row")
+        };
         assert!(at("peak_bf16_tflops") < at("host_gb_per_sec").max(at("nics_per_node")));
     }
 

@@ -164,20 +164,25 @@ fn tried(numbers: &Numbers, solution: &Solution) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[test]
     fn what_can_not_be_reached_says_so_and_names_the_best() {
         let options = Options("target=mfu&mfu=99&knob=training.micro_batch_size");
         let html = html(&Numbers::of_link(""), options).into_string();
-        assert!(html.contains("reaches it; the best is"), "{html}");
-        assert!(html.contains("value=\"99\""), "{html}");
+        let html = Html::new(&html);
+        assert!(html.says("reaches it; the best is"), "{}", html.words());
+        assert!(html.has("input[value='99']"));
     }
 
     #[test]
     fn the_largest_micro_batch_that_fits_is_a_link() {
         let html = html(&Numbers::of_link(""), Options("")).into_string();
-        assert!(html.contains("reach it; the largest: <a href=\"/?"), "{html}");
+        let html = Html::new(&html);
+        let largest = html.text("p a[href^='/?']");
+        assert!(html.says(&format!("reach it; the largest: {largest}")), "{}", html.words());
     }
 
     #[test]
@@ -185,7 +190,7 @@ mod tests {
         for junk in ["abc", "-3", "NaN", "inf", ""] {
             let options = format!("target=step&step={junk}");
             let html = html(&Numbers::of_link(""), Options(&options)).into_string();
-            assert!(html.contains("type=\"number\"") && !html.contains("NaN"), "{junk}");
+            assert!(Html::new(&html).has("input[type=number]") && !html.contains("NaN"), "{junk}");
         }
     }
 }

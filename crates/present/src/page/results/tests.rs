@@ -2,6 +2,7 @@
 
 use model::design::file::json;
 use model::metric::MetricId;
+use testing::page::Page as Html;
 
 use super::data::{self, Data, Dim, Standing};
 use super::scale::{scale, ticks};
@@ -102,7 +103,7 @@ fn an_address_written_by_hand_is_never_an_error() {
         assert!(view.pins.len() <= 4, "{query}");
         let selection = select(&data, &view);
         assert_eq!(rows(&data, &view, &selection).len(), selection.brushed, "{query}");
-        assert!(parts::table(&data, &view, &selection).contains("</table>"), "{query}");
+        assert!(Html::new(&parts::table(&data, &view, &selection)).has("table"), "{query}");
         assert!(view.axis_dims(&data).len() >= 2, "{query}");
     }
 }
@@ -277,7 +278,7 @@ fn pictures_as_files_are_well_formed_and_have_all_designs() {
     }
     // Two dots as arcs and the diamond of the front; three cells with a design and three without.
     assert_eq!(files[0].matches("a2.5").count(), 4);
-    assert_eq!(files[0].matches("<polygon").count(), 1);
+    assert_eq!(Html::new(&files[0]).count("polygon"), 1);
     assert_eq!(files[2].matches("url(#tile0)").count(), 3);
 }
 
@@ -287,7 +288,8 @@ fn texts_are_only_texts() {
     let view = View::default();
     let selection = select(&data, &view);
     let all = [parts::reasons(&data), parts::table(&data, &view, &selection)].concat();
-    assert!(!all.contains("<script"), "{all}");
+    let all = Html::new(&all);
+    assert!(!all.has("script") && all.says("<script>"), "{}", all.words());
     assert!(parts::csv(&data, &view, &selection).contains("\"probs,activations\""));
 }
 
@@ -383,12 +385,14 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
 fn a_sweep_leads_to_a_search_around_its_best_and_without_one_from_its_base() {
     let data = simulated();
     let best = parts::best(&data);
-    assert!(best.contains("/find/5\">Find around it</a>"), "{best}");
+    let around = Html::new(&best).texts("a[href$='/find/5']");
+    assert_eq!(around[0], "Find around it");
     let base = "v=1&preset=glm-4.5".to_owned();
     let counts = data::Counts { feasible: 0, ..data.counts };
     let empty = Data { rows: data::Rows::default(), counts, base, ..small() };
     let html = parts::best(&empty);
-    assert!(html.contains("href=\"/find?v=1&amp;preset=glm-4.5\">Find layouts that fit"), "{html}");
+    let found = Html::new(&html).texts("a[href='/find?v=1&preset=glm-4.5']");
+    assert_eq!(found[0], "Find layouts that fit");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use model::design::KnobId;
 use model::design::file::Tree;
 use model::design::link;
 use model::ground::knob::Value;
+use testing::page::Page as Html;
 
 use super::form;
 use super::server_html;
@@ -126,9 +127,9 @@ fn every_form_is_known_and_shown() {
     for form in Form::ALL.into_iter().filter(|form| *form != Form::Other) {
         assert!(forms.contains(&form), "{form:?}");
     }
-    let html = form::form(&tree, &[]);
+    let html = Html::new(&form::form(&tree, &[]));
     for entry in &entries {
-        assert!(html.contains(&format!("id=\"form-{}\"", entry.key())), "{}", entry.key());
+        assert_eq!(html.count(&format!("[id='form-{}']", entry.key())), 1, "{}", entry.key());
         let (knob, form) = (entry.knob.unwrap(), Form::of(&entry.tree));
         assert!(form.suits(knob), "{}", entry.key());
         assert_eq!(Form::of(&form.start(knob, &entry.tree)), form);
@@ -140,10 +141,10 @@ fn every_way_to_sample_is_offered_and_refinement_says_what_it_does() {
     let mut tree = parse(ALL_FORMS).unwrap();
     for method in ["random", "lhs", "refine"] {
         set(&mut tree, &["sampling", "method"], Some(method.into()));
-        let html = form::form(&tree, &[]);
-        assert!(html.contains(&format!("<option value=\"{method}\" selected>")), "{method}");
-        assert!(html.contains("id=\"count\"") && html.contains("id=\"seed\""), "{method}");
-        assert_eq!(html.contains("too large to enumerate"), method == "refine", "{method}");
+        let html = Html::new(&form::form(&tree, &[]));
+        assert!(html.has(&format!("option[value={method}][selected]")), "{method}");
+        assert!(html.has("#count") && html.has("#seed"), "{method}");
+        assert_eq!(html.says("too large to enumerate"), method == "refine", "{method}");
     }
 }
 
@@ -181,7 +182,7 @@ fn nonsense_has_a_form_too() {
     ] {
         let tree = parse(text).unwrap();
         let html = form::form(&tree, &[]);
-        assert!(html.contains("id=\"add-knob\""), "{text}");
+        assert!(Html::new(&html).has("#add-knob"), "{text}");
         let _ = print(&tree);
     }
     assert!(parse("= what").is_err());

@@ -107,6 +107,8 @@ fn breakable(text: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[test]
@@ -115,8 +117,10 @@ mod tests {
         let value = Cell { note: "set".to_owned(), ..Cell::text("30 %") };
         let html = table("Table", &["", "Share"], [vec![name, value]]).into_string();
         roxmltree::Document::parse(&html).expect("well-formed");
-        let text = "<a href=\"/?a&amp;b\">runs/<wbr/>a_<wbr/>b &lt;i&gt;</a>";
-        assert!(html.contains(text), "{html}");
-        assert!(html.contains("<span class=\"mark\">set</span> 30 %</td>"), "{html}");
+        let html = Html::new(&html);
+        let name = "a[href='/?a&b']";
+        assert_eq!((html.text(name).as_str(), html.count("a wbr")), ("runs/a_b <i>", 2));
+        assert_eq!(html.markup(name), "runs/<wbr>a_<wbr>b &lt;i&gt;");
+        assert_eq!(html.text("td:has(> .mark)"), "set 30 %");
     }
 }

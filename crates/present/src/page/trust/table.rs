@@ -173,6 +173,8 @@ pub fn pager(found: usize, filter: &Filter) -> String {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     fn rows(count: usize) -> Vec<Row> {
@@ -197,24 +199,26 @@ mod tests {
         roxmltree::Document::parse(&html).expect("well-formed");
         let html = table("");
         roxmltree::Document::parse(&html).expect("well-formed");
-        assert!(html.contains("&lt;rack&gt; &amp; &quot;node&quot;"), "{html}");
-        assert!(html.contains("href=\"/?v=1&amp;preset=deepseek-v3\""), "{html}");
+        let html = Html::new(&html);
+        assert!(html.says("<rack> & \"node\""), "{}", html.words());
+        assert!(html.has_link("/?v=1&preset=deepseek-v3"));
     }
 
     #[test]
     fn a_page_has_25_runs_and_one_past_the_end_is_the_last() {
-        let count = |query: &str| table(query).matches("<th scope=\"row\"").count();
+        let ids = |query: &str| Html::new(&table(query)).texts(".run-id");
+        let count = |query: &str| ids(query).len();
         assert_eq!((count(""), count("page=5"), count("page=99")), (25, 20, 20));
-        assert!(table("page=99").contains("run-119"));
-        let pager = pager(120, &Filter::from_query("page=99"));
-        assert!(pager.contains("Runs 101 to 120 of 120"), "{pager}");
-        assert!(pager.contains("href=\"/trust?page=4#runs\""), "{pager}");
+        assert_eq!(ids("page=99").last().map(String::as_str), Some("run-119"));
+        let pager = Html::new(&pager(120, &Filter::from_query("page=99")));
+        assert!(pager.says("Runs 101 to 120 of 120"), "{}", pager.words());
+        assert!(pager.has_link("/trust?page=4#runs"));
     }
 
     #[test]
     fn the_column_that_orders_says_so() {
-        let html = table("sort=-error");
-        assert_eq!(html.matches("aria-sort=\"descending\"").count(), 1);
-        assert!(html.contains("href=\"/trust?sort=error#runs\""), "{html}");
+        let html = Html::new(&table("sort=-error"));
+        let sorted = html.part("[aria-sort=descending]");
+        assert!(sorted.has_link("/trust?sort=error#runs"), "{}", sorted.words());
     }
 }

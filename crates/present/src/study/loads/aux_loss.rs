@@ -81,6 +81,8 @@ fn row(numbers: &Numbers, loss: AuxLoss, name: &str) -> Markup {
 mod tests {
     use model::design::link;
 
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[track_caller]
@@ -92,14 +94,19 @@ mod tests {
     #[test]
     fn losses_stand_in_their_order_with_the_tokens_that_each_evens_out() {
         let text = table("?routing.aux_loss=ep_group");
-        let places: Vec<usize> =
-            LOSSES.iter().filter_map(|(_, name)| text.find(&format!("{name}<"))).collect();
-        assert!(places.is_sorted(), "{text}");
-        assert!(text.contains("<strong>EP group, this design</strong>"), "{text}");
-        assert_eq!(text.matches("data-step").count(), LOSSES.len() - 1);
+        let html = Html::new(&text);
+        let names = html.texts("tbody th");
+        let own = |text: &str| text.trim_end_matches(", this design").to_owned();
+        let names: Vec<String> = names.iter().map(|name| own(name)).collect();
+        assert_eq!(names, LOSSES.map(|(_, name)| name));
+        assert_eq!(html.text("strong"), "EP group, this design");
+        assert_eq!(html.count("[data-step]"), LOSSES.len() - 1);
         // Two sequences of 8,192 tokens in a micro-batch, and four bytes for each of 256 experts.
-        assert!(text.contains("<td>1</td><td>8,192</td>"), "{text}");
-        assert!(text.contains("<td>2</td><td>16,384</td><td>8</td><td>1,024</td>"), "{text}");
+        let rows: Vec<Vec<String>> =
+            html.parts("tbody tr").iter().map(|row| row.texts("td")).collect();
+        assert!(rows.iter().any(|row| row[..2] == ["1", "8,192"]), "{rows:?}");
+        let batch = ["2", "16,384", "8", "1,024"];
+        assert!(rows.iter().any(|row| row[..4] == batch), "{rows:?}");
     }
 
     #[test]

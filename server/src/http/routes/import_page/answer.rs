@@ -301,7 +301,7 @@ fn ignored(import: &Import) -> Markup {
 #[cfg(test)]
 mod tests {
     use interchange::import;
-    use present::html::escaped;
+    use testing::page::Page as Html;
 
     use super::*;
 
@@ -313,19 +313,20 @@ mod tests {
     #[test]
     fn every_entry_of_every_list_is_on_the_page() {
         let import = import(Format::Megatron, SCRIPT, None);
-        let html = html(&import, &[], None).0;
+        let html = Html::new(&html(&import, &[], None).0);
+        let words = html.words();
         let keys = import.set.iter().map(|it| &it.key);
         let keys = keys.chain(import.ignored.iter().map(|it| &it.key));
         for key in keys.chain(import.unknown.iter().map(|it| &it.key)) {
-            assert!(html.contains(&escaped(key)), "{key} is not on the page");
+            assert!(words.contains(key.as_str()), "{key} is not on the page");
         }
         for assumed in &import.assumed {
-            assert!(html.contains(&escaped(&assumed.detail)), "{}", assumed.detail);
+            assert!(words.contains(&assumed.detail), "{}", assumed.detail);
         }
-        assert!(html.contains("--num-layerz</th><td>5</td><td>--num-layers"), "{html}");
-        assert!(!html.contains("<script>") && html.contains("data-metric=\"mfu\""), "{html}");
-        let link = escaped(&link::encode(import.design.as_ref().unwrap()));
-        assert!(html.contains(&format!("href=\"/?{link}\"")), "{html}");
+        assert_eq!(html.row("--num-layerz")[..2], ["5", "--num-layers"]);
+        assert!(!html.has("script") && html.has("[data-metric=mfu]"), "{}", html.words());
+        let link = link::encode(import.design.as_ref().unwrap());
+        assert!(html.has_link(&format!("/?{link}")), "{:?}", html.links());
     }
 
     #[test]
@@ -336,14 +337,15 @@ mod tests {
         assert!(!import.violations.is_empty(), "{import:?}");
         let html = html(&import, &[], Some("a.sh")).0;
         assert!(html.contains("can't run as it is") && html.contains("a.sh was read"), "{html}");
-        assert!(html.contains("class=\"button way\""), "{html}");
+        assert!(Html::new(&html).has(".button.way"), "{html}");
     }
 
     #[test]
     fn what_keeps_a_text_from_being_a_design_has_its_line() {
         let import = import(Format::Megatron, "x \\\n --num-layers 0", None);
         let html = html(&import, &[], None).0;
-        assert!(html.contains("<li>line 2: --num-layers"), "{html}");
+        let lines = Html::new(&html).texts("li");
+        assert!(lines.iter().any(|line| line.starts_with("line 2: --num-layers")), "{lines:?}");
         assert!(!html.contains("Open in the explorer"), "{html}");
     }
 }

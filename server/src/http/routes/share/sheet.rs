@@ -246,9 +246,11 @@ fn drawn(code: &QrCode, which: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
-    fn sheet(query: &str, entry: Option<&Entry>) -> String {
+    fn sheet(query: &str, entry: Option<&Entry>) -> Html {
         let design = links::decode(query).unwrap();
         let link = links::encode(&design);
         let sheet = Sheet {
@@ -261,19 +263,22 @@ mod tests {
             why: Some("<why>"),
             typed: None,
         };
-        sheet.html().into_string()
+        Html::new(&sheet.html().into_string())
     }
 
     #[test]
     fn a_design_that_is_not_stored_has_its_full_link_everywhere() {
         let html = sheet("mbs=4", None);
-        let query = "v=1&amp;preset=pangu-ultra-moe-6k&amp;training.micro_batch_size=4";
-        assert!(html.contains(&format!("value=\"https://a.example/?{query}\"")), "{html}");
-        assert!(html.contains("Store and make a short link") && !html.contains("/d/"), "{html}");
-        assert!(html.contains("QR code of the full link"), "{html}");
-        assert!(html.contains("&lt;why&gt;") && !html.contains("<why>"), "{html}");
-        // Once for the attribute around the snippet, once for the one in it.
-        assert!(html.contains("panel=headline&amp;amp;v=1&amp;amp;preset="), "{html}");
+        let query = "v=1&preset=pangu-ultra-moe-6k&training.micro_batch_size=4";
+        let full = format!("https://a.example/?{query}");
+        assert_eq!(html.attribute("#share-long", "value"), full);
+        assert_eq!(html.text("button[value=store]"), "Store and make a short link");
+        assert!(!html.markup("html").contains("/d/"), "{}", html.words());
+        assert!(html.markup("html").contains("QR code of the full link"), "{}", html.words());
+        assert_eq!(html.text("[role=alert]"), "<why>");
+        // The snippet is HTML in an attribute.
+        let panel = Html::new(&html.attribute("#share-embed", "value")).attribute("iframe", "src");
+        assert!(panel.ends_with(&format!("/embed?panel=headline&{query}")), "{panel}");
     }
 
     #[test]
@@ -281,18 +286,20 @@ mod tests {
         let entry = Entry { name: "A \"b\"".into(), tag: "0123456789".into(), ..Entry::default() };
         let html = sheet("mbs=4", Some(&entry));
         let short = "https://a.example/d/0123456789abcdef?note=0123456789";
-        assert!(html.contains(&format!("value=\"{short}\"")), "{html}");
-        assert!(html.contains("value=\"A &quot;b&quot;\"") && html.contains("Save name"), "{html}");
-        assert!(html.contains("/embed/d/0123456789abcdef?panel=headline"), "{html}");
-        assert!(html.contains("QR code of the short link"), "{html}");
+        assert!(html.has(&format!("input[readonly][value='{short}']")), "{}", html.words());
+        assert_eq!(html.attribute("#share-name", "value"), "A \"b\"");
+        assert_eq!(html.text("button[value=store]"), "Save name and note");
+        let panel = Html::new(&html.attribute("#share-embed", "value")).attribute("iframe", "src");
+        assert!(panel.contains("/embed/d/0123456789abcdef?panel=headline"), "{panel}");
+        assert!(html.markup("html").contains("QR code of the short link"), "{}", html.words());
     }
 
     #[test]
     fn a_long_link_is_warned_of_and_has_no_code() {
         let layers: Vec<String> = (0..400).map(|layer| layer.to_string()).collect();
         let html = sheet(&format!("noop_layers={}&pp=1", layers.join(",")), None);
-        let is_long = html.contains("too long for a QR code");
-        assert!(is_long, "{html}");
-        assert!(!sheet("", None).contains("more than 2,000"));
+        let is_long = html.says("too long for a QR code");
+        assert!(is_long, "{}", html.words());
+        assert!(!sheet("", None).says("more than 2,000"));
     }
 }

@@ -99,6 +99,8 @@ pub(super) fn fitted_on(of: &str, sets: &[(&str, Evidence)]) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use testing::page::Page as Html;
+
     use super::*;
 
     #[test]
@@ -113,7 +115,8 @@ mod tests {
     fn runs_are_counted_from_the_list_of_sources() {
         let sets = [("X", Evidence::Runs(&[("a", 1)])), ("Y", Evidence::Unfitted("by definition"))];
         let html = fitted_on("Fitted on", &sets).into_string();
-        assert!(html.contains("<strong>1 run, X:</strong> a (1)"), "{html}");
-        assert!(html.contains("<strong>Y:</strong> by definition"), "{html}");
+        let html = Html::new(&html);
+        assert_eq!(html.texts("strong"), ["1 run, X:", "Y:"]);
+        assert!(html.says("1 run, X: a (1)") && html.says("Y: by definition"), "{}", html.words());
     }
 }
