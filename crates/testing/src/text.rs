@@ -8,7 +8,7 @@ const MAX_COLUMNS: usize = 84;
 /// Checks a text against the one in the test; `UPDATE_EXPECT=1` writes that anew. Longer lines go
 /// on in the next one, indented.
 #[track_caller]
-pub fn assert_text(found: &str, expected: expect_test::Expect) {
+pub fn assert_text(found: &str, expected: &expect_test::Expect) {
     let lines = found.lines().map(|line| folded(line) + "\n");
     expected.assert_eq(&lines.collect::<String>());
 }

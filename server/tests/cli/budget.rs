@@ -58,7 +58,7 @@ fn the_fewest_devices_for_a_deadline_are_found() {
     assert_eq!(open.status, 2);
     assert_text(
         &open.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: days_to_train isn't known: set run.train_tokens
         "#]],
     );
@@ -72,7 +72,7 @@ fn a_design_that_cannot_train_is_an_error_with_a_way_out() {
     assert!(report["violations"].as_array().is_some_and(|broken| !broken.is_empty()), "{report}");
     assert_text(
         &ran.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: 6144 devices are not a multiple of TP 7 x PP 16 x CP 1 = 112
                 (world_size_is_a_multiple_of_tp_pp_cp); nearest: --set
                 parallel.tensor_model_parallel_size=8
@@ -99,7 +99,7 @@ fn a_design_that_cannot_train_is_an_error_with_a_way_out() {
     assert_eq!(ran.status, 2);
     assert_text(
         &ran.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: baseline: there is no preset `pangu` (nearest: pangu-pro-moe-4k)
         "#]],
     );

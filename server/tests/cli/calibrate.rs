@@ -58,7 +58,7 @@ fn a_profile_s_name_travels_with_its_knobs() {
     let long = refused(&["calibrate", LOG, "--set", ON, "--name", &"a".repeat(101)]);
     assert_text(
         &long.replace(&"a".repeat(100), "NAME"),
-        expect![[r#"
+        &expect![[r#"
             error: kernel.profile takes up to 100 characters, not 101 (nearest: NAME)
         "#]],
     );
@@ -73,7 +73,7 @@ fn what_can_t_be_used_is_said_with_its_file_and_line() {
     let said = commands.map(|more| refused(&[&["calibrate"], more].concat()));
     assert_text(
         &said.concat().replace(LOG, "LOG").replace(cut, "TABLE"),
-        expect![[r#"
+        &expect![[r#"
             error: no run can be predicted
             error: llama-8b-tp1.log: a log doesn't name its accelerator: choose one
                 (cluster.accelerator=ID), or a preset with the cluster

@@ -27,7 +27,7 @@ fn weights_of_kept_experts_and_what_is_published_of_them_are_printed() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert_text(
         &ran.stdout,
-        expect![[r#"
+        &expect![[r#"
             Pangu Ultra MoE 718B
               Kept of each layer                64 of 256
               Visited by a token                        4
@@ -111,7 +111,7 @@ fn a_trace_of_tasks_is_told_and_a_wrong_one_names_its_line() {
     assert_eq!(ran.status, 2);
     assert_text(
         &ran.stderr.replace(path, "FILE"),
-        expect![[r#"
+        &expect![[r#"
             error: FILE: line 9: expert `x` is no whole number of 32 bits
         "#]],
     );
@@ -133,7 +133,7 @@ fn runs_with_experts_on_the_host_stand_beside_what_is_predicted() {
     let with_runs = ran.stdout.strip_prefix(&run(&PANGU).stdout);
     assert_text(
         with_runs.unwrap_or(&ran.stdout),
-        expect![[r#"
+        &expect![[r#"
 
             Experts on the host, tokens/s of one request
               model               cards          host                      tokens of  top-k  on
@@ -263,7 +263,7 @@ fn a_dense_model_and_a_broken_rule_are_errors_with_reasons() {
     assert_eq!(broken.status, 2);
     assert_text(
         &broken.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: 300 experts are more than the 256 of a layer (kept_experts_are_of_the_model);
                 nearest: --set serving.experts_kept=256
             error: weights, activations and one request need 173.4 GiB of a device, the engine

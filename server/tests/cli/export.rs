@@ -46,7 +46,7 @@ fn an_illegal_design_can_be_kept() {
 fn unknown_formats_are_refused() {
     assert_text(
         &refusals(&["export yaml", "export"]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape export yaml
             error: invalid value 'yaml' for '<FORMAT>'
               [possible values: json, toml, megatron, mindspeed, megatron-bridge, mindformers,
@@ -75,7 +75,7 @@ fn options_that_a_format_does_not_have_are_refused() {
     ];
     assert_text(
         &refusals(&lines),
-        expect![[r#"
+        &expect![[r#"
             $ moescape export megatron --full
             error: --full is for json and toml: other files hold every knob, or none, anyway
             $ moescape export csv --set pp=12

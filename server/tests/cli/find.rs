@@ -37,7 +37,7 @@ fn a_target_of_the_run_is_reached_by_every_design_or_said_to_be_unknown() {
     let unknown = "find --preset qwen3-30b-a3b --keep pp,cp --target days_to_train<=2000";
     assert_text(
         &refusals(&[unknown]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape find --preset qwen3-30b-a3b --keep pp,cp --target days_to_train<=2000
             error: a target needs what isn't known: set run.train_tokens (nearest:
                 run.train_tokens)
@@ -71,7 +71,7 @@ fn a_configuration_finds_its_layouts_in_one_command() {
     // Nothing of devices, accelerator or layout, which are asked for or searched.
     assert_text(
         &run.stderr,
-        expect![[r#"
+        &expect![[r#"
             assumed: transformer.qk_layernorm: true, as this architecture's models are, no key
                 says it
             assumed: training.seq_length: 4096, as in qwen3-30b-a3b, a config.json doesn't say
@@ -108,7 +108,7 @@ fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
                  --question devices --target mfa>=0.4 --keep ppx --tokens many --days 0";
     assert_text(
         &refusals(&[wrong]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape find --preset pangu --set tpx=8 --devices 0 --accelerator h100 --goal
                 fast --question devices --target mfa>=0.4 --keep ppx --tokens many --days 0
             error: there is no preset `pangu` (nearest: pangu-pro-moe-4k)
@@ -153,7 +153,7 @@ fn where_nothing_reaches_the_targets_the_nearest_miss_is_told() {
 fn what_no_layout_mends_is_an_error() {
     assert_text(
         &refusals(&["find --set moe_router_topk=300"]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape find --set moe_router_topk=300
             error: top-300 of 256 experts (topk_is_at_most_the_experts); nearest: --set
                 transformer.moe_router_topk=256, --set transformer.num_moe_experts=300

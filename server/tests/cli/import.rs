@@ -42,7 +42,7 @@ fn what_was_assumed_ignored_and_not_known_is_told_beside_the_design() {
     let import = run_with(&["import", "mindspeed", "-"], text.as_bytes());
     assert_text(
         &import.stderr,
-        expect![[r#"
+        &expect![[r#"
             read as: MindSpeed-LLM's arguments
             unknown: line 62: --num-experst (nearest: --num-experts)
             assumed: $NODE_RANK is not set in the script: its default 0
@@ -126,7 +126,7 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!((import.status, import.stdout.as_str()), (2, ""));
     assert_text(
         &import.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: line 2: hidden_size: transformer.hidden_size can't be `wide`
             error: num_hidden_layers: the configuration lacks it, and nothing says what it could
                 be
@@ -149,7 +149,7 @@ fn what_is_wrong_is_told_with_its_line() {
     ];
     assert_text(
         &refusals(&lines),
-        expect![[r#"
+        &expect![[r#"
             $ moescape import
             error: the following required arguments were not provided:
               <FORMAT>
@@ -188,7 +188,7 @@ fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
     let asked = open.stderr.lines().filter(|line| line.starts_with("asked:"));
     assert_text(
         &asked.collect::<Vec<_>>().join("\n"),
-        expect![[r#"
+        &expect![[r#"
             asked: line 1: --num-layers is `${1}`: nothing in the text sets it (--answer 'arg
                 1=32' is taken until then)
             asked: line 1: --seq-length is `${SEQ}`: nothing in the text sets it (--answer 'env
@@ -209,7 +209,7 @@ fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
     assert_eq!(nothing.status, 2, "{}", nothing.stdout);
     assert_text(
         &nothing.stderr,
-        expect![[r#"
+        &expect![[r#"
             asked: the text names no model and no layers (--answer model=VALUE, or give its
                 config.json, too)
             asked: the text gives no number of nodes: 1 devices, the fewest that hold it
@@ -224,7 +224,7 @@ fn what_a_script_leaves_open_is_asked_with_how_to_answer_it() {
     assert_eq!(wrong.status, 2);
     assert_text(
         &wrong.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: there is no knob `num_devises` (nearest: cluster.num_devices)
         "#]],
     );

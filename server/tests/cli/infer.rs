@@ -38,7 +38,7 @@ fn a_layout_that_cannot_serve_is_an_error_with_a_way_out() {
     assert_eq!(ran.status, 2);
     assert_text(
         &ran.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: 4 devices are not a multiple of TP 3 x DP 1 x PP 1 = 3
                 (devices_are_whole_instances); nearest: --set serving.tensor_parallel_size=2,
                 --set serving.tensor_parallel_size=4

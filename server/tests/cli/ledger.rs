@@ -32,7 +32,7 @@ fn the_ledger_follows_the_summary_and_names_every_tensor() {
     let titles = section.lines().filter(|line| line.starts_with("Saved tensors"));
     assert_text(
         &titles.collect::<Vec<_>>().join("\n"),
-        expect![[r#"
+        &expect![[r#"
             Saved tensors of a layer, per micro-batch and device: Dense, 3 layers
             Saved tensors of a layer, per micro-batch and device: MoE, 59 layers
         "#]],

@@ -50,7 +50,7 @@ fn licences_are_those_of_the_site_and_a_binary_without_one_says_so() {
     let said = refused(&["licences", "--site", directory]).replace(directory, "SITE");
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
             error: can't read SITE/licences.txt: No such file or directory (os error 2)
         "#]],
     );
@@ -59,7 +59,7 @@ fn licences_are_those_of_the_site_and_a_binary_without_one_says_so() {
     if !cfg!(feature = "embed-site") {
         assert_text(
             &refused(&["licences"]),
-            expect![[r#"
+            &expect![[r#"
                 error: this binary has no site inside, and so no list of licences; give the
                     directory of one by --site, such as target/site
             "#]],

@@ -155,7 +155,7 @@ fn a_metric_of_one_stage_or_axis_is_explained_with_its_numbers_put_in() {
     assert_eq!((axis["how"].as_str(), axis["value"].as_f64()), (Some("sum"), Some(sum)));
     assert_text(
         &refusals(&["predict --explain memory_peak_bytes@stage=99"]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape predict --explain memory_peak_bytes@stage=99
             error: the design has no stage 99: it has 16, from 0 on
         "#]],
@@ -188,7 +188,7 @@ fn an_illegal_design_prints_its_json_and_is_the_users_error() {
     assert_eq!(report["conventions"], serde_json::json!([]));
     assert_text(
         &illegal.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: 61 layers + 1 MTP + 2 no-op = 64 slots can't be split evenly over PP 12 x VPP
                 2 = 24 chunks; a Megatron that doesn't check it trains 48 layers
                 (layer_slots_are_a_multiple_of_pp_vpp); nearest: --set
@@ -207,7 +207,7 @@ fn everything_wrong_is_said_at_once_with_the_nearest() {
                  --set ep=1000000000000000000 --set hbm_usable_gib=NaN --set sp=maybe --set tp";
     assert_text(
         &refusals(&[wrong]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape predict --preset deepseek-v5 --set tensor_model_parallel=8 --set tp=-1
                 --set ep=1000000000000000000 --set hbm_usable_gib=NaN --set sp=maybe --set tp
             error: there is no preset `deepseek-v5` (nearest: deepseek-v3)
@@ -250,7 +250,7 @@ fn files_that_hold_no_design_are_refused() {
     });
     assert_text(
         &(said + &texts.concat()),
-        expect![[r#"
+        &expect![[r#"
             error: can't read DIRECTORY/missing.json: No such file or directory (os error 2)
             error: can't read DIRECTORY: Is a directory (os error 21)
             error: the file lacks `schema`: 1 (nearest: 1)
@@ -273,7 +273,7 @@ fn files_that_hold_no_design_are_refused() {
 fn a_file_beside_a_preset_is_refused() {
     assert_text(
         &refusals(&["predict design.json --preset deepseek-v3"]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape predict design.json --preset deepseek-v3
             error: the argument '[FILE]' cannot be used with '--preset <ID>'
 
@@ -293,7 +293,7 @@ fn misspelled_arguments_are_refused_with_the_nearest() {
             "predict --explain mfuu",
             "predict --explain mfu@stage=1",
         ]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape predikt
             error: unrecognized subcommand 'predikt'
 

@@ -59,13 +59,13 @@ fn tables_say_what_they_show() {
     let text = succeeds(&["routing"]);
     assert_text(
         text.lines().next().unwrap(),
-        expect![[r#"
+        &expect![[r#"
             Pangu Ultra MoE on 6,144 NPUs (pangu-ultra-moe-6k@2)
         "#]],
     );
     assert_text(
         &titles(&text).join("\n"),
-        expect![[r#"
+        &expect![[r#"
             Imbalance
             Layers
             Moves
@@ -76,7 +76,7 @@ fn tables_say_what_they_show() {
     let without = succeeds(&["routing", "--set", "planner=none"]);
     assert_text(
         &titles(&without).join("\n"),
-        expect![[r#"
+        &expect![[r#"
             Imbalance
             Layers
             Dropped under a capacity
@@ -123,7 +123,7 @@ fn a_bad_trace_is_named_line_by_line_and_is_the_user_s() {
     assert_eq!(one, other);
     assert_text(
         &one,
-        expect![[r#"
+        &expect![[r#"
             error: /bad.csv: line 2, column 7: tokens `-3` is negative
             error: /bad.csv: line 3, column 5: expert `1.5` is no whole number
             error: can't read /missing.csv: No such file or directory (os error 2)
@@ -131,7 +131,7 @@ fn a_bad_trace_is_named_line_by_line_and_is_the_user_s() {
     );
     assert_text(
         &said("predict", &few),
-        expect![[r#"
+        &expect![[r#"
             error: the trace has 1 experts, the model has 256 (trace_is_at_hand)
         "#]],
     );
@@ -142,7 +142,7 @@ fn even_loads_have_nothing_to_place() {
     let even = ["--set", "balance=uniform", "--set", "planner=none"];
     assert_text(
         &refused(&[&["routing"], &even[..]].concat()),
-        expect![[r#"
+        &expect![[r#"
             error: every expert gets the same load: --set routing.balance=skewed generates
                 others, --trace FILE takes recorded ones
         "#]],

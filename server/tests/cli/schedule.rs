@@ -88,7 +88,7 @@ fn the_summary_says_what_it_shows() {
     let lines = text.lines().filter(|line| !line.contains("F0"));
     assert_text(
         &lines.collect::<Vec<_>>().join("\n"),
-        expect![[r#"
+        &expect![[r#"
             zb_v: 2 stages, 2 chunks each, 4 micro-batches
               per stage and micro-batch: forward 1 s, backward input 1 s, backward weight 1 s;
                 P2P 0 s
@@ -135,7 +135,7 @@ fn zb_2p_says_what_its_step_is() {
     let said = text.lines().find(|line| line.contains("longest span of a stage"));
     assert_text(
         said.unwrap_or(&text),
-        expect![[r#"
+        &expect![[r#"
             bubble: device time with no task resident, over all device time in the longest
               span of a stage, as each begins its next step at once
         "#]],
@@ -163,7 +163,7 @@ fn everything_that_is_wrong_is_said_at_once() {
     ];
     assert_text(
         &refusals(&lines),
-        expect![[r#"
+        &expect![[r#"
             $ moescape schedule --method dualpipe --stages 5 --chunks 3 --microbatches 7
                 --forward 0 --backward-input -1 --backward-weight NaN --forward-backward inf
                 --p2p 1e308
@@ -221,7 +221,7 @@ fn what_is_missing_is_named() {
     assert_eq!(run.status, 2);
     assert_text(
         &run.stderr,
-        expect![[r#"
+        &expect![[r#"
             error: the following required arguments were not provided:
               --stages <P>
               --microbatches <N>

@@ -183,7 +183,7 @@ fn what_cannot_be_served_is_refused() {
     let site = refused(&["serve", "--listen", "127.0.0.1:0", "--data", path, "--site", path]);
     assert_text(
         &site.replace(path, "DIRECTORY"),
-        expect![[r#"
+        &expect![[r#"
             error: site.json of the site: it is missing
         "#]],
     );
@@ -194,7 +194,7 @@ fn what_cannot_be_served_is_refused() {
     let said = refused(&["serve", "--data", below_a_file]);
     assert_text(
         &said.replace(path, "DIRECTORY"),
-        expect![[r#"
+        &expect![[r#"
             error: can't create DIRECTORY/file/data: Not a directory (os error 20)
         "#]],
     );
@@ -292,7 +292,7 @@ fn what_holds_is_shown_with_where_it_is_from() {
     let gone = refused(&["serve", "--config", path]);
     assert_text(
         &(run.stderr + &gone).replace(path, "FILE"),
-        expect![[r#"
+        &expect![[r#"
             error: FILE: there is no setting `maxconnections`; the nearest is `max-connections`
             error: FILE: invalid value '-5' for '--trace-store-mib <MIB>': invalid digit found
                 in string

@@ -93,7 +93,7 @@ fn the_result_is_the_same_however_the_sweep_is_cut() {
     let twice = refused(home.path(), &["merge", &names[0], &names[0]]);
     assert_text(
         &(part.stderr + &twice),
-        expect![[r#"
+        &expect![[r#"
             parts are missing: 240 of 720 designs are there
             error: part-1.json: places 0 to 240 are partly there already
         "#]],
@@ -238,7 +238,7 @@ fn a_sweep_that_is_interrupted_or_killed_goes_on() {
     let said = Vec::from_iter(said).concat();
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
             error: rows.csv.checkpoint is of an unfinished sweep: --resume goes on with it; to
                 start anew, remove it
             error: rows.csv.checkpoint can't be used: it is of another spec
@@ -270,7 +270,7 @@ fn what_cannot_be_swept_is_refused() {
     ];
     assert_text(
         &lines.iter().map(said).collect::<String>(),
-        expect![[r#"
+        &expect![[r#"
             $ moescape sweep nowhere.toml
             error: there is no file nowhere.toml; specs by name: pangu-architecture,
                 pangu-architecture-found, pangu-pro-300i-duo, pangu-pro-800i-a2, pangu-strategy

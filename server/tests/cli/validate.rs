@@ -66,7 +66,7 @@ fn one_source_can_be_picked_and_an_unknown_one_names_the_nearest() {
     assert_eq!(report["summary"]["rows"], rows.len());
     assert_text(
         &refusals(&["validate --source zero-buble"]),
-        expect![[r#"
+        &expect![[r#"
             $ moescape validate --source zero-buble
             error: no run has the source `zero-buble`; nearest: zero_bubble,
                 ascend_runs/flagperf, ascend_runs/tele-ai/telechat3
@@ -113,7 +113,7 @@ fn a_file_that_can_not_be_read_is_named_with_what_is_wrong() {
     }
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
             $ moescape validate --runs no-such-file.csv
             error: can't read no-such-file.csv: No such file or directory (os error 2)
             error: FILE, line 1: there is no column `hardware`

@@ -60,7 +60,7 @@ async fn what_is_not_known_is_null_and_has_a_surface() {
     let lines: Vec<&str> = assumed.map(|line| line.as_str().unwrap()).collect();
     assert_text(
         &lines.join("\n"),
-        expect![[r#"
+        &expect![[r#"
             failures or the rate of checkpoints aren't known: days are those of training alone,
                 a floor
             a device draws its rated 350 W (FlagPerf, base/benchmarks (Atlas 800T A2)); hosts

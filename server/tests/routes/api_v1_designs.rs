@@ -146,7 +146,7 @@ async fn what_is_no_design_is_refused_with_the_reason() {
     let refused = app.post("/api/v1/designs", long.to_string()).await;
     assert_text(
         &refused.detail(StatusCode::UNPROCESSABLE_ENTITY),
-        expect![[r#"
+        &expect![[r#"
             `name` can't be kept: it has 121 characters, and at most 120
         "#]],
     );

@@ -73,7 +73,7 @@ async fn what_is_wrong_is_said_by_line_or_by_name() {
     });
     assert_text(
         &details.collect::<Vec<_>>().join("\n"),
-        expect![[r#"
+        &expect![[r#"
             the trace has 301 experts in 1 layers, the model 256 in 58
             there is a trace and `generate`: one of them is enough
             the design can't serve: weights, activations and one request need 136.8 GiB of a

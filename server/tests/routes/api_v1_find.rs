@@ -59,7 +59,7 @@ async fn targets_of_the_run_are_taken_where_what_they_need_is_said() {
     let details = problem["errors"].as_array().unwrap().iter().map(|it| it["detail"].as_str());
     assert_text(
         &details.collect::<Option<Vec<_>>>().unwrap().join("\n"),
-        expect![[r#"
+        &expect![[r#"
             a target needs what isn't known: set run.mtbf_device_hours,
                 run.checkpoint_gb_per_sec
         "#]],

@@ -72,7 +72,7 @@ async fn what_can_not_be_exported_is_refused_with_the_reason() {
     let unknown = app.get("/export/design.xlsx").await.detail(StatusCode::NOT_FOUND);
     assert_text(
         &unknown,
-        expect![[r#"
+        &expect![[r#"
             there is no such file; known are megatron.sh, mindspeed.sh, bridge.py,
                 mindformers.yaml, torchtitan.toml, deepspeed.json, accelerate.yaml, engine.txt,
                 design.json, design.toml, metrics.csv, metrics.json, metrics.parquet,
@@ -82,7 +82,7 @@ async fn what_can_not_be_exported_is_refused_with_the_reason() {
     let broken = app.get("/export/metrics.csv?pp=12").await;
     assert_text(
         &broken.detail(StatusCode::UNPROCESSABLE_ENTITY),
-        expect![[r#"
+        &expect![[r#"
             this design can't run, so that it has no numbers: 61 layers + 1 MTP + 2 no-op = 64
                 slots can't be split evenly over PP 12 x VPP 2 = 24 chunks; a Megatron that
                 doesn't check it trains 48 layers

@@ -16,7 +16,7 @@ async fn people_get_a_page_and_programs_a_problem() {
     let problem = app.get_with("/api/v1/nope", "accept", "text/html").await;
     assert_text(
         &problem.detail(StatusCode::NOT_FOUND),
-        expect![[r#"
+        &expect![[r#"
             nothing has this address; GET /api/v1/openapi.json lists what there is
         "#]],
     );

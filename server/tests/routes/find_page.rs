@@ -77,7 +77,7 @@ async fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
     let page = answer.page();
     assert_text(
         &page.texts("[role=alert] li[data-rule]").join("\n"),
-        expect![[r#"
+        &expect![[r#"
             find.colour there is no `find.colour` in a search. Closest valid value: find.goal,
                 find.question, find.target, find.keep, find.any_schedule
             parallel.tp_size there is no knob `parallel.tp_size`. Closest valid value:

@@ -10,7 +10,7 @@ async fn the_page_has_its_numbers_without_a_script() {
     let page = TestApp::new().page("/schedule?method=zb_v").await;
     assert_text(
         &page.texts(".cards article").join("\n"),
-        expect![[r#"
+        &expect![[r#"
             Step time 99.5 s closed form 99.5 s
             Bubble 3.52 % closed form 3.52 %
             Peak in flight 8 micro-batches on every stage
@@ -26,7 +26,7 @@ async fn sizes_that_break_a_rule_are_no_error_of_the_link() {
     let page = TestApp::new().page("/schedule?method=dualpipe&stages=7").await;
     assert_text(
         &page.text(".verdict.broken"),
-        expect![[r#"
+        &expect![[r#"
             This schedule can't run. The numbers below are those of DualPipe, 8 stages with 1
                 chunk each way, 32 micro-batches. Dualpipe pairs the stages (PP) from both ends,
                 7 is not even. Use 8 stages

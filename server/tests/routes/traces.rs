@@ -107,7 +107,7 @@ async fn what_is_no_trace_is_refused_and_leaves_nothing_behind() {
     }
     assert_text(
         &said.join("\n"),
-        expect![[r#"
+        &expect![[r#"
             the file has no loads of experts
             the file starts with the names of its columns: step,layer,expert,tokens
             the file is cut: a Parquet file ends with its footer
@@ -129,7 +129,7 @@ async fn a_body_above_its_own_limit_is_refused_and_one_above_the_others_is_not()
     let answer = post(data.path(), body).await;
     assert_text(
         &answer.detail(StatusCode::PAYLOAD_TOO_LARGE),
-        expect![[r#"
+        &expect![[r#"
             a file has at most 64 MiB; Parquet is the smallest
         "#]],
     );
@@ -145,7 +145,7 @@ async fn a_full_store_says_so_and_still_knows_what_it_has() {
     let answer = post(data.path(), more).await;
     assert_text(
         &answer.detail(StatusCode::INSUFFICIENT_STORAGE),
-        expect![[r#"
+        &expect![[r#"
             the server's room for traces, 1 MiB, is full; who runs it can give more by
                 --trace-store-mib or remove old ones
         "#]],

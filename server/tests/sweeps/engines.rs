@@ -119,7 +119,7 @@ fn a_sweep_that_refines_is_the_same_by_a_server_and_has_no_shards() {
     let said = fails(home.path(), &["sweep", "spec.json", "--shard", "1/2"], 2);
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
         error: a sweep that refines has no shards, as each round follows from all of the one
             before: run it whole, or let workers do it by --engine
     "#]],
@@ -182,7 +182,7 @@ fn an_engine_that_cannot_be_used_is_an_error_with_a_way_out() {
     let lost = ended_by("nats://someone:secret@127.0.0.1:1", &COMMANDS[..2], 1);
     assert_text(
         &lost,
-        expect![[r#"
+        &expect![[r#"
         $ moescape sweep
         error: can't connect to NATS at nats://127.0.0.1:1: IO error: Connection refused (os
             error 111); `nats-server -js` starts one
@@ -193,7 +193,7 @@ fn an_engine_that_cannot_be_used_is_an_error_with_a_way_out() {
     );
     assert_text(
         &ended_by("http://127.0.0.1", &COMMANDS, 2),
-        expect![[r#"
+        &expect![[r#"
         $ moescape sweep
         error: invalid value 'http://127.0.0.1' for '--engine <nats://HOST:PORT>': takes the
             address of NATS, such as nats://127.0.0.1:4222

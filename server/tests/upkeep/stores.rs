@@ -214,7 +214,7 @@ fn a_store_of_a_later_version_is_refused_with_what_to_do() {
         said.collect::<Vec<_>>().join("\n").replace(&data.path().display().to_string(), "DATA");
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
         error: DATA/moescape.sqlite is of a newer version: its tables have version 6, this
             program knows 5; the program that made it knows it; the server doesn't start on
             it: start the newer program again; to stay with this one, put the copy that was

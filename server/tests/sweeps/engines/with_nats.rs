@@ -265,7 +265,7 @@ fn one_without_jetstream_is_an_error_with_a_way_out() {
     let said = ended_by(&nats.url(), &COMMANDS, 1).replace(&nats.port.to_string(), "PORT");
     assert_text(
         &said,
-        expect![[r#"
+        &expect![[r#"
         $ moescape sweep
         error: NATS at nats://127.0.0.1:PORT has no JetStream, which sweeps need: start it
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
