@@ -9,6 +9,7 @@ pub mod in_effect;
 pub mod ledger;
 pub mod loads;
 pub mod roofline;
+pub mod constants;
 
 use crate::metric::breakdown::Breakdown;
 use crate::metric::{MetricId, MetricValue, Regime};

@@ -2,10 +2,12 @@
 //!
 //! From ground to roof: a module imports only those above it.
 
+pub mod names;
 pub mod rates;
 pub mod calibration;
 pub mod fabric;
+pub mod processors;
 pub mod accelerator;
 pub mod memory_state;
-pub mod processors;
+mod engine;
 pub mod preset;

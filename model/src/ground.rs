@@ -8,5 +8,6 @@ pub mod choice;
 pub mod sorting;
 pub mod source;
 pub mod text;
+pub mod fitted;
 pub(crate) mod tally;
 pub mod knob;

@@ -33,6 +33,7 @@ pub mod pattern;
 pub use effect::{Effect, StepLoads};
 pub use generator::{Generator, Size};
 pub(crate) use inputs::Inputs;
+pub(crate) use noise::CORRELATED_TOKENS;
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};
 pub use trace::{Pair, Trace, TraceFault};

@@ -32,11 +32,15 @@ use crate::design::KnobId;
 
 pub use engine::{Overheads, family, is_known, overheads};
 pub(crate) use explain::explain;
+pub(crate) use host::{FIRST_LAYER_TIME, SENT_SHARE};
 pub use inference::{
-    Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
+    FirstTokens, Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate,
+    prefill_time,
 };
+pub(crate) use load::{QUEUE, QUEUE_BAND};
 pub use memory::ServingMemory;
-pub use plan::ServingPlan;
+pub(crate) use overheads::TABLE as OVERHEADS;
+pub use plan::{Replicas, ServingPlan};
 pub(crate) use range::serving_range;
 pub use ranks::Layout;
 

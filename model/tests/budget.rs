@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
+use model::ground::units::Seconds;
 use model::metric::{MetricId as Metric, Regime};
 use model::run::budget::{
     Assessment, Budget, Checkpoint, Recovery, RunTarget, budget, judge, lacks, outcomes,
@@ -48,16 +49,23 @@ fn recovery() -> impl Strategy<Value = Recovery> {
     (seconds(600.0, 1e6), seconds(0.1, 600.0), prop::bool::ANY, seconds(1.0, 1_800.0)).prop_map(
         |(between_failures, save, is_async, restart)| {
             let [stall, behind] = if is_async { [save / 50.0, save] } else { [save, 0.0] };
-            Recovery { between_failures, stall, behind, restart, least_interval: 5.0 }
+            of_seconds([between_failures, stall, behind, restart, 5.0])
         },
     )
+}
+
+/// Of the time between failures, what a checkpoint stops and is written behind, a restart, and the
+/// least interval.
+fn of_seconds(times: [f64; 5]) -> Recovery {
+    let [between_failures, stall, behind, restart, least_interval] = times.map(Seconds::new);
+    Recovery { between_failures, stall, behind, restart, least_interval }
 }
 
 proptest! {
     /// The four shares are the whole wall clock.
     #[test]
     fn shares_of_the_wall_clock_sum_to_it(recovery in recovery(), interval in 5.0_f64..1e5) {
-        let ratios = recovery.ratios(interval);
+        let ratios = recovery.ratios(Seconds::new(interval));
         let all = [ratios.goodput, ratios.stall, ratios.restart, ratios.lost];
         prop_assert!(all.iter().all(|share| (0.0..=1.0).contains(share)), "{ratios:?}");
         prop_assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{ratios:?}");
@@ -70,7 +78,7 @@ proptest! {
         let worse = [
             Recovery { between_failures: recovery.between_failures / more, ..recovery },
             Recovery { stall: recovery.stall * more, ..recovery },
-            Recovery { behind: recovery.behind * more + 1.0, ..recovery },
+            Recovery { behind: recovery.behind * more + Seconds::new(1.0), ..recovery },
             Recovery { restart: recovery.restart * more, ..recovery },
         ];
         for other in worse {
@@ -96,8 +104,7 @@ proptest! {
     ) {
         let between_failures = hours * 3_600.0;
         let stall = share * between_failures;
-        let least_interval = 0.0;
-        let it = Recovery { between_failures, stall, behind: 0.0, restart: 60.0, least_interval };
+        let it = of_seconds([between_failures, stall, 0.0, 60.0, 0.0]);
         prop_assert!((it.daly_interval() / it.best_interval() - 1.0).abs() < 2e-3);
         prop_assert!((it.young_interval() / it.best_interval() - 1.0).abs() < 0.08);
     }
@@ -114,14 +121,14 @@ fn a_played_run_agrees_with_the_closed_form_within_one_percent() {
         (1_800.0, 1.0, 200.0, 1_200.0),
     ];
     for (between_failures, stall, behind, restart) in cases {
-        let it = Recovery { between_failures, stall, behind, restart, least_interval: 10.0 };
-        for interval in [it.best_interval(), 2.0 * it.best_interval()] {
-            let training = 1_000.0 * between_failures;
+        let it = of_seconds([between_failures, stall, behind, restart, 10.0]);
+        for interval in [it.best_interval(), it.best_interval() * 2.0] {
+            let training = it.between_failures * 1_000.0;
             let played = outcomes(&it, training, interval, None, 7).unwrap();
             let goodput = it.ratios(interval).goodput;
             let error = training / played.mean / goodput - 1.0;
-            assert!(error.abs() < 0.01, "{it:?} at {interval}: off by {error}");
-            let failures = played.mean / between_failures;
+            assert!(error.abs() < 0.01, "{it:?} at {interval:?}: off by {error}");
+            let failures = played.mean / it.between_failures;
             assert!((played.failures / failures - 1.0).abs() < 0.01, "{played:?}");
             assert!(played.early <= played.median && played.median <= played.late);
         }
@@ -130,16 +137,13 @@ fn a_played_run_agrees_with_the_closed_form_within_one_percent() {
 
 #[test]
 fn the_same_seed_plays_the_same_bits_and_another_one_others() {
-    let it = Recovery {
-        between_failures: 1e4,
-        stall: 30.0,
-        behind: 0.0,
-        restart: 600.0,
-        least_interval: 10.0,
+    let it = of_seconds([1e4, 30.0, 0.0, 600.0, 10.0]);
+    let play = |seed| {
+        let [training, interval] = [1e6, 800.0].map(Seconds::new);
+        outcomes(&it, training, interval, None, seed).unwrap().mean.get().to_bits()
     };
-    let play = |seed| outcomes(&it, 1e6, 800.0, None, seed).unwrap();
-    assert_eq!(play(1).mean.to_bits(), play(1).mean.to_bits());
-    assert_ne!(play(1).mean.to_bits(), play(2).mean.to_bits());
+    assert_eq!(play(1), play(1));
+    assert_ne!(play(1), play(2));
 }
 
 #[test]
@@ -185,7 +189,7 @@ fn a_checkpoint_has_weights_main_copies_and_moments_once() {
     let states = memory.main_params_dtype.bytes()
         + memory.exp_avg_dtype.bytes()
         + memory.exp_avg_sq_dtype.bytes();
-    assert!((found.bytes / (params * (2.0 + states)) - 1.0).abs() < 1e-12, "{found:?}");
+    assert!((found.bytes.get() / (params * (2.0 + states)) - 1.0).abs() < 1e-12, "{found:?}");
     assert!((found.writers - 2_048.0).abs() < 1e-9);
     // No framework keeps moments in 16 bits and whole on each device.
     let whole = from_preset(
@@ -197,7 +201,7 @@ fn a_checkpoint_has_weights_main_copies_and_moments_once() {
         ],
     );
     let alone = Checkpoint::new(&planned(&whole).0);
-    assert!(alone.writers < found.writers && alone.snapshot_seconds > found.snapshot_seconds);
+    assert!(alone.writers < found.writers && alone.snapshot > found.snapshot);
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn the_rate_for_99_percent_is_a_break_even() {
     let at = |rate: f64| {
         let found = budgeted(&paper(&[("checkpoint_gb_per_sec", &rate.to_string())]));
         let recovery = found.recovery.unwrap();
-        let most = (-recovery.restart / recovery.between_failures).exp();
+        let most = (-(recovery.restart / recovery.between_failures)).exp();
         found.get(Metric::goodput_ratio).unwrap() / most
     };
     assert!((at(rate) - 0.99).abs() < 1e-6, "{rate}: {}", at(rate));
@@ -358,15 +362,15 @@ fn llama_3_keeps_the_share_of_its_time_that_is_published() {
     let own = budget(&plan, &metrics);
     // The published cluster, whatever the preset's.
     let recovery = Recovery {
-        between_failures: llama.device_hours * 3_600.0 / 16_384.0,
+        between_failures: Seconds::new(llama.device_hours * 3_600.0 / 16_384.0),
         ..own.recovery.unwrap()
     };
     let goodput = recovery.ratios(recovery.best_interval()).goodput;
     assert!(goodput > 0.90 && goodput < 0.95, "{goodput}");
-    let training = 54.0 * DAY * goodput;
+    let training = Seconds::days(54.0) * goodput;
     let played = outcomes(&recovery, training, recovery.best_interval(), None, 1).unwrap();
     assert!((played.failures / 419.0 - 1.0).abs() < 0.02, "{played:?}");
-    assert!((played.mean / DAY / 54.0 - 1.0).abs() < 0.01, "{played:?}");
+    assert!((played.mean.to_days() / 54.0 - 1.0).abs() < 0.01, "{played:?}");
 }
 
 /// DeepSeek-V3: 2.664 million H800 hours for 14.8T tokens, failures included; the step alone is

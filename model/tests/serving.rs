@@ -4,6 +4,7 @@ use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
 use model::ground::choice::Choice;
 use model::ground::knob::{Kind, Section, Value};
+use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId as Metric, Regime};
 use model::serving::front::Front;
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_rate, rules};
@@ -89,8 +90,8 @@ fn nims_latencies_of_llama_are_met() {
 fn pangu_pro_moe_answers_one_request_and_many_as_published() {
     // Batch 1 is what the layers' overhead is fitted on; batch 456 is a prediction.
     // Two attention groups share the batch.
-    near(decode_step(&serving_plan(&pangu(&[])), 0.5) * 1e3, 18.44, 0.1);
-    near(decode_step(&serving_plan(&pangu(&[])), 228.0) * 1e3, 99.31, 0.35);
+    near(decode_step(&serving_plan(&pangu(&[])), 0.5).get() * 1e3, 18.44, 0.1);
+    near(decode_step(&serving_plan(&pangu(&[])), 228.0).get() * 1e3, 99.31, 0.35);
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn a_window_bounds_the_cache() {
 fn decode_of_one_request_takes_longer_than_reading_the_weights() {
     let one = with(&llama(), "engine", "ideal");
     let weights = served(&one).metrics.weights_bytes;
-    assert!(decode_step(&serving_plan(&one), 1.0) > (weights - 2e9) / 3.35e12);
+    assert!(decode_step(&serving_plan(&one), 1.0).get() > (weights - 2e9) / 3.35e12);
 }
 
 #[test]
@@ -171,8 +172,8 @@ fn a_pool_that_decodes_is_an_instance_without_prompts() {
     );
     let plan = serving_plan(&apart);
     let inference = infer(&plan);
-    let groups = plan.replicas()[1] as f64;
-    let alone = decode_step(&plan, inference.metrics.requests_in_flight / groups);
+    let groups = plan.replicas().decode as f64;
+    let alone = decode_step(&plan, inference.metrics.requests_in_flight / groups).get();
     let tpot = inference.metrics.tpot_seconds;
     assert!(tpot <= alone * 1.001 && tpot > 0.8 * alone, "{tpot} {alone}");
     assert!(prefill_rate(&plan) > 0.0);
@@ -388,7 +389,7 @@ proptest! {
                     prop_assert!(range.most[0] <= range.half[0] && range.half[1] <= range.most[1]);
                 }
             }
-            prop_assert!(inference.decode.iter().all(|part| part.seconds > 0.0));
+            prop_assert!(inference.decode.iter().all(|part| part.time > Seconds::ZERO));
         }
     }
 
@@ -408,7 +409,7 @@ proptest! {
     fn a_cache_is_linear_in_requests_and_never_shrinks_with_tokens(design in legal_design()) {
         let inference = served(&design);
         let memory = inference.memory;
-        prop_assert!(memory.token >= 0.0);
+        prop_assert!(memory.token >= Bytes::ZERO);
         let mut longer = design.clone();
         longer.serving.input_length += 64;
         if let Ok(longer) = ServingPlan::new(&longer) {
@@ -447,12 +448,12 @@ fn the_front_is_of_layouts_that_no_other_beats() {
         assert!(pair[0].per_user < pair[1].per_user && pair[0].per_device > pair[1].per_device);
     }
     let chosen = front.chosen.unwrap();
-    assert!(chosen.ttft <= 1.0 && chosen.tpot <= 0.05);
+    assert!(chosen.ttft.get() <= 1.0 && chosen.tpot.get() <= 0.05);
     // What is chosen is what an inference says of it.
     let mut own = chosen.design(&design);
     own.serving.concurrency = Some(chosen.concurrency);
     let inference = served(&own);
-    near(inference.metrics.tpot_seconds, chosen.tpot, 0.02);
+    near(inference.metrics.tpot_seconds, chosen.tpot.get(), 0.02);
     near(inference.metrics.output_tokens_per_second_per_device, chosen.per_device, 0.02);
     // Looser limits never give less.
     let loose = Front::new(&with(&design, "tpot_limit_milliseconds", "100")).chosen.unwrap();
@@ -472,8 +473,8 @@ fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
             pool.count * pool.layout.devices() + found.decode.count * found.decode.layout.devices();
         assert_eq!(all, 96);
         let inference = served(&found.design(&design));
-        near(inference.metrics.tpot_seconds, found.tpot, 0.02);
-        near(inference.metrics.ttft_seconds, found.ttft, 0.02);
+        near(inference.metrics.tpot_seconds, found.tpot.get(), 0.02);
+        near(inference.metrics.ttft_seconds, found.ttft.get(), 0.02);
         let per_device = inference.metrics.output_tokens_per_second_per_device;
         near(per_device, found.per_device, 0.02);
     }

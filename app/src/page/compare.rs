@@ -1,6 +1,6 @@
 //! The page `/compare`: up to four designs beside each other, and the pins that lead there.
 //!
-//! The page's address holds the designs as a whole ([`Chosen`]), so that a comparison is a link and
+//! The page's address holds the designs as a whole (`Chosen`), so that a comparison is a link and
 //! nothing is stored. Its content is text that only the server writes, and all that can be done
 //! there is a link or a form. Pins are kept in the browser, in the same form.
 

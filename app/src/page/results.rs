@@ -1,6 +1,6 @@
 //! The page `/s/ID`: a sweep's results while it runs and afterwards.
 //!
-//! Everything is made of one [`Data`] and one [`View`]: the server writes the parts of the page as
+//! Everything is made of one `Data` and one [`View`]: the server writes the parts of the page as
 //! text, the browser writes those anew that change and draws what is on canvases. The view is in
 //! the address. A finished sweep reads well without a script.
 

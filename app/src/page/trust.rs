@@ -1,11 +1,11 @@
 //! The page `/trust`: published runs beside what the model predicts for them.
 //!
 //! The fixed part (headline, targets, scores, constants) is text that only the server writes;
-//! [`still`] makes it. The runs themselves are shown by the same code on both sides. The server has
-//! them at once; the browser fetches them at the first sign that somebody is there, since they
-//! would make the module heavier for everybody. Until then it knows no run, so whatever depends on
-//! runs goes into the page as HTML text: taking over leaves such text as the server wrote it, and
-//! it changes only when the runs are there.
+//! [`present::page::trust::still`] makes it. The runs themselves are shown by the same code on both
+//! sides. The server has them at once; the browser fetches them at the first sign that somebody is
+//! there, since they would make the module heavier for everybody. Until then it knows no run, so
+//! whatever depends on runs goes into the page as HTML text: taking over leaves such text as the
+//! server wrote it, and it changes only when the runs are there.
 
 mod runs;
 mod browser;

@@ -1,6 +1,9 @@
 //! The accelerator that a text names by the way: in a path, a comment, a partition's or a run's
 //! name. No argument says it, so that it is a guess, and asked.
 
+use model::catalogue::accelerator::AcceleratorId;
+use model::ground::choice::Choice;
+
 /// Mark of Moescape's own lines, behind `#`.
 pub(crate) const MARK: &str = "moescape:";
 
@@ -10,26 +13,17 @@ pub(crate) fn is_own(line: &str) -> bool {
     line.starts_with(MARK) || line.starts_with("design: ")
 }
 
-/// Names of accelerators in lower case, the longest of a beginning first. `910B` alone is that of
-/// Atlas 800T A2.
-const NAMES: [(&str, &str); 16] = [
-    ("gb300", "gb300"),
-    ("gb200", "gb200"),
-    ("b300", "b300"),
-    ("b200", "b200"),
-    ("h200", "h200-sxm-141gb"),
-    ("h100", "h100-sxm-80gb"),
-    ("h800", "h800-sxm-80gb"),
-    ("h20", "h20"),
-    ("a100", "a100-sxm-80gb"),
-    ("a800", "a800-sxm-80gb"),
-    ("910b1", "ascend-910b1"),
-    ("910b2", "ascend-910b2"),
-    ("910b3", "ascend-910b3"),
-    ("910b4", "ascend-910b4"),
-    ("910b", "ascend-910b3"),
-    ("910c", "ascend-910c"),
-];
+/// An accelerator's name that leaves its part open, and the one that it is taken for: that of Atlas
+/// 800T A2.
+const OPEN: (&str, AcceleratorId) = ("910b", AcceleratorId::Ascend910b3);
+
+/// Accelerators with their names of one word, in lower case.
+fn names() -> impl Iterator<Item = (&'static str, AcceleratorId)> {
+    let is_word = |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let named = |id: &'static AcceleratorId| id.aliases().iter().map(|name| (*name, *id));
+    let all = AcceleratorId::ALL.iter().flat_map(named).filter(move |(name, _)| is_word(name));
+    all.chain([OPEN])
+}
 
 /// Names of accelerators in lower case that have no profile, and what people call them.
 const OTHERS: [(&str, &str); 64] = [
@@ -197,6 +191,11 @@ fn by_runtime(text: &str) -> Option<Card> {
     })
 }
 
+/// Whether a word is an accelerator's name, with a profile or without.
+pub(crate) fn is_named(word: &str) -> bool {
+    card(word).is_some()
+}
+
 /// The accelerator of a word: its name, and behind it nothing that makes it another number or word.
 fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     // Longer words are hashes and the like.
@@ -208,11 +207,11 @@ fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     };
     // Most words begin as no name does.
     let begins = |name: &str| name.as_bytes().first() == word.as_bytes().first();
-    let mut all = NAMES.iter().chain(&OTHERS);
-    if !all.any(|(name, _)| begins(name)) {
+    let mut all = names().map(|(name, _)| name).chain(OTHERS.iter().map(|(name, _)| *name));
+    if !all.any(begins) {
         return None;
     }
-    let known = NAMES.iter().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(*id));
+    let known = names().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(id.name()));
     // A name without a number is a word as it is.
     let is_other = |name: &str| {
         if name.contains(|c: char| c.is_ascii_digit()) {

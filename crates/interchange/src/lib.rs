@@ -14,9 +14,9 @@
 
 mod arguments;
 mod spelling;
+mod card;
 mod models;
 mod files;
-mod card;
 mod job;
 mod draft;
 mod stages;

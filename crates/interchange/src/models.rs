@@ -60,22 +60,29 @@ impl Known {
     }
 }
 
-/// Every name with what it is the name of: those of the rows, and of the presets.
+/// Every name with what it is the name of: those of the presets' architectures, of the rows, and
+/// the presets' ids.
 fn listed() -> impl Iterator<Item = (&'static str, Known)> {
+    let of_presets = Preset::names().flat_map(|it| {
+        let own = (it.preset.id, it.preset.id);
+        let (name, source) = it.source.map_or(own, |source| (first(it.names), source));
+        let known = Known { name, source, shape: Shape::Preset(it.preset.id) };
+        it.names.iter().map(move |name| (*name, known))
+    });
     let rows = table::ROWS.iter().flat_map(|row| {
-        let name = row.names.first().copied().unwrap_or_default();
-        let shape = if row.shape.contains('=') {
-            Shape::Knobs(row.shape)
-        } else {
-            Shape::Preset(row.shape)
-        };
-        let known = Known { name, source: row.source, shape };
+        let shape = Shape::Knobs(row.shape);
+        let known = Known { name: first(row.names), source: row.source, shape };
         row.names.iter().map(move |name| (*name, known))
     });
-    rows.chain(presets().map(|preset| {
+    of_presets.chain(rows).chain(presets().map(|preset| {
         let shape = Shape::Preset(preset.id);
         (preset.id, Known { name: preset.id, source: preset.id, shape })
     }))
+}
+
+/// The name that is shown of several.
+fn first(names: &[&'static str]) -> &'static str {
+    names.first().copied().unwrap_or_default()
 }
 
 fn presets() -> impl Iterator<Item = &'static Preset> {
@@ -102,8 +109,9 @@ pub(crate) fn closest(name: &str) -> Option<String> {
 
 /// The models that are known by a name, each by the first of its names.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let rows = table::ROWS.iter().filter_map(|row| row.names.first().copied());
-    presets().map(|preset| preset.id).chain(rows)
+    let releases = Preset::names().filter(|it| it.source.is_some()).map(|it| first(it.names));
+    let rows = table::ROWS.iter().map(|row| first(row.names));
+    presets().map(|preset| preset.id).chain(releases).chain(rows)
 }
 
 #[cfg(test)]

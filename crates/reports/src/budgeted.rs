@@ -6,6 +6,7 @@
 use model::design::Design;
 use model::design::file::Tree;
 use model::design::violation::Violation;
+use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
 use model::run::budget::{
     Assessment, Budget, Costed, Judged, Outcomes, published_failures, published_storage,
@@ -264,14 +265,14 @@ fn run(own: &Costed) -> RunBehind {
     RunBehind {
         tokens_per_second: own.budget.tokens_per_second,
         device_watts: own.budget.watts,
-        seconds_between_failures: recovery.map(|it| it.between_failures),
+        seconds_between_failures: recovery.map(|it| it.between_failures.get()),
         checkpoint_writers: checkpoint.writers,
-        snapshot_seconds: checkpoint.snapshot_seconds,
-        stall_seconds: recovery.map(|it| it.stall),
-        write_behind_seconds: recovery.map(|it| it.behind),
-        checkpoint_interval_seconds: *interval,
-        young_interval_seconds: recovery.map(|it| it.young_interval()),
-        daly_interval_seconds: recovery.map(|it| it.daly_interval()),
+        snapshot_seconds: checkpoint.snapshot.get(),
+        stall_seconds: recovery.map(|it| it.stall.get()),
+        write_behind_seconds: recovery.map(|it| it.behind.get()),
+        checkpoint_interval_seconds: interval.map(Seconds::get),
+        young_interval_seconds: recovery.map(|it| it.young_interval().get()),
+        daly_interval_seconds: recovery.map(|it| it.daly_interval().get()),
         checkpoint_gb_per_sec_for_99_percent: own.budget.rate_for_99,
         spares: spares.map(|it| SpareNodes {
             nodes: it.nodes,
@@ -282,14 +283,13 @@ fn run(own: &Costed) -> RunBehind {
 }
 
 fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
-    let days = |seconds: f64| seconds / 86_400.0;
     let deadline = own.plan.design().run.deadline_days;
     SpreadOfRuns {
         runs: model::run::budget::RUNS,
-        days_10: days(outcomes.early),
-        days_50: days(outcomes.median),
-        days_90: days(outcomes.late),
-        days_mean: days(outcomes.mean),
+        days_10: outcomes.early.to_days(),
+        days_50: outcomes.median.to_days(),
+        days_90: outcomes.late.to_days(),
+        days_mean: outcomes.mean.to_days(),
         failures_mean: outcomes.failures,
         share_within_deadline: deadline.map(|_| outcomes.in_time),
     }

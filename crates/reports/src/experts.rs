@@ -101,13 +101,13 @@ pub fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts
         on_host: experts.on_host,
         layers: experts.layers,
         visited_per_token: experts.topk,
-        expert_bytes: experts.expert_bytes,
-        model_bytes: experts.model_bytes,
-        model_bytes_with_mtp: experts.model_bytes_with_mtp,
+        expert_bytes: experts.expert_bytes.get(),
+        model_bytes: experts.model_bytes.get(),
+        model_bytes_with_mtp: experts.model_bytes_with_mtp.get(),
         touched_per_layer: experts.touched(plan, inference),
         imbalance: experts.imbalance,
         hit_rate: experts.hit_rate,
-        host_bytes: experts.host_bytes,
+        host_bytes: experts.host_bytes.get(),
         host_memory_gb_per_sec: experts.host.memory_gb_per_sec,
         host_tflops: experts.host.tflops,
         host_gb_per_sec: experts.host.link_gb_per_sec,
@@ -128,7 +128,6 @@ fn accuracy(row: &Published) -> Accuracy {
 }
 
 fn fit(fit: &Fit) -> FitOn {
-    let [weights, limit] = fit.weights;
     FitOn {
         machine: fit.machine.title,
         devices: fit.machine.devices,
@@ -136,8 +135,8 @@ fn fit(fit: &Fit) -> FitOn {
         most_kept: fit.most_kept,
         kept: fit.kept,
         fits: fit.is_fitting,
-        weights_bytes: weights,
-        limit_bytes: limit,
+        weights_bytes: fit.weights.get(),
+        limit_bytes: fit.limit.get(),
         requests: fit.requests.min(1e9),
     }
 }

@@ -8,7 +8,7 @@ use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Section;
 use model::metric::{MetricId, Regime};
-use model::serving::{Inference, Part, ServingMemory, ServingPlan, infer};
+use model::serving::{FirstTokens, Inference, Part, Replicas, ServingMemory, ServingPlan, infer};
 use model::{Answer, MODEL_VERSION};
 
 use crate::experts::{self, OfExperts};
@@ -155,15 +155,21 @@ fn ranges(answer: Answer<'_>, inference: &Inference) -> Named<ServingRange> {
             range_90: ends(range.most),
             rows: range.basis.rows,
             sources: range.basis.sources,
-            band_of_requests: May(is_first.then_some(inference.ttft_band)),
+            band_of_requests: May(is_first.then(|| band(inference))),
         };
         Some((id.metric().name, range))
     };
     Named::of(MetricId::of(Regime::Serving).filter_map(range))
 }
 
+/// Between when first tokens come.
+fn band(inference: &Inference) -> [f64; 2] {
+    let FirstTokens { soonest, latest } = inference.first_tokens;
+    [soonest.get(), latest.get()]
+}
+
 fn pools(plan: &ServingPlan) -> Pools {
-    let [prefill, decode] = plan.replicas();
+    let Replicas { prefill, decode } = plan.replicas();
     Pools {
         decode: layout(plan.layout(), decode),
         prefill: plan.prefill_layout().map(|it| layout(it, prefill)),
@@ -171,17 +177,17 @@ fn pools(plan: &ServingPlan) -> Pools {
 }
 
 fn parts(parts: &[Part]) -> Vec<TimePart> {
-    parts.iter().map(|part| TimePart { part: part.name, seconds: part.seconds }).collect()
+    parts.iter().map(|part| TimePart { part: part.name, seconds: part.time.get() }).collect()
 }
 
 fn memory(memory: &ServingMemory) -> Named<f64> {
     Named::of([
-        ("weights_bytes", memory.weights),
-        ("activations_bytes", memory.activations),
-        ("reserve_bytes", memory.reserve),
-        ("cache_bytes", memory.cache),
-        ("limit_bytes", memory.limit),
-        ("cache_bytes_per_request", memory.sequence),
-        ("cache_bytes_per_token", memory.token),
+        ("weights_bytes", memory.weights.get()),
+        ("activations_bytes", memory.activations.get()),
+        ("reserve_bytes", memory.reserve.get()),
+        ("cache_bytes", memory.cache.get()),
+        ("limit_bytes", memory.limit.get()),
+        ("cache_bytes_per_request", memory.sequence.get()),
+        ("cache_bytes_per_token", memory.token.get()),
     ])
 }

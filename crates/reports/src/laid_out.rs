@@ -89,8 +89,8 @@ fn served(design: &Design, it: &Served) -> LaidOut {
         concurrency: it.concurrency,
         output_tokens_per_second_per_device: it.per_device,
         tokens_per_second_per_user: it.per_user,
-        ttft_seconds: it.ttft,
-        tpot_seconds: it.tpot,
+        ttft_seconds: it.ttft.get(),
+        tpot_seconds: it.tpot.get(),
         within_limits: it.is_good,
         link: link::encode(&it.design(design)),
     }

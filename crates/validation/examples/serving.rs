@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use validation::serving::{Measured, express, read};
+use validation::serving::expression::express;
+use validation::serving::{Measured, read};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();

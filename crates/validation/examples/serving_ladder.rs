@@ -6,7 +6,8 @@
 
 use model::design::Design;
 use model::serving::{Overheads, ServingPlan, decode_step, infer, overheads};
-use validation::serving::{Measured, ServingRun, express, published};
+use validation::serving::expression::express;
+use validation::serving::{Measured, ServingRun, published};
 
 /// A rung: its name, and the time of an output token by it.
 type Rung = (&'static str, fn(&Design) -> Option<f64>);
@@ -32,9 +33,9 @@ fn plan(design: &Design, overheads: Overheads) -> Option<ServingPlan> {
 
 fn step(design: &Design, overheads: Overheads) -> Option<f64> {
     let plan = plan(design, overheads)?;
-    let groups = (plan.replicas()[1] * plan.layout().data) as f64;
+    let groups = (plan.replicas().decode * plan.layout().data) as f64;
     let inference = infer(&plan);
-    Some(decode_step(&plan, inference.metrics.requests_in_flight / groups))
+    Some(decode_step(&plan, inference.metrics.requests_in_flight / groups).get())
 }
 
 fn tpot(design: &Design, overheads: Overheads) -> Option<f64> {

@@ -11,11 +11,18 @@ use crate::left_out::LeftOut;
 use crate::report::Row;
 
 /// Head of the module with the table of measured runs.
-const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
-                    Written by\n//! `cargo xtask calibrate`.\n\nuse super::run::Anchor;\nuse \
-                    crate::accelerator::AcceleratorId;\nuse crate::choice::{Framework, \
-                    Precision};\n\n/// The runs, each the one whose error is in the middle of its \
-                    like.\n#[rustfmt::skip]\npub static ANCHORS: &[Anchor] = &[\n";
+const HEAD: &str = "\
+//! Measured runs, one of each source, model, accelerator and number format. Written by
+//! `cargo xtask calibrate`.
+
+use super::run::Anchor;
+use crate::catalogue::accelerator::AcceleratorId;
+use crate::ground::choice::{Framework, Precision};
+
+/// The runs, each the one whose error is in the middle of its like.
+#[rustfmt::skip]
+pub static ANCHORS: &[Anchor] = &[
+";
 
 /// The module of the model that holds the table.
 #[must_use]
@@ -67,11 +74,17 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
 }
 
 /// Head of the module with the table of the best runs.
-const BEST_HEAD: &str = "//! The published runs with the highest MFU of each family of \
-                         accelerators, kind of model and width\n//! of operands. Written by \
-                         `cargo xtask calibrate`.\n\nuse super::published::Best;\nuse \
-                         crate::calibration::ModelKind;\n\n/// The runs.\n#[rustfmt::skip]\npub \
-                         static BEST: &[Best] = &[\n";
+const BEST_HEAD: &str = "\
+//! The published runs with the highest MFU of each family of accelerators, kind of model and width
+//! of operands. Written by `cargo xtask calibrate`.
+
+use super::published::Best;
+use crate::catalogue::calibration::ModelKind;
+
+/// The runs.
+#[rustfmt::skip]
+pub static BEST: &[Best] = &[
+";
 
 /// The module of the model that holds the best published run of each kind.
 ///
@@ -97,4 +110,16 @@ pub fn best(rows: &[Row]) -> String {
     }
     let entries: String = best.into_values().map(|(_, entry)| entry).collect();
     format!("{BEST_HEAD}{entries}];\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generated_tables_begin_as_the_models_do() {
+        let runs = include_str!("../../../model/src/training/anchor/table.rs");
+        let best = include_str!("../../../model/src/training/anchor/best.rs");
+        assert!(runs.starts_with(HEAD) && best.starts_with(BEST_HEAD));
+    }
 }

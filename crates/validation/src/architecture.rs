@@ -239,11 +239,13 @@ fn set_width(
     }
 }
 
-/// The greatest number of heads of at least 128 that divides the hidden size and suits TP; 64 in
-/// BigScience's benchmarks, which says so of all tables without the number.
+/// The number of heads that a source tells apart from the row's architecture; else the greatest of
+/// at least 128 each that divides the hidden size and suits TP.
 fn plausible_heads(run: &Run, hidden: u64) -> u64 {
-    if run.source.contains("bigscience") && hidden.is_multiple_of(64) {
-        return 64;
+    let name = KnobId::num_attention_heads.knob().name;
+    let mut told = run.settings().filter(|(knob, _)| *knob == name);
+    if let Some(heads) = told.find_map(|(_, heads)| heads.parse().ok()) {
+        return heads;
     }
     let tp = run.tensor_parallel.unwrap_or(1);
     let most = (hidden / 128).max(1);

@@ -123,6 +123,7 @@ fn with_micro_batch(
     batch::set(&mut draft)?;
     schedule::set(&mut draft, architecture)?;
     set_kernel(&mut draft)?;
+    set_settings(&mut draft)?;
     set_fine_tuning(&mut draft)?;
     if draft.facts.routes_naturally && draft.has_experts() {
         draft.assume(KnobId::balance, Item::ExpertLoad)?;
@@ -180,11 +181,6 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Sustained clock of the one B200 node of SimuMax's rows, as a share of the nominal one: long
-/// matmuls reach 0.45 to 0.51 of the peak where short ones reach 0.63 to 0.65. Source: SimuMax,
-/// `configs/system/b200_bf16_ceperm.json`.
-const SIMUMAX_CLOCK: f64 = 0.75;
-
 fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let framework = match draft.facts.family {
         Family::EarlyMegatron | Family::Megatron if draft.facts.is_deepspeed => "deepspeed",
@@ -205,14 +201,6 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     }
     if framework == "fsdp" {
         draft.assume(KnobId::flash_attention_version, Item::AttentionVersion)?;
-    }
-    if draft.run.source_id == "simumax_b200" {
-        draft.note("the node's long matmuls at 0.75 of its short ones, by SimuMax's calibration");
-        draft.set(KnobId::sustained_clock, SIMUMAX_CLOCK)?;
-    }
-    // SimuMax names its configurations by what they switch on.
-    if draft.run.locator.to_lowercase().ends_with("_cef") {
-        draft.set(KnobId::cross_entropy_loss_fusion, true)?;
     }
     // A compiled loss makes no FP32 copy of the logits either.
     let compiled = draft.facts.family == Family::Fsdp && draft.says(&["compile"]);
@@ -237,6 +225,19 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.facts.family == Family::Mindspeed && draft.has_experts() {
         draft.assume(KnobId::gmm_add, Item::GroupedAccumulation)?;
         draft.assume(KnobId::moe_permute_fusion, Item::PermuteFusion)?;
+    }
+    Ok(())
+}
+
+/// Sets the knobs of the row's own column.
+fn set_settings(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let run = draft.run;
+    for (name, value) in run.settings() {
+        let knob = KnobId::find(name).map_err(|error| Refusal::knob(&error))?;
+        draft.set(knob, value)?;
+    }
+    if !run.settings_remark.is_empty() {
+        draft.note(&run.settings_remark);
     }
     Ok(())
 }

@@ -21,39 +21,6 @@ pub(crate) struct Machine {
     pub(crate) assumed: Vec<String>,
 }
 
-/// Words that a hardware's text must hold, and the accelerator that they mean.
-///
-/// The first row whose words are all there counts, so that `GB300` comes before `B300`.
-const NVIDIA: &[(&[&str], &str)] = &[
-    (&["gb300"], "gb300"),
-    (&["gb200"], "gb200"),
-    (&["b300"], "b300"),
-    (&["b200"], "b200"),
-    (&["h800"], "h800-sxm-80gb"),
-    (&["h200"], "h200-sxm-141gb"),
-    (&["h20"], "h20"),
-    // HBM2e and a power limit of 500 W: the part that torchtitan measured on.
-    (&["h100", "96g"], "h100-96gb"),
-    (&["h100"], "h100-sxm-80gb"),
-    (&["a800"], "a800-sxm-80gb"),
-    (&["a100", "40g"], "a100-sxm-40gb"),
-    (&["a100", "pcie"], "a100-pcie-80gb"),
-    (&["a100"], "a100-sxm-80gb"),
-];
-
-const ASCEND: &[(&[&str], &str)] = &[
-    (&["800t", "a2"], "ascend-910b3"),
-    // The same script runs 1.15 to 1.20 times as fast as on Atlas 800T A2: the 24-core part.
-    (&["900", "a2"], "ascend-910b2"),
-    (&["a3"], "ascend-910c"),
-    (&["910c"], "ascend-910c"),
-    (&["cloudmatrix"], "ascend-910c"),
-    (&["910b1"], "ascend-910b1"),
-    (&["910b2"], "ascend-910b2"),
-    (&["910b3"], "ascend-910b3"),
-    (&["910b4"], "ascend-910b4"),
-];
-
 /// Parts that no profile describes.
 static OTHERS: Phrases = phrases!(
     "tpu | mi250 | mi300 | mi325 | mi355 | gaudi | trainium | trn1 | trn2 | v100 | gh200 | \
@@ -63,9 +30,7 @@ static OTHERS: Phrases = phrases!(
 /// Whether this is one of NVIDIA's or Huawei's parts.
 pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
     let text = hardware.to_lowercase();
-    is_ascend(hardware)
-        || text.contains("v100")
-        || NVIDIA.iter().any(|(words, _)| words.iter().all(|word| text.contains(word)))
+    is_ascend(hardware) || text.contains("v100") || AcceleratorId::named_in(hardware).is_some()
 }
 
 /// Whether a run counts towards the targets: tier A or B, a training step, NVIDIA or Ascend.
@@ -90,9 +55,7 @@ pub(crate) fn for_run(run: &Run) -> Result<Machine, Refusal> {
     if several.iter().any(|several| text.contains(several)) {
         return Err(Refusal::new("its hardware is one of several parts", &run.hardware));
     }
-    let Some((_, accelerator)) =
-        NVIDIA.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)))
-    else {
+    let Some(accelerator) = AcceleratorId::named_in(&run.hardware) else {
         let detail = format!("no accelerator profile for `{}`", run.hardware);
         return Err(Refusal::new("no accelerator profile for its hardware", &detail));
     };
@@ -101,14 +64,14 @@ pub(crate) fn for_run(run: &Run) -> Result<Machine, Refusal> {
 
 fn ascend(hardware: &str) -> Result<Machine, Refusal> {
     let text = hardware.to_lowercase();
-    let named = ASCEND.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
-    if let Some((_, accelerator)) = named {
+    let is_ascend = |id: &AcceleratorId| id.name().starts_with("ascend");
+    if let Some(accelerator) = AcceleratorId::named_in(hardware).filter(is_ascend) {
         return Ok(machine(accelerator, hardware));
     }
     let (accelerator, assumed) = if text.contains("910b") || text.contains("atlas a2") {
-        ("ascend-910b2", "Ascend 910B taken as the 24-core part of Atlas 900 A2")
+        (AcceleratorId::Ascend910b2, "Ascend 910B taken as the 24-core part of Atlas 900 A2")
     } else if text.contains("npu") || text.contains("64gb") || text.contains("64 gb") {
-        ("ascend-910b3", "Ascend NPU taken as the one of Atlas 800T A2")
+        (AcceleratorId::Ascend910b3, "Ascend NPU taken as the one of Atlas 800T A2")
     } else {
         return Err(Refusal::new("its hardware names no part", &text));
     };
@@ -126,17 +89,17 @@ fn devices_per_node(text: &str) -> Option<f64> {
 }
 
 /// Machine of a text, with its network and scale-up domain.
-fn machine(accelerator: &'static str, hardware: &str) -> Machine {
+fn machine(accelerator: AcceleratorId, hardware: &str) -> Machine {
     let text = hardware.to_lowercase();
-    let mut machine = Machine { accelerator, overrides: vec![], assumed: vec![] };
+    let mut machine =
+        Machine { accelerator: accelerator.name(), overrides: vec![], assumed: vec![] };
     let overrides = &mut machine.overrides;
     if text.contains("nvl36") {
         overrides.push((KnobId::scale_up_domain_size, 36.0));
     }
     let devices = devices_per_node(&text);
     overrides.extend(devices.map(|devices| (KnobId::devices_per_node, devices)));
-    let usual =
-        AcceleratorId::from_name(accelerator).map_or(8.0, |id| id.row().devices_per_node as f64);
+    let usual = accelerator.row().devices_per_node as f64;
     if let Some(found) = network::read(&network::lower_case(hardware), devices.unwrap_or(usual)) {
         overrides.extend(found.ports_per_node.map(|ports| (KnobId::nics_per_node, ports)));
         overrides.push((KnobId::inter_node_gb_per_sec, found.gb_per_sec));

@@ -128,22 +128,6 @@ fn precision_name(precision: Precision) -> &'static str {
     PRECISIONS.iter().find(|(_, known)| *known == precision).map_or("", |(name, _)| name)
 }
 
-/// The tables' names of parts.
-const PARTS: [(&str, AcceleratorId); 7] = [
-    ("a100_sxm", AcceleratorId::A100Sxm80gb),
-    ("h100_sxm", AcceleratorId::H100Sxm80gb),
-    ("h200_sxm", AcceleratorId::H200Sxm141gb),
-    ("b200_sxm", AcceleratorId::B200),
-    ("b300_sxm", AcceleratorId::B300),
-    ("gb200", AcceleratorId::Gb200),
-    ("gb300", AcceleratorId::Gb300),
-];
-
-/// The accelerator that a table names.
-pub(crate) fn part(system: &str) -> Option<AcceleratorId> {
-    PARTS.iter().find(|(name, _)| *name == system).map(|(_, part)| *part)
-}
-
 /// Predicts every measured kernel and scores the predictions.
 #[must_use]
 pub fn validate() -> KernelValidation {

@@ -9,6 +9,8 @@
 //! the one report; `calibrate` is the fit of the model's constants.
 
 #[cfg(feature = "runs")]
+pub mod evidence;
+#[cfg(feature = "runs")]
 mod phrase;
 #[cfg(feature = "runs")]
 mod refusal;

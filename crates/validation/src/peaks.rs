@@ -27,12 +27,8 @@ pub struct Peak<'a> {
     pub weight: f64,
 }
 
-/// The source whose peaks the buffers of a running task were derived from: they say nothing of how
-/// far off another source's are.
-const DERIVED_FROM: &str = "simumax_b200";
-
 /// The peaks that tell how far the model is off: of tier A and B, each once, without those that it
-/// was derived from (`DERIVED_FROM`).
+/// was derived from.
 ///
 /// Left out are rows of layers that differ, which are a class of their own, and those that print
 /// neither recomputation nor micro-batch, or only one of them: what
@@ -52,7 +48,7 @@ pub fn peaks(rows: &[Row]) -> Vec<Peak<'_>> {
     let is_printed = |row: &&Row| {
         let assumes = |item| imputation::is_among(item, &row.assumed);
         matches!(row.tier.as_str(), "A" | "B")
-            && row.source_id != DERIVED_FROM
+            && !row.is_derived_memory
             && !is_mixed(row)
             && !assumes(Item::Recompute)
             && !assumes(Item::MicroBatchSize)

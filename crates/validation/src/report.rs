@@ -72,6 +72,12 @@ pub struct Row {
     pub scored: bool,
     /// What the row leaves open and the imputation table answered.
     pub assumed: Vec<String>,
+    /// Was the model's memory derived from its peak?
+    #[serde(skip)]
+    pub is_derived_memory: bool,
+    /// Do the targets of single nodes count it?
+    #[serde(skip)]
+    pub is_single_node: bool,
     /// Why it is not expressed.
     pub refused: Option<String>,
     /// The design as a link's query, `?v=1&preset=...`.

@@ -117,6 +117,26 @@ run! {
     confidence: String = text("confidence"),
     /// Remarks.
     notes: String = text("notes"),
+    /// Knobs that the source sets beyond the other columns: `name=value`, with spaces between.
+    settings: String = text("settings"),
+    /// Remark on the settings, which stands among the assumptions.
+    settings_remark: String = text("settings_remark"),
+    /// Uses of the row, with spaces between: `derived_memory` if the model's memory was derived
+    /// from its peak, which then says nothing of other peaks; `single_node` if the targets of
+    /// single nodes count it.
+    role: String = text("role"),
+}
+
+impl Run {
+    /// The settings, by their knobs' names.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.settings.split_whitespace().filter_map(|setting| setting.split_once('='))
+    }
+
+    /// Whether the row has this role.
+    pub(crate) fn is(&self, role: &str) -> bool {
+        self.role.split_whitespace().any(|word| word == role)
+    }
 }
 
 /// Columns without which a row says nothing.

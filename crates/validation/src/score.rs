@@ -61,6 +61,8 @@ fn scored<'a>(run: &'a Run, runs: &[Run], known: &left_out::Known) -> Scored<'a>
         memory_measured_gib: convention::memory_gib(run),
         source: run.source.clone(),
         locator: run.locator.clone(),
+        is_derived_memory: run.is("derived_memory"),
+        is_single_node: run.is("single_node"),
         ..Row::default()
     };
     if let Some((metric, value)) = convention::published(run) {

@@ -94,7 +94,7 @@ fn dispatch_in_8_bits_takes_between_half_and_three_quarters_of_the_combine() {
         let all = deepep::exchanges().iter().filter(|exchange| exchange.counts());
         let of_v3 = all.filter(|exchange| exchange.hidden == 7_168 && exchange.topk == 8);
         let sum = |of_kernel: f64, exchange: &Exchange| {
-            of_kernel + exchange.predicted_micros(exchange.accelerator.row(), &HYBRID_EP)
+            of_kernel + exchange.predicted_micros(exchange.accelerator.row(), &HYBRID_EP.get())
         };
         of_v3.filter(|exchange| exchange.kernel == kernel).fold(0.0, sum)
     };

@@ -2,6 +2,10 @@
 
 use crate::catalogue::calibration::{self, AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use crate::catalogue::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
+use crate::catalogue::names;
+use crate::catalogue::processors::{
+    FOUR_KUNPENG, Processors, TWO_EPYC_7742, TWO_GRACE, TWO_KUNPENG, TWO_XEON_8480C, TWO_XEON_8570,
+};
 use crate::ground::axis::Collective;
 use crate::ground::choice::{Choice, Precision};
 use crate::ground::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
@@ -63,6 +67,11 @@ pub struct Accelerator {
     pub host_gb_per_sec: f64,
     /// Memory of a node's host.
     pub host_memory_gib: f64,
+    /// Processors that a node usually has.
+    pub processors: &'static Processors,
+    /// Rated power in watts, and who states it; `None` if nobody does for one device as it is
+    /// counted here.
+    pub rated_watts: Option<(f64, Source)>,
     /// Share of the BF16 peak that the best measured GEMM reaches: no matmul is faster.
     pub best_gemm_fraction: f64,
     /// Share of the FP8 peak that the best measured GEMM reaches.
@@ -110,6 +119,8 @@ const BASE: Accelerator = Accelerator {
     inter_node_gb_per_sec: 50.0,
     host_gb_per_sec: 25.0,
     host_memory_gib: 2_048.0,
+    processors: &TWO_XEON_8480C,
+    rated_watts: None,
     best_gemm_fraction: 0.8,
     best_fp8_gemm_fraction: 0.709,
     kernels: HOPPER,
@@ -140,6 +151,8 @@ const A2: Accelerator = Accelerator {
     inter_node_gb_per_sec: 25.0,
     host_gb_per_sec: 18.0,
     host_memory_gib: 1_024.0,
+    processors: &FOUR_KUNPENG,
+    rated_watts: Some((350.0, FLAGPERF)),
     hbm_gib: 64.0,
     hbm_usable_gib: 60.3,
     hbm_gb_per_sec: 1_638.0,
@@ -173,6 +186,8 @@ const A100: Accelerator = Accelerator {
     hbm_usable_gib: 79.1,
     hbm_gb_per_sec: 2_039.0,
     intra_node_gb_per_sec: 300.0,
+    processors: &TWO_EPYC_7742,
+    rated_watts: Some((400.0, NVIDIA)),
     inter_node_gb_per_sec: 25.0,
     // 271 of 312.
     best_gemm_fraction: 0.869,
@@ -198,6 +213,7 @@ const H100: Accelerator = Accelerator {
     hbm_usable_gib: 79.1,
     hbm_gb_per_sec: 3_350.0,
     intra_node_gb_per_sec: 450.0,
+    rated_watts: Some((700.0, NVIDIA)),
     host_gb_per_sec: 50.0,
     // 794 of 989, 1403 of 1979.
     best_gemm_fraction: 0.803,
@@ -225,6 +241,8 @@ const B200: Accelerator = Accelerator {
     hbm_usable_gib: 178.0,
     hbm_gb_per_sec: 8_000.0,
     intra_node_gb_per_sec: 900.0,
+    processors: &TWO_XEON_8570,
+    rated_watts: Some((1_000.0, NVIDIA)),
     host_gb_per_sec: 50.0,
     // 1745 of 2250, 3433 of 4500.
     best_gemm_fraction: 0.776,
@@ -275,7 +293,7 @@ impl Accelerator {
 }
 
 macro_rules! accelerators {
-    ($($Id:ident = $name:literal, $row:expr;)+) => {
+    ($($Id:ident = $name:literal, [$($alias:literal),*], $row:expr;)+) => {
         /// The accelerators, by their public ids.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum AcceleratorId { $(#[doc = $name] $Id,)+ }
@@ -289,6 +307,9 @@ macro_rules! accelerators {
         }
 
         static ACCELERATORS: &[Accelerator] = &[$($row,)+];
+
+        /// Other names, apart from the rows so that programs without a look-up don't carry them.
+        static ALIASES: &[&[&str]] = &[$(&[$($alias),*],)+];
     };
 }
 
@@ -298,17 +319,31 @@ impl AcceleratorId {
     pub fn row(self) -> &'static Accelerator {
         &ACCELERATORS[self as usize]
     }
+
+    /// Names in texts, in parts with spaces between.
+    #[must_use]
+    pub fn aliases(self) -> &'static [&'static str] {
+        ALIASES[self as usize]
+    }
+
+    /// The accelerator that a text names.
+    #[must_use]
+    pub fn named_in(text: &str) -> Option<Self> {
+        names::find(text, Self::ALL.iter().map(|id| (*id, id.aliases())))
+    }
 }
 
 accelerators! {
-    Ascend910b1 = "ascend-910b1", Accelerator {
+    Ascend910b1 = "ascend-910b1", ["910b1"], Accelerator {
         is_platform: true,
         title: "Ascend 910B1",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
         num_cores: 24,
         ..A2
     };
-    Ascend910b2 = "ascend-910b2", Accelerator {
+    // The same script runs 1.15 to 1.20 times as fast on Atlas 900 A2 as on Atlas 800T A2: that
+    // is the 24-core part.
+    Ascend910b2 = "ascend-910b2", ["910b2", "900 a2"], Accelerator {
         is_platform: true,
         title: "Ascend 910B2",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
@@ -316,7 +351,7 @@ accelerators! {
         source: CANN,
         ..A2
     };
-    Ascend910b3 = "ascend-910b3", Accelerator {
+    Ascend910b3 = "ascend-910b3", ["910b3", "800t a2", "800i a2", "a2-npu"], Accelerator {
         is_platform: true,
         title: "Ascend 910B3 (Atlas 800T A2)",
         bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
@@ -326,7 +361,7 @@ accelerators! {
         source: FLAGPERF,
         ..A2
     };
-    Ascend910b4 = "ascend-910b4", Accelerator {
+    Ascend910b4 = "ascend-910b4", ["910b4"], Accelerator {
         is_platform: true,
         title: "Ascend 910B4",
         bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
@@ -337,9 +372,11 @@ accelerators! {
         source: CANN,
         ..A2
     };
-    Ascend910c = "ascend-910c", Accelerator {
+    Ascend910c = "ascend-910c",
+        ["910c", "cloudmatrix", "ascend a3", "atlas a3", "npu a3"], Accelerator {
         is_platform: true,
         title: "Ascend 910C die (CloudMatrix384)",
+        rated_watts: None,
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
         num_cores: 24,
         devices_per_node: 16, scale_up_domain_size: 768,
@@ -348,8 +385,9 @@ accelerators! {
         source: CLOUDMATRIX,
         ..A2
     };
-    Ascend300iDuo = "ascend-300i-duo", Accelerator {
+    Ascend300iDuo = "ascend-300i-duo", ["300i duo"], Accelerator {
         title: "Atlas 300I Duo, one 310P chip (no BF16)",
+        processors: &TWO_KUNPENG, rated_watts: None,
         bf16_tflops: None, fp16_tflops: 70.0, fp32_tflops: 17.5,
         num_cores: 8,
         vector_tflops: None,
@@ -359,49 +397,53 @@ accelerators! {
         source: MSMODELING,
         ..A2
     };
-    A100Sxm40gb = "a100-sxm-40gb", Accelerator {
+    A100Sxm40gb = "a100-sxm-40gb", ["a100 40g"], Accelerator {
         title: "NVIDIA A100 SXM 40 GB",
         hbm_gib: 40.0, hbm_usable_gib: 39.5, hbm_gb_per_sec: 1_555.0,
         ..A100
     };
-    A100Sxm80gb = "a100-sxm-80gb", Accelerator {
+    A100Sxm80gb = "a100-sxm-80gb", ["a100"], Accelerator {
         is_platform: true,
         title: "NVIDIA A100 SXM 80 GB",
         ..A100
     };
-    A100Pcie80gb = "a100-pcie-80gb", Accelerator {
+    A100Pcie80gb = "a100-pcie-80gb", ["a100 pcie"], Accelerator {
         title: "NVIDIA A100 PCIe 80 GB",
+        rated_watts: Some((300.0, NVIDIA)),
         hbm_gb_per_sec: 1_935.0, intra_node_gb_per_sec: 32.0,
         fabric: PCI_EXPRESS,
         // The shares of NVLink that NCCL is published with; none is of PCI Express.
         intra_node_fraction: 0.77, intra_all_to_all_fraction: 0.71,
         ..A100
     };
-    A800Sxm80gb = "a800-sxm-80gb", Accelerator {
+    A800Sxm80gb = "a800-sxm-80gb", ["a800"], Accelerator {
         title: "NVIDIA A800 SXM 80 GB",
         intra_node_gb_per_sec: 200.0,
         ..A100
     };
-    H100Sxm80gb = "h100-sxm-80gb", Accelerator {
+    H100Sxm80gb = "h100-sxm-80gb", ["h100"], Accelerator {
         is_platform: true,
         title: "NVIDIA H100 SXM 80 GB",
         ..H100
     };
-    H100With96gb = "h100-96gb", Accelerator {
+    // HBM2e and a power limit of 500 W: the part that torchtitan measured on.
+    H100With96gb = "h100-96gb", ["h100 96g"], Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
+        rated_watts: None,
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
         source: TORCHTITAN,
         ..H100
     };
-    H800Sxm80gb = "h800-sxm-80gb", Accelerator {
+    H800Sxm80gb = "h800-sxm-80gb", ["h800"], Accelerator {
         is_platform: true,
         title: "NVIDIA H800 SXM 80 GB",
         intra_node_gb_per_sec: 200.0,
         ..H100
     };
-    H20 = "h20", Accelerator {
+    H20 = "h20", ["h20"], Accelerator {
         is_platform: true,
         title: "NVIDIA H20",
+        rated_watts: Some((400.0, NVIDIA)),
         bf16_tflops: Some(148.0), fp16_tflops: 148.0, fp32_tflops: 74.0, fp8_tflops: Some(296.0),
         num_cores: 78,
         // 128 lanes x 78 multiprocessors x 1.98 GHz x 2.
@@ -409,16 +451,17 @@ accelerators! {
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 4_000.0,
         ..H100
     };
-    H200Sxm141gb = "h200-sxm-141gb", Accelerator {
+    H200Sxm141gb = "h200-sxm-141gb", ["h200"], Accelerator {
         is_platform: true,
         title: "NVIDIA H200 SXM 141 GB",
         hbm_gib: 141.0, hbm_usable_gib: 139.8, hbm_gb_per_sec: 4_800.0,
         kernels: HOPPER.on(calibration::H200),
         ..H100
     };
-    B200 = "b200", Accelerator { is_platform: true, title: "NVIDIA B200", ..B200 };
-    B300 = "b300", Accelerator {
+    B200 = "b200", ["b200"], Accelerator { is_platform: true, title: "NVIDIA B200", ..B200 };
+    B300 = "b300", ["b300"], Accelerator {
         title: "NVIDIA B300",
+        rated_watts: None,
         // HGX B300, eight devices: 36 PFLOPS of BF16 and 72 of FP8 with sparsity, half of it
         // dense, and 108 of FP4 dense. Those of GB300, 2,500 and 15,000, have another power limit.
         fp4_tflops: Some(13_500.0),
@@ -430,8 +473,9 @@ accelerators! {
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };
-    Gb200 = "gb200", Accelerator {
+    Gb200 = "gb200", ["gb200"], Accelerator {
         title: "NVIDIA GB200 NVL72",
+        processors: &TWO_GRACE, rated_watts: None,
         bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(10_000.0),
         devices_per_node: 4, scale_up_domain_size: 72,
@@ -441,8 +485,9 @@ accelerators! {
         best_gemm_fraction: 0.729,
         ..B200
     };
-    Gb300 = "gb300", Accelerator {
+    Gb300 = "gb300", ["gb300"], Accelerator {
         title: "NVIDIA GB300 NVL72",
+        processors: &TWO_GRACE, rated_watts: None,
         bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
         devices_per_node: 4, scale_up_domain_size: 72,

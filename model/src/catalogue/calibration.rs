@@ -9,6 +9,7 @@
 #![allow(clippy::approx_constant, reason = "a fitted number may come near a known one")]
 
 use crate::catalogue::rates::{ASCEND_2026, gemm_level};
+use crate::ground::fitted::{Evidence, Fitted};
 
 /// Overlap of flash attention's softmax with its products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +90,9 @@ pub struct Kernels {
     /// Rate of kernels inside a step over that of microbenchmarks.
     pub in_run: f64,
     /// Measurements that the levels were fitted on, or their source.
-    pub fitted_on: &'static str,
+    pub fitted_on: Evidence,
     /// Runs that the rate inside a step was fitted on.
-    pub in_run_fitted_on: &'static str,
+    pub in_run_fitted_on: Evidence,
 }
 
 /// Rates that one part of a family reaches in microbenchmarks, where they differ from those of the
@@ -151,7 +152,7 @@ pub struct InRun {
     /// Share of attention's rates that FlashAttention-2 reaches.
     pub flash_attention_2: f64,
     /// The runs.
-    pub fitted_on: &'static str,
+    pub fitted_on: Evidence,
 }
 
 /// Overheads of a framework's host.
@@ -183,7 +184,7 @@ pub struct Host {
     /// Standard deviation of a rank's step time, relative.
     pub straggler_sigma: f64,
     /// Measurements that the values were fitted on, or their source.
-    pub fitted_on: &'static str,
+    pub fitted_on: Evidence,
 }
 
 /// Models by what is known of how far their predictions are off.
@@ -255,7 +256,7 @@ pub const IDEAL: Host = Host {
     stops_early: false,
     element_passes: 1.0,
     straggler_sigma: 0.0,
-    fitted_on: "by definition",
+    fitted_on: Evidence::Unfitted("by definition"),
 };
 
 /// 252 deep in 16 bits: about 2,000 cycles of a tile of 128 x 256.
@@ -295,8 +296,8 @@ pub const ASCEND: Kernels = Kernels {
     convolution: 1.0,
     scan: 1.0,
     in_run: 1.0,
-    fitted_on: "no run: the state of the software of 2026",
-    in_run_fitted_on: "no run: the rates are those of steps",
+    fitted_on: Evidence::Unfitted("no run: the state of the software of 2026"),
+    in_run_fitted_on: Evidence::Unfitted("no run: the rates are those of steps"),
 };
 
 impl Host {
@@ -315,7 +316,9 @@ impl Host {
 /// full makes it give them back and ask again, and where that isn't enough the run is out of
 /// memory. Source: SimuMax's runs on B200, `max reserved` over `max allocated` - 1: the median of
 /// 19 designs, 0.028 to 0.093.
-pub const FRAGMENTATION: f64 = 0.053;
+#[rustfmt::skip]
+pub const FRAGMENTATION: Fitted = Fitted::provisional(0.053,
+    Evidence::Runs(&[("simumax_b200", 19)]), "one source prints what is held and what is used");
 
 // ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----
 
@@ -345,7 +348,9 @@ pub const AMPERE: Kernels = Kernels {
     convolution: 1.000,
     scan: 1.000,
     in_run: AMPERE_IN_RUN.rate,
-    fitted_on: "aiconfigurator 095f58a: gemm (197), attention (343), mla (143)",
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[
+        ("gemm", 197), ("attention", 343), ("mla", 143),
+    ]),
     in_run_fitted_on: AMPERE_IN_RUN.fitted_on,
 };
 
@@ -375,8 +380,9 @@ pub const HOPPER: Kernels = Kernels {
     convolution: 0.689,
     scan: 0.574,
     in_run: HOPPER_IN_RUN.rate,
-    fitted_on: "aiconfigurator 095f58a: gemm (1182), attention (1388), cast (88), mla (286), \
-        grouped (223)",
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[
+        ("gemm", 1182), ("attention", 1388), ("cast", 88), ("mla", 286), ("grouped", 223),
+    ]),
     in_run_fitted_on: HOPPER_IN_RUN.fitted_on,
 };
 
@@ -406,8 +412,9 @@ pub const BLACKWELL: Kernels = Kernels {
     convolution: 0.444,
     scan: 0.381,
     in_run: BLACKWELL_IN_RUN.rate,
-    fitted_on: "aiconfigurator 095f58a: gemm (2208), attention (2776), cast (176), mla (572), \
-        grouped (432)",
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[
+        ("gemm", 2208), ("attention", 2776), ("cast", 176), ("mla", 572), ("grouped", 432),
+    ]),
     in_run_fitted_on: BLACKWELL_IN_RUN.fitted_on,
 };
 
@@ -446,8 +453,10 @@ pub const GB300: Levels = Levels {
 const AMPERE_IN_RUN: InRun = InRun {
     rate: 0.846,
     flash_attention_2: 0.689,
-    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
-        torchtitan (7), vtrain_single (11), zero_bubble (48)",
+    fitted_on: Evidence::Runs(&[
+        ("bigscience", 48), ("korthikanti", 9), ("llm_foundry", 68), ("megatron21", 11),
+        ("torchtitan", 7), ("vtrain_single", 11), ("zero_bubble", 48),
+    ]),
 };
 
 /// Steps on H100, H800, H200 and H20.
@@ -455,9 +464,11 @@ const AMPERE_IN_RUN: InRun = InRun {
 const HOPPER_IN_RUN: InRun = InRun {
     rate: 0.808,
     flash_attention_2: 0.358,
-    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
-        llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
-        moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
+    fitted_on: Evidence::Runs(&[
+        ("automodel", 5), ("bridge_perf", 22), ("bridge_skills", 5), ("dgxc_bench", 105),
+        ("llm_foundry", 52), ("mcore_examples", 2), ("megatron24", 9), ("mlperf", 18),
+        ("moe_folding", 65), ("moe_modelzoo", 13), ("nemo_2407", 33), ("torchtitan", 11),
+    ]),
 };
 
 /// Steps on B200, B300, GB200 and GB300.
@@ -465,8 +476,10 @@ const HOPPER_IN_RUN: InRun = InRun {
 const BLACKWELL_IN_RUN: InRun = InRun {
     rate: 0.841,
     flash_attention_2: 0.181,
-    fitted_on: "bridge_perf (80), colossalai (1), dgxc_bench (15), dsv3_gb200_ladder (1), \
-        mlperf (7), moe_modelzoo (3), torchtitan (4)",
+    fitted_on: Evidence::Runs(&[
+        ("bridge_perf", 80), ("colossalai", 1), ("dgxc_bench", 15), ("dsv3_gb200_ladder", 1),
+        ("mlperf", 7), ("moe_modelzoo", 3), ("torchtitan", 4),
+    ]),
 };
 
 /// Megatron-Core.
@@ -479,10 +492,12 @@ pub const MEGATRON: Host = Host {
     stops_early: false,
     element_passes: 1.000,
     straggler_sigma: 0.0094,
-    fitted_on: "automodel (5), bridge_perf (102), bridge_skills (5), colossalai (1), \
-        dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
-        megatron21 (8), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
-        nemo_2407 (33), vtrain_single (11), zero_bubble (48)",
+    fitted_on: Evidence::Runs(&[
+        ("automodel", 5), ("bridge_perf", 102), ("bridge_skills", 5), ("colossalai", 1),
+        ("dgxc_bench", 108), ("dsv3_gb200_ladder", 1), ("korthikanti", 9), ("mcore_examples", 2),
+        ("megatron21", 8), ("megatron24", 9), ("mlperf", 25), ("moe_folding", 65),
+        ("moe_modelzoo", 16), ("nemo_2407", 33), ("vtrain_single", 11), ("zero_bubble", 48),
+    ]),
 };
 
 /// MindSpeed and MindFormers.
@@ -495,8 +510,10 @@ pub const MINDSPEED: Host = Host {
     stops_early: false,
     element_passes: 1.000,
     straggler_sigma: 0.0094,
-    fitted_on: "ascend_runs/mindformers (15), ascend_runs/mindspeed-llm (8), \
-        ascend_runs/torchtitan-npu (2), mindspeed_head (2), mindspeed_rc3 (10)",
+    fitted_on: Evidence::Runs(&[
+        ("ascend_runs/mindformers", 15), ("ascend_runs/mindspeed-llm", 8),
+        ("ascend_runs/torchtitan-npu", 2), ("mindspeed_head", 2), ("mindspeed_rc3", 10),
+    ]),
 };
 
 /// PyTorch FSDP and its relatives.
@@ -509,7 +526,7 @@ pub const FSDP: Host = Host {
     stops_early: true,
     element_passes: 1.000,
     straggler_sigma: 0.0326,
-    fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
+    fitted_on: Evidence::Runs(&[("dgxc_bench", 12), ("llm_foundry", 120), ("torchtitan", 22)]),
 };
 
 /// Errors of the step time by family and kind of model, all families together last.

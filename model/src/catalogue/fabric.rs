@@ -10,6 +10,7 @@
 mod experts;
 mod small;
 
+use crate::ground::fitted::Evidence;
 use crate::ground::units::{BytesPerSecond, Seconds};
 
 pub(crate) use experts::DEEP_EP_MULTIPROCESSORS;
@@ -84,6 +85,9 @@ pub struct Fabric {
     pub token_kernels: Option<TokenKernels>,
     /// Kernels that serving uses for few bytes.
     pub small: SmallKernels,
+    /// Measurements that the costs, the switch and the shares of the link that accelerators' rows
+    /// have were fitted on.
+    pub fitted_on: Evidence,
 }
 
 impl Fabric {
@@ -158,6 +162,7 @@ pub const NVLINK_3: Fabric = Fabric {
     // Not measured; as on NVLink 4.
     token_kernels: NVLINK_4.token_kernels,
     small: SmallKernels::nvlink(8.4),
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[("nccl", 139)]),
 };
 
 /// NVLink 4 and NVSwitch of H100, H200, H800 and H20.
@@ -183,6 +188,7 @@ pub const NVLINK_4: Fabric = Fabric {
         },
     }),
     small: SmallKernels::nvlink(3.6),
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[("nccl", 278), ("deepep", 1214)]),
 };
 
 /// NVLink 5 of B200, B300, GB200 and GB300.
@@ -212,6 +218,7 @@ pub const NVLINK_5: Fabric = Fabric {
         },
     }),
     small: SmallKernels::nvlink(5.5),
+    fitted_on: Evidence::Kernels("aiconfigurator 095f58a", &[("nccl", 460), ("deepep", 2364)]),
 };
 
 /// HCCS, the full mesh of an A2 node and the switched super-node.
@@ -226,6 +233,7 @@ pub const HCCS: Fabric = Fabric {
     network_hop_micros: None,
     token_kernels: None,
     small: SmallKernels::HCCS,
+    fitted_on: Evidence::Unfitted("two published times"),
 };
 
 /// PCI Express: no collective on it is measured; the latencies are those that an eager framework
@@ -241,4 +249,5 @@ pub const PCI_EXPRESS: Fabric = Fabric {
     network_hop_micros: Some(4.0),
     token_kernels: None,
     small: SmallKernels::NONE,
+    fitted_on: Evidence::Unfitted("published times of all-reduces"),
 };

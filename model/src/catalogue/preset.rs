@@ -2,6 +2,23 @@
 //!
 //! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
 
+/// A file's presets of models, and the names of each: its own, and those of models that are
+/// published elsewhere in its shape.
+macro_rules! presets {
+    (
+        $($preset:ident $(as [$($own:literal),+])?
+            $(, $source:literal => [$($name:literal),+])*;)+
+    ) => {
+        pub(super) static MODELS: &[&Preset] = &[$(&$preset),+];
+
+        /// Other names, apart from the presets so that programs without a look-up don't carry them.
+        pub(super) static NAMES: &[&[Names]] = &[$(&[
+            $(Names { preset: &$preset, source: None, names: &[$($own),+] },)?
+            $(Names { preset: &$preset, source: Some($source), names: &[$($name),+] },)*
+        ]),+];
+    };
+}
+
 mod models;
 mod mixed;
 mod recipes;
@@ -11,6 +28,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 
+use crate::catalogue::names;
 use crate::ground::knob::KnobError;
 use crate::ground::source::Source;
 use crate::ground::text::{closest, shorten};
@@ -47,6 +65,17 @@ pub struct Preset {
     pub refused: Option<&'static str>,
 }
 
+/// Names of a preset's architecture beyond its id.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Names {
+    /// The preset.
+    pub preset: &'static Preset,
+    /// The page of another model of the same shape; `None` if these are names of the preset's own.
+    pub source: Option<&'static str>,
+    /// The names in lower case, as the hub spells them without owners.
+    pub names: &'static [&'static str],
+}
+
 impl Preset {
     /// The preset that a visitor meets first.
     pub const DEFAULT_ID: &'static str = "pangu-ultra-moe-6k@2";
@@ -64,6 +93,20 @@ impl Preset {
     /// Every preset that can be trained: recipes first, then models.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         recipes::RECIPES.iter().chain(models::MODELS).chain(mixed::MODELS).copied()
+    }
+
+    /// Names of the models' architectures beyond their presets' ids.
+    pub fn names() -> impl Iterator<Item = &'static Names> {
+        models::NAMES.iter().chain(mixed::NAMES).copied().flatten()
+    }
+
+    /// The model that a text names by its id or by another name.
+    #[must_use]
+    pub fn named_in(text: &str) -> Option<&'static Self> {
+        let models = Self::all().filter(|it| it.kind == PresetKind::Model);
+        let ids = models.map(|preset| (preset, core::slice::from_ref(&preset.id)));
+        let found = names::find(text, ids.chain(Self::names().map(|it| (it.preset, it.names))));
+        found.filter(|preset| preset.refused.is_none())
     }
 
     /// Every published run of serving: what trains its model is that of its base.

@@ -1,8 +1,6 @@
 //! Processors of nodes: those of machines that were measured, and those that accelerators usually
 //! stand beside.
 
-use crate::catalogue::accelerator::AcceleratorId;
-use crate::catalogue::calibration::{ASCEND, BLACKWELL};
 use crate::ground::source::{ATLAS, KTRANSFORMERS, NVIDIA, Source};
 
 /// All processors of a node.
@@ -52,23 +50,29 @@ pub const TWO_XEON_8488C: Processors =
     row("2 x Xeon Platinum 8488C", [2, 8, 4_800], 96, 1.81, KTRANSFORMERS);
 /// MiniMax-M2.1 in FP8, as on the 8488C: 408 prompt tokens/s.
 pub const TWO_EPYC_9355: Processors = row("2 x EPYC 9355", [2, 12, 5_600], 64, 5.73, KTRANSFORMERS);
-const TWO_XEON_8480C: Processors =
+/// Processors of DGX H100.
+pub const TWO_XEON_8480C: Processors =
     row("2 x Xeon Platinum 8480C", [2, 8, 4_800], 112, 112.0 * CORE_TFLOPS, NVIDIA);
-const TWO_XEON_8570: Processors =
+/// Processors of DGX B200.
+pub const TWO_XEON_8570: Processors =
     row("2 x Xeon Platinum 8570", [2, 8, 5_600], 112, 112.0 * CORE_TFLOPS, NVIDIA);
-const TWO_EPYC_7742: Processors =
+/// Processors of DGX A100.
+pub const TWO_EPYC_7742: Processors =
     row("2 x EPYC 7742", [2, 8, 3_200], 128, 128.0 * CORE_TFLOPS, NVIDIA);
-/// 512 GB/s each: 32 channels of 16 bits at 8,533 megatransfers a second are 546, less ECC.
-const TWO_GRACE: Processors = Processors {
+/// Processors of GB200 NVL72: 512 GB/s each. 32 channels of 16 bits at 8,533 megatransfers a second
+/// are 546, less ECC.
+pub const TWO_GRACE: Processors = Processors {
     title: "2 x Grace",
     memory_gb_per_sec: 1_024.0,
     cores: 144,
     tflops: 144.0 * CORE_TFLOPS,
     source: NVIDIA,
 };
-const FOUR_KUNPENG: Processors =
+/// Processors of Atlas 800T A2 and `CloudMatrix384`.
+pub const FOUR_KUNPENG: Processors =
     row("4 x Kunpeng 920", [4, 8, 2_933], 192, 192.0 * CORE_TFLOPS, ATLAS);
-const TWO_KUNPENG: Processors =
+/// Processors of a server with Atlas 300I Duo.
+pub const TWO_KUNPENG: Processors =
     row("2 x Kunpeng 920", [2, 8, 2_933], 96, 96.0 * CORE_TFLOPS, ATLAS);
 
 /// Every row, those that were measured first.
@@ -85,23 +89,3 @@ pub const HOSTS: &[Processors] = &[
     FOUR_KUNPENG,
     TWO_KUNPENG,
 ];
-
-/// The processors that a node of these accelerators usually has: of DGX A100, DGX H100, DGX B200,
-/// GB200 NVL72, Atlas 800T A2 and `CloudMatrix384`, and of a server with Atlas 300I Duo.
-#[must_use]
-pub fn usual(accelerator: AcceleratorId) -> &'static Processors {
-    let family = accelerator.row().kernels.family;
-    if matches!(accelerator, AcceleratorId::Gb200 | AcceleratorId::Gb300) {
-        &TWO_GRACE
-    } else if accelerator == AcceleratorId::Ascend300iDuo {
-        &TWO_KUNPENG
-    } else if family == ASCEND.family {
-        &FOUR_KUNPENG
-    } else if family == BLACKWELL.family {
-        &TWO_XEON_8570
-    } else if family == "NVIDIA Ampere" {
-        &TWO_EPYC_7742
-    } else {
-        &TWO_XEON_8480C
-    }
-}

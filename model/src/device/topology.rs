@@ -2,7 +2,6 @@
 
 use crate::catalogue::accelerator::{Accelerator, IntraNode};
 use crate::catalogue::fabric::{self, Fabric, SmallKernels};
-use crate::catalogue::processors::usual;
 use crate::design::Design;
 use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 
@@ -85,7 +84,7 @@ impl Machine {
         let host_memory = cluster.host_memory_gib.unwrap_or(row.host_memory_gib);
         // All devices of a node copy at once, and share the memory of its processors: no copy is
         // faster than its part of their nominal bandwidth.
-        let memory = usual(cluster.accelerator).memory_gb_per_sec;
+        let memory = cluster.accelerator.row().processors.memory_gb_per_sec;
         let link = cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec);
         let at_once = node.min(cluster.num_devices).max(1) as f64;
         let host = |ways: f64| BytesPerSecond::gb(link.min(memory / (at_once * ways)));

@@ -193,6 +193,24 @@ impl FlopsPerSecond {
 }
 
 impl Seconds {
+    /// From days.
+    #[must_use]
+    pub const fn days(value: f64) -> Self {
+        Self(value * 86_400.0)
+    }
+
+    /// In days.
+    #[must_use]
+    pub const fn to_days(self) -> f64 {
+        self.0 / 86_400.0
+    }
+
+    /// From milliseconds.
+    #[must_use]
+    pub const fn millis(value: f64) -> Self {
+        Self(value * 1e-3)
+    }
+
     /// From microseconds.
     #[must_use]
     pub const fn micros(value: f64) -> Self {

@@ -146,6 +146,12 @@ impl Breakdown {
         Self { how, children, ..given.by(words.formula, words.source) }
     }
 
+    /// A metric as a term of others, which may not be known.
+    pub(crate) fn or_unknown(id: MetricId, known: Option<Self>) -> Self {
+        let unknown = || Self::given(id.metric().label, f64::NAN, id.metric().unit);
+        known.unwrap_or_else(unknown)
+    }
+
     /// What its children make.
     pub(crate) fn made(name: &str, unit: Unit, how: How, children: Vec<Self>) -> Self {
         let values: Vec<f64> = children.iter().map(|child| child.value).collect();

@@ -4,6 +4,7 @@ use super::aux_loss::{Ranks, scope};
 use super::random::quantile;
 use crate::design::Design;
 use crate::ground::choice::Balance;
+use crate::ground::fitted::{Evidence, Fitted};
 
 /// Relative variance of an expert's load among T tokens, times T: c, in tokens.
 ///
@@ -13,13 +14,17 @@ use crate::ground::choice::Balance;
 /// v nor L is known apart. Independent choices would give E / k - 1: 15 for 128 experts of which a
 /// token visits 8.
 ///
-/// Fitted on: Qwen3-235B-A22B on 256 H100 with sequences of 16,384 tokens (moe_modelzoo-008), which
+/// Fitted on Qwen3-235B-A22B on 256 H100 with sequences of 16,384 tokens (moe_modelzoo-008), which
 /// runs at 0.803 of the speed with routing balanced by force. Checked on its runs at 32,768, 65,536
 /// and 131,072 tokens (010, 012 and 014), published at 0.827, 0.870 and 0.918: within 0.01 by this
 /// law. If whole sequences were the unit in place of tokens, they would be off by 0.05, 0.04 and
 /// 0.03, which a long sequence packed of many documents explains. So these three runs chose between
 /// the two laws, but the constant isn't fitted on them.
-pub(super) const CORRELATED_TOKENS: f64 = 45_000.0;
+pub(crate) const CORRELATED_TOKENS: Fitted = Fitted::provisional(
+    45_000.0,
+    Evidence::Rows(&["moe_modelzoo-008"]),
+    "one model of one source is published with natural and with forced routing",
+);
 
 /// The tokens of one exchange between the ranks of an expert-parallel group, and whom they load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +103,7 @@ impl Exchange {
         let part = 1.0 / self.tokens.max(1.0) - self.balanced.map_or(0.0, |tokens| 1.0 / tokens);
         let shared = (self.devices / self.groups.max(1.0)).max(1.0);
         let alike = if self.groups > 1.0 { 1.0 - 1.0 / shared } else { 1.0 };
-        let of_expert = CORRELATED_TOKENS * part.max(0.0) * alike;
+        let of_expert = CORRELATED_TOKENS.get() * part.max(0.0) * alike;
         let of_device = of_expert * self.devices / self.experts.max(1.0);
         if of_device <= 0.0 || self.devices <= 1.0 {
             return 0.0;
@@ -134,7 +139,7 @@ mod tests {
     /// Mean of max / mean - 1 over drawn exchanges, each expert's load log-normal.
     fn drawn(exchange: &Exchange) -> f64 {
         let part = 1.0 / exchange.tokens - exchange.balanced.map_or(0.0, |tokens| 1.0 / tokens);
-        let variance = libm::log1p(CORRELATED_TOKENS * part);
+        let variance = libm::log1p(CORRELATED_TOKENS.get() * part);
         let per_device = (exchange.experts / exchange.devices) as u64;
         let draws = 4_000;
         let sum: f64 = (0..draws)

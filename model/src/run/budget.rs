@@ -17,10 +17,10 @@ mod assessment;
 mod target;
 
 pub use assessment::{Assessment, Costed};
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, Writing};
 pub use published::{
     Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
-    published_tokens, rated_watts,
+    published_tokens,
 };
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};

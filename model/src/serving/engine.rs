@@ -4,6 +4,7 @@ use super::overheads::TABLE;
 use crate::catalogue::accelerator::AcceleratorId;
 use crate::catalogue::calibration::ASCEND;
 use crate::ground::choice::Engine;
+use crate::ground::fitted::Evidence;
 
 /// Overheads of an engine beside kernels, on one family of accelerators.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub struct Overheads {
     /// Whether a prompt's tokens run in one step with those that are decoded.
     pub mixes: bool,
     /// Measurements that the values were fitted on.
-    pub fitted_on: &'static str,
+    pub fitted_on: Evidence,
 }
 
 impl Overheads {
@@ -44,16 +45,16 @@ impl Overheads {
         lockstep: 0.0,
         queue: 1.0,
         mixes: true,
-        fitted_on: "by definition",
+        fitted_on: Evidence::Unfitted("by definition"),
     };
 }
 
 /// The overheads of an engine on one family.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub(super) engine: Engine,
-    pub(super) family: &'static str,
-    pub(super) overheads: Overheads,
+pub(crate) struct Row {
+    pub(crate) engine: Engine,
+    pub(crate) family: &'static str,
+    pub(crate) overheads: Overheads,
 }
 
 /// Device memory that an engine holds beside weights, activations and cache: graphs, buffers of

@@ -12,6 +12,7 @@ use super::resident::Resident;
 pub use super::resident::touched_experts;
 use crate::design::Design;
 use crate::ground::source::{PREMOE, Source};
+use crate::ground::units::Bytes;
 use crate::layer::architecture::Architecture;
 
 /// The experts of a plan: how many there are, what they weigh and where they live.
@@ -30,14 +31,14 @@ pub struct Experts {
     /// Layers with experts.
     pub layers: u64,
     /// Bytes of one expert.
-    pub expert_bytes: f64,
+    pub expert_bytes: Bytes,
     /// Bytes of all weights as they are served, each counted once: embedding, head and shared
     /// experts among them, MTP layers not.
-    pub model_bytes: f64,
-    /// Bytes of all weights with MTP layers, whose experts are kept alike.
-    pub model_bytes_with_mtp: f64,
+    pub model_bytes: Bytes,
+    /// The same with MTP layers, whose experts are kept alike.
+    pub model_bytes_with_mtp: Bytes,
     /// Bytes of experts in host memory.
-    pub host_bytes: f64,
+    pub host_bytes: Bytes,
     /// Mean load of the busiest expert rank over that of all, among the kept.
     pub imbalance: f64,
     /// The host that computes or sends its experts.
@@ -53,8 +54,9 @@ impl Experts {
         let layers = plan.architecture.moe_layers();
         let resident = Resident::new(&plan.design);
         let expert_bytes = expert_params(moe, &plan.decode) * design.serving.weight_dtype.bytes();
+        let expert_bytes = Bytes::new(expert_bytes);
         let on_host = plan.design.serving.experts_on_host.min(moe.experts);
-        let [model_bytes, model_bytes_with_mtp] = model_bytes(design);
+        let [model_bytes, model_bytes_with_mtp] = [0, 1].map(|drafts| model_bytes(design, drafts));
         Some(Self {
             routed: plan.design.transformer.num_moe_experts?,
             kept: moe.experts,
@@ -65,7 +67,7 @@ impl Experts {
             expert_bytes,
             model_bytes,
             model_bytes_with_mtp,
-            host_bytes: on_host as f64 * layers as f64 * expert_bytes,
+            host_bytes: expert_bytes * (on_host as f64 * layers as f64),
             imbalance: plan.skew(&plan.decode),
             host: Host::new(&plan.design),
         })
@@ -82,24 +84,23 @@ impl Experts {
     #[must_use]
     pub fn touched(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
         let requests = inference.metrics.requests_in_flight;
-        let instances = plan.replicas()[1].max(1) as f64;
+        let instances = plan.replicas().decode.max(1) as f64;
         let tokens = (1 + plan.design().serving.num_speculative_tokens) as f64;
         touched_experts(self.kept as f64, self.topk, requests / instances * tokens)
     }
 }
 
-/// Bytes of all weights of a design whose experts are those kept, without MTP layers and with them.
-pub(super) fn model_bytes(served: &Design) -> [f64; 2] {
+/// Bytes of all weights of a design whose experts are those kept; of MTP layers where some are
+/// drafted with.
+pub(super) fn model_bytes(served: &Design, drafts: u64) -> Bytes {
     let layout = Layout { tensor: 1, pipeline: 1, data: 1, expert: 1, expert_tensor: 1 };
     let mut alone = served.clone();
     alone.routing.redundant_experts = 0;
     alone.serving.experts_on_host = 0;
     let architecture = Architecture::new(&alone);
     let instance = Instance::new(&alone, layout, &Overheads::IDEAL);
-    [0, 1].map(|drafts| {
-        alone.serving.num_speculative_tokens = drafts;
-        instance.weight_bytes(&alone, &architecture)
-    })
+    alone.serving.num_speculative_tokens = drafts;
+    instance.weight_bytes(&alone, &architecture)
 }
 
 /// A published accuracy of a model that keeps some of its experts.

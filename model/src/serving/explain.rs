@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::inference::{Inference, Part, accepted_tokens};
+use super::load::{Power, QUEUE};
 use super::plan::ServingPlan;
 use crate::ground::source::{AICONFIGURATOR, DERIVED, VLLM};
 use crate::metric::breakdown::{Breakdown, How, Terms};
@@ -45,10 +46,11 @@ const TERMS: ServingMetrics<fn(&Opened<'_>) -> Terms> = ServingMetrics {
     ttft_seconds: |of| {
         let alone = of.metric(MetricId::ttft_unloaded_seconds);
         let factor = of.inference.metrics.ttft_seconds / alone.value;
-        let queue = Breakdown::given("queue", factor, Unit::Factor).by(
-            "1.2 x requests of a group ^ 0.52, as measured, at least those in front",
-            AICONFIGURATOR,
+        let Power { factor: times, exponent } = QUEUE.get();
+        let formula = alloc::format!(
+            "{times} x requests of a group ^ {exponent}, as measured, at least those in front"
         );
+        let queue = Breakdown::given("queue", factor, Unit::Factor).by(&formula, AICONFIGURATOR);
         (How::Product, vec![alone, queue])
     },
     e2e_latency_seconds: |of| {
@@ -79,8 +81,7 @@ impl Opened<'_> {
 
     /// A metric as a term of another.
     fn metric(&self, metric: MetricId) -> Breakdown {
-        let unknown = || Breakdown::given(metric.metric().label, f64::NAN, metric.metric().unit);
-        self.opened(metric).unwrap_or_else(unknown)
+        Breakdown::or_unknown(metric, self.opened(metric))
     }
 
     fn output(&self) -> f64 {
@@ -100,7 +101,7 @@ impl Opened<'_> {
 
     fn parts(name: &str, parts: &[Part]) -> Breakdown {
         let terms =
-            parts.iter().map(|part| Breakdown::given(part.name, part.seconds, Unit::Seconds));
+            parts.iter().map(|part| Breakdown::given(part.name, part.time.get(), Unit::Seconds));
         Breakdown::sum(name, Unit::Seconds, terms.collect()).by("sum of its parts", DERIVED)
     }
 
@@ -137,7 +138,7 @@ impl Opened<'_> {
     /// Bounds on the requests in flight.
     fn bounds(&self) -> Vec<Breakdown> {
         let serving = &self.plan.design().serving;
-        let groups = (self.plan.replicas()[1] * self.plan.layout().data) as f64;
+        let groups = (self.plan.replicas().decode * self.plan.layout().data) as f64;
         let asked = serving.concurrency.map(|asked| asked as f64);
         let asked =
             asked.map(|asked| Breakdown::given("requests that are sent", asked, Unit::Count));
@@ -153,10 +154,10 @@ impl Opened<'_> {
 
     fn held(&self) -> Terms {
         let memory = &self.inference.memory;
-        let groups = (self.plan.replicas()[1] * self.plan.layout().data) as f64;
+        let groups = (self.plan.replicas().decode * self.plan.layout().data) as f64;
         let all = self.inference.metrics.kv_limited_concurrency;
         let cache = self.metric(MetricId::kv_cache_bytes);
-        let each = Breakdown::given("cache of a request", memory.sequence, Unit::MemoryBytes)
+        let each = Breakdown::given("cache of a request", memory.sequence.get(), Unit::MemoryBytes)
             .by("bytes of input + half of the output, in the mean", VLLM);
         let held = Breakdown::given("requests of a group", all / groups, Unit::Count)
             .by("cache / cache of a request, whole ones", VLLM)
@@ -166,13 +167,15 @@ impl Opened<'_> {
 
     fn cache(&self) -> Terms {
         let memory = &self.inference.memory;
-        let limit = Breakdown::given("what the engine takes", memory.limit, Unit::MemoryBytes)
-            .by("memory x gpu_memory_utilization", VLLM);
+        let limit =
+            Breakdown::given("what the engine takes", memory.limit.get(), Unit::MemoryBytes)
+                .by("memory x gpu_memory_utilization", VLLM);
         let activations =
-            Breakdown::given("activations of a step", memory.activations, Unit::MemoryBytes)
+            Breakdown::given("activations of a step", memory.activations.get(), Unit::MemoryBytes)
                 .by("max_num_batched_tokens x widths of a layer x 2 bytes", VLLM);
-        let reserve = Breakdown::given("graphs and buffers", memory.reserve, Unit::MemoryBytes)
-            .by("a reserve of the engine", AICONFIGURATOR);
+        let reserve =
+            Breakdown::given("graphs and buffers", memory.reserve.get(), Unit::MemoryBytes)
+                .by("a reserve of the engine", AICONFIGURATOR);
         let weights = self.metric(MetricId::weights_bytes);
         (How::Difference, vec![limit, weights, activations, reserve])
     }

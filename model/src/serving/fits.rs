@@ -5,13 +5,14 @@ use alloc::vec::Vec;
 use super::engine::Overheads;
 use super::front::laid_out;
 use super::memory::ServingMemory;
-use super::need::least_memory;
+use super::need::{Need, least_memory};
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::rules;
 use crate::catalogue::accelerator::AcceleratorId;
 use crate::design::Design;
 use crate::ground::choice::{Choice as _, WeightDtype};
+use crate::ground::units::Bytes;
 
 /// A machine that people have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,10 @@ pub struct Fit {
     pub kept: u64,
     /// Whether it fits with them.
     pub is_fitting: bool,
-    /// Bytes of weights on the fullest device with them, and what the engine takes of a device.
-    pub weights: [f64; 2],
+    /// Weights on the fullest device with them.
+    pub weights: Bytes,
+    /// What the engine takes of a device.
+    pub limit: Bytes,
     /// Requests of the design's lengths that memory then holds.
     pub requests: f64,
 }
@@ -96,7 +99,7 @@ fn on(design: &Design, machine: &Machine, dtype: WeightDtype, kept: u64) -> Desi
 
 /// Whether memory holds a design and one request; rules of formats and routing hold as well.
 fn holds(design: &Design) -> bool {
-    least_memory(design).is_some_and(|[needed, limit]| needed <= limit)
+    least_memory(design).is_some_and(Need::is_met)
 }
 
 /// A design's model on each of the machines, in its own format of weights and in 16 and 8 bits,
@@ -155,7 +158,8 @@ fn fit(design: &Design, machine: &Machine, dtype: WeightDtype, routed: u64) -> F
         most_kept,
         kept,
         is_fitting,
-        weights: [memory.weights, memory.limit],
+        weights: memory.weights,
+        limit: memory.limit,
         requests,
     }
 }

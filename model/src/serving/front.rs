@@ -5,12 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::engine::overheads;
-use super::inference::{Limits, Quick, prefill_rate, prefill_seconds, quick};
-use super::plan::ServingPlan;
+use super::inference::{Limits, Quick, prefill_rate, prefill_time, quick};
+use super::plan::{Replicas, ServingPlan};
 use super::ranks::Layout;
 use super::rules::first_broken;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::Disaggregation;
+use crate::ground::units::Seconds;
 
 /// Most requests that a layout is tried with, on all devices.
 const MAX_REQUESTS: u64 = 16_384;
@@ -37,10 +38,10 @@ pub struct Served {
     pub per_device: f64,
     /// Output tokens a second that a request gets.
     pub per_user: f64,
-    /// Time to the first token, the median, in seconds.
-    pub ttft: f64,
-    /// Time of each further token, in seconds.
-    pub tpot: f64,
+    /// Time to the first token, the median.
+    pub ttft: Seconds,
+    /// Time of each further token.
+    pub tpot: Seconds,
     /// Whether the limits of both hold.
     pub is_good: bool,
 }
@@ -146,8 +147,8 @@ fn fastest_to_prefill(design: &Design) -> Vec<Layout> {
         }
         let own = overheads(alone.serving.engine, alone.cluster.accelerator);
         let plan = ServingPlan::with_overheads(&alone, own);
-        let limit = alone.serving.ttft_limit_milliseconds.map(|millis| millis * 1e-3);
-        if limit.is_none_or(|limit| prefill_seconds(&plan, 1.0) <= limit) {
+        let limit = alone.serving.ttft_limit_milliseconds.map(Seconds::millis);
+        if limit.is_none_or(|limit| prefill_time(&plan, 1.0) <= limit) {
             rated.push((prefill_rate(&plan) / layout.devices() as f64, layout));
         }
     }
@@ -270,7 +271,7 @@ const fn is_cut(expert: u64, ranks: u64) -> bool {
 /// A layout at every load that it holds, and at about the heaviest one within the limits; how many
 /// there were.
 fn loads(plan: &ServingPlan, all: &mut Vec<Served>) -> usize {
-    let groups = plan.replicas()[1] * plan.layout().data;
+    let groups = plan.replicas().decode * plan.layout().data;
     let limits = Limits::of(plan);
     let [mut last, mut most] = [0.0; 2];
     let mut tried = 0;
@@ -319,14 +320,14 @@ const HALVINGS: u32 = 4;
 
 /// Speeds of a plan at a load.
 fn served(plan: &ServingPlan, found: &Quick, limits: Limits) -> Served {
-    let [prefill, count] = plan.replicas();
+    let Replicas { prefill, decode: count } = plan.replicas();
     let groups = count * plan.layout().data;
     Served {
         decode: Instances { layout: plan.layout(), count },
         prefill: plan.prefill_layout().map(|layout| Instances { layout, count: prefill }),
         concurrency: libm::round(found.in_flight * groups as f64) as u64,
         per_device: found.per_device,
-        per_user: 1.0 / found.tpot,
+        per_user: 1.0 / found.tpot.get(),
         ttft: found.ttft,
         tpot: found.tpot,
         is_good: limits.hold(found.ttft, found.tpot),

@@ -7,10 +7,12 @@ use super::instance::Instance;
 use super::resident::touched_experts;
 use crate::design::Design;
 use crate::device::topology::devices_per_node;
+use crate::ground::fitted::{Evidence, Fitted};
+use crate::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 
 pub use crate::catalogue::processors::{
     HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
-    XEON_6454S, usual,
+    XEON_6454S,
 };
 
 /// Share of the nominal bandwidth of host memory at which cores read experts.
@@ -22,26 +24,44 @@ pub use crate::catalogue::processors::{
 const READ_SHARE: f64 = 0.53;
 
 /// Time of a layer whose experts the host computes beside what they take: the hidden state there
-/// and back, waking threads, quantising activations, adding up. In seconds.
+/// and back, waking threads, quantising activations, adding up.
 ///
 /// # Source
 /// KTransformers, `experts-sched-Tutorial.md`: Qwen3-Next takes 8.93 ms a token with all experts on
 /// the cards; of the 11.2 ms on which its steps with fewer there end, straight down from 18.9 ms
 /// with none, 2.3 ms are 48 layers' of 48 us.
-pub(super) const LAYER_SECONDS: f64 = 48e-6;
+pub(super) const LAYER_TIME: Seconds = Seconds::new(48e-6);
 
 /// Time of such a layer in versions 0.2 and 0.3.
 ///
 /// # Source
-/// Fitted on the ten answers of DeepSeek-V3 in [`super::runs::RUNS`].
-pub(super) const FIRST_LAYER_SECONDS: f64 = 240e-6;
+/// Fitted on the ten answers of DeepSeek-V3 in [`super::runs::RUNS`]; two with six experts have no
+/// row in the file.
+pub(crate) const FIRST_LAYER_TIME: Fitted<Seconds> = Fitted::provisional(
+    Seconds::new(240e-6),
+    Evidence::Rows(&[
+        "ktransformers-0001",
+        "ktransformers-0003",
+        "ktransformers-0005",
+        "ktransformers-0007",
+        "ktransformers-0011",
+        "ktransformers-0014",
+        "ktransformers-0017",
+        "ktransformers-0020",
+    ]),
+    "one model, as its authors measured it",
+);
 
 /// Share of a link's rate at which the experts of one layer after the other come to a device.
 ///
 /// # Source
 /// Fitted on one row of [`super::runs::RUNS`], MiniMax-M2.1 on one RTX 4090 with 8,192 tokens: 12.2
 /// s. The seven other prompts whose experts are sent are then met 18 % too fast in the median.
-const SENT_SHARE: f64 = 0.82;
+pub(crate) const SENT_SHARE: Fitted = Fitted::provisional(
+    0.82,
+    Evidence::Rows(&["ktransformers-0027"]),
+    "the other prompts of its source differ from it by 18 %",
+);
 
 /// Tokens from which on an engine sends experts to the devices.
 ///
@@ -55,8 +75,8 @@ const SENT_FROM_TOKENS: f64 = 4_096.0;
 pub(super) struct OnHost {
     /// Bytes of a parameter there.
     pub(super) bytes_per_parameter: f64,
-    /// Seconds of a layer beside what its experts take.
-    pub(super) layer_seconds: f64,
+    /// Time of a layer beside what its experts take.
+    pub(super) layer_time: Seconds,
 }
 
 /// The host of a node.
@@ -78,7 +98,7 @@ impl Host {
     pub fn new(design: &Design) -> Self {
         let (cluster, serving) = (&design.cluster, &design.serving);
         let row = cluster.accelerator.row();
-        let usual = usual(cluster.accelerator);
+        let usual = cluster.accelerator.row().processors;
         Self {
             memory_gb_per_sec: serving.host_memory_gb_per_sec.unwrap_or(usual.memory_gb_per_sec),
             tflops: serving.host_tflops.unwrap_or(usual.tflops),
@@ -98,11 +118,11 @@ pub(super) fn nodes(design: &Design, instance_devices: u64) -> f64 {
 /// Work of a host for one layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HostLayer {
-    /// Seconds in which its cores compute the visits.
-    pub(super) computed: f64,
+    /// Time in which its cores compute the visits.
+    pub(super) computed: Seconds,
     /// Seconds in which the experts that are visited reach the devices; `None` if there are too
     /// few tokens for that.
-    pub(super) sent: Option<f64>,
+    pub(super) sent: Option<Seconds>,
 }
 
 /// An instance's share of its hosts, and what lies there.
@@ -113,13 +133,13 @@ pub(super) struct HostExperts {
     /// m.
     pub(super) visits: f64,
     /// w.
-    pub(super) expert_bytes: f64,
+    pub(super) expert_bytes: Bytes,
     /// Parameters of an expert.
     pub(super) expert_params: f64,
-    layer_seconds: f64,
-    bytes_per_second: f64,
-    flops: f64,
-    link: f64,
+    layer_time: Seconds,
+    memory: BytesPerSecond,
+    compute: FlopsPerSecond,
+    link: BytesPerSecond,
 }
 
 impl HostExperts {
@@ -139,12 +159,12 @@ impl HostExperts {
         Self {
             experts,
             visits,
-            expert_bytes: expert_params * on_host.bytes_per_parameter,
+            expert_bytes: Bytes::new(expert_params * on_host.bytes_per_parameter),
             expert_params,
-            layer_seconds: on_host.layer_seconds,
-            bytes_per_second: host.memory_gb_per_sec * 1e9 * nodes * READ_SHARE,
-            flops: host.tflops * 1e12 * nodes,
-            link: host.link_gb_per_sec * 1e9 * senders,
+            layer_time: on_host.layer_time,
+            memory: BytesPerSecond::gb(host.memory_gb_per_sec) * nodes * READ_SHARE,
+            compute: FlopsPerSecond::tera(host.tflops) * nodes,
+            link: BytesPerSecond::gb(host.link_gb_per_sec) * senders,
         }
     }
 
@@ -154,13 +174,13 @@ impl HostExperts {
     /// / FLOPS), and what a layer takes anyway. Devices get D w over their links, each its part, at
     /// most as fast as memory is read, where there are tokens enough.
     pub(super) fn layer(&self, tokens: f64) -> HostLayer {
-        let bytes = touched_experts(self.experts, self.visits, tokens) * self.expert_bytes;
-        let flops = 2.0 * tokens * self.visits * self.expert_params;
-        let read = bytes / self.bytes_per_second;
+        let bytes = self.expert_bytes * touched_experts(self.experts, self.visits, tokens);
+        let flops = Flops::new(2.0 * tokens * self.visits * self.expert_params);
+        let read = bytes / self.memory;
         HostLayer {
-            computed: read.max(flops / self.flops) + self.layer_seconds,
+            computed: read.max(flops / self.compute) + self.layer_time,
             sent: (tokens >= SENT_FROM_TOKENS)
-                .then(|| (bytes / (self.link * SENT_SHARE)).max(read)),
+                .then(|| (bytes / (self.link * SENT_SHARE.get())).max(read)),
         }
     }
 }

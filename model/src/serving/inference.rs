@@ -14,16 +14,26 @@ use super::plan::ServingPlan;
 use super::resident::Resident;
 use super::speculation::accepted;
 use crate::ground::choice::Choice;
+use crate::ground::units::Seconds;
 use crate::metric::ServingMetrics;
 use crate::routing::Effect;
 
-/// A part of a step, in seconds.
+/// A part of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// Time of the part, in seconds.
-    pub seconds: f64,
+    /// How long it takes.
+    pub time: Seconds,
+}
+
+/// When the first tokens of four of five requests come that are sent at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirstTokens {
+    /// The soonest.
+    pub soonest: Seconds,
+    /// The latest.
+    pub latest: Seconds,
 }
 
 /// Bottleneck of the throughput.
@@ -78,8 +88,8 @@ impl Slowest {
 pub struct Inference {
     /// The value of each metric, in its registered unit.
     pub metrics: ServingMetrics<f64>,
-    /// The band of the first token's time.
-    pub ttft_band: [f64; 2],
+    /// Between when first tokens come.
+    pub first_tokens: FirstTokens,
     /// Bottleneck of the throughput.
     pub binds: Slowest,
     /// A step of decode by part.
@@ -90,6 +100,30 @@ pub struct Inference {
     pub memory: ServingMemory,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
+}
+
+/// Tokens of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Prompt {
+    /// Those that are computed.
+    new: f64,
+    /// Those that are cached.
+    cached: f64,
+}
+
+/// A step of decode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct DecodeStep {
+    /// The model's pass.
+    pass: Pass,
+    /// The drafts.
+    draft: Pass,
+}
+
+impl DecodeStep {
+    fn time(&self) -> Seconds {
+        self.pass.time() + self.draft.time()
+    }
 }
 
 /// One pool as a group of it sees its steps.
@@ -113,17 +147,16 @@ impl<'a> Pool<'a> {
         Self { plan, runner, stages: instance.deployment.ranks.pp as f64 }
     }
 
-    /// Tokens of a prompt that aren't cached, and those that are.
-    fn prompt(&self) -> [f64; 2] {
+    fn prompt(&self) -> Prompt {
         let serving = &self.plan.design.serving;
         let input = serving.input_length as f64;
         let new = libm::ceil(input * (1.0 - serving.prefix_cache_hit_rate)).max(1.0);
-        [new, input - new]
+        Prompt { new, cached: input - new }
     }
 
     /// The pass of one prompt: chunk after chunk of the budget.
     fn prefill(&self) -> Pass {
-        let [new, cached] = self.prompt();
+        let Prompt { new, cached } = self.prompt();
         let budget = self.plan.design.serving.max_num_batched_tokens as f64;
         let chunks = if self.plan.design.serving.enable_chunked_prefill {
             libm::ceil(new / budget)
@@ -137,27 +170,27 @@ impl<'a> Pool<'a> {
         self.runner.pass(&batch).times(chunks)
     }
 
-    /// Seconds of a prompt where a step takes as many as the budget has.
-    fn filled_prefill(&self) -> f64 {
-        let [new, _] = self.prompt();
+    /// Time of a prompt where a step takes as many as the budget has.
+    fn filled_prefill(&self) -> Seconds {
+        let Prompt { new, .. } = self.prompt();
         let budget = self.plan.design.serving.max_num_batched_tokens as f64;
         let prompts = libm::floor(budget / new).max(1.0);
         self.prompts(prompts) / prompts
     }
 
-    /// Seconds of this many prompts in one step, chunks of one that is longer than the budget.
-    fn prompts(&self, prompts: f64) -> f64 {
+    /// Time of so many prompts in one step, chunks of one that is longer than the budget.
+    fn prompts(&self, prompts: f64) -> Seconds {
         if prompts < 2.0 {
-            return self.prefill().seconds();
+            return self.prefill().time();
         }
-        let [new, cached] = self.prompt();
+        let Prompt { new, cached } = self.prompt();
         let batch = Batch { sequences: prompts, new: new as u64, cached };
-        self.runner.pass(&batch).seconds()
+        self.runner.pass(&batch).time()
     }
 
-    /// A step of decode of this many requests of a group, in the middle of their answers. Stages
-    /// work on a share of the requests each.
-    fn decode(&self, requests: f64) -> [Pass; 2] {
+    /// A step of decode of so many requests of a group, in the middle of their answers. Stages work
+    /// on a share of the requests each.
+    fn decode(&self, requests: f64) -> DecodeStep {
         let serving = &self.plan.design.serving;
         let drafts = serving.num_speculative_tokens;
         let cached = serving.input_length as f64 + serving.output_length as f64 / 2.0;
@@ -168,12 +201,11 @@ impl<'a> Pool<'a> {
         if drafts > 0 {
             draft.ends = self.runner.draft(&batch) * drafts as f64;
         }
-        [pass, draft]
+        DecodeStep { pass, draft }
     }
 
-    fn step(&self, requests: f64) -> f64 {
-        let [pass, draft] = self.decode(requests);
-        pass.seconds() + draft.seconds()
+    fn step(&self, requests: f64) -> Seconds {
+        self.decode(requests).time()
     }
 }
 
@@ -189,25 +221,24 @@ impl ServingPlan {
     }
 }
 
-/// The limits of a design's times, in seconds.
+/// The limits of a design's times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limits {
-    ttft: Option<f64>,
-    tpot: Option<f64>,
+    ttft: Option<Seconds>,
+    tpot: Option<Seconds>,
 }
 
 impl Limits {
     pub(super) fn of(plan: &ServingPlan) -> Self {
         let serving = &plan.design.serving;
-        let seconds = |millis: Option<f64>| millis.map(|millis| millis * 1e-3);
         Self {
-            ttft: seconds(serving.ttft_limit_milliseconds),
-            tpot: seconds(serving.tpot_limit_milliseconds),
+            ttft: serving.ttft_limit_milliseconds.map(Seconds::millis),
+            tpot: serving.tpot_limit_milliseconds.map(Seconds::millis),
         }
     }
 
     /// Whether both times are within them.
-    pub(super) fn hold(self, ttft: f64, tpot: f64) -> bool {
+    pub(super) fn hold(self, ttft: Seconds, tpot: Seconds) -> bool {
         self.ttft.is_none_or(|limit| ttft <= limit) && self.tpot.is_none_or(|limit| tpot <= limit)
     }
 }
@@ -218,8 +249,8 @@ pub(super) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
     pub(super) in_flight: f64,
     pub(super) per_device: f64,
-    pub(super) ttft: f64,
-    pub(super) tpot: f64,
+    pub(super) ttft: Seconds,
+    pub(super) tpot: Seconds,
 }
 
 /// A plan of one pool at this many requests of each group.
@@ -251,36 +282,36 @@ impl<'a> Pools<'a> {
         Self { plan, decode: Pool::new(plan, &plan.decode), prefill: Pool::new(plan, prefill) }
     }
 
-    /// The flow of a closed loop of this many requests of each group, or of requests that arrive at
-    /// a rate; the prompt's pass, and its time to the first token.
-    fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, f64) {
+    /// The flow of a closed loop of so many requests of each group, or of requests that arrive at a
+    /// rate; the prompt's pass, and its time to the first token.
+    fn flow(&self, in_flight: f64, rate: Option<f64>) -> (Flow, Pass, Seconds) {
         let (plan, decode) = (self.plan, &self.decode);
         let alone = self.prefill.prefill();
         let is_apart = plan.prefill.is_some();
         let filled = self.prefill.filled_prefill();
         let most = decode.decode(in_flight);
-        let last = most[0].seconds() + most[1].seconds();
+        let last = most.time();
         let [first, middle] = [1.0, (in_flight / 2.0).max(1.0)].map(|it| decode.step(it));
         let step = |requests: f64| interpolated([first, middle, last], in_flight, requests);
         // What a step of decode has anyway is paid once where prompts run in it.
-        let shared = most[0].seconds() - most[0].core - most[0].host;
+        let shared = most.pass.time() - most.pass.core - most.pass.host;
         let stages = decode.stages;
         let delay = |_: f64| {
             if is_apart {
-                return 0.0;
+                return Seconds::ZERO;
             }
-            let own = alone.seconds() / stages;
+            let own = alone.time() / stages;
             let others = (plan.decode.layout.data - 1) as f64 * plan.overheads.lockstep;
             let delay = if plan.overheads.mixes {
-                (own - shared / stages).max(0.3 * own)
+                (own - shared / stages).max(own * 0.3)
             } else {
                 filled / stages
             };
             delay * (1.0 + others)
         };
         // Apart, the cache is sent and the first step of decode follows.
-        let sent = if is_apart { plan.transfer_seconds() + last } else { 0.0 };
-        let prompt = alone.seconds() + sent;
+        let sent = if is_apart { plan.transfer() + last } else { Seconds::ZERO };
+        let prompt = alone.time() + sent;
         let steps = Steps {
             step: &step,
             delay: &delay,
@@ -298,10 +329,10 @@ impl<'a> Pools<'a> {
     }
 
     /// Requests a second of a decoding group that the prefill pool feeds, at so long a prompt.
-    fn fed(&self, filled: f64) -> f64 {
+    fn fed(&self, filled: Seconds) -> f64 {
         let layout = self.prefill.runner.instance.layout;
-        let prompts = (self.plan.replicas[0] * layout.data) as f64;
-        prompts * self.prefill.stages / filled / self.plan.groups()
+        let prompts = (self.plan.replicas.prefill * layout.data) as f64;
+        prompts * self.prefill.stages / filled.get() / self.plan.groups()
     }
 }
 
@@ -341,7 +372,7 @@ fn fed_by(steps: &Steps<'_>, flow: Flow, fed: f64) -> Flow {
 }
 
 /// Between three points at 1, b / 2 and b requests.
-fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f64 {
+fn interpolated([first, middle, last]: [Seconds; 3], most: f64, requests: f64) -> Seconds {
     let half = most / 2.0;
     if half <= 1.0 {
         let share = if most > 1.0 { (requests - 1.0) / (most - 1.0) } else { 1.0 };
@@ -359,8 +390,8 @@ struct Found {
     memory: ServingMemory,
     binds: Slowest,
     alone: Pass,
-    prompt: f64,
-    shown: [Pass; 2],
+    prompt: Seconds,
+    shown: DecodeStep,
     fitting: f64,
 }
 
@@ -370,44 +401,45 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let (input, output) = (serving.input_length as f64, serving.output_length as f64);
     let devices = plan.devices() as f64;
     let rate = flow.rate * plan.busy_groups();
-    let latency = flow.latency(output);
     let Found { memory, binds, alone, prompt, shown, fitting } = *found;
     let metrics = ServingMetrics {
         output_tokens_per_second_per_device: rate * output / devices,
         total_tokens_per_second_per_device: rate * (input + output) / devices,
-        tokens_per_second_per_user: 1.0 / flow.tpot,
-        tpot_seconds: flow.tpot,
-        itl_seconds: flow.tpot * accepted(&plan.design),
-        ttft_unloaded_seconds: prompt,
-        ttft_seconds: flow.ttft,
-        e2e_latency_seconds: latency,
+        tokens_per_second_per_user: 1.0 / flow.tpot.get(),
+        tpot_seconds: flow.tpot.get(),
+        itl_seconds: flow.tpot.get() * accepted(&plan.design),
+        ttft_unloaded_seconds: prompt.get(),
+        ttft_seconds: flow.ttft.get(),
+        e2e_latency_seconds: flow.latency(output).get(),
         requests_per_second: rate,
         requests_in_flight: flow.in_flight * plan.busy_groups(),
         kv_limited_concurrency: fitting.min(1e9) * groups,
-        weights_bytes: memory.weights,
-        kv_cache_bytes: memory.cache,
-        kv_bytes_per_token: memory.token,
+        weights_bytes: memory.weights.get(),
+        kv_cache_bytes: memory.cache.get(),
+        kv_bytes_per_token: memory.token.get(),
     };
     let parts = |pass: &Pass| {
-        pass.parts().into_iter().map(|(name, seconds)| Part { name, seconds }).collect::<Vec<_>>()
+        pass.parts().into_iter().map(|(name, time)| Part { name, time }).collect::<Vec<_>>()
     };
-    let mut decode = parts(&shown[0]);
-    if shown[1].seconds() > 0.0 {
-        decode.push(Part { name: "Drafts", seconds: shown[1].seconds() });
+    let mut decode = parts(&shown.pass);
+    if shown.draft.time() > Seconds::ZERO {
+        decode.push(Part { name: "Drafts", time: shown.draft.time() });
     }
     Inference {
         metrics,
-        ttft_band: if flow.in_flight > 1.0 {
-            QUEUE_BAND.map(|part| part * flow.ttft)
-        } else {
-            [flow.ttft; 2]
-        },
+        first_tokens: first_tokens(flow),
         binds,
         decode,
         prefill: parts(&alone),
         memory,
         warnings: warnings(plan, flow, fitting * groups),
     }
+}
+
+/// Between when first tokens come: those of one request at its own time.
+fn first_tokens(flow: &Flow) -> FirstTokens {
+    let [soonest, latest] = if flow.in_flight > 1.0 { QUEUE_BAND.get() } else { [1.0; 2] };
+    FirstTokens { soonest: flow.ttft * soonest, latest: flow.ttft * latest }
 }
 
 /// Warnings for the reader of an inference.
@@ -442,9 +474,9 @@ fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
         ("TTFT", flow.ttft, serving.ttft_limit_milliseconds),
         ("TPOT", flow.tpot, serving.tpot_limit_milliseconds),
     ];
-    for (name, seconds, limit) in limits {
-        if let Some(limit) = limit.filter(|limit| seconds * 1e3 > *limit) {
-            let millis = libm::round(seconds * 1e4) / 10.0;
+    for (name, time, limit) in limits {
+        if let Some(limit) = limit.filter(|limit| time.get() * 1e3 > *limit) {
+            let millis = libm::round(time.get() * 1e4) / 10.0;
             said.push(format!("{name} of {millis} ms is above the limit of {limit} ms"));
         }
     }
@@ -457,7 +489,7 @@ fn warnings(plan: &ServingPlan, flow: &Flow, fitting: f64) -> Vec<String> {
 impl ServingPlan {
     /// Attention groups of all instances that decode.
     fn groups(&self) -> f64 {
-        (self.replicas[1] * self.decode.layout.data) as f64
+        (self.replicas.decode * self.decode.layout.data) as f64
     }
 
     /// Experts of an instance in host memory, if any.
@@ -483,26 +515,25 @@ impl ServingPlan {
     #[must_use]
     pub fn devices(&self) -> u64 {
         let prefill = self.prefill.as_ref().map_or(0, |instance| instance.layout.devices());
-        self.replicas[0] * prefill + self.replicas[1] * self.decode.layout.devices()
+        self.replicas.prefill * prefill + self.replicas.decode * self.decode.layout.devices()
     }
 
     /// Time in which a request's cache goes from a prefill instance to one that decodes, each
     /// device sending its part over the network.
-    fn transfer_seconds(&self) -> f64 {
-        let Some(prefill) = &self.prefill else { return 0.0 };
+    fn transfer(&self) -> Seconds {
+        let Some(prefill) = &self.prefill else { return Seconds::ZERO };
         let serving = &self.design.serving;
         let element = serving.kv_cache_dtype.bytes();
         let input = serving.input_length as f64;
         let bytes = prefill.cached_bytes(&self.architecture, input, element);
-        bytes / prefill.deployment.machine.ring.inter.get()
+        bytes / prefill.deployment.machine.ring.inter
     }
 }
 
-/// Seconds of a step of decode of this many requests of each attention group, drafts among them,
-/// with as many cached tokens as in the middle of their answers: what a pool that only decodes
-/// takes.
+/// Time of a step of decode of so many requests of each attention group, drafts among them, with
+/// as many cached tokens as in the middle of their answers: what a pool that only decodes takes.
 #[must_use]
-pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
+pub fn decode_step(plan: &ServingPlan, requests: f64) -> Seconds {
     Pool::new(plan, &plan.decode).step(requests)
 }
 
@@ -510,20 +541,20 @@ pub fn decode_step(plan: &ServingPlan, requests: f64) -> f64 {
 #[must_use]
 pub fn prefill_rate(plan: &ServingPlan) -> f64 {
     let (instance, replicas) = match &plan.prefill {
-        Some(instance) => (instance, plan.replicas[0]),
-        None => (&plan.decode, plan.replicas[1]),
+        Some(instance) => (instance, plan.replicas.prefill),
+        None => (&plan.decode, plan.replicas.decode),
     };
     let pool = Pool::new(plan, instance);
     let groups = (replicas * instance.layout.data) as f64;
-    groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill()
+    groups * pool.stages * plan.design.serving.input_length as f64 / pool.filled_prefill().get()
 }
 
-/// Seconds of this many prompts of each attention group together, at full budgets, to their first
+/// Time of so many prompts of each attention group together, at full budgets, to their first
 /// tokens.
 #[must_use]
-pub fn prefill_seconds(plan: &ServingPlan, prompts: f64) -> f64 {
+pub fn prefill_time(plan: &ServingPlan, prompts: f64) -> Seconds {
     let pool = Pool::new(plan, plan.prefill.as_ref().unwrap_or(&plan.decode));
-    let [new, _] = pool.prompt();
+    let Prompt { new, .. } = pool.prompt();
     let budget = plan.design.serving.max_num_batched_tokens as f64;
     let together = libm::floor(budget / new).clamp(1.0, prompts.max(1.0));
     pool.prompts(together) * (prompts / together).max(1.0)

@@ -12,6 +12,7 @@ use crate::device::topology::Machine;
 use crate::ground::choice::{
     ContextParallelAlgo, Dispatcher, FlexBackend, Framework, Precision, WeightDtype,
 };
+use crate::ground::units::Bytes;
 use crate::layer::architecture::Architecture;
 use crate::layer::backbone::Backbone;
 use crate::layer::deployment::{Deployment, Dispatch};
@@ -75,7 +76,7 @@ impl Instance {
     /// Bytes of weights on the fullest device: linear layers in their format, embedding, head,
     /// router and norms in 16 bits; redundant experts and MTP layers that draft among them, experts
     /// on the host not.
-    pub(super) fn weight_bytes(&self, design: &Design, architecture: &Architecture) -> f64 {
+    pub(super) fn weight_bytes(&self, design: &Design, architecture: &Architecture) -> Bytes {
         let on = &self.deployment;
         let dtype = design.serving.weight_dtype;
         let (all, experts) = (dtype.bytes(), dtype.bytes());
@@ -101,7 +102,7 @@ impl Instance {
         let stages = on.ranks.pp as f64;
         // The first stage has the embedding and the last one the head.
         let ends = tables as f64 / on.ranks.tp as f64 * 2.0;
-        if stages > 1.0 { bytes / stages + ends / 2.0 } else { bytes + ends }
+        Bytes::new(if stages > 1.0 { bytes / stages + ends / 2.0 } else { bytes + ends })
     }
 
     /// Bytes that the fullest device keeps of a sequence of this many tokens.
@@ -110,7 +111,7 @@ impl Instance {
         architecture: &Architecture,
         tokens: f64,
         element_bytes: f64,
-    ) -> f64 {
+    ) -> Bytes {
         let on = &self.deployment;
         let kinds = architecture.kinds.iter().zip(architecture.layers);
         let all: f64 = kinds
@@ -119,7 +120,7 @@ impl Instance {
                 layers as f64 * kind.mixer.cached_bytes(on, tokens, element_bytes)
             })
             .sum();
-        all / on.ranks.pp as f64
+        Bytes::new(all / on.ranks.pp as f64)
     }
 }
 

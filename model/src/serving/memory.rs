@@ -6,23 +6,23 @@ use crate::design::Design;
 use crate::ground::units::Bytes;
 use crate::layer::architecture::Architecture;
 
-/// Bytes of one device.
+/// Memory of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServingMemory {
     /// Weights.
-    pub weights: f64,
+    pub weights: Bytes,
     /// Activations of a step with as many tokens as the budget has.
-    pub activations: f64,
+    pub activations: Bytes,
     /// Graphs, buffers of collectives, the runtime.
-    pub reserve: f64,
-    /// Bytes left for keys and values.
-    pub cache: f64,
-    /// Bytes of the device that the engine takes.
-    pub limit: f64,
+    pub reserve: Bytes,
+    /// What is left for keys and values.
+    pub cache: Bytes,
+    /// What the engine takes of the device.
+    pub limit: Bytes,
     /// Cached bytes of one sequence at its mean length.
-    pub sequence: f64,
+    pub sequence: Bytes,
     /// Cached bytes of one more token of a sequence.
-    pub token: f64,
+    pub token: Bytes,
 }
 
 impl ServingMemory {
@@ -32,7 +32,7 @@ impl ServingMemory {
         let (serving, on) = (&design.serving, &instance.deployment);
         let ideal = serving.engine == crate::ground::choice::Engine::Ideal;
         let usable = design.cluster.hbm_usable_gib.unwrap_or(on.accelerator.hbm_usable_gib);
-        let limit = Bytes::gib(usable).get() * serving.gpu_memory_utilization;
+        let limit = Bytes::gib(usable) * serving.gpu_memory_utilization;
         let weights = instance.weight_bytes(design, architecture);
         // The hidden state twice, what is projected of it, and an MLP's inner width with its gate;
         // of experts every copy of a token.
@@ -48,8 +48,8 @@ impl ServingMemory {
         });
         let widest = widest.fold(0.0_f64, f64::max);
         let tokens = serving.max_num_batched_tokens as f64;
-        let activations = tokens * (4.0 * hidden + widest) * 2.0;
-        let reserve = if ideal { 0.0 } else { Bytes::gib(RESERVE_GIB).get() };
+        let activations = Bytes::new(tokens * (4.0 * hidden + widest) * 2.0);
+        let reserve = if ideal { Bytes::ZERO } else { Bytes::gib(RESERVE_GIB) };
         let mean = serving.input_length as f64 + serving.output_length as f64 / 2.0;
         let element = serving.kv_cache_dtype.bytes();
         let cached = |tokens: f64| instance.cached_bytes(architecture, tokens, element);
@@ -57,7 +57,7 @@ impl ServingMemory {
             weights,
             activations,
             reserve,
-            cache: (limit - weights - activations - reserve).max(0.0),
+            cache: (limit - weights - activations - reserve).max(Bytes::ZERO),
             limit,
             sequence: cached(mean),
             token: cached(mean + 1.0) - cached(mean),
@@ -66,6 +66,10 @@ impl ServingMemory {
 
     /// Sequences of an attention group whose keys and values fit.
     pub(super) fn sequences(&self) -> f64 {
-        if self.sequence > 0.0 { libm::floor(self.cache / self.sequence) } else { f64::INFINITY }
+        if self.sequence > Bytes::ZERO {
+            libm::floor(self.cache / self.sequence)
+        } else {
+            f64::INFINITY
+        }
     }
 }

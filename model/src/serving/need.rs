@@ -7,10 +7,27 @@ use super::memory::ServingMemory;
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use crate::design::Design;
+use crate::ground::units::Bytes;
 
-/// Bytes that the fullest device of an instance needs for one request, and those that the engine
-/// takes; `None` if the layout itself is illegal.
-pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
+/// What memory has to hold, and what there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Need {
+    /// What has to be there.
+    pub(crate) needed: Bytes,
+    /// What there is.
+    pub(crate) limit: Bytes,
+}
+
+impl Need {
+    /// Whether it is enough.
+    pub(crate) fn is_met(self) -> bool {
+        self.needed <= self.limit
+    }
+}
+
+/// What the fullest device of an instance needs for one request, and what the engine takes of it;
+/// none where the layout itself is illegal.
+pub(crate) fn least_memory(design: &Design) -> Option<Need> {
     let layout = Layout::decode(design);
     let is_moe = design.transformer.num_moe_experts.is_some();
     let ranks = layout.tensor * layout.data;
@@ -21,13 +38,13 @@ pub(crate) fn least_memory(design: &Design) -> Option<[f64; 2]> {
     }
     let plan = ServingPlan::with_overheads(design, Overheads::IDEAL);
     let memory = ServingMemory::new(design, &plan.architecture, &plan.decode);
-    let least = memory.weights + memory.activations + memory.reserve + memory.sequence;
-    Some([least, memory.limit])
+    let needed = memory.weights + memory.activations + memory.reserve + memory.sequence;
+    Some(Need { needed, limit: memory.limit })
 }
 
-/// Bytes of experts on the hosts of an instance for each of its nodes, and what a host has; none
+/// What experts on the hosts of an instance need of each of its nodes, and what a host has; none
 /// where nothing lies there.
-pub(crate) fn host_memory(design: &Design) -> Option<[f64; 2]> {
+pub(crate) fn host_memory(design: &Design) -> Option<Need> {
     let layout = Layout::decode(design);
     let on_host = design.serving.experts_on_host as f64;
     if on_host == 0.0 || layout.pipeline > design.transformer.num_layers {
@@ -36,7 +53,7 @@ pub(crate) fn host_memory(design: &Design) -> Option<[f64; 2]> {
     let plan = ServingPlan::with_overheads(design, Overheads::IDEAL);
     let params = expert_params(plan.architecture.moe()?, &plan.decode);
     let layers = plan.architecture.moe_layers() as f64;
-    let bytes = on_host * layers * params * design.serving.weight_dtype.bytes();
-    let memory = host::Host::new(design).memory_gib * 1_073_741_824.0;
-    Some([bytes / host::nodes(design, layout.devices()), memory])
+    let bytes = Bytes::new(on_host * layers * params * design.serving.weight_dtype.bytes());
+    let limit = Bytes::gib(host::Host::new(design).memory_gib);
+    Some(Need { needed: bytes / host::nodes(design, layout.devices()), limit })
 }

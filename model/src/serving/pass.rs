@@ -16,6 +16,7 @@ use crate::device::operator::Place;
 use crate::device::rows::{Past, Routed, Rows};
 use crate::ground::choice::GraphMode;
 use crate::ground::tally::Untallied;
+use crate::ground::units::Seconds;
 use crate::layer::architecture::Architecture;
 use crate::layer::elementwise::norm;
 use crate::layer::mixer::Mix;
@@ -33,53 +34,53 @@ pub(super) struct Batch {
     pub(super) cached: f64,
 }
 
-/// Seconds of a pass of all layers, stage after stage.
+/// The time of a pass of all layers, stage after stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pass {
     /// Attention over the cache.
-    pub(super) core: f64,
-    /// Mixers without it, and what is around layers.
-    pub(super) mixer: f64,
+    pub(super) core: Seconds,
+    /// Mixers without it, and what stands around layers.
+    pub(super) mixer: Seconds,
     /// Dense MLPs and shared experts.
-    pub(super) mlp: f64,
+    pub(super) mlp: Seconds,
     /// Routed experts, with copies in their order.
-    pub(super) experts: f64,
+    pub(super) experts: Seconds,
     /// Embedding, head and sampling.
-    pub(super) ends: f64,
+    pub(super) ends: Seconds,
     /// Exchanges of tensor parallelism.
-    pub(super) tensor_exchanges: f64,
+    pub(super) tensor_exchanges: Seconds,
     /// Exchanges to experts and back.
-    pub(super) expert_exchanges: f64,
+    pub(super) expert_exchanges: Seconds,
     /// Sends between stages.
-    pub(super) sends: f64,
-    /// Time of experts on the host beyond that of the layers' MLPs on the devices.
-    pub(super) on_host: f64,
-    /// Time that the engine adds for layers.
-    pub(super) layers: f64,
-    /// Time that the engine adds for the step.
-    pub(super) step: f64,
+    pub(super) sends: Seconds,
+    /// What experts on the host take beyond the layers' MLPs on the devices.
+    pub(super) on_host: Seconds,
+    /// What the engine adds for layers.
+    pub(super) layers: Seconds,
+    /// What it adds for the step.
+    pub(super) step: Seconds,
     /// Waiting for the host, which launches kernel by kernel.
-    pub(super) host: f64,
+    pub(super) host: Seconds,
 }
 
 impl Pass {
     /// All of it.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(super) fn time(&self) -> Seconds {
         self.compute() + self.exchanges() + self.on_host + self.layers + self.step + self.host
     }
 
-    /// Compute of the devices, in seconds.
-    pub(super) fn compute(&self) -> f64 {
+    /// What devices compute.
+    pub(super) fn compute(&self) -> Seconds {
         self.core + self.mixer + self.mlp + self.experts + self.ends
     }
 
-    /// Exchanges of the devices, in seconds.
-    pub(super) fn exchanges(&self) -> f64 {
+    /// What they send.
+    pub(super) fn exchanges(&self) -> Seconds {
         self.tensor_exchanges + self.expert_exchanges + self.sends
     }
 
     /// The parts by name.
-    pub(super) fn parts(&self) -> Vec<(&'static str, f64)> {
+    pub(super) fn parts(&self) -> Vec<(&'static str, Seconds)> {
         [
             ("Attention over the cache", self.core),
             ("Projections and norms", self.mixer),
@@ -95,7 +96,7 @@ impl Pass {
             ("Waiting for the host", self.host),
         ]
         .into_iter()
-        .filter(|(_, seconds)| *seconds > 0.0)
+        .filter(|(_, time)| *time > Seconds::ZERO)
         .collect()
     }
 
@@ -179,12 +180,12 @@ impl Runner<'_> {
         let layer = host.layer(self.tokens(batch));
         let layers = self.architecture.moe_layers() as f64;
         let computed = Pass {
-            on_host: (layers * layer.computed - split.mlp - split.experts).max(0.0),
+            on_host: (layer.computed * layers - split.mlp - split.experts).max(Seconds::ZERO),
             ..split
         };
         let Some(sent) = layer.sent else { return computed };
-        let sent = Pass { on_host: layers * sent, ..self.on_devices(batch, Resident::ALL) };
-        if computed.seconds() <= sent.seconds() { computed } else { sent }
+        let sent = Pass { on_host: sent * layers, ..self.on_devices(batch, Resident::ALL) };
+        if computed.time() <= sent.time() { computed } else { sent }
     }
 
     /// The pass of a batch through what devices have.
@@ -214,41 +215,41 @@ impl Runner<'_> {
                     | Place::Experts
                     | Place::MlpOutput => &mut pass.mixer,
                 };
-                *part += layers * cost.seconds();
+                *part += Seconds::new(layers * cost.seconds());
                 launches += layers * cost.launches;
             }
             let mut exchanges = Exchanges::with_capacity(8);
             kind.mixer.exchanges(on, &rows, &mut exchanges);
-            let tensor = forward_seconds(&exchanges);
+            let of_mixer = ExchangeTimes::new(&exchanges);
             let mut exchanges = Exchanges::with_capacity(8);
             kind.mlp.exchanges(on, &rows, &mut exchanges);
-            let [tensor_of_mlp, expert] = split_seconds(&exchanges);
-            pass.tensor_exchanges += layers * (tensor + tensor_of_mlp);
-            pass.expert_exchanges += layers * expert;
+            let of_mlp = ExchangeTimes::new(&exchanges);
+            pass.tensor_exchanges += (of_mixer.all() + of_mlp.tensor) * layers;
+            pass.expert_exchanges += of_mlp.expert * layers;
             let micros = if kind.mlp.moe().is_some() {
                 overheads.moe_layer_micros
             } else {
                 overheads.dense_layer_micros
             };
-            pass.layers += layers * micros * 1e-6;
+            pass.layers += Seconds::micros(layers * micros);
         }
-        pass.experts *= overheads.experts;
+        pass.experts = pass.experts * overheads.experts;
         let ends = self.ends(&rows, batch);
-        pass.ends = ends.seconds() + work.embedding.forward.seconds();
+        pass.ends = Seconds::new(ends.seconds() + work.embedding.forward.seconds());
         launches += ends.launches + 1.0;
-        pass.step = overheads.step_millis * 1e-3;
+        pass.step = Seconds::millis(overheads.step_millis);
         let stages = on.ranks.pp;
         if stages > 1 {
             let bytes = on.own_bytes(&rows);
-            pass.sends = (stages - 1) as f64 * on.machine.send(bytes).get();
+            pass.sends = on.machine.send(bytes) * (stages - 1) as f64;
         }
         if !rows.is_decode() {
             let slower = overheads.prefill[usize::from(architecture.moe().is_some())];
             pass = Pass { layers: pass.layers, step: pass.step, ..pass.times(slower) };
         } else if self.design.serving.graph_mode == GraphMode::None {
             let dispatch = self.design.kernel.dispatch_microseconds;
-            let dispatch = dispatch.unwrap_or(EAGER_MICROS) * 1e-6;
-            pass.host = (launches * dispatch - pass.compute() - pass.exchanges()).max(0.0);
+            let dispatch = Seconds::micros(dispatch.unwrap_or(EAGER_MICROS)) * launches;
+            pass.host = (dispatch - pass.compute() - pass.exchanges()).max(Seconds::ZERO);
         }
         if self.design.serving.two_batch_overlap { self.overlapped(batch, pass) } else { pass }
     }
@@ -273,7 +274,7 @@ impl Runner<'_> {
 
     /// Drafts of a step: each depth one layer of its kind, its projection and the head, for one
     /// token of every sequence.
-    pub(super) fn draft(&self, batch: &Batch) -> f64 {
+    pub(super) fn draft(&self, batch: &Batch) -> Seconds {
         let (on, architecture) = (&self.instance.deployment, self.architecture);
         let batch = Batch { new: 1, ..*batch };
         let rows = self.rows(&batch, self.resident);
@@ -284,11 +285,12 @@ impl Runner<'_> {
         let mut exchanges = Exchanges::with_capacity(8);
         architecture.kinds[kind].mixer.exchanges(on, &rows, &mut exchanges);
         architecture.kinds[kind].mlp.exchanges(on, &rows, &mut exchanges);
-        let [tensor, expert] = split_seconds(&exchanges);
+        let sent = ExchangeTimes::new(&exchanges);
         let overhead = self.overheads.moe_layer_micros.max(self.overheads.dense_layer_micros);
         let tokens = self.tokens(&batch);
-        let on_host = self.host.as_ref().map_or(0.0, |host| host.layer(tokens).computed);
-        layer.seconds() + ends.seconds() + tensor + expert + on_host + overhead * 1e-6
+        let on_host = self.host.as_ref().map_or(Seconds::ZERO, |host| host.layer(tokens).computed);
+        let computed = Seconds::new(layer.seconds() + ends.seconds());
+        computed + sent.tensor + sent.expert + on_host + Seconds::micros(overhead)
     }
 }
 
@@ -298,17 +300,28 @@ const EAGER_MICROS: f64 = MEGATRON.dispatch_micros / 5.0;
 /// Share of exchanges that two halves of a batch hide.
 const HIDDEN: f64 = 0.8;
 
-fn forward_seconds(exchanges: &Exchanges) -> f64 {
-    split_seconds(exchanges).iter().sum()
+/// The time of a forward's exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ExchangeTimes {
+    /// To experts and back.
+    expert: Seconds,
+    /// All others.
+    tensor: Seconds,
 }
 
-/// Seconds of a forward's exchanges, of experts and of all else.
-fn split_seconds(exchanges: &Exchanges) -> [f64; 2] {
-    let mut seconds = [0.0; 2];
-    for exchange in exchanges.iter() {
-        let [(_, forward), _] = exchange.calls.passes;
-        let is_expert = exchange.axis == crate::ground::axis::Axis::Ep;
-        seconds[usize::from(is_expert)] += forward * exchange.seconds;
+impl ExchangeTimes {
+    fn new(exchanges: &Exchanges) -> Self {
+        let mut times = Self::default();
+        for exchange in exchanges.iter() {
+            let [(_, forward), _] = exchange.calls.passes;
+            let is_expert = exchange.axis == crate::ground::axis::Axis::Ep;
+            let own = if is_expert { &mut times.expert } else { &mut times.tensor };
+            *own += Seconds::new(forward * exchange.seconds);
+        }
+        times
     }
-    seconds
+
+    fn all(self) -> Seconds {
+        self.tensor + self.expert
+    }
 }

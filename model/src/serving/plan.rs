@@ -1,7 +1,7 @@
 //! The plan of a design that serves.
 
 use super::engine::Overheads;
-use super::host::{LAYER_SECONDS, OnHost};
+use super::host::{LAYER_TIME, OnHost};
 use super::instance::Instance;
 use super::ranks::{Layout, pools};
 use super::resident::kept_alone;
@@ -10,6 +10,15 @@ use crate::design::Design;
 use crate::ground::choice::Disaggregation;
 use crate::layer::architecture::Architecture;
 use crate::metric::MetricId;
+
+/// Instances of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replicas {
+    /// Those that prefill alone.
+    pub prefill: u64,
+    /// Those that decode, or do all.
+    pub decode: u64,
+}
 
 /// A design whose serving breaks no rule, with every size resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +34,7 @@ pub struct ServingPlan {
     /// Where prompts have devices of their own.
     pub(super) prefill: Option<Instance>,
     /// Instances of both.
-    pub(super) replicas: [u64; 2],
+    pub(super) replicas: Replicas,
 }
 
 impl ServingPlan {
@@ -35,7 +44,7 @@ impl ServingPlan {
     pub fn with_overheads(design: &Design, overheads: Overheads) -> Self {
         let on_host = OnHost {
             bytes_per_parameter: design.serving.weight_dtype.bytes(),
-            layer_seconds: LAYER_SECONDS,
+            layer_time: LAYER_TIME,
         };
         Self::on_card(design, overheads, design.cluster.accelerator.row(), on_host)
     }
@@ -58,10 +67,10 @@ impl ServingPlan {
             architecture: Architecture::new(&served),
             served,
             on_host,
-            replicas: [
-                if is_apart { (prompts / of_prefill.devices()).max(1) } else { 0 },
-                (answers / layout.devices()).max(1),
-            ],
+            replicas: Replicas {
+                prefill: if is_apart { (prompts / of_prefill.devices()).max(1) } else { 0 },
+                decode: (answers / layout.devices()).max(1),
+            },
             overheads,
             decode,
             prefill,
@@ -90,9 +99,9 @@ impl ServingPlan {
         known.into_iter().find(|(known, _)| *known == metric).map(|(_, count)| count)
     }
 
-    /// Instances that prefill alone, and those that decode.
+    /// How many instances there are.
     #[must_use]
-    pub const fn replicas(&self) -> [u64; 2] {
+    pub const fn replicas(&self) -> Replicas {
         self.replicas
     }
 

@@ -218,10 +218,10 @@ rules! {
            moe_ffn_hidden_size, moe_layer_freq, moe_latent_size, ffn_hidden_size,
            gated_linear_unit] KTRANSFORMERS,
         |d| {
-            let [needed, memory] = host_memory(d)?;
-            (needed > memory).then(|| say!(
+            let need = host_memory(d)?;
+            (!need.is_met()).then(|| say!(
                 "experts on the host need {:.0} GiB of a node, its host has {:.0}",
-                needed / 1_073_741_824.0, memory / 1_073_741_824.0))
+                need.needed.to_gib(), need.limit.to_gib()))
         };
     serving_heads_are_a_multiple_of_tp
         [tensor_parallel_size, num_attention_heads, prefill_tensor_parallel_size]
@@ -267,9 +267,9 @@ rules! {
         + [num_devices, accelerator, disaggregation, data_parallel_size, num_layers, hidden_size,
            input_length, output_length, kv_cache_dtype] MEGATRON,
         |d| {
-            let [needed, limit] = least_memory(d)?;
-            (needed > limit).then(|| say!(
+            let need = least_memory(d)?;
+            (!need.is_met()).then(|| say!(
                 "weights, activations and one request need {:.1} GiB of a device, the engine takes \
-                 {:.1}", needed / 1_073_741_824.0, limit / 1_073_741_824.0))
+                 {:.1}", need.needed.to_gib(), need.limit.to_gib()))
         };
 }

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use super::engine::overheads;
 use super::host::{
-    FIRST_LAYER_SECONDS, LAYER_SECONDS, OnHost, Processors, TWO_EPYC_9355, TWO_XEON_6454S,
+    FIRST_LAYER_TIME, LAYER_TIME, OnHost, Processors, TWO_EPYC_9355, TWO_XEON_6454S,
     TWO_XEON_6454S_AMX, TWO_XEON_8488C, XEON_6454S,
 };
-use super::inference::{decode_step, prefill_seconds};
+use super::inference::{decode_step, prefill_time};
 use super::plan::ServingPlan;
 use crate::catalogue::accelerator::{Accelerator, AcceleratorId};
 use crate::design::{Design, KnobId};
@@ -278,12 +278,12 @@ fn predicted(run: &Run) -> Option<f64> {
     };
     let on_host = OnHost {
         bytes_per_parameter: run.host_bytes,
-        layer_seconds: if run.is_first { FIRST_LAYER_SECONDS } else { LAYER_SECONDS },
+        layer_time: if run.is_first { FIRST_LAYER_TIME.get() } else { LAYER_TIME },
     };
     let own = overheads(design.serving.engine, AcceleratorId::H100Sxm80gb);
     let plan = ServingPlan::on_card(&design, own, &card, on_host);
     Some(match run.phase {
-        Phase::Decode => 1.0 / decode_step(&plan, 1.0),
-        Phase::Prompt => run.context as f64 / prefill_seconds(&plan, 1.0),
+        Phase::Decode => 1.0 / decode_step(&plan, 1.0).get(),
+        Phase::Prompt => run.context as f64 / prefill_time(&plan, 1.0).get(),
     })
 }

@@ -39,8 +39,17 @@ pub struct Traced {
     pub loading: Loading,
     /// Changes between tasks; none of fewer than two.
     pub switches: Option<Switches>,
-    /// Tokens a second with the experts of one task, and with all of them; 0 where all don't fit.
-    pub rates: [f64; 2],
+    /// Tokens a second of all devices.
+    pub rates: Rates,
+}
+
+/// Tokens a second of all devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// With the experts of one task.
+    pub kept: f64,
+    /// With all of them; 0 where they don't fit.
+    pub all: f64,
 }
 
 /// One task.
@@ -96,7 +105,8 @@ impl Traced {
         let host = experts.host;
         let devices = plan.devices() as f64;
         let links = (host.link_gb_per_sec * devices).min(host.memory_gb_per_sec);
-        let loading = Loading { expert_bytes: experts.expert_bytes, bytes_per_second: links * 1e9 };
+        let loading =
+            Loading { expert_bytes: experts.expert_bytes.get(), bytes_per_second: links * 1e9 };
         let keeps: Vec<Keep> = tasks.iter().map(|task| task.keep.clone()).collect();
         let mut union = keeps[0].sets.clone();
         for keep in &keeps {
@@ -120,12 +130,11 @@ impl Traced {
     /// Changes a second up to which the experts of one task pay.
     #[must_use]
     pub fn break_even(&self) -> Option<f64> {
-        self.switches.as_ref()?.break_even(self.rates[0], self.rates[1])
+        self.switches.as_ref()?.break_even(self.rates.kept, self.rates.all)
     }
 }
 
-/// Tokens a second of all devices with the experts that are kept, and with all of them.
-fn rates(plan: &ServingPlan) -> [f64; 2] {
+fn rates(plan: &ServingPlan) -> Rates {
     let rate = |plan: &ServingPlan| {
         let per_device = infer(plan).metrics.output_tokens_per_second_per_device;
         per_device * plan.devices() as f64
@@ -133,5 +142,5 @@ fn rates(plan: &ServingPlan) -> [f64; 2] {
     let mut all = plan.design().clone();
     all.serving.experts_kept = None;
     all.serving.experts_kept_topk = None;
-    [rate(plan), ServingPlan::new(&all).as_ref().map_or(0.0, rate)]
+    Rates { kept: rate(plan), all: ServingPlan::new(&all).as_ref().map_or(0.0, rate) }
 }

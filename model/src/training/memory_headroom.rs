@@ -28,7 +28,7 @@ impl Plan {
     /// much such a run loses is published nowhere, so that no time is added.
     #[must_use]
     pub fn held_for(&self, peak: Bytes) -> Bytes {
-        peak + peak.beyond(self.reserved) * FRAGMENTATION
+        peak + peak.beyond(self.reserved) * FRAGMENTATION.get()
     }
 }
 

@@ -352,7 +352,7 @@ fn deployment(design: &Design, mut accelerator: Accelerator, mut host: Host) -> 
 }
 
 /// The host costs of a framework.
-fn host(framework: Framework) -> Host {
+pub(crate) fn host(framework: Framework) -> Host {
     match framework {
         Framework::Megatron | Framework::Deepspeed => MEGATRON,
         Framework::Mindspeed => MINDSPEED,

@@ -41,10 +41,11 @@ impl Range {
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
     let family = plan.deployment.accelerator.kernels.family;
-    match metric.metric().basis {
-        Basis::Memory => Some(memory_range(&plan.schedule, family)),
-        basis => followed(time_spread(family, plan.model_kind()), basis, family),
+    let basis = metric.metric().basis;
+    if basis == Basis::Memory {
+        return Some(memory_range(&plan.schedule, family));
     }
+    followed(time_spread(family, plan.model_kind()), basis, family)
 }
 
 impl Plan {

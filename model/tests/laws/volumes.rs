@@ -2,7 +2,6 @@
 //! bring the same tokens to the same experts.
 
 use model::catalogue::accelerator::AcceleratorId;
-use model::catalogue::processors::usual;
 use model::design::{Design, KnobId};
 use model::estimate;
 use model::ground::axis::{Axis, Collective, LinkLevel};
@@ -238,7 +237,7 @@ fn copies_of_a_node_are_within_the_bandwidth_of_its_memory_and_of_each_link() {
             let host = rows.find(|row| row.axis == Axis::Host).unwrap();
             let rate = host.bytes.get() / host.time.get();
             let node = devices.map_or(id.row().devices_per_node, |text| text.parse().unwrap());
-            let memory = usual(id).memory_gb_per_sec * 1e9 / node as f64;
+            let memory = id.row().processors.memory_gb_per_sec * 1e9 / node as f64;
             let own = link.map_or(id.row().host_gb_per_sec, |text| text.parse().unwrap()) * 1e9;
             let most = memory.min(own);
             assert!((rate / most - 1.0).abs() < 1e-9, "{id:?} {link:?}: {rate} {memory} {own}");

@@ -34,7 +34,7 @@ pub(crate) fn validated() -> &'static Validated {
     static VALIDATED: OnceLock<Validated> = OnceLock::new();
     VALIDATED.get_or_init(|| {
         let report = validation::validate(validation::runs::published());
-        Validated::new(report, &serving::validate(serving::published()))
+        Validated::new(report, &serving::score::validate(serving::published()))
     })
 }
 

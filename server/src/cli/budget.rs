@@ -5,6 +5,7 @@ use std::path::Path;
 use model::design::Design;
 use model::design::file::json;
 use model::design::link;
+use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
 use model::run::budget::Assessment;
 use model::run::quality::CAVEAT;
@@ -123,7 +124,7 @@ fn text(assessment: &Assessment) -> String {
     )];
     sections.push(numbers(assessment));
     if let Some(outcomes) = own.budget.outcomes {
-        let [early, late] = [outcomes.early, outcomes.late].map(|it| it / 86_400.0);
+        let [early, late] = [outcomes.early, outcomes.late].map(Seconds::to_days);
         sections.push(format!(
             "Of ten equal runs one ends within {} days and nine within {} days\n",
             format::significant(early, 4),

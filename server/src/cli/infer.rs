@@ -7,7 +7,7 @@ use model::design::link;
 use model::ground::knob::Section;
 use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId, Regime};
-use model::serving::{Inference, Layout, Part, ServingPlan, infer};
+use model::serving::{Inference, Layout, Part, Replicas, ServingPlan, infer};
 use model::{Answer, MODEL_VERSION};
 use present::format;
 
@@ -93,7 +93,7 @@ fn head(plan: &ServingPlan, inference: &Inference) -> String {
     let design = plan.design();
     let serving = &design.serving;
     let row = design.cluster.accelerator.row();
-    let [prefill, decode] = plan.replicas();
+    let Replicas { prefill, decode } = plan.replicas();
     let counted = |count| format::counted(count, "instance", "instances");
     let mut text =
         format!("{}, served on {} x {}\n", design.preset.title, plan.devices(), row.title);
@@ -122,12 +122,12 @@ fn numbers(plan: &ServingPlan, inference: &Inference) -> String {
 }
 
 fn parts(title: &str, parts: &[Part]) -> String {
-    let all: f64 = parts.iter().map(|part| part.seconds).sum();
+    let all: Seconds = parts.iter().map(|part| part.time).sum();
     let row = |part: &Part| {
         vec![
             part.name.to_owned(),
-            format::duration(Seconds::new(part.seconds)).to_string(),
-            format::percent(part.seconds / all, 1).to_string(),
+            format::duration(part.time).to_string(),
+            format::percent(part.time / all, 1).to_string(),
         ]
     };
     format!("{title}\n{}", table_below(["", "time", "share"], "lrr", parts.iter().map(row)))
@@ -143,8 +143,7 @@ fn memory(inference: &Inference) -> String {
         ("What the engine takes", memory.limit),
         ("A request's keys and values", memory.sequence),
     ];
-    let row = |(name, bytes): (&str, f64)| {
-        vec![name.to_owned(), format::memory(Bytes::new(bytes)).to_string()]
-    };
+    let row =
+        |(name, bytes): (&str, Bytes)| vec![name.to_owned(), format::memory(bytes).to_string()];
     format!("Memory of a device\n{}", table("lr", &rows.map(row)))
 }

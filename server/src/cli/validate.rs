@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 check_source(rows.iter().map(|row| row.source_id.as_str()), source)?;
                 rows.retain(|row| row.source_id == *source);
             }
-            let report = validation::serving::validate(&rows);
+            let report = validation::serving::score::validate(&rows);
             return print(arguments, &report, serving::text, &report.targets);
         }
     }

@@ -117,6 +117,14 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("predict", json!({"preset": preset, "details": true, "verdict": true})),
         ("explain", json!({"preset": preset, "metric": "mfu"})),
         ("explain", json!({"preset": preset, "metric": "tpot_seconds", "depth": 2})),
+        ("explain", json!({"preset": preset, "metric": "checkpoint_bytes"})),
+        (
+            "explain",
+            json!({
+                "preset": preset, "set": ["run.train_tokens=1e12", "num_moe_experts=64"],
+                "metric": "loss_difference", "baseline": {"preset": preset},
+            }),
+        ),
         ("compare", json!({"designs": [{"preset": preset}, {"preset": preset, "set": ["mbs=2"]}]})),
         ("find", json!({"preset": preset, "keep": ["pp", "vpp", "cp", "tp", "ep"]})),
         ("solve", json!({"preset": preset, "knob": "mbs", "target": "fits"})),
@@ -233,6 +241,8 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
         ("validate", json!({"runs": "a,b\n1,2\n"}), "unreadable_runs"),
         ("validate", json!({"source": "nobody"}), "no_runs"),
         ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "speed"}), "unknown_metric"),
+        ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "cost"}), "unknown_run"),
+        ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "mfu@stage=1"}), "unknown_part"),
         (
             "explain",
             json!({"preset": "qwen3-30b-a3b", "metric": "mfu", "depth": 99}),

@@ -104,3 +104,23 @@ fn a_design_that_cannot_train_is_an_error_with_a_way_out() {
         "#]],
     );
 }
+
+#[test]
+fn a_number_of_a_run_is_opened_into_its_terms() {
+    let explained = |metric: &str, more: &[&'static str]| {
+        let asked = format!("--explain={metric}");
+        run(&PAPER.into_iter().chain([asked.as_str()]).chain(more.to_vec()).collect::<Vec<_>>())
+    };
+    let ran = explained("goodput_ratio", &[]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let mut lines = ran.stdout.lines();
+    let head = lines.next().unwrap();
+    assert!(head.starts_with("Goodput = ") && head.ends_with(" %"), "{head}");
+    assert!(ran.stdout.contains("M, time between failures = "), "{}", ran.stdout);
+    let ran = explained("loss_difference", &["--baseline=glm-4.5"]);
+    assert!(ran.stdout.contains("nats") && ran.status == 0, "{} {}", ran.stdout, ran.stderr);
+    let ran = explained("loss_difference", &[]);
+    assert!(ran.stderr.contains("beside a baseline") && ran.status != 0, "{}", ran.stderr);
+    let ran = explained("mfu", &[]);
+    assert!(ran.stderr.contains("no such metric of a run"), "{}", ran.stderr);
+}

@@ -232,6 +232,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("locator", "where in it"),
     ("confidence", "how sure the copy is"),
     ("notes", "remarks"),
+    ("settings", "knobs that no other column has: `name=value`, with spaces between"),
+    ("settings_remark", "how they are known; stands among the assumptions"),
+    ("role", "of published runs, which of the model's targets count the row; leave it out"),
 ];
 
 #[test]

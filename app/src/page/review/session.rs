@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use model::design::Design;
 use model::design::link;
 use present::choices::choices;
+use present::page::review::labels::person;
 use present::page::review::settings;
 use present::site::Page;
 use review::wire::{At, Cursor, Presence};
@@ -274,7 +275,7 @@ impl Session {
     pub(super) fn name_of(self, connection: u64) -> Option<String> {
         self.people.with(|people| {
             let found = people.iter().find(|there| there.connection == connection)?;
-            Some(present::page::review::labels::person(&found.person))
+            Some(person(&found.person))
         })
     }
 

@@ -3,7 +3,7 @@
 
 use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
-use crate::models;
+use crate::{card, models};
 use model::design::KnobId;
 
 use super::table::NEOX;
@@ -356,7 +356,7 @@ fn precision_of_recipe(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Words of a recipe's name that say how the model is trained, beside numbers of something.
-const SETTINGS: [&str; 26] = [
+const SETTINGS: [&str; 21] = [
     "pretrain",
     "finetune",
     "sft",
@@ -375,11 +375,6 @@ const SETTINGS: [&str; 26] = [
     "mx",
     "sc",
     "ds",
-    "h100",
-    "b200",
-    "b300",
-    "gb200",
-    "gb300",
     "performance",
     "long",
     "mcore",
@@ -396,7 +391,7 @@ pub(super) fn model_of_recipe(name: &str) -> String {
             let rest = word.strip_prefix(of);
             rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
         });
-        word.is_empty() || counts || counted || SETTINGS.contains(word)
+        word.is_empty() || counts || counted || SETTINGS.contains(word) || card::is_named(word)
     };
     let words: Vec<&str> = name.split(['_', '-']).collect();
     let first = words.iter().position(|word| !is_setting(word)).unwrap_or(0);

@@ -7,6 +7,7 @@ use model::catalogue::preset::Preset;
 use model::design::Design;
 
 use super::{Known, listed};
+use crate::card;
 
 /// Words of names that say how a model was trained on, stored or converted, not what shape it has.
 #[rustfmt::skip]
@@ -22,14 +23,13 @@ const PLAIN: [&str; 80] = [
     "full", "lora", "qlora", "peft", "dpo", "grpo", "rlhf", "rl", "ppo", "cpt", "config", "recipe",
 ];
 
-/// Words of runs that say where and how they run.
+/// Words of runs that say where and how they run, beside the names of accelerators.
 #[rustfmt::skip]
-const OF_RUNS: [&str; 50] = [
+const OF_RUNS: [&str; 35] = [
     "run", "bench", "benchmark", "perf", "baseline", "mock", "data", "nodes", "node", "gpus",
-    "gpu", "npus", "npu", "cluster", "single", "multi", "h100", "h200", "h800", "h20", "a100",
-    "b200", "gb200", "b300", "gb300", "mi300x", "mi325x", "mi355x", "910b", "910b3", "910c", "a2",
-    "a3", "atlas", "ascend", "cuda", "cs", "tflops", "packed", "unpacked", "fsdp", "fsdp2", "zero2",
-    "zero3", "ds", "deepspeed", "trainer", "output", "outputs", "example",
+    "gpu", "npus", "npu", "cluster", "single", "multi", "a2", "a3", "atlas", "ascend", "cuda",
+    "cs", "tflops", "packed", "unpacked", "fsdp", "fsdp2", "zero2", "zero3", "ds", "deepspeed",
+    "trainer", "output", "outputs", "example",
 ];
 
 /// Beginnings of words that count something of a run: `tp8`, `gbs1024`, `iter5000`.
@@ -222,6 +222,7 @@ fn is_of_runs(word: &str) -> bool {
     let is_count = word.len() > 2 && word.chars().all(|c| c.is_ascii_digit());
     PLAIN.contains(&word)
         || OF_RUNS.contains(&word)
+        || card::is_named(word)
         || is_date(word)
         || is_count
         || COUNTS.iter().any(|count| word.strip_prefix(count).is_some_and(digits))

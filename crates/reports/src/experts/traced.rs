@@ -118,8 +118,8 @@ pub(super) fn of_trace(traced: &Traced, patterns: &Patterns) -> OfTrace {
         switch_bytes: changes.map(|it| it.bytes),
         switch_seconds: changes.map(|it| it.seconds),
         switch_seconds_longest: changes.map(|it| it.most_seconds),
-        tokens_per_second_kept: traced.rates[0],
-        tokens_per_second_all: traced.rates[1],
+        tokens_per_second_kept: traced.rates.kept,
+        tokens_per_second_all: traced.rates.all,
         switches_per_second_that_pay: traced.break_even(),
     }
 }

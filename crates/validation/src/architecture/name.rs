@@ -1,6 +1,6 @@
 //! A model's name, without the words beside it.
 
-use model::catalogue::preset::Preset;
+use model::catalogue::preset::{Preset, PresetKind};
 
 use super::known;
 use crate::phrase::{Phrases, phrases};
@@ -35,16 +35,6 @@ static REMARKS: Phrases = phrases!(
 /// Words of reinforcement learning.
 const REINFORCEMENT: &[&str] = &["rl", "rlhf", "grpo", "ppo", "dpo", "dapo", "reinforce"];
 
-/// Names without sizes of presets that have them.
-const SHORT: &[(&str, &str)] = &[
-    ("nemotron3nano", "nemotron3nano30ba3b"),
-    ("nemotron3nano30b", "nemotron3nano30ba3b"),
-    ("nemotron3super", "nemotron3super120ba12b"),
-    ("nemotron3super120b", "nemotron3super120ba12b"),
-    ("nemotron3ultra", "nemotron3ultra550ba55b"),
-    ("nemotron3ultra550b", "nemotron3ultra550ba55b"),
-];
-
 impl Name {
     pub(super) fn read(model: &str) -> Self {
         let outside = outside_brackets(model);
@@ -71,26 +61,8 @@ impl Name {
         }
         let size = |word: &String| word.strip_suffix('b')?.parse::<f64>().ok();
         let sizes = words.iter().filter_map(size).collect();
-        // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B; 405B came with 3.1.
-        for (written, meant) in [
-            ("llama31", "llama3"),
-            ("llama33", "llama3"),
-            ("llama3405b", "llama31405b"),
-            ("llama405b", "llama31405b"),
-            ("nemotronv3", "nemotron3"),
-        ] {
-            let others: Vec<String> = spellings
-                .iter()
-                .filter(|name| name.starts_with(written))
-                .map(|name| name.replacen(written, meant, 1))
-                .collect();
-            spellings.extend(others);
-        }
-        for (written, meant) in SHORT {
-            if spellings.iter().any(|name| name == written) {
-                spellings.push((*meant).to_owned());
-            }
-        }
+        let of_third = |name: &String| name.replacen("nemotronv3", "nemotron3", 1);
+        spellings.extend(spellings.iter().map(of_third).collect::<Vec<_>>());
         let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
         let remarks = inside_brackets(model);
         Self { spellings, beginnings, sizes, remarks, is_reinforcement }
@@ -126,9 +98,13 @@ pub(super) enum Found {
     Known(&'static known::Known),
 }
 
+/// The model's preset that has this name, its own or another.
 fn preset(spelling: &str) -> Option<&'static Preset> {
-    Preset::all().find(|preset| {
-        preset.kind == model::catalogue::preset::PresetKind::Model && key(preset.id) == *spelling
+    let is_model = |it: &&Preset| it.kind == PresetKind::Model && key(it.id) == *spelling;
+    Preset::all().find(is_model).or_else(|| {
+        Preset::names()
+            .find(|it| it.names.iter().any(|name| key(name) == *spelling))
+            .map(|it| it.preset)
     })
 }
 

@@ -177,8 +177,9 @@ fn experts_and_dense_layers_follow_from_the_words() {
 
 #[test]
 fn the_number_of_heads_suits_tp_where_it_is_not_printed() {
-    let heads = |source: &str, hidden, tp| {
-        let run = Run { source: source.to_owned(), tensor_parallel: Some(tp), ..Run::default() };
+    let heads = |settings: &str, hidden, tp| {
+        let settings = settings.to_owned();
+        let run = Run { settings, tensor_parallel: Some(tp), ..Run::default() };
         plausible_heads(&run, hidden)
     };
     assert_eq!(heads("", 13_824, 8), 96);
@@ -186,7 +187,7 @@ fn the_number_of_heads_suits_tp_where_it_is_not_printed() {
     assert_eq!(heads("", 12_288, 8), 96);
     assert_eq!(heads("", 20_480, 1), 160);
     assert_eq!(heads("", 0, 8), 1);
-    assert_eq!(heads("bigscience-workshop/bigscience", 13_824, 8), 64);
+    assert_eq!(heads("num_attention_heads=64", 13_824, 8), 64);
 }
 
 #[test]

@@ -9,7 +9,6 @@
 //! overheads of engines and their errors, fitted on published runs of serving. `--dry-run` prints
 //! instead of writing.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
@@ -23,7 +22,7 @@ use validation::kernels::{collective, deepep};
 use validation::left_out::{self, LeftOut};
 use validation::ranges::{self, Sourced};
 use validation::serving::{self, ServingRun};
-use validation::{anchors, peaks, runs, validate};
+use validation::{anchors, evidence, peaks, runs, validate};
 
 /// First line of the levels of kernels; above them are types, by hand.
 const KERNELS_MARK: &str =
@@ -32,8 +31,6 @@ const KERNELS_MARK: &str =
 const MARK: &str = "// ---- What runs say: written by `cargo xtask calibrate`. ----";
 /// Beginning of the last part: the errors of the peak memory.
 const MEMORY_MARK: &str = "/// Errors of the peak memory";
-/// The width of a line of source.
-const COLUMNS: usize = 100;
 /// Rounds of the fit.
 const ROUNDS: usize = 60;
 
@@ -93,7 +90,7 @@ fn serving_runs() -> io::Result<Vec<ServingRun>> {
     Ok(rows
         .iter()
         .filter(|row| row.tier != "C")
-        .filter_map(|row| serving::express(row).ok())
+        .filter_map(|row| serving::expression::express(row).ok())
         .collect())
 }
 
@@ -243,45 +240,9 @@ fn table(constants: &Constants, cases: &[Case<'_>], spreads: &[Spread], pairs: &
     text
 }
 
-/// The sources that have a say in a constant, with their runs, as a string of Rust that keeps
-/// within the width of a line.
-fn fitted_on<'a>(cases: impl Iterator<Item = &'a Case<'a>>) -> String {
-    let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
-    for case in cases {
-        *sources.entry(case.source).or_default() += 1;
-    }
-    if sources.is_empty() {
-        return "\"estimate: no run with it\"".to_owned();
-    }
-    let words: Vec<String> =
-        sources.into_iter().map(|(name, rows)| format!("{name} ({rows})")).collect();
-    wrapped(&words.join(", "))
-}
-
-/// Text as a string of Rust that keeps within the width of a line, broken behind commas.
-fn wrapped(words: &str) -> String {
-    let mut text = String::from("\"");
-    let mut columns = "    fitted_on: \"".len();
-    let mut parts = words.split_inclusive(", ").peekable();
-    while let Some(part) = parts.next() {
-        let end = if parts.peek().is_some() { "" } else { "\"" };
-        // A backslash follows where the line breaks.
-        if columns + part.trim_end().len() + end.len() + " \\".len() > COLUMNS {
-            text.push_str("\\\n        ");
-            columns = 8;
-        }
-        columns += part.len();
-        text.push_str(part);
-        text.push_str(end);
-    }
-    text
-}
-
 fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
     let set = &family.kernels;
-    let kinds: Vec<String> =
-        family.fitted_on.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
-    let source = wrapped(&format!("aiconfigurator 095f58a: {}", kinds.join(", ")));
+    let source = evidence::kernels("aiconfigurator 095f58a", &family.fitted_on, 4);
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
@@ -294,7 +255,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
          attention_block: {:.1},\n    attention_micros: {:.1},\n    \
          flash_attention_2: {name}_IN_RUN.flash_attention_2,\n    vector_bandwidth: {:.3},\n    \
          gather_bandwidth: {:.3},\n    convolution: {:.3},\n    scan: {:.3},\n    \
-         in_run: {name}_IN_RUN.rate,\n    fitted_on: {source},\n    \
+         in_run: {name}_IN_RUN.rate,\n    {source}\n    \
          in_run_fitted_on: {name}_IN_RUN.fitted_on,\n}};\n",
         set.family,
         set.gemm,
@@ -337,11 +298,12 @@ fn write_levels(text: &mut String, name: &str, levels: &Levels) {
 
 fn write_in_run(text: &mut String, name: &str, words: &str, in_run: &InRun, cases: &[Case<'_>]) {
     let family = calibrate::family(name);
-    let source = fitted_on(cases.iter().filter(|case| case.family == family));
+    let own = cases.iter().filter(|case| case.family == family);
+    let source = evidence::runs(own.map(|case| case.source), 4);
     let _ = writeln!(
         text,
         "/// Steps on {words}\n#[rustfmt::skip]\nconst {name}_IN_RUN: InRun = InRun {{\n    rate: \
-         {:.3},\n    flash_attention_2: {:.3},\n    fitted_on: {source},\n}};\n",
+         {:.3},\n    flash_attention_2: {:.3},\n    {source}\n}};\n",
         in_run.rate, in_run.flash_attention_2,
     );
 }
@@ -355,14 +317,15 @@ fn write_host(
     index: usize,
 ) {
     let framework = calibrate::framework(index);
-    let source = fitted_on(cases.iter().filter(|case| case.framework() == framework));
+    let own = cases.iter().filter(|case| case.framework() == framework);
+    let source = evidence::runs(own.map(|case| case.source), 4);
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
          dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    syncs: {:?},\n    \
          launches_per_expert: {:.3},\n    \
          stops_early: {},\n    element_passes: {:.3},\n    \
-         straggler_sigma: {:.4},\n    fitted_on: {source},\n}};\n",
+         straggler_sigma: {:.4},\n    {source}\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
         host.syncs,

@@ -41,9 +41,9 @@ pub(super) fn read(draft: &mut Draft<'_>, read: Plan) -> Result<Plan, Refusal> {
         Reading::Allocated => {
             return Ok(note_memory(draft, bare, "memory is what the allocator gave"));
         }
-        Reading::Reserved => (FRAGMENTATION * tensors, "memory is what the allocator held"),
+        Reading::Reserved => (FRAGMENTATION.get() * tensors, "memory is what the allocator held"),
         Reading::Device => {
-            (FRAGMENTATION * tensors + CONTEXT + usual, "memory is what the device shows")
+            (FRAGMENTATION.get() * tensors + CONTEXT + usual, "memory is what the device shows")
         }
     };
     // A thousandth of a GiB is far below what a row prints.

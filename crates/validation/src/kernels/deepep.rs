@@ -148,7 +148,7 @@ impl Exchange {
     /// Predicted over measured time, less one, on an accelerator with this row.
     #[must_use]
     pub fn error_on(&self, row: &Accelerator) -> f64 {
-        self.predicted_micros(row, &HYBRID_EP) / self.micros - 1.0
+        self.predicted_micros(row, &HYBRID_EP.get()) / self.micros - 1.0
     }
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn measured() -> Vec<Measured> {
                 exchange.multiprocessors
             ),
             measured_us: exchange.micros,
-            predicted_us: exchange.predicted_micros(exchange.accelerator.row(), &HYBRID_EP),
+            predicted_us: exchange.predicted_micros(exchange.accelerator.row(), &HYBRID_EP.get()),
             is_held_out: exchange.is_held_out,
         }
     };
@@ -292,8 +292,9 @@ fn loss(seen: &[&Exchange], first: AcceleratorId, kernel: TokenKernel) -> f64 {
     if let Some(kernels) = &mut row.fabric.token_kernels {
         (kernels.dispatch, kernels.combine) = (kernel, kernel);
     }
-    let of =
-        |exchange: &&Exchange| off(exchange.predicted_micros(&row, &HYBRID_EP), exchange.micros);
+    let of = |exchange: &&Exchange| {
+        off(exchange.predicted_micros(&row, &HYBRID_EP.get()), exchange.micros)
+    };
     seen.iter().map(of).sum()
 }
 
@@ -314,7 +315,7 @@ pub fn fitted_hybrid() -> HybridEp {
     let with = |constants: &[f64]| HybridEp {
         start_micros: constants[0],
         fraction: constants[1],
-        ..HYBRID_EP
+        ..HYBRID_EP.get()
     };
     let loss = |constants: &[f64]| {
         let of = |exchange: &&Exchange| {

@@ -3,7 +3,7 @@
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Precision;
 
-use super::{PRECISIONS, part};
+use super::PRECISIONS;
 
 /// A row of an embedded table.
 pub(super) struct Row<'a> {
@@ -39,7 +39,7 @@ impl<'a> Row<'a> {
 
     /// The part.
     pub(super) fn part(&self) -> Option<AcceleratorId> {
-        part(self.text("system"))
+        AcceleratorId::named_in(self.text("system"))
     }
 
     /// The number format.

@@ -57,4 +57,7 @@ pub struct ServingRowReport {
     pub refused: Option<String>,
     /// The design as a link's query.
     pub design: Option<String>,
+    /// Does the target of Pangu Pro MoE and its rivals count it?
+    #[serde(skip)]
+    pub is_seed: bool,
 }

@@ -31,6 +31,20 @@ fn a_run_holds_what_its_row_prints() {
 }
 
 #[test]
+fn every_setting_of_the_published_runs_is_a_knob_and_every_role_is_known() {
+    let roles = ["derived_memory", "single_node"];
+    for run in super::published() {
+        assert_eq!(run.settings().count(), run.settings.split_whitespace().count(), "{}", run.id);
+        for (knob, _) in run.settings() {
+            assert!(model::design::KnobId::find(knob).is_ok(), "{}: {knob}", run.id);
+        }
+        assert!(run.role.split_whitespace().all(|role| roles.contains(&role)), "{}", run.id);
+        assert!(!run.is("role"));
+    }
+    assert!(super::published().iter().any(|run| run.is("derived_memory") && run.is("single_node")));
+}
+
+#[test]
 fn a_byte_order_mark_and_windows_line_ends_are_fine() {
     let windows = format!("\u{feff}{}", PUBLISHED.replace('\n', "\r\n"));
     assert_eq!(read(&windows).unwrap(), read(PUBLISHED).unwrap());

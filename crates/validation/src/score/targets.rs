@@ -7,8 +7,6 @@ use crate::statistics;
 
 /// Rows of an accelerator whose bias counts, at least.
 const BIASED: usize = 8;
-/// The source of the single-node rows whose targets are tighter.
-const SINGLE_NODE: &str = "simumax_b200";
 
 /// The targets, in the order in which they are asked.
 pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
@@ -25,7 +23,7 @@ pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
     let [told, right] = [|sweep: &Sweep| sweep.pairs, |sweep: &Sweep| sweep.pairs_in_order]
         .map(|count| summary.sweeps.iter().map(count).sum::<usize>() as f64);
     let single: Vec<&Row> =
-        rows.iter().copied().filter(|row| row.source_id == SINGLE_NODE && row.scored).collect();
+        rows.iter().copied().filter(|row| row.is_single_node && row.scored).collect();
     let steps: Vec<f64> = single.iter().filter_map(|row| row.error).map(f64::abs).collect();
     let memory: Vec<f64> = single
         .iter()

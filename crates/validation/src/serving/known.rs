@@ -1,52 +1,39 @@
 //! Names of models and parts, as published runs of serving spell them.
 
+use model::catalogue::accelerator::AcceleratorId;
+use model::catalogue::preset::Preset;
+use model::design::{Design, KnobId};
+use model::ground::knob::KnobError;
+
 /// A part: its id here, and the dies of what a source counts as one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    pub(super) accelerator: &'static str,
+    pub(super) accelerator: AcceleratorId,
     pub(super) dies: u64,
 }
 
-/// The first of these whose words are all in a name counts.
-const PARTS: &[(&[&str], &str, u64)] = &[
-    (&["gb300"], "gb300", 1),
-    (&["gb200"], "gb200", 1),
-    (&["b300"], "b300", 1),
-    (&["b200"], "b200", 1),
-    (&["h800"], "h800-sxm-80gb", 1),
-    (&["h200"], "h200-sxm-141gb", 1),
-    (&["h20"], "h20", 1),
-    (&["h100"], "h100-sxm-80gb", 1),
-    (&["a100", "40gb"], "a100-sxm-40gb", 1),
-    (&["a100"], "a100-sxm-80gb", 1),
-    (&["2 dies"], "ascend-910c", 2),
-    (&["800i a2"], "ascend-910b3", 1),
-    (&["a2 (npu)"], "ascend-910b3", 1),
-    (&["300i duo"], "ascend-300i-duo", 2),
-];
-
 /// The part of a name, hosts and offloading not among them.
 pub(super) fn part(name: &str) -> Option<Part> {
-    let name = name.to_lowercase();
     if name.contains('+') {
         return None;
     }
-    let is_it = |(words, ..): &&(&[&str], _, _)| words.iter().all(|word| name.contains(word));
-    PARTS.iter().find(is_it).map(|(_, accelerator, dies)| Part { accelerator, dies: *dies })
+    let accelerator = AcceleratorId::named_in(name)?;
+    let has_two = name.contains("2 dies") || accelerator == AcceleratorId::Ascend300iDuo;
+    // Of CloudMatrix some count the dies, some the cards.
+    if accelerator == AcceleratorId::Ascend910c && !has_two {
+        return None;
+    }
+    let dies = if has_two { 2 } else { 1 };
+    Some(Part { accelerator, dies })
 }
 
 type Sizes = &'static [(&'static str, &'static str)];
 
-/// The first of these whose words are all in a name counts: a preset, and sizes that differ from
-/// it.
-const MODELS: &[(&[&str], &str, Sizes)] = &[
-    (&["minimax-m2"], "minimax-m2", &[]),
-    (&["qwen3-235b"], "qwen3-235b-a22b", &[]),
-    (&["qwen3-30b"], "qwen3-30b-a3b", &[]),
-    (&["qwen3-32b"], "qwen3-32b", &[]),
-    (&["qwen3-next"], "qwen3-next-80b-a3b", &[]),
+/// Models without a preset of their own, by a word of their names: the preset that each is nearest
+/// to, and the sizes that differ from it. Without a preset the sizes aren't known.
+const MODELS: &[(&str, &str, Sizes)] = &[
     (
-        &["qwen3-coder-480b"],
+        "qwen3-coder-480b",
         "qwen3-235b-a22b",
         &[
             ("num_layers", "62"),
@@ -58,7 +45,7 @@ const MODELS: &[(&[&str], &str, Sizes)] = &[
         ],
     ),
     (
-        &["qwen3.5-397b"],
+        "qwen3.5-397b",
         "qwen3-next-80b-a3b",
         &[
             ("num_layers", "60"),
@@ -70,28 +57,20 @@ const MODELS: &[(&[&str], &str, Sizes)] = &[
             ("vocab_size", "248320"),
         ],
     ),
-    (&["deepseek-v3.2"], "deepseek-v3.2", &[]),
-    (&["deepseek-v3"], "deepseek-v3", &[]),
-    (&["deepseek-r1"], "deepseek-v3", &[]),
-    (&["deepseek-v4-flash"], "deepseek-v4-flash", &[]),
-    (&["deepseek-v4-pro"], "deepseek-v4-pro", &[]),
-    (&["glm-5"], "glm-5", &[]),
-    (&["longcat-flash-lite"], "", &[]),
-    (&["longcat-flash"], "longcat-flash", &[]),
-    (&["kimi-k2"], "kimi-k2", &[]),
-    (&["llama-4-scout"], "llama4-scout", &[]),
-    (&["llama-4-maverick"], "llama4-maverick", &[]),
-    (&["llama-3", "405b"], "llama-3.1-405b", &[]),
-    (&["llama-3", "70b"], "llama-3-70b", &[]),
-    (&["llama-3", "8b"], "llama-3-8b", &[]),
-    (&["llama2-70b"], "llama-3-70b", &[("vocab_size", "32000")]),
+    // Without the active size; `Qwen3-30B` of training is read by its printed sizes.
+    ("qwen3-235b", "qwen3-235b-a22b", &[]),
+    ("qwen3-30b", "qwen3-30b-a3b", &[]),
+    ("longcat-flash-lite", "", &[]),
+    // Trained further, of the same sizes.
+    ("deepseek-v3.1", "deepseek-v3", &[]),
+    ("llama2-70b", "llama-3-70b", &[("vocab_size", "32000")]),
     (
-        &["llama2-7b"],
+        "llama2-7b",
         "llama-3-8b",
         &[("num_query_groups", "32"), ("ffn_hidden_size", "11008"), ("vocab_size", "32000")],
     ),
     (
-        &["llama2-13b"],
+        "llama2-13b",
         "llama-3-8b",
         &[
             ("num_layers", "40"),
@@ -103,7 +82,7 @@ const MODELS: &[(&[&str], &str, Sizes)] = &[
         ],
     ),
     (
-        &["internlm-20b"],
+        "internlm-20b",
         "llama-3-8b",
         &[
             ("num_layers", "60"),
@@ -114,18 +93,22 @@ const MODELS: &[(&[&str], &str, Sizes)] = &[
             ("vocab_size", "103168"),
         ],
     ),
-    (&["mixtral-8x7b"], "mixtral-8x7b", &[]),
-    (&["gpt-oss-120b"], "gpt-oss-120b", &[]),
-    (&["gpt-oss-20b"], "gpt-oss-20b", &[]),
-    (&["pangu pro moe"], "pangu-pro-moe-72b", &[]),
-    (&["dense 32b"], "qwen3-32b", &[]),
-    (&["dense 72b"], "llama-3-70b", &[("ffn_hidden_size", "29568"), ("vocab_size", "152064")]),
+    ("dense 32b", "qwen3-32b", &[]),
+    ("dense 72b", "llama-3-70b", &[("ffn_hidden_size", "29568"), ("vocab_size", "152064")]),
 ];
 
-/// The model of a name, as a preset and the sizes that differ.
-pub(super) fn model(name: &str) -> Option<(&'static str, Sizes)> {
-    let name = name.to_lowercase();
-    let is_it = |(words, ..): &&(&[&str], _, _)| words.iter().all(|word| name.contains(word));
-    let (_, preset, sizes) = MODELS.iter().find(is_it)?;
-    (!preset.is_empty()).then_some((*preset, *sizes))
+/// The model of a name, as its preset's design with the sizes that differ.
+pub(super) fn design(name: &str) -> Result<Design, String> {
+    let error = |error: KnobError| error.to_string();
+    let lower = name.to_lowercase();
+    let own = MODELS.iter().find(|(word, ..)| lower.contains(word));
+    let preset = match own {
+        Some((_, preset, _)) => Preset::find(preset).ok(),
+        None => Preset::named_in(name),
+    };
+    let mut design = preset.ok_or("its model has no sizes here")?.design();
+    for (knob, value) in own.map_or(&[][..], |(.., sizes)| sizes) {
+        design.set_text(KnobId::find(knob).map_err(error)?, value).map_err(error)?;
+    }
+    Ok(design)
 }

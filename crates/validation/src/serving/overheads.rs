@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::iter::repeat_n;
 
 use model::catalogue::calibration::{ModelKind, Spread};
 use model::ground::choice::{Choice, Engine};
+use model::ground::fitted::Evidence;
 use model::serving::Overheads;
 
+use crate::evidence;
 use crate::ranges::{self, Sourced};
 use crate::serving::{Measured, ServingRun};
 use crate::statistics::percentile;
@@ -28,6 +31,9 @@ const BOUNDS: [[f64; 2]; CONSTANTS] = [
 
 /// An error counts no more than this: rows whose source is wrong don't pull.
 const MAX_LOG_ERROR: f64 = 0.6;
+
+/// Role of rows that count to the ranges, though no constant is fitted on them.
+const HELD_OUT: &str = "held_out";
 
 /// Overheads of an engine on one family, and the error that is left.
 #[derive(Clone, Debug)]
@@ -56,7 +62,7 @@ pub fn is_fitted(run: &ServingRun) -> bool {
         && run.decode_alone.is_none()
         && run.design.serving.output_length <= 128
         && run.design.serving.input_length >= 8 * run.design.serving.output_length;
-    run.measured != Measured::Ttft && !is_burst && run.row.source_id != "infx_slo"
+    run.measured != Measured::Ttft && !is_burst && !run.row.is(HELD_OUT)
 }
 
 fn of(constants: [f64; CONSTANTS], engine: Engine) -> Overheads {
@@ -71,7 +77,7 @@ fn of(constants: [f64; CONSTANTS], engine: Engine) -> Overheads {
         lockstep,
         queue: 1.0,
         mixes: !matches!(engine, Engine::Sglang | Engine::Mindie),
-        fitted_on: "",
+        fitted_on: Evidence::Unfitted(""),
     }
 }
 
@@ -111,13 +117,13 @@ pub fn table(all: &[ServingRun]) -> String {
         "//! Overheads of engines, and errors of what they predict: written by\n\
          //! `cargo xtask calibrate --serving`.\n\n\
          use super::engine::{Overheads, Row};\n\
-         use crate::calibration::{ModelKind, Spread};\n\
-         use crate::choice::Engine;\n\n#[rustfmt::skip]\npub(super) static TABLE: &[Row] = &[\n",
+         use crate::catalogue::calibration::{ModelKind, Spread};\n\
+         use crate::ground::choice::Engine;\nuse crate::ground::fitted::Evidence;\n\n\
+         #[rustfmt::skip]\npub(crate) static TABLE: &[Row] = &[\n",
     );
     for Fitted { engine, family, overheads: it, sources, .. } in fit(all) {
-        let sources: Vec<String> =
-            sources.iter().map(|(name, rows)| format!("{name} ({rows})")).collect();
-        let told = if sources.is_empty() { "no run".to_owned() } else { sources.join(", ") };
+        let each = sources.iter().flat_map(|(name, rows)| repeat_n(name.as_str(), *rows));
+        let source = evidence::runs(each, 8);
         let _ = writeln!(
             text,
             "    Row {{ engine: Engine::{engine:?}, family: {family:?}, overheads: Overheads {{\n\
@@ -125,7 +131,7 @@ pub fn table(all: &[ServingRun]) -> String {
              \x20       step_millis: {:.2}, prefill: [{:.2}, {:.2}], experts: {:.2}, \
              lockstep: {:.2},\n\
              \x20       queue: {:.2}, mixes: {},\n\
-             \x20       fitted_on: {},\n    }} }},",
+             \x20       {source}\n    }} }},",
             it.kernel_micros,
             it.dense_layer_micros,
             it.moe_layer_micros,
@@ -136,7 +142,6 @@ pub fn table(all: &[ServingRun]) -> String {
             it.lockstep,
             it.queue,
             it.mixes,
-            wrapped(&told)
         );
     }
     text.push_str("];\n\n");
@@ -155,21 +160,6 @@ pub fn table(all: &[ServingRun]) -> String {
         written(&spread(&held, None, true))
     );
     text
-}
-
-/// Text as a string of Rust, broken behind commas before it is too wide.
-fn wrapped(words: &str) -> String {
-    let mut text = String::from("\"");
-    let mut columns = 20;
-    for part in words.split_inclusive(", ") {
-        if columns + part.len() > 96 {
-            text.push_str("\\\n            ");
-            columns = 12;
-        }
-        text.push_str(part);
-        columns += part.len();
-    }
-    text + "\""
 }
 
 fn written(spread: &Spread) -> String {
@@ -352,7 +342,7 @@ pub fn held_out(all: &[ServingRun]) -> Vec<HeldOut<'_>> {
 pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) -> Spread {
     let is_asked = |it: &&HeldOut<'_>| {
         (it.run.measured == Measured::Ttft) == is_of_first
-            && (is_of_first || is_fitted(it.run) || it.run.row.source_id == "infx_slo")
+            && (is_of_first || is_fitted(it.run) || it.run.row.is(HELD_OUT))
             && kind.is_none_or(|kind| it.run.design.transformer.model_kind() == kind)
     };
     let sourced: Vec<Sourced<'_>> = held

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use model::catalogue::accelerator::AcceleratorId;
-use model::design::Design;
-use model::design::link;
+use model::design::{Design, link};
 
-use super::{Measured, ServingRow, ServingRun, express};
+use super::expression::express;
+use super::{Measured, ServingRow, ServingRun};
 
 /// A measured load.
 #[derive(Clone, Debug)]

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use model::ground::choice::Choice as _;
 use model::{MODEL_VERSION, design::link};
 
-use super::{Measured, ServingRow, ServingRun, express};
+use super::expression::express;
+use super::{Measured, ServingRow, ServingRun};
 use crate::report::serving::{ServingRowReport, ServingValidation};
 use crate::report::{Group, Refusal, Score, Target};
 use crate::statistics::score_of;
 
-/// The seeds' rows: Pangu Pro MoE and its dense rivals.
-const SEEDS: &str = "pangu_pro";
+/// Role of the seeds' rows: Pangu Pro MoE and its dense rivals.
+const SEED: &str = "seed";
 
 impl Measured {
     /// Its public name.
@@ -77,6 +78,7 @@ fn one(row: &ServingRow) -> ServingRowReport {
         model: row.model.clone(),
         accelerator: row.accelerator.clone(),
         measured_field: row.measured_field.clone(),
+        is_seed: row.is(SEED),
         ..ServingRowReport::default()
     };
     match express(row).and_then(|run| run.predicted(None).map(|predicted| (run, predicted))) {
@@ -153,7 +155,7 @@ fn targets(scored: &[&ServingRowReport]) -> Vec<Target> {
     };
     let tokens = of(&is_of_tokens);
     let first = of(&|row| measured(row) == Some(Measured::Prefill));
-    let seeds = of(&|row| row.source_id == SEEDS);
+    let seeds = of(&|row| row.is_seed);
     let target = |name: &str, asked: &str, score: &Score, reached: f64, limit: f64| {
         (score.rows > 0).then(|| Target {
             name: name.into(),

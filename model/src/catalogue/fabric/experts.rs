@@ -1,5 +1,6 @@
 //! The kernels that send tokens to experts: DeepEP's and HybridEP's.
 
+use crate::ground::fitted::{Evidence, Fitted};
 use crate::ground::units::{BytesPerSecond, Seconds};
 
 /// The rows that a rank sends to experts, or whose sums it gets back.
@@ -136,5 +137,8 @@ impl HybridEp {
 ///
 /// Source: DeepEP, `docs/README_Hybrid-EP.md`, kernel times of 4,096 tokens of 7,168 over 8 to 36
 /// ranks of GB200 and over 8 B200; fitted by `cargo xtask calibrate --collectives`.
-pub const HYBRID_EP: HybridEp =
-    HybridEp { start_micros: 49.2, fraction: 0.738, multiprocessors: 16 };
+pub const HYBRID_EP: Fitted<HybridEp> = Fitted::provisional(
+    HybridEp { start_micros: 49.2, fraction: 0.738, multiprocessors: 16 },
+    Evidence::Kernels("DeepEP, docs/README_Hybrid-EP.md", &[("hybridep", 14)]),
+    "one table of its authors, of one shape of tokens",
+);

@@ -1,7 +1,7 @@
 //! Published architectures whose layers differ by what mixes their tokens, from their
 //! configuration files; cluster and strategy below them are ours, as in `models`.
 
-use super::{Preset, PresetKind};
+use super::{Names, Preset, PresetKind};
 use crate::ground::source::{
     DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_K3_BRIDGE, KIMI_LINEAR, LONGCAT_FLASH,
     MIMO_V2, MINIMAX_M1, MSA, NEMOTRON_3, NEMOTRON_H, QWEN3_5, QWEN3_NEXT,
@@ -366,25 +366,32 @@ static LONGCAT_FLASH_560B: Preset = Preset {
     refused: None,
 };
 
-pub(super) static MODELS: &[&Preset] = &[
-    &GPT_OSS_120B,
-    &GPT_OSS_20B,
-    &GEMMA_3_27B,
-    &QWEN3_NEXT_80B,
-    &KIMI_LINEAR_48B,
-    &MINIMAX_M1_456B,
-    &NEMOTRON_H_8B,
-    &NEMOTRON_H_56B,
-    &NEMOTRON_3_NANO,
-    &NEMOTRON_3_SUPER,
-    &NEMOTRON_3_ULTRA,
-    &DEEPSEEK_V3_2_MODEL,
-    &DEEPSEEK_V4_FLASH,
-    &DEEPSEEK_V4_PRO,
-    &LONGCAT_FLASH_560B,
-    &QWEN3_5_35B,
-    &QWEN3_5_27B,
-    &MIMO_V2_FLASH,
-    &KIMI_K3,
-    &MINIMAX_M3,
-];
+#[rustfmt::skip]
+presets! {
+    GPT_OSS_120B;
+    GPT_OSS_20B;
+    GEMMA_3_27B;
+    QWEN3_NEXT_80B,
+        "hub: Qwen/Qwen3-Coder-Next" => ["qwen3-coder-next"],
+        "hub: Qwen/Qwen3-Next-80B-A3B-Instruct" => ["qwen3-next"];
+    KIMI_LINEAR_48B;
+    MINIMAX_M1_456B,
+        "hub: MiniMaxAI/MiniMax-Text-01" => ["minimax-text-01", "minimax-m1-80k", "minimax-m1-40k"];
+    NEMOTRON_H_8B;
+    NEMOTRON_H_56B;
+    NEMOTRON_3_NANO as ["nemotron-3-nano", "nemotron-3-nano-30b"];
+    NEMOTRON_3_SUPER as ["nemotron-3-super", "nemotron-3-super-120b"];
+    NEMOTRON_3_ULTRA as ["nemotron-3-ultra", "nemotron-3-ultra-550b"];
+    DEEPSEEK_V3_2_MODEL,
+        "hub: deepseek-ai/DeepSeek-V3.2" => ["deepseek-v32"];
+    DEEPSEEK_V4_FLASH;
+    DEEPSEEK_V4_PRO;
+    LONGCAT_FLASH_560B;
+    QWEN3_5_35B,
+        "hub: Qwen/Qwen3.6-35B-A3B" => ["qwen3.6-35b-a3b"];
+    QWEN3_5_27B,
+        "hub: Qwen/Qwen3.6-27B" => ["qwen3.6-27b"];
+    MIMO_V2_FLASH;
+    KIMI_K3;
+    MINIMAX_M3;
+}

@@ -1,7 +1,7 @@
 //! Published architectures, from their configuration files; cluster and strategy below them are
 //! ours: legal, plausible, and the same for ever.
 
-use super::{Preset, PresetKind};
+use super::{Names, Preset, PresetKind};
 use crate::ground::source::{
     DEEPSEEK_V3, GLM, GPT_3, KIMI, LLAMA_3, LLAMA_4, LLAMA_4_SCOUT, MINIMAX, MIXTRAL,
     PANGU_PRO_MOE, PANGU_ULTRA, PANGU_ULTRA_MOE, QWEN3, TELECHAT3,
@@ -415,29 +415,46 @@ pub(super) static TELECHAT3_105B: Preset = Preset {
     refused: None,
 };
 
-pub(super) static MODELS: &[&Preset] = &[
-    &PANGU_ULTRA_MOE_718B,
-    &DEEPSEEK_V3_MODEL,
-    &DEEPSEEK_V3_1,
-    &QWEN3_235B,
-    &QWEN3_30B,
-    &QWEN3_8B,
-    &QWEN3_32B,
-    &MIXTRAL_8X7B,
-    &MIXTRAL_8X22B,
-    &LLAMA_3_8B,
-    &LLAMA_3_70B,
-    &LLAMA_3_1_405B,
-    &KIMI_K2,
-    &GLM_4_5,
-    &GLM_4_5_AIR,
-    &GLM_5,
-    &LLAMA4_MAVERICK,
-    &LLAMA4_SCOUT,
-    &GPT3_175B,
-    &MINIMAX_M2,
-    &OPENPANGU_R_72B,
-    &PANGU_PRO_MOE_72B,
-    &PANGU_ULTRA_135B,
-    &TELECHAT3_105B,
-];
+#[rustfmt::skip]
+presets! {
+    PANGU_ULTRA_MOE_718B;
+    DEEPSEEK_V3_MODEL,
+        "hub: deepseek-ai/DeepSeek-R1" => ["deepseek-r1", "deepseek-r1-zero", "dsv3",
+            "deepseek3-671b", "deepseek-v3-671b"];
+    DEEPSEEK_V3_1;
+    QWEN3_235B;
+    QWEN3_30B,
+        "hub: Qwen/Qwen3-Coder-30B-A3B-Instruct" => ["qwen3-coder-30b-a3b", "qwen3-coder-flash"];
+    QWEN3_8B,
+        "hub: deepseek-ai/DeepSeek-R1-0528-Qwen3-8B" => ["deepseek-r1-0528-qwen3-8b"];
+    QWEN3_32B;
+    MIXTRAL_8X7B;
+    MIXTRAL_8X22B;
+    LLAMA_3_8B,
+        "hub: meta-llama/Llama-3.1-8B" => ["llama-3.1-8b", "deepseek-r1-distill-llama-8b"];
+    LLAMA_3_70B,
+        "hub: meta-llama/Llama-3.1-70B" => ["llama-3.1-70b", "llama-3.3-70b",
+            "deepseek-r1-distill-llama-70b", "llama-3.1-nemotron-70b", "llama-3.1-tulu-3-70b"];
+    LLAMA_3_1_405B,
+        "hub: meta-llama/Llama-3.1-405B" => ["llama-405b", "405b", "llama-3-405b"];
+    KIMI_K2,
+        "hub: moonshotai/Kimi-K2.5" => ["kimi-k2.5", "kimi-k2.6", "kimi-k2.7-code"];
+    GLM_4_5,
+        "hub: zai-org/GLM-4.6" => ["glm-4.6", "glm-4.7"];
+    GLM_4_5_AIR;
+    GLM_5,
+        "hub: zai-org/GLM-5.1" => ["glm-5.1"];
+    LLAMA4_MAVERICK as ["llama-4-maverick"],
+        "hub: meta-llama/Llama-4-Maverick-17B-128E-Instruct" => ["llama-4-maverick-17b-128e",
+            "llama4-17b-128e"];
+    LLAMA4_SCOUT as ["llama-4-scout"],
+        "hub: meta-llama/Llama-4-Scout-17B-16E-Instruct" => ["llama-4-scout-17b-16e",
+            "llama4-17b-16e"];
+    GPT3_175B;
+    MINIMAX_M2,
+        "hub: MiniMaxAI/MiniMax-M2.5" => ["minimax-m2.5", "minimax-m2.7"];
+    OPENPANGU_R_72B;
+    PANGU_PRO_MOE_72B as ["pangu-pro-moe"];
+    PANGU_ULTRA_135B;
+    TELECHAT3_105B;
+}

@@ -2,22 +2,31 @@
 
 use crate::design::Run;
 use crate::ground::choice::ShardingStrategy;
-use crate::ground::units::BytesPerSecond;
+use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::training::plan::Plan;
+
+/// How a checkpoint is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Writing {
+    /// Time that it stops the training.
+    pub stall: Seconds,
+    /// Time that it is written behind the training.
+    pub behind: Seconds,
+}
 
 /// A checkpoint of a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Bytes of the whole model: weights, main copy and moments, each once.
-    pub bytes: f64,
+    /// The whole model: weights, main copy and moments, each once.
+    pub bytes: Bytes,
     /// Devices that have a part of it that is theirs to write.
     pub writers: f64,
     /// Parameters of the fullest writer over the mean.
     pub unevenness: f64,
     /// Bandwidth from a device to its host's memory.
     pub host: BytesPerSecond,
-    /// Seconds in which the fullest writer copies its part to the host's memory.
-    pub snapshot_seconds: f64,
+    /// Time in which the fullest writer copies its part to the host's memory.
+    pub snapshot: Seconds,
 }
 
 impl Checkpoint {
@@ -35,7 +44,7 @@ impl Checkpoint {
         let params = plan.params_trained();
         let weights =
             if plan.optimizer.reuses_main_params { 0.0 } else { plan.deployment.element_bytes() };
-        let bytes = params * (weights + plan.optimizer.per_param);
+        let bytes = Bytes::new(params * (weights + plan.optimizer.per_param));
         let devices = plan.deployment.ranks.world as f64;
         let writers = if plan.sharding.shards(ShardingStrategy::Optim) {
             devices / plan.sharding.instances as f64
@@ -47,18 +56,20 @@ impl Checkpoint {
         let (sum, most) = held.fold((0.0, 0.0_f64), |(sum, most), it| (sum + it, most.max(it)));
         let unevenness = most * stages / sum;
         let cluster = &plan.design().cluster;
-        let host =
-            cluster.host_gb_per_sec.unwrap_or(plan.deployment.accelerator.host_gb_per_sec) * 1e9;
-        let snapshot_seconds = bytes / writers * unevenness / host;
-        let host = BytesPerSecond::new(host);
-        Self { bytes, writers, unevenness, host, snapshot_seconds }
+        let host = cluster.host_gb_per_sec.unwrap_or(plan.deployment.accelerator.host_gb_per_sec);
+        let host = BytesPerSecond::gb(host);
+        let snapshot = bytes / writers * unevenness / host;
+        Self { bytes, writers, unevenness, host, snapshot }
     }
 
-    /// Seconds that a checkpoint stops the training and seconds that it is written behind it; none
-    /// without a rate.
+    /// How it is written; none without a rate.
     #[must_use]
-    pub fn seconds(&self, run: &Run) -> Option<[f64; 2]> {
-        let write = self.bytes / (run.checkpoint_gb_per_sec? * 1e9);
-        Some(if run.checkpoint_async { [self.snapshot_seconds, write] } else { [write, 0.0] })
+    pub fn writing(&self, run: &Run) -> Option<Writing> {
+        let write = self.bytes / BytesPerSecond::gb(run.checkpoint_gb_per_sec?);
+        Some(if run.checkpoint_async {
+            Writing { stall: self.snapshot, behind: write }
+        } else {
+            Writing { stall: write, behind: Seconds::ZERO }
+        })
     }
 }

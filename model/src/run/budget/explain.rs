@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::recovery::Recovery;
 use super::run::{Budget, Paced};
 use crate::ground::source::{BYTECHECKPOINT, DALY_2006, DERIVED, RESEARCH_CLUSTERS};
+use crate::ground::units::Seconds;
 use crate::metric::breakdown::{Breakdown, How, Terms};
 use crate::metric::{BudgetMetrics, MetricId, Unit};
 use crate::training::plan::Plan;
@@ -80,7 +81,7 @@ const TERMS: BudgetMetrics<fn(&Opened<'_>) -> Terms> = BudgetMetrics {
     },
     optimal_checkpoint_interval_seconds: |of| {
         of.recovered(|of, recovery| {
-            let shortest = recovery.shortest_interval();
+            let shortest = recovery.shortest_interval().get();
             let shortest = Breakdown::given("shortest interval", shortest, Unit::Seconds)
                 .by("a step, and no less than the last checkpoint is written in", DERIVED);
             (How::Given, vec![of.stall(recovery), of.between_failures(recovery), shortest])
@@ -96,8 +97,7 @@ impl Opened<'_> {
 
     /// A metric as a term of another.
     fn metric(&self, id: MetricId) -> Breakdown {
-        let unknown = || Breakdown::given(id.metric().label, f64::NAN, id.metric().unit);
-        self.opened(id).unwrap_or_else(unknown)
+        Breakdown::or_unknown(id, self.opened(id))
     }
 
     /// Terms that need to know how the run recovers.
@@ -111,7 +111,7 @@ impl Opened<'_> {
             let Paced { warm_up_tokens, warm_up, tokens } = *paced;
             if warm_up_tokens > 0.0 {
                 terms.push(
-                    Breakdown::given("batch's warm-up", warm_up, Unit::Seconds)
+                    Breakdown::given("batch's warm-up", warm_up.get(), Unit::Seconds)
                         .by("sum over its batches of tokens / tokens per second", DERIVED)
                         .beside(vec![Breakdown::given("tokens", warm_up_tokens, Unit::Tokens)]),
                 );
@@ -185,7 +185,7 @@ impl Opened<'_> {
         .by("e^(-(t + d + w)/M) / (1 - e^(-(t + d)/M))", DALY_2006);
         let running = Breakdown::given(
             "restarts that don't fail",
-            libm::exp(-recovery.restart / mean),
+            libm::exp(-(recovery.restart / mean)),
             Unit::Count,
         )
         .by("e^(-R/M)", DALY_2006)
@@ -197,7 +197,7 @@ impl Opened<'_> {
     }
 
     fn interval(&self) -> Breakdown {
-        let interval = self.budget.interval.unwrap_or_default();
+        let interval = self.budget.interval.unwrap_or_default().get();
         let given = Breakdown::given("t, training between checkpoints", interval, Unit::Seconds);
         given.by("the best interval, or what is asked for", DALY_2006)
     }
@@ -214,7 +214,7 @@ impl Opened<'_> {
         let devices = Breakdown::given("devices", devices, Unit::Count);
         let terms = vec![seconds.by("device-hours x 3600", DERIVED), devices];
         Breakdown {
-            value: recovery.between_failures,
+            value: recovery.between_failures.get(),
             ..Breakdown::made("M, time between failures", Unit::Seconds, How::Quotient, terms)
                 .by("device-hours between failures / devices", RESEARCH_CLUSTERS)
         }
@@ -251,15 +251,15 @@ impl Opened<'_> {
         if self.plan.design().run.checkpoint_async {
             return self.written(name, recovery.behind);
         }
-        Breakdown::given(name, recovery.behind, Unit::Seconds)
+        Breakdown::given(name, recovery.behind.get(), Unit::Seconds)
     }
 
-    fn written(&self, name: &str, seconds: f64) -> Breakdown {
+    fn written(&self, name: &str, time: Seconds) -> Breakdown {
         let rate = self.plan.design().run.checkpoint_gb_per_sec.unwrap_or_default() * 1e9;
         let rate = Breakdown::given("rate of checkpoints", rate, Unit::BytesPerSecond);
         let terms = vec![self.metric(MetricId::checkpoint_bytes), rate];
         Breakdown {
-            value: seconds,
+            value: time.get(),
             ..Breakdown::made(name, Unit::Seconds, How::Quotient, terms).by("bytes / rate", DERIVED)
         }
     }
@@ -288,5 +288,5 @@ fn day() -> Breakdown {
 }
 
 fn restart(recovery: &Recovery) -> Breakdown {
-    Breakdown::given("R, restart", recovery.restart, Unit::Seconds)
+    Breakdown::given("R, restart", recovery.restart.get(), Unit::Seconds)
 }

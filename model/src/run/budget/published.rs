@@ -1,9 +1,6 @@
-//! What is published of tokens, failures, storage and power.
+//! What is published of tokens, failures, storage and facilities.
 
-use crate::catalogue::accelerator::AcceleratorId;
-use crate::ground::source::{
-    DEEPSEEK_V3, FLAGPERF, LLAMA_3_HERD, NVIDIA, OPENPANGU, RESEARCH_CLUSTERS, Source,
-};
+use crate::ground::source::{DEEPSEEK_V3, LLAMA_3_HERD, OPENPANGU, RESEARCH_CLUSTERS, Source};
 
 /// Published tokens of a pre-training.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,30 +115,3 @@ pub const fn published_storage() -> &'static [Storage] {
 /// Google's own figure); Uptime Institute, Global Data Center Survey 2024: 1.56 at the largest
 /// site of each who answered (checked in Statista's record 1229367 of it).
 pub const PUE_RANGE: [f64; 2] = [1.10, 1.56];
-
-/// Rated power of an accelerator in watts, and who states it; `None` if nobody does for one device
-/// as it is counted here.
-#[must_use]
-pub const fn rated_watts(accelerator: AcceleratorId) -> Option<(f64, Source)> {
-    Some(match accelerator {
-        AcceleratorId::Ascend910b1
-        | AcceleratorId::Ascend910b2
-        | AcceleratorId::Ascend910b3
-        | AcceleratorId::Ascend910b4 => (350.0, FLAGPERF),
-        AcceleratorId::A100Sxm40gb
-        | AcceleratorId::A100Sxm80gb
-        | AcceleratorId::A800Sxm80gb
-        | AcceleratorId::H20 => (400.0, NVIDIA),
-        AcceleratorId::A100Pcie80gb => (300.0, NVIDIA),
-        AcceleratorId::H100Sxm80gb | AcceleratorId::H800Sxm80gb | AcceleratorId::H200Sxm141gb => {
-            (700.0, NVIDIA)
-        }
-        AcceleratorId::B200 => (1_000.0, NVIDIA),
-        AcceleratorId::Ascend910c
-        | AcceleratorId::Ascend300iDuo
-        | AcceleratorId::H100With96gb
-        | AcceleratorId::B300
-        | AcceleratorId::Gb200
-        | AcceleratorId::Gb300 => return None,
-    })
-}

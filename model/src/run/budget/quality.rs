@@ -52,24 +52,26 @@ pub(super) struct Tokens {
     pub(super) baseline: f64,
 }
 
+/// A metric of a design beside its baseline, or the name of what keeps it from being known.
+type Value = fn(&Contest<'_>, Tokens) -> Result<f64, &'static str>;
+
 /// How each metric is counted.
-const VALUES: QualityMetrics<fn(&Contest<'_>, Tokens) -> Result<f64, &'static str>> =
-    QualityMetrics {
-        loss_difference: |of, tokens| of.difference(tokens),
-        loss_difference_min: |of, tokens| Ok(of.losses(tokens)?.min),
-        loss_difference_max: |of, tokens| Ok(of.losses(tokens)?.max),
-        loss_difference_is_tie: |of, tokens| {
-            let found = of.compare(tokens)?;
-            Ok(found.map_or(1.0, |found| f64::from(u8::from(!found.is_ranked()))))
-        },
-        tokens_to_equal_loss: |of, tokens| Ok(of.tokens_to_equal(tokens)?.median),
-        tokens_to_equal_loss_min: |of, tokens| Ok(of.tokens_to_equal(tokens)?.min),
-        tokens_to_equal_loss_max: |of, tokens| Ok(of.tokens_to_equal(tokens)?.max),
-        time_to_equal_loss: |of, tokens| of.time_to_equal(tokens),
-        cost_to_equal_loss: |of, tokens| Ok(of.time_to_equal(tokens)? * of.price()),
-        loss_difference_at_equal_time: |of, tokens| of.difference(of.in_equal_time(tokens)),
-        loss_difference_at_equal_cost: |of, tokens| of.difference(of.at_equal_cost(tokens)),
-    };
+const VALUES: QualityMetrics<Value> = QualityMetrics {
+    loss_difference: |of, tokens| of.difference(tokens),
+    loss_difference_min: |of, tokens| Ok(of.losses(tokens)?.min),
+    loss_difference_max: |of, tokens| Ok(of.losses(tokens)?.max),
+    loss_difference_is_tie: |of, tokens| {
+        let found = of.compare(tokens)?;
+        Ok(found.map_or(1.0, |found| f64::from(u8::from(!found.is_ranked()))))
+    },
+    tokens_to_equal_loss: |of, tokens| Ok(of.tokens_to_equal(tokens)?.median),
+    tokens_to_equal_loss_min: |of, tokens| Ok(of.tokens_to_equal(tokens)?.min),
+    tokens_to_equal_loss_max: |of, tokens| Ok(of.tokens_to_equal(tokens)?.max),
+    time_to_equal_loss: |of, tokens| of.time_to_equal(tokens),
+    cost_to_equal_loss: |of, tokens| Ok(of.time_to_equal(tokens)? * of.price()),
+    loss_difference_at_equal_time: |of, tokens| of.difference(of.in_equal_time(tokens)),
+    loss_difference_at_equal_cost: |of, tokens| of.difference(of.at_equal_cost(tokens)),
+};
 
 /// A design with its budget against a baseline with its own: the numbers of sweeps.
 #[derive(Clone, Copy, Debug)]

@@ -4,20 +4,19 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::checkpoint::Checkpoint;
-use super::published::{PUE_RANGE, rated_watts};
+use super::checkpoint::{Checkpoint, Writing};
+use super::published::PUE_RANGE;
 use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
 use crate::catalogue::memory_state::MemoryState;
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
+use crate::ground::units::Seconds;
 use crate::metric::{Basis, BudgetMetrics, MetricId};
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 use crate::training::plan::Plan;
 use crate::training::range::{Range, range};
-
-const DAY: f64 = 86_400.0;
 
 /// Goodput below which a run is said not to move.
 const MIN_GOODPUT: f64 = 1e-6;
@@ -34,17 +33,17 @@ const RAMP_TRIES: u64 = 64;
 /// Budget of one run: time, checkpoints, failures, power and cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Seconds of training alone; none without tokens.
-    pub training: Option<f64>,
+    /// Training alone; none without tokens.
+    pub training: Option<Seconds>,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
     /// Recovery from failures; `None` if failures or the rate of checkpoints aren't known.
     pub recovery: Option<Recovery>,
     /// Training between two checkpoints, as it is taken.
-    pub interval: Option<f64>,
+    pub interval: Option<Seconds>,
     /// Shares of the wall clock.
     pub ratios: Option<Ratios>,
-    /// Distribution of the run's duration over equal runs, in seconds.
+    /// How equal runs end.
     pub outcomes: Option<Outcomes>,
     /// Tokens a second with the whole batch.
     pub tokens_per_second: f64,
@@ -70,8 +69,8 @@ pub struct Budget {
 pub(super) struct Paced {
     /// Tokens of the batch's warm-up.
     pub(super) warm_up_tokens: f64,
-    /// Seconds that they take.
-    pub(super) warm_up: f64,
+    /// How long they take.
+    pub(super) warm_up: Seconds,
     /// Tokens with the whole batch.
     pub(super) tokens: f64,
 }
@@ -126,7 +125,7 @@ impl Budget {
     /// Days of the run; of training alone where goodput isn't known.
     fn days(&self) -> Option<f64> {
         let goodput = self.ratios.map_or(1.0, |it| it.goodput);
-        (goodput >= MIN_GOODPUT).then_some(self.training? / goodput / DAY)
+        (goodput >= MIN_GOODPUT).then_some((self.training? / goodput).to_days())
     }
 
     /// Whether failures and checkpoints are counted.
@@ -139,7 +138,7 @@ impl Budget {
 /// How each metric is counted.
 const VALUES: BudgetMetrics<fn(&Budget) -> Option<f64>> = BudgetMetrics {
     days_to_train: Budget::days,
-    training_days: |of| of.training.map(|seconds| seconds / DAY),
+    training_days: |of| of.training.map(Seconds::to_days),
     device_hours: Budget::device_hours,
     cost: |of| Some(of.device_hours()? * of.prices.price?),
     energy_kwh: |of| Some(of.device_hours()? * of.watts? * of.prices.pue / 1e3),
@@ -147,10 +146,12 @@ const VALUES: BudgetMetrics<fn(&Budget) -> Option<f64>> = BudgetMetrics {
     checkpoint_stall_ratio: |of| of.ratios.map(|ratios| ratios.stall),
     lost_work_ratio: |of| of.ratios.map(|ratios| ratios.lost),
     restart_ratio: |of| of.ratios.map(|ratios| ratios.restart),
-    failures_expected: |of| Some(of.days()? * DAY / of.recovery?.between_failures),
-    checkpoint_bytes: |of| Some(of.checkpoint.bytes),
-    checkpoint_seconds: |of| of.recovery.map(|recovery| recovery.stall + recovery.behind),
-    optimal_checkpoint_interval_seconds: |of| of.recovery.map(|recovery| recovery.best_interval()),
+    failures_expected: |of| Some(Seconds::days(of.days()?) / of.recovery?.between_failures),
+    checkpoint_bytes: |of| Some(of.checkpoint.bytes.get()),
+    checkpoint_seconds: |of| of.recovery.map(|recovery| (recovery.stall + recovery.behind).get()),
+    optimal_checkpoint_interval_seconds: |of| {
+        of.recovery.map(|recovery| recovery.best_interval().get())
+    },
 };
 
 /// The budget of a plan with these metrics.
@@ -161,7 +162,7 @@ pub fn budget(plan: &Plan, metrics: &Metrics) -> Budget {
     if let (Some(recovery), Some(training), Some(interval)) =
         (own.recovery, own.training, own.interval)
     {
-        let limit = run.deadline_days.map(|days| days * DAY);
+        let limit = run.deadline_days.map(Seconds::days);
         own.outcomes = outcomes(&recovery, training, interval, limit, SEED);
     }
     own.gains = gains(plan, metrics, &own);
@@ -179,22 +180,23 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
     let checkpoint = Checkpoint::new(plan);
     let devices = design.cluster.num_devices as f64;
     let recovery =
-        run.mtbf_device_hours.zip(checkpoint.seconds(run)).map(|(hours, [stall, behind])| {
-            Recovery {
-                between_failures: hours * 3_600.0 / devices,
-                stall,
-                behind,
-                restart: run.restart_seconds,
-                least_interval: metrics.step_time.get(),
-            }
+        run.mtbf_device_hours.zip(checkpoint.writing(run)).map(|(hours, writing)| Recovery {
+            between_failures: Seconds::new(hours * 3_600.0 / devices),
+            stall: writing.stall,
+            behind: writing.behind,
+            restart: Seconds::new(run.restart_seconds),
+            least_interval: metrics.step_time,
         });
     let interval = recovery.map(|it| {
-        let asked = run.checkpoint_interval_seconds.unwrap_or_else(|| it.best_interval());
+        let asked = run.checkpoint_interval_seconds.map(Seconds::new);
+        let asked = asked.unwrap_or_else(|| it.best_interval());
         let taken = asked.max(it.shortest_interval());
         if taken > asked {
             warnings.push(format!(
-                "a checkpoint every {asked:.0} s is more often than a step or the last one's \
-                 writing allows: taken as {taken:.0} s"
+                "a checkpoint every {:.0} s is more often than a step or the last one's writing \
+                 allows: taken as {:.0} s",
+                asked.get(),
+                taken.get()
             ));
         }
         taken
@@ -221,7 +223,10 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         let warm_up = ramped(plan, warm_up_tokens, &mut warnings);
         Paced { warm_up_tokens, warm_up, tokens: tokens - warm_up_tokens }
     });
-    let training = paced.map(|it| it.warm_up + it.tokens / metrics.tokens_per_second);
+    let training = paced.map(|it| {
+        let whole = Seconds::new(it.tokens / metrics.tokens_per_second);
+        it.warm_up + whole
+    });
     Budget {
         training,
         checkpoint,
@@ -232,7 +237,7 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         tokens_per_second: metrics.tokens_per_second,
         watts: run
             .device_watts
-            .or_else(|| rated_watts(design.cluster.accelerator).map(|(watts, _)| watts)),
+            .or_else(|| design.cluster.accelerator.row().rated_watts.map(|(watts, _)| watts)),
         gains: Vec::new(),
         rate_for_99: None,
         spares: None,
@@ -248,11 +253,11 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
     }
 }
 
-/// Seconds of the tokens in which the batch grows from a quarter to three quarters, a third of them
+/// Time of the tokens in which the batch grows from a quarter to three quarters, a third of them
 /// with each: smaller batches have fewer micro-batches and so more bubble.
-fn ramped(plan: &Plan, tokens: f64, warnings: &mut Vec<String>) -> f64 {
+fn ramped(plan: &Plan, tokens: f64, warnings: &mut Vec<String>) -> Seconds {
     if tokens <= 0.0 {
-        return 0.0;
+        return Seconds::ZERO;
     }
     let mut estimator = Estimator::new();
     let batch = plan.design().training.global_batch_size;
@@ -271,9 +276,10 @@ fn ramped(plan: &Plan, tokens: f64, warnings: &mut Vec<String>) -> f64 {
         warnings.push("no smaller batch is legal: the warm-up is counted at the whole one".into());
         let mut estimator = Estimator::new();
         let whole = estimator.metrics(plan.design()).map_or(1.0, |it| it.tokens_per_second);
-        return tokens / whole;
+        return Seconds::new(tokens / whole);
     };
-    rates.iter().map(|rate| tokens / (RAMP_PARTS - 1) as f64 / rate).sum()
+    let part = |rate: &f64| Seconds::new(tokens / (RAMP_PARTS - 1) as f64 / rate);
+    rates.iter().map(part).sum()
 }
 
 fn with(plan: &Plan, metrics: &Metrics, change: impl FnOnce(&mut Design)) -> Option<f64> {
@@ -318,14 +324,14 @@ fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
 /// what it is without checkpoints; by halving, as goodput grows with the rate. `None` if none of
 /// up to 10^6 GB/s does.
 fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64) -> Option<f64> {
-    let most = libm::exp(-recovery.restart / recovery.between_failures) * share;
+    let most = libm::exp(-(recovery.restart / recovery.between_failures)) * share;
     let goodput = |rate: f64| {
         let run = crate::design::Run {
             checkpoint_gb_per_sec: Some(rate),
             checkpoint_async: plan.design().run.checkpoint_async,
             ..crate::design::Run::default()
         };
-        let [stall, behind] = checkpoint.seconds(&run).unwrap_or_default();
+        let Writing { stall, behind } = checkpoint.writing(&run).unwrap_or_default();
         let other = Recovery { stall, behind, ..*recovery };
         other.ratios(other.best_interval()).goodput
     };
@@ -347,8 +353,8 @@ fn spares(design: &Design, recovery: &Recovery) -> Option<Spares> {
     let nodes = libm::floor(design.run.spare_devices as f64 / node);
     (nodes >= 1.0).then(|| Spares {
         nodes,
-        days: nodes * recovery.between_failures / DAY,
-        repair_hours: in_repair(nodes) * recovery.between_failures / 3_600.0,
+        days: (recovery.between_failures * nodes).to_days(),
+        repair_hours: in_repair(nodes) * recovery.between_failures.get() / 3_600.0,
     })
 }
 
@@ -391,7 +397,7 @@ fn assumed(design: &Design, own: &Budget) -> Vec<String> {
         all.push("a restart takes 15 minutes, MegaScale's bound".into());
     }
     if run.device_watts.is_none() {
-        match rated_watts(design.cluster.accelerator) {
+        match design.cluster.accelerator.row().rated_watts {
             Some((watts, source)) => all.push(format!(
                 "a device draws its rated {watts:.0} W ({}); hosts and network are left out",
                 source.title

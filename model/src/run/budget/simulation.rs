@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::recovery::Recovery;
+use crate::ground::units::Seconds;
 use crate::routing::random::{stream, uniform};
 
 /// Runs that are played.
@@ -11,17 +12,17 @@ pub const RUNS: u64 = 400;
 /// Failures of all runs together, at most: with more the run hardly moves.
 const MAX_FAILURES: u64 = 2_000_000;
 
-/// Distribution of the duration of equal runs, in seconds of the wall clock.
+/// How equal runs end, on the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcomes {
-    /// First decile: one run of ten ends earlier.
-    pub early: f64,
+    /// Of ten runs one ends earlier.
+    pub early: Seconds,
     /// Half of the runs end earlier.
-    pub median: f64,
-    /// Ninth decile: nine runs of ten end earlier.
-    pub late: f64,
+    pub median: Seconds,
+    /// Of ten runs nine end earlier.
+    pub late: Seconds,
     /// The mean.
-    pub mean: f64,
+    pub mean: Seconds,
     /// The share of runs that end within the limit; one without a limit.
     pub in_time: f64,
     /// Failures of a run, the mean.
@@ -36,21 +37,21 @@ pub struct Outcomes {
 #[must_use]
 pub fn outcomes(
     recovery: &Recovery,
-    training: f64,
-    interval: f64,
-    limit: Option<f64>,
+    training: Seconds,
+    interval: Seconds,
+    limit: Option<Seconds>,
     seed: u64,
 ) -> Option<Outcomes> {
     let mut budget = MAX_FAILURES;
     let mut failures = 0;
     let mut ends = Vec::with_capacity(RUNS as usize);
     for number in 0..RUNS {
-        let (end, failed) = play(recovery, [training, interval], stream(&[seed, number]), budget)?;
+        let (end, failed) = play(recovery, training, interval, stream(&[seed, number]), budget)?;
         budget -= failed;
         failures += failed;
         ends.push(end);
     }
-    ends.sort_by(f64::total_cmp);
+    ends.sort_by(|one: &Seconds, other| one.get().total_cmp(&other.get()));
     let at = |share: f64| ends[((RUNS - 1) as f64 * share) as usize];
     let in_time = limit
         .map_or(1.0, |limit| ends.iter().filter(|end| **end <= limit).count() as f64 / RUNS as f64);
@@ -58,7 +59,7 @@ pub fn outcomes(
         early: at(0.1),
         median: at(0.5),
         late: at(0.9),
-        mean: ends.iter().sum::<f64>() / RUNS as f64,
+        mean: ends.iter().copied().sum::<Seconds>() / RUNS as f64,
         in_time,
         failures: failures as f64 / RUNS as f64,
     })
@@ -68,29 +69,30 @@ pub fn outcomes(
 /// drawn anew after a restart.
 fn play(
     recovery: &Recovery,
-    [training, interval]: [f64; 2],
+    training: Seconds,
+    interval: Seconds,
     stream: u64,
     most: u64,
-) -> Option<(f64, u64)> {
+) -> Option<(Seconds, u64)> {
     let cycle = interval + recovery.stall;
-    let (mut clock, mut kept, mut failures) = (0.0, 0.0, 0);
+    let (mut clock, mut kept, mut failures) = (Seconds::ZERO, Seconds::ZERO, 0);
     let mut draws = 0;
     let mut gap = || {
         draws += 1;
-        -recovery.between_failures * libm::log(uniform(stream, draws))
+        recovery.between_failures * -libm::log(uniform(stream, draws))
     };
     loop {
         // What is left, with the stalls on the way: the end itself needs no checkpoint.
         let left = training - kept;
         let stalls = libm::ceil(left / interval) - 1.0;
-        let needed = left + stalls * recovery.stall;
+        let needed = left + recovery.stall * stalls;
         let ran = gap();
         if ran >= needed {
             return Some((clock + needed, failures));
         }
         let first = cycle + recovery.behind;
         if ran >= first {
-            kept += (1.0 + libm::floor((ran - first) / cycle)) * interval;
+            kept += interval * (1.0 + libm::floor((ran - first) / cycle));
         }
         clock += ran;
         failures += 1;

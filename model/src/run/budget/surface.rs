@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, Writing};
 use super::recovery::Recovery;
 use crate::design::Run;
 use crate::ground::units::Seconds;
@@ -23,8 +23,8 @@ pub struct Cell {
     pub checkpoint_gb_per_sec: f64,
     /// Share of the wall clock that trains.
     pub goodput: f64,
-    /// Training between two checkpoints, in seconds.
-    pub interval: f64,
+    /// Training between two checkpoints.
+    pub interval: Seconds,
 }
 
 /// Goodput over failures and the rate of checkpoints.
@@ -47,15 +47,16 @@ pub fn surface(plan: &Plan, step: Seconds) -> Surface {
     let devices = plan.design().cluster.num_devices as f64;
     let cell = |hours: f64, rate: f64| {
         let own = Run { checkpoint_gb_per_sec: Some(rate), ..run.clone() };
-        let [stall, behind] = checkpoint.seconds(&own).unwrap_or_default();
+        let Writing { stall, behind } = checkpoint.writing(&own).unwrap_or_default();
         let recovery = Recovery {
-            between_failures: hours * 3_600.0 / devices,
+            between_failures: Seconds::new(hours * 3_600.0 / devices),
             stall,
             behind,
-            restart: run.restart_seconds,
-            least_interval: step.get(),
+            restart: Seconds::new(run.restart_seconds),
+            least_interval: step,
         };
-        let asked = run.checkpoint_interval_seconds.unwrap_or_else(|| recovery.best_interval());
+        let asked = run.checkpoint_interval_seconds.map(Seconds::new);
+        let asked = asked.unwrap_or_else(|| recovery.best_interval());
         let interval = asked.max(recovery.shortest_interval());
         let goodput = recovery.ratios(interval).goodput;
         Cell { mtbf_device_hours: hours, checkpoint_gb_per_sec: rate, goodput, interval }

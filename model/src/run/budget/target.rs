@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::published::rated_watts;
 use super::run::plain;
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
@@ -89,7 +88,7 @@ pub fn lacks(metric: MetricId, design: &Design) -> Vec<KnobId> {
         Regime::Quality => TOKENS,
         Regime::Model | Regime::Training | Regime::Serving => &[],
     };
-    let is_rated = rated_watts(design.cluster.accelerator).is_some();
+    let is_rated = design.cluster.accelerator.row().rated_watts.is_some();
     let is_known =
         |knob: KnobId| knob == KnobId::device_watts && is_rated || design.get(knob) != Value::None;
     needs.iter().copied().filter(|knob| !is_known(*knob)).collect()

@@ -17,13 +17,13 @@ const LAYERS: usize = 12;
 /// Tasks that tables show, at most.
 const TASKS: usize = 24;
 
-fn bytes(number: f64) -> String {
-    format::memory(Bytes::new(number)).to_string()
+fn bytes(bytes: Bytes) -> String {
+    format::memory(bytes).to_string()
 }
 
 /// Bytes in units of 10^9, as files and papers have them.
-fn gigabytes(number: f64) -> String {
-    format!("{} GB", format::decimals(number * 1e-9, 1))
+fn gigabytes(bytes: Bytes) -> String {
+    format!("{} GB", format::decimals(bytes.get() * 1e-9, 1))
 }
 
 fn percent(share: f64) -> String {
@@ -73,8 +73,8 @@ pub(super) fn experts(plan: &ServingPlan, experts: &Experts, inference: &Inferen
             fit.format().to_owned(),
             fit.most_kept.map_or_else(|| "none".to_owned(), |most| most.to_string()),
             format!("{} {}", fit.kept, if fit.is_fitting { "fits" } else { "doesn't" }),
-            bytes(fit.weights[0]),
-            bytes(fit.weights[1]),
+            bytes(fit.weights),
+            bytes(fit.limit),
             if fit.is_fitting { format::decimals(fit.requests, 0) } else { "none".to_owned() },
         ]
     });

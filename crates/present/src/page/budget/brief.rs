@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use maud::html;
 use model::ground::knob::KnobError;
+use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
 use model::run::quality::CAVEAT;
 
@@ -96,7 +97,7 @@ pub fn markdown(raw: &str, date: &str) -> Result<String, Vec<KnobError>> {
         );
     }
     if let Some(outcomes) = own.budget.outcomes {
-        let [early, late] = [outcomes.early, outcomes.late].map(|it| it / 86_400.0);
+        let [early, late] = [outcomes.early, outcomes.late].map(Seconds::to_days);
         let _ = writeln!(
             text,
             "\nOf ten equal runs one ends within {} days and nine within {} days.",

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use model::Answer;
 use model::design::violation::{Nearest, Violation};
+use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime, Unit};
 use model::run::budget::published_tokens;
 
@@ -103,7 +104,7 @@ pub fn spread(of: &Shown) -> String {
         }
         .into_string();
     };
-    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, Unit::Days).to_string();
+    let days = |time: Seconds| format::in_unit(time.to_days(), Unit::Days).to_string();
     let deadline = of.asked.design.run.deadline_days;
     let rows = [
         ("One of ten ends within", days(outcomes.early)),

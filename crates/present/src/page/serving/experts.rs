@@ -20,8 +20,8 @@ pub fn wrong(errors: &[String]) -> Markup {
     html! { ul.link-errors { @for error in errors { li { (error) } } } }
 }
 
-fn gigabytes(bytes: f64) -> String {
-    format!("{} GB", format::decimals(bytes * 1e-9, 1))
+fn gigabytes(bytes: Bytes) -> String {
+    format!("{} GB", format::decimals(bytes.get() * 1e-9, 1))
 }
 
 /// Experts that are kept, published figures of them, and devices that hold them.
@@ -87,7 +87,7 @@ fn accuracy(ran: &Ran) -> Markup {
 
 /// Experts that fit, by accelerator.
 fn machines(ran: &Ran) -> Markup {
-    let memory = |bytes: f64| format::memory(Bytes::new(bytes)).to_string();
+    let memory = |bytes: Bytes| format::memory(bytes).to_string();
     html! {
         table {
             caption { "What fits where" }
@@ -103,8 +103,8 @@ fn machines(ran: &Ran) -> Markup {
                         @let most = fit.most_kept.map(|it| it.to_string());
                         td { (most.unwrap_or_else(|| "none".to_owned())) }
                         td { (if fit.is_fitting { "fits" } else { "does not fit" }) }
-                        td { (memory(fit.weights[0])) }
-                        td { (memory(fit.weights[1])) }
+                        td { (memory(fit.weights)) }
+                        td { (memory(fit.limit)) }
                         td { (format::decimals(fit.requests, 0)) }
                     }
                 }

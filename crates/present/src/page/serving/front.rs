@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use maud::{PreEscaped, html};
 use model::design::Design;
-use model::ground::units::Seconds;
 use model::serving::front::{Front, Instances, Served};
 
 use super::address;
@@ -61,8 +60,7 @@ pub fn html(front: &Front, design: &Design, measured: &Measured) -> String {
                     (format::counted(chosen.concurrency, "request", "requests"))
                 }
                 " " (format::token_rate(chosen.per_device)) " per device, TPOT "
-                (format::duration(Seconds::new(chosen.tpot))) ", TTFT "
-                (format::duration(Seconds::new(chosen.ttft)))
+                (format::duration(chosen.tpot)) ", TTFT " (format::duration(chosen.ttft))
             },
             None => p { "No layout is within the limits." },
         }
@@ -151,8 +149,8 @@ fn table(front: &Front, design: &Design) -> maud::Markup {
                         td { (format::whole(served.concurrency)) }
                         td { (format::significant(served.per_device, 4)) }
                         td { (format::significant(served.per_user, 3)) }
-                        td { (format::duration(Seconds::new(served.tpot))) }
-                        td { (format::duration(Seconds::new(served.ttft))) }
+                        td { (format::duration(served.tpot)) }
+                        td { (format::duration(served.ttft)) }
                         @if is_limited { td { (if served.is_good { "within" } else { "above" }) } }
                     }
                 }

@@ -5,7 +5,7 @@ use model::design::Design;
 use model::design::violation::Violation;
 use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId, Regime};
-use model::serving::Part;
+use model::serving::{Part, Replicas};
 
 use super::{Ran, address};
 use crate::format;
@@ -33,7 +33,7 @@ pub fn headline(ran: &Ran) -> String {
 pub fn subject(ran: &Ran) -> String {
     let design = ran.plan.design();
     let row = design.cluster.accelerator.row();
-    let [prompts, replicas] = ran.plan.replicas();
+    let Replicas { prefill: prompts, decode: replicas } = ran.plan.replicas();
     let markup = html! {
         h2 {
             (design.preset.model_name()) " · " (format::whole(ran.plan.devices())) " x "
@@ -140,31 +140,31 @@ pub fn parts(ran: &Ran) -> String {
 }
 
 fn waterfall(title: &str, parts: &[Part]) -> Markup {
-    let all: f64 = parts.iter().map(|part| part.seconds).sum();
-    let mut before = 0.0;
-    let bars: Vec<(f64, &Part)> = parts
+    let all: Seconds = parts.iter().map(|part| part.time).sum();
+    let mut before = Seconds::ZERO;
+    let bars: Vec<(Seconds, &Part)> = parts
         .iter()
         .map(|part| {
             let from = before;
-            before += part.seconds;
+            before += part.time;
             (from, part)
         })
         .collect();
     html! {
         table.serving-parts {
-            caption { (title) ", " (format::duration(Seconds::new(all))) }
+            caption { (title) ", " (format::duration(all)) }
             (table_head(&["Part", "Time", "Share", ""]))
             tbody {
                 @for (from, part) in bars {
                     tr {
                         th scope="row" { (part.name) }
-                        td { (format::duration(Seconds::new(part.seconds))) }
-                        td { (format::percent(part.seconds / all, 1)) }
+                        td { (format::duration(part.time)) }
+                        td { (format::percent(part.time / all, 1)) }
                         td {
                             svg.serving-bar viewBox="0 0 100 6" preserveAspectRatio="none"
                                 aria-hidden="true" {
                                 rect x=(round(from / all)) y="0" height="6"
-                                    width=(round(part.seconds / all)) {}
+                                    width=(round(part.time / all)) {}
                             }
                         }
                     }
@@ -189,22 +189,22 @@ pub fn memory(ran: &Ran) -> String {
     ];
     let requests = |tokens: f64| {
         let each = memory.token * tokens;
-        if each > 0.0 { (memory.cache / each).floor() } else { 0.0 }
+        if each > Bytes::ZERO { (memory.cache / each).floor() } else { 0.0 }
     };
     let markup = html! {
         table {
-            caption { "The engine takes " (format::memory(Bytes::new(memory.limit))) }
+            caption { "The engine takes " (format::memory(memory.limit)) }
             tbody {
                 @for (name, bytes) in rows {
                     tr {
                         th scope="row" { (name) }
-                        td { (format::memory(Bytes::new(bytes))) }
+                        td { (format::memory(bytes)) }
                         td { (format::percent(bytes / memory.limit, 1)) }
                     }
                 }
             }
         }
-        @if memory.token > 0.0 {
+        @if memory.token > Bytes::ZERO {
             table {
                 caption { "Requests of an attention group that the cache holds" }
                 (table_head(&["Tokens of each", "Concurrency"]))

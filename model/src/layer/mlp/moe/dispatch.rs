@@ -282,7 +282,8 @@ fn token_exchange(
             (kernel.seconds(machine.link, rows, multiprocessors), kernel.start_micros)
         }
         (Some(_), FlexBackend::Hybridep) => {
-            (HYBRID_EP.seconds(machine.link, rows), HYBRID_EP.start_micros)
+            let kernel = HYBRID_EP.get();
+            (kernel.seconds(machine.link, rows), kernel.start_micros)
         }
         // Not measured elsewhere: as a gather of as many bytes.
         (None, _) => {
@@ -315,7 +316,7 @@ impl Deployment {
         }
         let occupied = match self.dispatch.backend {
             FlexBackend::Deepep => DEEP_EP_MULTIPROCESSORS,
-            FlexBackend::Hybridep => HYBRID_EP.multiprocessors,
+            FlexBackend::Hybridep => HYBRID_EP.get().multiprocessors,
         };
         f64::from(occupied) / f64::from(self.accelerator.num_cores)
     }

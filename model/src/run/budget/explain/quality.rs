@@ -21,8 +21,7 @@ impl Contest<'_> {
 
     /// A metric as a term of another.
     fn metric(&self, id: MetricId) -> Breakdown {
-        let unknown = || Breakdown::given(id.metric().label, f64::NAN, id.metric().unit);
-        self.explain(id).unwrap_or_else(unknown)
+        Breakdown::or_unknown(id, self.explain(id))
     }
 }
 

@@ -204,7 +204,7 @@ fn changes(traced: &Traced) -> Markup {
         false => "they do not fit".to_owned(),
     };
     let answers = ["Answers with the kept experts", "Answers with all experts"];
-    let answers = answers.into_iter().zip(traced.rates.map(rate));
+    let answers = answers.into_iter().zip([traced.rates.kept, traced.rates.all].map(rate));
     html! {
         table {
             caption { "Patterns, and changing from one task's experts to another's" }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::catalogue::accelerator::{Accelerator, AcceleratorId};
 use model::design::link;
 use model::ground::choice::Choice;
+use model::ground::fitted::Evidence;
 use validation::report::Row;
 
 use crate::format;
@@ -77,10 +78,10 @@ pub(super) fn has_experts(row: &Row) -> bool {
     design.is_some_and(|design| design.transformer.num_moe_experts.is_some())
 }
 
-/// Sources that each set of constants was fitted on: name of the set, then sources with their runs
-/// as `bridge_perf (22), mlperf (18)`, or words without a number.
-pub(super) fn fitted_on(of: &str, sets: &[(&str, &str)]) -> Markup {
-    let named = |name: &str, sources: &str| match runs(sources) {
+/// Sources that each set of constants was fitted on: name of the set, then sources with their
+/// runs.
+pub(super) fn fitted_on(of: &str, sets: &[(&str, Evidence)]) -> Markup {
+    let named = |name: &str, evidence: Evidence| match evidence.rows() {
         0 => name.to_owned(),
         runs => format!("{}, {name}", format::counted(runs, "run", "runs")),
     };
@@ -88,18 +89,12 @@ pub(super) fn fitted_on(of: &str, sets: &[(&str, &str)]) -> Markup {
         details.fitted-on {
             summary { (of) }
             ul {
-                @for (name, sources) in sets {
-                    li { strong { (named(name, sources)) ":" } " " (sources) }
+                @for (name, evidence) in sets {
+                    li { strong { (named(name, *evidence)) ":" } " " (evidence.to_string()) }
                 }
             }
         }
     }
-}
-
-/// The sum of the numbers in parentheses.
-fn runs(sources: &str) -> u64 {
-    let counts = sources.split('(').skip(1).filter_map(|rest| rest.split(')').next());
-    counts.filter_map(|count| count.parse::<u64>().ok()).sum()
 }
 
 #[cfg(test)]
@@ -118,9 +113,8 @@ mod tests {
 
     #[test]
     fn runs_are_counted_from_the_list_of_sources() {
-        assert_eq!(runs("a/b (6), c (10)"), 16);
-        assert_eq!(runs("by definition"), 0);
-        let html = fitted_on("Fitted on", &[("X", "a (1)"), ("Y", "by definition")]).into_string();
+        let sets = [("X", Evidence::Runs(&[("a", 1)])), ("Y", Evidence::Unfitted("by definition"))];
+        let html = fitted_on("Fitted on", &sets).into_string();
         let html = Html::new(&html);
         assert_eq!(html.texts("strong"), ["1 run, X:", "Y:"]);
         assert!(html.says("1 run, X: a (1)") && html.says("Y: by definition"), "{}", html.words());
