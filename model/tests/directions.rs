@@ -1,7 +1,5 @@
 //! Which way each knob moves what it is about.
 
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
-
 use model::answer::roofline::{Direction, Unit, roofline};
 use model::design::KnobId;
 use model::ground::axis::Axis;

@@ -1,5 +1,4 @@
 //! Saved tensors, what frees them, and the set of recomputation and swapping that fits.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::answer::ledger::{Fate, Tensor};
 use model::design::{Design, KnobId, PerStage};
@@ -115,7 +114,7 @@ fn best_of_all_lists(base: &Design) -> f64 {
             let list: Vec<String> =
                 (0..4).map(|stage| ((number >> (2 * stage)) & 3).to_string()).collect();
             let design = changed(
-                &base,
+                base,
                 &[
                     ("recompute_granularity", "full"),
                     ("recompute_method", "block"),

@@ -1,5 +1,4 @@
 //! Models whose layers differ by their mixers: published counts, and what one layer changes.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::KnobId;
 use model::training::estimate::Metrics;

@@ -1,5 +1,4 @@
 //! Muon: which parameters it updates, what its states need and what its steps take.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::training::estimate::{Estimate, StepPart};
 use testing::design::{estimated, from_preset};

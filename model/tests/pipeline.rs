@@ -1,6 +1,5 @@
 //! The pipeline of a plan: what simulation and closed form say of it, what pairs hide, what stages
 //! hold.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::ground::axis::{Axis, Phase};
 use model::ground::choice::{Method, Timing};

@@ -1,5 +1,4 @@
 //! The numbers that papers print, from the model's own counts.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};

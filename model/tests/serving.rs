@@ -1,5 +1,4 @@
 //! What must hold for every design that serves, and what is published.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};

@@ -1,5 +1,4 @@
 //! Adapters of low rank and frozen parts, against hand calculations and published conventions.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use model::design::Design;
 use model::ground::axis::Axis;

@@ -1,5 +1,4 @@
 //! MindSpeed's zero-memory levels: what they free, what they cost, and where they work.
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::answer::ledger::{Fate, LayerLedger, Tensor};
 use model::design::Design;

@@ -63,7 +63,7 @@ fn query() -> Query {
     Query::new(design(AT_HAND))
 }
 
-/// What a search says, which is one document's worth of closed elements.
+/// Answer of a search, one document's worth of closed elements.
 #[track_caller]
 fn html(query: &Query, answer: &Answer, is_done: bool) -> Html {
     well_formed(&answer::html(query, answer, is_done))

@@ -1,7 +1,7 @@
 //! The kit of the tests of several crates; nothing that ships depends on it.
 //!
-//! What a design or a page isn't is the test's mistake: everything here panics at the line that
-//! asked for it.
+//! A design or a page that isn't as a test takes it for is the test's mistake: everything here
+//! panics at the line that asked for it.
 
 pub mod design;
 #[cfg(feature = "html")]

@@ -7,6 +7,7 @@ const MAX_COLUMNS: usize = 84;
 
 /// Checks a text against the one in the test; `UPDATE_EXPECT=1` writes that anew. Longer lines go
 /// on in the next one, indented.
+#[expect(clippy::needless_pass_by_value, reason = "a test writes it here and nowhere else")]
 #[track_caller]
 pub fn assert_text(found: &str, expected: &expect_test::Expect) {
     let lines = found.lines().map(|line| folded(line) + "\n");

@@ -68,7 +68,7 @@ const fn title(section: Section) -> &'static str {
 }
 
 fn start((preset, settings): &(&str, &[(&str, &str)])) -> (Design, Metrics) {
-    let design = from_preset(preset, &*settings);
+    let design = from_preset(preset, settings);
     let plan = Plan::new(&design).unwrap_or_else(|wrong| panic!("{preset}: {wrong:?}"));
     let metrics = estimate(&plan).metrics;
     (design, metrics)

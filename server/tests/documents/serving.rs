@@ -78,7 +78,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
 pub(super) fn touches(id: KnobId) -> String {
     let mut moved = BTreeSet::new();
     for (preset, settings) in STARTS {
-        let design = from_preset(preset, &*settings);
+        let design = from_preset(preset, settings);
         let plan = ServingPlan::new(&design).unwrap_or_else(|wrong| panic!("{preset}: {wrong:?}"));
         let before = infer(&plan);
         for value in values(id, &design) {
