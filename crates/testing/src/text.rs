@@ -7,7 +7,6 @@ const MAX_COLUMNS: usize = 84;
 
 /// Checks a text against the one in the test; `UPDATE_EXPECT=1` writes that anew. Longer lines go
 /// on in the next one, indented.
-#[expect(clippy::needless_pass_by_value, reason = "a test writes it here and nowhere else")]
 #[track_caller]
 pub fn assert_text(found: &str, expected: &expect_test::Expect) {
     let lines = found.lines().map(|line| folded(line) + "\n");
@@ -43,7 +42,7 @@ mod tests {
         let found = format!("{}b\n\n  c  d", "aaa ".repeat(24));
         assert_text(
             &found,
-            expect![[r#"
+            &expect![[r#"
                 aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa aaa
                     aaa aaa aaa b
 
