@@ -15,7 +15,6 @@ mod inference;
 mod instance;
 mod load;
 mod memory;
-mod metric;
 mod need;
 mod overheads;
 mod pass;
@@ -32,17 +31,16 @@ pub mod traced;
 use crate::design::KnobId;
 
 pub use engine::{Overheads, family, is_known, overheads};
-pub use explain::explain;
+pub(crate) use explain::explain;
 pub(crate) use host::{FIRST_LAYER_SECONDS, SENT_SHARE};
 pub use inference::{
     Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };
 pub(crate) use load::{QUEUE, QUEUE_BAND};
 pub use memory::ServingMemory;
-pub use metric::ServingMetric;
 pub(crate) use overheads::TABLE as OVERHEADS;
 pub use plan::ServingPlan;
-pub use range::serving_range;
+pub(crate) use range::serving_range;
 pub use ranks::Layout;
 
 /// The knob of serving that a short name means there.

@@ -2,27 +2,21 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
+use model::metric::{MetricId as Metric, Regime};
 use model::run::budget::{
-    Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, judge, outcomes,
+    Assessment, Budget, Checkpoint, Recovery, RunTarget, budget, judge, lacks, outcomes,
     published_failures, surface,
 };
 use model::search::solve::{Target, Wish};
 use model::training::estimate::Metrics;
-use model::{Plan, estimate, solve};
+use model::{Answer, Breakdown, Plan, estimate, solve};
 use proptest::prelude::*;
+use testing::design::{from_preset, plan};
 
 const DAY: f64 = 86_400.0;
 
-fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
 fn planned(design: &Design) -> (Plan, Metrics) {
-    let plan = Plan::new(design).unwrap_or_else(|broken| panic!("{broken:?}"));
+    let plan = plan(design);
     let metrics = estimate(&plan).metrics;
     (plan, metrics)
 }
@@ -41,7 +35,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 fn paper(settings: &[(&str, &str)]) -> Design {
-    let mut design = of("pangu-ultra-moe-6k@2", KNOWN);
+    let mut design = from_preset("pangu-ultra-moe-6k@2", KNOWN);
     for (knob, value) in settings {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
@@ -158,12 +152,12 @@ fn a_run_that_fails_faster_than_it_recovers_never_ends_and_has_no_numbers() {
 
 #[test]
 fn what_is_not_known_stays_open() {
-    let nothing = budgeted(&of("pangu-ultra-moe-6k@2", &[]));
+    let nothing = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[]));
     let known = [Metric::checkpoint_bytes];
-    for metric in Metric::ALL {
-        assert_eq!(nothing.get(*metric).is_some(), known.contains(metric), "{metric:?}");
+    for metric in Metric::of(Regime::Budget) {
+        assert_eq!(nothing.get(metric).is_some(), known.contains(&metric), "{metric:?}");
     }
-    let tokens = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
+    let tokens = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     assert_eq!(tokens.get(Metric::days_to_train), tokens.get(Metric::training_days));
     assert!(tokens.get(Metric::goodput_ratio).is_none() && tokens.get(Metric::cost).is_none());
     assert!(tokens.assumed.iter().any(|line| line.contains("floor")), "{:?}", tokens.assumed);
@@ -184,7 +178,7 @@ fn days_hours_money_and_energy_follow_from_one_another() {
 
 #[test]
 fn a_checkpoint_has_weights_main_copies_and_moments_once() {
-    let (plan, _) = planned(&of("deepseek-v3-2k-h800", &[]));
+    let (plan, _) = planned(&from_preset("deepseek-v3-2k-h800", &[]));
     let found = Checkpoint::new(&plan);
     let params = (plan.params_total() + plan.params_mtp()) as f64;
     let memory = &plan.design().memory;
@@ -194,7 +188,7 @@ fn a_checkpoint_has_weights_main_copies_and_moments_once() {
     assert!((found.bytes / (params * (2.0 + states)) - 1.0).abs() < 1e-12, "{found:?}");
     assert!((found.writers - 2_048.0).abs() < 1e-9);
     // No framework keeps moments in 16 bits and whole on each device.
-    let whole = of(
+    let whole = from_preset(
         "deepseek-v3-2k-h800",
         &[
             ("framework", "ideal"),
@@ -245,7 +239,7 @@ fn the_rate_for_99_percent_is_a_break_even() {
 
 #[test]
 fn a_surface_rises_with_reliability_and_with_storage() {
-    let (plan, metrics) = planned(&of("pangu-ultra-moe-6k@2", &[]));
+    let (plan, metrics) = planned(&from_preset("pangu-ultra-moe-6k@2", &[]));
     let found = surface(&plan, metrics.step_time);
     let columns = found.rates.len();
     assert_eq!(found.cells.len(), columns * found.mtbf.len());
@@ -298,12 +292,12 @@ fn what_a_metric_lacks_is_what_keeps_it_from_being_known() {
         for chosen in 0..1_u32 << said.len() {
             let settings: Vec<_> =
                 (0..said.len()).filter(|at| chosen >> at & 1 == 1).map(|at| said[at]).collect();
-            let (plan, metrics) = planned(&of(preset, &settings));
+            let (plan, metrics) = planned(&from_preset(preset, &settings));
             let budget = budget(&plan, &metrics);
-            for metric in Metric::ALL {
-                let lacks = metric.lacks(plan.design());
+            for metric in Metric::of(Regime::Budget) {
+                let lacking = lacks(metric, plan.design());
                 let name = metric.metric().name;
-                assert_eq!(lacks.is_empty(), budget.get(*metric).is_some(), "{name} {settings:?}");
+                assert_eq!(lacking.is_empty(), budget.get(metric).is_some(), "{name} {settings:?}");
             }
         }
     }
@@ -352,7 +346,7 @@ fn failures_of_rsc_1_are_as_far_apart_as_its_paper_projects() {
 fn llama_3_keeps_the_share_of_its_time_that_is_published() {
     let llama = published_failures().iter().find(|it| it.name == "llama-3").unwrap();
     let hours = llama.device_hours.to_string();
-    let design = of(
+    let design = from_preset(
         "llama-3.1-405b",
         &[
             ("mtbf_device_hours", &hours),
@@ -379,7 +373,7 @@ fn llama_3_keeps_the_share_of_its_time_that_is_published() {
 /// predicted within 10 % of it.
 #[test]
 fn deepseek_v3_takes_about_the_hours_that_are_published() {
-    let found = budgeted(&of("deepseek-v3-2k-h800", &[("train_tokens", "14.8e12")]));
+    let found = budgeted(&from_preset("deepseek-v3-2k-h800", &[("train_tokens", "14.8e12")]));
     let hours = found.get(Metric::device_hours).unwrap();
     assert!((hours / 2.664e6 - 1.0).abs() < 0.10, "{hours}");
 }
@@ -387,7 +381,67 @@ fn deepseek_v3_takes_about_the_hours_that_are_published() {
 /// Pangu Ultra MoE: 19T tokens at 1.46 million a second are 150.6 days.
 #[test]
 fn pangu_ultra_moe_takes_the_days_of_its_throughput() {
-    let found = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
+    let found = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     let days = found.get(Metric::training_days).unwrap();
     assert!((days / (19e12 / 1.46e6 / DAY) - 1.0).abs() < 0.01, "{days}");
+}
+
+/// Whether every node follows from those below it, to the rounding of its largest term.
+fn adds_up(node: &Breakdown) {
+    let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
+    if let Some(value) = node.how.of(&values) {
+        let most = values.iter().fold(node.value.abs(), |most, value| most.max(value.abs()));
+        let off = (value - node.value).abs();
+        assert!(off <= 1e-12 * most, "{}: {} is not {value}", node.name, node.value);
+    }
+    assert!(node.value.is_finite(), "{}", node.name);
+    node.children.iter().for_each(adds_up);
+}
+
+/// Each metric that is known is explained, by terms of which every one follows from its own.
+fn explained(answer: Answer<'_>) -> usize {
+    let all = Metric::of(answer.regime()).filter_map(|metric| {
+        let (tree, value) = (answer.explain(metric), answer.number(metric));
+        assert_eq!(tree.is_some(), value.is_some(), "{metric:?}");
+        let (tree, value) = (tree?, value?);
+        assert_eq!(tree.value.to_bits(), value.to_bits(), "{metric:?}");
+        assert_eq!(tree.unit, metric.metric().unit, "{metric:?}");
+        adds_up(&tree);
+        Some(tree)
+    });
+    all.filter(|tree| !tree.children.is_empty()).count()
+}
+
+#[test]
+fn every_number_of_a_run_follows_from_its_terms() {
+    let said = [("price_per_device_hour", "2"), ("pue", "1.2"), ("spare_devices", "64")];
+    for further in [
+        &[][..],
+        &[("checkpoint_async", "true")],
+        &[("mtbf_device_hours", "none")],
+        &[("ramp", "1e12")],
+        &[("checkpoint_interval_seconds", "600")],
+    ] {
+        let settings = [&said, further].concat();
+        let design = paper(&settings);
+        let own = Assessment::new(&design, None).unwrap().own;
+        let known = Metric::of(Regime::Budget).filter(|it| own.budget.get(*it).is_some()).count();
+        assert_eq!(explained(own.answer()), known, "{settings:?}");
+    }
+    let bare = Assessment::new(&from_preset("glm-4.5", &[]), None).unwrap().own;
+    assert_eq!(bare.answer().explain(Metric::cost), None);
+}
+
+#[test]
+fn every_number_beside_a_baseline_follows_from_its_terms() {
+    let priced = [("price_per_device_hour", "2")];
+    let design = paper(&[("num_moe_experts", "128"), priced[0]]);
+    let assessment = Assessment::new(&design, Some(&paper(&priced))).unwrap();
+    let contest = assessment.contest().unwrap();
+    assert_eq!(explained(Answer::Quality(contest)), Metric::of(Regime::Quality).count());
+    // A design is told apart from itself by no law.
+    let same = Assessment::new(&design, Some(&design)).unwrap();
+    let tie = Answer::Quality(same.contest().unwrap());
+    explained(tie);
+    assert_eq!(tie.number(Metric::loss_difference_is_tie), Some(1.0));
 }

@@ -4,6 +4,7 @@
 use crate::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
 use crate::ground::choice::Timing;
 use crate::metric::{Basis, MetricId};
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 
 /// Sources below which a family's own errors say too little of the next source.
@@ -39,11 +40,10 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
+    let family = plan.deployment.accelerator.kernels.family;
     match metric.metric().basis {
-        Basis::Time => Some(time_range(plan, |[low, high]| [low, high])),
-        Basis::Rate => Some(time_range(plan, |[low, high]| [-high, -low])),
-        Basis::Memory => Some(memory_range(plan)),
-        Basis::Verdict | Basis::Exact | Basis::Derived => None,
+        Basis::Memory => Some(memory_range(&plan.schedule, family)),
+        basis => followed(time_spread(family, plan.model_kind()), basis, family),
     }
 }
 
@@ -51,40 +51,46 @@ impl Plan {
     /// The kind of its model, as far as errors are known by it.
     #[must_use]
     pub fn model_kind(&self) -> ModelKind {
-        if self.design().transformer.is_mixed() {
-            ModelKind::Mixed
-        } else if self.has_experts() {
-            ModelKind::Experts
-        } else {
-            ModelKind::Dense
+        match (self.architecture.is_mixed, self.has_experts()) {
+            (true, _) => ModelKind::Mixed,
+            (false, true) => ModelKind::Experts,
+            (false, false) => ModelKind::Dense,
         }
     }
 }
 
-fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
-    let basis = time_spread(plan);
-    let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
-    Range { half, most, basis, family: plan.accelerator().kernels.family }
+/// The range that errors ln(measured / predicted) of times give a metric that follows them.
+pub(crate) fn followed(
+    spread: &'static Spread,
+    basis: Basis,
+    family: &'static str,
+) -> Option<Range> {
+    let logarithms: fn([f64; 2]) -> [f64; 2] = match basis {
+        Basis::Time => |ends| ends,
+        Basis::Rate => |[low, high]| [-high, -low],
+        Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => return None,
+    };
+    let [half, most] = [spread.half, spread.most].map(|ends| logarithms(ends).map(libm::exp));
+    Some(Range { half, most, basis: spread, family })
 }
 
-/// The errors of the step time that hold for a plan.
-fn time_spread(plan: &Plan) -> &'static Spread {
-    let kind = plan.model_kind();
+/// Errors of the step time of models of this kind on this family of accelerators.
+fn time_spread(family: &str, kind: ModelKind) -> &'static Spread {
     let of =
         |family: &str| SPREADS.iter().find(|spread| spread.family == family && spread.kind == kind);
-    let own = of(plan.accelerator().kernels.family).filter(|own| own.sources >= MIN_SOURCES);
+    let own = of(family).filter(|own| own.sources >= MIN_SOURCES);
     own.or_else(|| of("")).unwrap_or(&SPREADS[0])
 }
 
 /// The peak's range: its quantiles, and above them what a closed form may miss of the simulation.
-fn memory_range(plan: &Plan) -> Range {
-    let shortfall = match plan.design().schedule.timing {
+fn memory_range(schedule: &PipelineSchedule, family: &'static str) -> Range {
+    let shortfall = match schedule.timing {
         Timing::Simulated => 0.0,
-        Timing::ClosedForm => plan.closed_form_shortfall(),
+        Timing::ClosedForm => schedule.closed_form_shortfall(),
     };
     let [half, most] = [MEMORY_SPREAD.half, MEMORY_SPREAD.most]
         .map(|[low, high]| [libm::exp(low), libm::exp(high + shortfall)]);
-    Range { half, most, basis: &MEMORY_SPREAD, family: plan.accelerator().kernels.family }
+    Range { half, most, basis: &MEMORY_SPREAD, family }
 }
 
 /// The probability that of two designs the one that is predicted to be faster is.
@@ -101,7 +107,8 @@ pub fn probability_of_order(one: &Plan, other: &Plan, log_ratio: f64) -> f64 {
     let [half, most] = if are_alike(one, other) {
         [PAIR_SPREAD.half[1], PAIR_SPREAD.most[1]]
     } else {
-        let spreads = [one, other].map(time_spread);
+        let spreads = [one, other]
+            .map(|plan| time_spread(plan.deployment.accelerator.kernels.family, plan.model_kind()));
         let legs = |width: fn(&Spread) -> f64| {
             let [one, other] = spreads.map(width);
             libm::sqrt(one * one + other * other)

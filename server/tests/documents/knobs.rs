@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::rules::rules;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 use server::registry::Takes;
+use testing::design::from_preset;
 
 use crate::{keep_part, source};
 
@@ -67,10 +68,7 @@ const fn title(section: Section) -> &'static str {
 }
 
 fn start((preset, settings): &(&str, &[(&str, &str)])) -> (Design, Metrics) {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in *settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset(preset, &*settings);
     let plan = Plan::new(&design).unwrap_or_else(|wrong| panic!("{preset}: {wrong:?}"));
     let metrics = estimate(&plan).metrics;
     (design, metrics)
@@ -156,7 +154,7 @@ fn touches(id: KnobId, starts: &[(Design, Metrics)]) -> String {
             }
             let Ok(plan) = Plan::new(&other) else { continue };
             let after = estimate(&plan).metrics;
-            let all = MetricId::ALL.iter().copied();
+            let all = MetricId::of(Regime::Training);
             moved.extend(all.filter(|metric| before.get(*metric) != after.get(*metric)));
         }
     }

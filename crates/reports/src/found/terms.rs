@@ -3,8 +3,7 @@
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
 use model::ground::text::{closest, shorten};
-use model::metric::MetricId;
-use model::run::budget::BudgetMetric;
+use model::metric::{MetricId, Regime};
 use model::search::find::{Goal, Query, Question, Target};
 
 /// Targets of a query, at most.
@@ -112,9 +111,8 @@ fn nearest_target(text: &str) -> Option<String> {
     let (name, rest) = text.split_at(text.find(['<', '>', '='])?);
     let way = if rest.starts_with('<') { "<=" } else { ">=" };
     let number = rest.trim_start_matches(['<', '>', '=']).trim();
-    let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
-    let names = MetricId::ALL.iter().map(|id| id.metric().name).chain(of_run);
-    let names = names.chain(["spare", "num_devices"]);
+    let metrics = MetricId::of(Regime::Training).chain(MetricId::of(Regime::Budget));
+    let names = metrics.map(|id| id.metric().name).chain(["spare", "num_devices"]);
     let name = closest(name.trim(), names, |name| *name)?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     let number = number.map_or(0.0, |number| number.max(0.0));

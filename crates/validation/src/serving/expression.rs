@@ -87,7 +87,7 @@ struct Layout {
 
 impl Layout {
     fn read(row: &ServingRow, design: &Design, devices: u64) -> Result<Self, String> {
-        let is_moe = design.transformer.num_moe_experts.is_some();
+        let is_moe = design.transformer.has_experts();
         let pipeline = whole(&row.pipeline).unwrap_or(1);
         let (tensor, data) = Self::attention(row, is_moe, devices, pipeline);
         let ranks = tensor * data;

@@ -9,21 +9,13 @@ use super::strategy;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::{Choice, Method, ShardingStrategy};
 use crate::ground::units::Bytes;
-use crate::metric::{MetricId, MetricValue};
+use crate::metric::{MetricId, Regime};
 use crate::rules::vocabulary::{Vocabulary, can_shard};
-use crate::run::budget::{BudgetMetric, RunTarget};
+use crate::run::budget::{RunTarget, lacks};
 use crate::training::estimate::Metrics;
 
 /// The share of the memory that a design leaves free at its peak, at least, to be proposed.
 pub const MIN_SPARE: f64 = 0.03;
-
-/// The value of a metric; a verdict is 1 where it holds.
-pub(super) fn number(metrics: &Metrics, metric: MetricId) -> f64 {
-    match metrics.get(metric) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
-}
 
 /// The share of the device's memory that is free at the peak; negative where it doesn't fit.
 #[must_use]
@@ -130,13 +122,15 @@ impl Target {
             ("spare" | "num_devices", _) => {
                 Err(format!("`{name}` goes the other way: `spare>=0.05`, `num_devices<=512`"))
             }
-            _ => match (MetricId::find(name), BudgetMetric::find(name)) {
-                (Some(metric), _) if is_least => Ok(Self::AtLeast(metric, value)),
-                (Some(metric), _) => Ok(Self::AtMost(metric, value)),
-                (None, Some(metric)) => {
+            _ => match MetricId::find(name).map(|id| (id, id.regime().table())) {
+                Some((metric, Regime::Training)) if is_least => Ok(Self::AtLeast(metric, value)),
+                Some((metric, Regime::Training)) => Ok(Self::AtMost(metric, value)),
+                Some((metric, Regime::Budget)) => {
                     Ok(Self::Run(RunTarget { metric, is_most: !is_least, limit: value }))
                 }
-                (None, None) => Err(format!("there is no metric `{name}`")),
+                Some((_, Regime::Model | Regime::Serving | Regime::Quality)) | None => {
+                    Err(format!("there is no metric `{name}`"))
+                }
             },
         }
     }
@@ -144,8 +138,12 @@ impl Target {
     /// Relative shortfall of a design with these metrics from the target; zero where it is reached.
     pub(super) fn shortfall(&self, design: &Design, metrics: &Metrics) -> f64 {
         let short = match *self {
-            Self::AtLeast(metric, least) => 1.0 - number(metrics, metric) / least.max(1e-300),
-            Self::AtMost(metric, most) => number(metrics, metric) / most.max(1e-300) - 1.0,
+            Self::AtLeast(metric, least) => {
+                metrics.number(metric).map_or(1.0, |number| 1.0 - number / least.max(1e-300))
+            }
+            Self::AtMost(metric, most) => {
+                metrics.number(metric).map_or(1.0, |number| number / most.max(1e-300) - 1.0)
+            }
             Self::Spare(least) => least - spare(metrics),
             Self::Devices(_) => 0.0,
             Self::Run(target) => {
@@ -159,8 +157,12 @@ impl Target {
     #[must_use]
     pub fn is_reached(&self, design: &Design, metrics: &Metrics) -> bool {
         match *self {
-            Self::AtLeast(metric, least) => number(metrics, metric) >= least,
-            Self::AtMost(metric, most) => number(metrics, metric) <= most,
+            Self::AtLeast(metric, least) => {
+                metrics.number(metric).is_some_and(|number| number >= least)
+            }
+            Self::AtMost(metric, most) => {
+                metrics.number(metric).is_some_and(|number| number <= most)
+            }
             Self::Spare(least) => spare(metrics) >= least,
             Self::Devices(most) => design.cluster.num_devices <= most,
             Self::Run(target) => {
@@ -273,7 +275,7 @@ impl Query {
         let mut knobs: Vec<KnobId> = Vec::new();
         for target in &self.targets {
             let Target::Run(target) = target else { continue };
-            knobs.extend(target.metric.lacks(&self.design));
+            knobs.extend(lacks(target.metric, &self.design));
         }
         knobs.sort_unstable();
         knobs.dedup();

@@ -5,11 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::published::above_published;
-use super::query::{Goal, Target, number, spare};
+use super::query::{Goal, Target, spare};
 use super::search::{Simulated, Walk};
 use super::strategy::{complexity, overlaps};
 use crate::design::Design;
 use crate::ground::choice::Timing;
+use crate::metric::MetricId;
 use crate::training::estimate::{Metrics, StepPart};
 use crate::training::estimator::Estimator;
 use crate::training::plan::Plan;
@@ -17,6 +18,15 @@ use crate::training::step::estimate;
 
 /// A gain that is worth a line.
 const WORTH_A_LINE: f64 = 0.02;
+
+/// A metric that misses its limit.
+fn missed(metric: MetricId, number: Option<f64>, way: &str, limit: f64) -> String {
+    let label = metric.metric().label;
+    match number {
+        Some(number) => format!("{label} {number:.4} of at {way} {limit}"),
+        None => format!("{label} isn't known"),
+    }
+}
 
 /// A share in percent with one digit.
 fn percent(share: f64) -> String {
@@ -230,26 +240,19 @@ pub(super) fn misses(walk: &Walk, targets: &[Target], nearest: &Simulated) -> Ve
             continue;
         }
         match *target {
-            Target::AtLeast(metric, least) => lines.push(format!(
-                "{} {:.4} of at least {least}",
-                metric.metric().label,
-                number(metrics, metric)
-            )),
-            Target::AtMost(metric, most) => lines.push(format!(
-                "{} {:.4} of at most {most}",
-                metric.metric().label,
-                number(metrics, metric)
-            )),
+            Target::AtLeast(metric, least) => {
+                lines.push(missed(metric, metrics.number(metric), "least", least));
+            }
+            Target::AtMost(metric, most) => {
+                lines.push(missed(metric, metrics.number(metric), "most", most));
+            }
             Target::Devices(most) => lines.push(format!("{devices} devices of at most {most}")),
-            Target::Run(target) => lines.push(match target.number(design, metrics) {
-                Some(number) => format!(
-                    "{} {number:.4} of at {} {}",
-                    target.metric.metric().label,
-                    if target.is_most { "most" } else { "least" },
-                    target.limit
-                ),
-                None => format!("{} isn't known", target.metric.metric().label),
-            }),
+            Target::Run(target) => lines.push(missed(
+                target.metric,
+                target.number(design, metrics),
+                if target.is_most { "most" } else { "least" },
+                target.limit,
+            )),
             // Told with the memory above.
             Target::Spare(_) => {}
         }

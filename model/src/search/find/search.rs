@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::answer::Phase;
 use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of, savers};
 use super::pool::Pool;
-use super::query::{Query, Target, number, spare};
+use super::query::{Query, Target, spare};
 use super::rank;
 use super::reach::Reach;
 use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
@@ -322,8 +322,12 @@ impl Walk {
     fn may_reach(&self, closed: &Closed) -> bool {
         let metrics = &closed.metrics;
         self.targets.iter().all(|target| match *target {
-            Target::AtLeast(metric, least) => number(metrics, metric) * DRIFT >= least,
-            Target::AtMost(metric, most) => number(metrics, metric) <= most * DRIFT,
+            Target::AtLeast(metric, least) => {
+                metrics.number(metric).is_some_and(|number| number * DRIFT >= least)
+            }
+            Target::AtMost(metric, most) => {
+                metrics.number(metric).is_some_and(|number| number <= most * DRIFT)
+            }
             Target::Run(target) => target.number(&closed.design, metrics).is_some_and(|number| {
                 target.is_reached(if target.is_most { number / DRIFT } else { number * DRIFT })
             }),

@@ -1,7 +1,7 @@
 //! Result of a search, for people: named designs beside each other, the others below.
 
 use model::design::{Design, KnobId};
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::training::estimate::Metrics;
 use model::{MODEL_VERSION, Plan, design::link};
@@ -170,9 +170,8 @@ fn others(at_hand: &Design, answer: &Answer) -> String {
     let head = heads.into_iter().chain(["to spare", "slower", "differs in"]);
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     rows.extend(designs.iter().map(|one| {
-        let value = |id: MetricId| -> MetricValue { one.metrics.get(id) };
-        let mut row: Vec<String> =
-            METRICS.iter().map(|id| format::metric(*id, value(*id)).to_string()).collect();
+        let value = |id: MetricId| format::metric(id, one.metrics.get(id)).to_string();
+        let mut row: Vec<String> = METRICS.map(value).into();
         row.extend([share(one.margin), share(one.behind), short_changes(at_hand, &one.design)]);
         row
     }));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{PreEscaped, html};
 use model::design::Design;
+use model::ground::units::Seconds;
 use model::serving::front::{Front, Instances, Served};
 
 use super::address;
@@ -59,8 +60,9 @@ pub fn html(front: &Front, design: &Design, measured: &Measured) -> String {
                     (pools(chosen)) ", "
                     (format::counted(chosen.concurrency, "request", "requests"))
                 }
-                " " (format::in_unit(chosen.per_device, "tokens/s")) " per device, TPOT "
-                (format::in_unit(chosen.tpot, "s")) ", TTFT " (format::in_unit(chosen.ttft, "s"))
+                " " (format::token_rate(chosen.per_device)) " per device, TPOT "
+                (format::duration(Seconds::new(chosen.tpot))) ", TTFT "
+                (format::duration(Seconds::new(chosen.ttft)))
             },
             None => p { "No layout is within the limits." },
         }
@@ -149,8 +151,8 @@ fn table(front: &Front, design: &Design) -> maud::Markup {
                         td { (format::whole(served.concurrency)) }
                         td { (format::significant(served.per_device, 4)) }
                         td { (format::significant(served.per_user, 3)) }
-                        td { (format::in_unit(served.tpot, "s")) }
-                        td { (format::in_unit(served.ttft, "s")) }
+                        td { (format::duration(Seconds::new(served.tpot))) }
+                        td { (format::duration(Seconds::new(served.ttft))) }
                         @if is_limited { td { (if served.is_good { "within" } else { "above" }) } }
                     }
                 }
