@@ -1,6 +1,8 @@
 //! The accelerator that a text names by the way: in a path, a comment, a partition's or a run's
 //! name. No argument says it, so that it is a guess, and asked.
 
+use std::sync::LazyLock;
+
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
 
@@ -18,12 +20,12 @@ pub(crate) fn is_own(line: &str) -> bool {
 const OPEN: (&str, AcceleratorId) = ("910b", AcceleratorId::Ascend910b3);
 
 /// Accelerators with their names of one word, in lower case.
-fn names() -> impl Iterator<Item = (&'static str, AcceleratorId)> {
+static NAMES: LazyLock<Vec<(&str, AcceleratorId)>> = LazyLock::new(|| {
     let is_word = |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric());
     let named = |id: &'static AcceleratorId| id.aliases().iter().map(|name| (*name, *id));
-    let all = AcceleratorId::ALL.iter().flat_map(named).filter(move |(name, _)| is_word(name));
-    all.chain([OPEN])
-}
+    let all = AcceleratorId::ALL.iter().flat_map(named).filter(|(name, _)| is_word(name));
+    all.chain([OPEN]).collect()
+});
 
 /// Names of accelerators in lower case that have no profile, and what people call them.
 const OTHERS: [(&str, &str); 64] = [
@@ -207,11 +209,12 @@ fn card(word: &str) -> Option<Result<&'static str, &'static str>> {
     };
     // Most words begin as no name does.
     let begins = |name: &str| name.as_bytes().first() == word.as_bytes().first();
-    let mut all = names().map(|(name, _)| name).chain(OTHERS.iter().map(|(name, _)| *name));
+    let known = NAMES.iter().map(|(name, _)| *name);
+    let mut all = known.chain(OTHERS.iter().map(|(name, _)| *name));
     if !all.any(begins) {
         return None;
     }
-    let known = names().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(id.name()));
+    let known = NAMES.iter().find(|(name, _)| is_one(name)).map(|(_, id)| Ok(id.name()));
     // A name without a number is a word as it is.
     let is_other = |name: &str| {
         if name.contains(|c: char| c.is_ascii_digit()) {

@@ -15,7 +15,7 @@ pub fn runs<'a>(sources: impl Iterator<Item = &'a str>, indent: usize) -> String
     field("Runs(&[", &counts.into_iter().collect::<Vec<_>>(), indent)
 }
 
-/// The same of kernels: who measured them, and the number of each kind.
+/// Evidence of kernels: who measured them, and the number of each kind.
 pub fn kernels(source: &str, kinds: &[(&str, usize)], indent: usize) -> String {
     field(&format!("Kernels({source:?}, &["), kinds, indent)
 }
@@ -47,7 +47,6 @@ fn field(head: &str, counted: &[(&str, usize)], indent: usize) -> String {
 mod tests {
     use super::*;
 
-    /// What is generated is what stands in the model.
     #[test]
     fn evidence_is_written_as_the_model_has_it() {
         let calibration = include_str!("../../../model/src/catalogue/calibration.rs");
