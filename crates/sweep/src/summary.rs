@@ -13,6 +13,7 @@ mod rows;
 use std::collections::BTreeMap;
 
 use model::design::link;
+use model::ground::pareto;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
@@ -187,7 +188,7 @@ impl Summary {
             passed += **count;
             passed >= rank
         });
-        bin.map(|(bin, _)| front::value_of(u64::from(*bin) << BIN_SHIFT))
+        bin.map(|(bin, _)| pareto::value_of(u64::from(*bin) << BIN_SHIFT))
     }
 
     /// The cells of a pair of axes that have a feasible design, with the bins of both axes.
@@ -345,7 +346,7 @@ impl Certain {
 const BIN_SHIFT: u32 = 48;
 
 fn bin(value: f64) -> u16 {
-    (front::ordered(value) >> BIN_SHIFT) as u16
+    (pareto::ordered(value) >> BIN_SHIFT) as u16
 }
 
 /// The better of two; of equals the one with the lower index.
