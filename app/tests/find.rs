@@ -27,7 +27,7 @@ fn found(label: Option<Goal>, query: &str) -> Recommendation {
         label,
         margin: spare(&metrics),
         why: vec![format!("Reason of {}", label.map_or("none", Goal::name))],
-        binds: "Matrix products take most of the step.".to_owned(),
+        bottleneck: "Matrix products take most of the step.".to_owned(),
         behind: if label == Some(Goal::Fastest) { 0.0 } else { 0.023 },
         unusual: vec![],
         design,
@@ -92,7 +92,7 @@ fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
             let half = app::present::range::half(&plan, metric, &found.metrics).expect("a range");
             assert!(card.contains(&half), "{half}: {card}");
         }
-        assert!(card.contains(&found.why[0]) && card.contains(&found.binds), "{card}");
+        assert!(card.contains(&found.why[0]) && card.contains(&found.bottleneck), "{card}");
         let free = app::present::format::percent(found.margin, 1).to_string();
         assert!(card.contains(&free), "{free}: {card}");
     }

@@ -7,9 +7,8 @@
 mod engine;
 pub mod experts;
 mod explain;
-pub mod fits;
+pub mod capacity;
 mod formats;
-pub mod front;
 pub mod host;
 mod inference;
 mod instance;
@@ -34,13 +33,14 @@ use crate::design::KnobId;
 pub use engine::{Overheads, family, is_known, overheads};
 pub use explain::explain;
 pub use inference::{
-    Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
+    Bottleneck, Inference, Part, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };
+pub(crate) use inference::{Limits, Quick, quick};
 pub use memory::ServingMemory;
 pub use metric::ServingMetric;
 pub use plan::ServingPlan;
 pub use range::serving_range;
-pub use ranks::Layout;
+pub use ranks::{Instances, LAYOUT, Layout, with_layout};
 
 /// The knob of serving that a short name means there.
 #[must_use]

@@ -6,7 +6,7 @@ use model::design::{Design, KnobId};
 use model::ground::choice::Choice;
 use model::ground::knob::{Kind, Section, Value};
 use model::legal_values;
-use model::serving::front::Front;
+use model::search::find::{LayoutFront, OneThread};
 use model::serving::{
     Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_rate, rules,
     serving_range,
@@ -462,7 +462,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
             ("tpot_limit_milliseconds", "50"),
         ],
     );
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     assert!(front.best.len() > 4 && front.tried > 100, "{} {}", front.best.len(), front.tried);
     for pair in front.best.windows(2) {
         assert!(pair[0].per_user < pair[1].per_user && pair[0].per_device > pair[1].per_device);
@@ -476,7 +476,9 @@ fn the_front_is_of_layouts_that_no_other_beats() {
     near(inference.get(Metric::tpot_seconds), chosen.tpot, 0.02);
     near(inference.get(Metric::output_tokens_per_second_per_device), chosen.per_device, 0.02);
     // Looser limits never give less.
-    let loose = Front::new(&with(&design, "tpot_limit_milliseconds", "100")).chosen.unwrap();
+    let loose = LayoutFront::new(&with(&design, "tpot_limit_milliseconds", "100"), &OneThread)
+        .chosen
+        .unwrap();
     assert!(loose.per_device >= chosen.per_device);
     assert!(front.skipped.iter().all(|skipped| !skipped.reason.is_empty()));
 }
@@ -484,7 +486,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
 #[test]
 fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
     let design = of("deepseek-r1-96-h100", &[("tpot_limit_milliseconds", "50")]);
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     let apart: Vec<_> = front.best.iter().filter(|served| served.prefill.is_some()).collect();
     assert!(apart.len() > 4, "{}", apart.len());
     for found in apart {
@@ -503,7 +505,7 @@ fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
 #[test]
 fn a_load_of_a_layout_gives_more_than_lighter_ones() {
     let design = of("llama-3.3-70b-2-h100", &[("num_devices", "16")]);
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     for found in &front.best {
         for other in front.best.iter().filter(|it| it.decode == found.decode) {
             if other.prefill == found.prefill && other.concurrency > found.concurrency {

@@ -86,7 +86,7 @@ mod listen;
 
 pub mod cli;
 
-pub use reports::{budgeted, inferred, laid_out, registry, report};
+pub use reports::{budgeted, inferred, layouts, registry, report};
 use reports::{experts, imported};
 
 pub use embed_from::EmbedFrom;

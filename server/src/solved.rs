@@ -35,7 +35,7 @@ fn target(text: &str) -> Result<Target, String> {
     if text == "fits" {
         return Ok(Target::Fits);
     }
-    let asked = find::Target::parse(text).map_err(|error| {
+    let asked = find::Domain::Training.target(text).map_err(|error| {
         let names = MetricId::ALL.iter().map(|id| id.metric().name);
         let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
         let known: Vec<&str> = names.chain(of_run).collect();
@@ -45,7 +45,7 @@ fn target(text: &str) -> Result<Target, String> {
         find::Target::AtLeast(metric, least) => Ok(Target::AtLeast(metric, least)),
         find::Target::AtMost(metric, most) => Ok(Target::AtMost(metric, most)),
         find::Target::Run(target) => Ok(Target::Run(target)),
-        find::Target::Spare(_) | find::Target::Devices(_) => {
+        find::Target::Spare(_) | find::Target::Devices(_) | find::Target::Serving { .. } => {
             Err(format!("`{text}` is a target of `find`; here it is one of a metric"))
         }
     }

@@ -6,7 +6,7 @@
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`laid_out`] how
+//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`layouts`] how
 //! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`]
 //! what can be opened, set and measured.
 
@@ -24,7 +24,7 @@ pub mod experts;
 pub mod budgeted;
 pub mod exported;
 pub mod imported;
-pub mod laid_out;
+pub mod layouts;
 pub mod registry;
 
 pub mod inferred;

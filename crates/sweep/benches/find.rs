@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use model::design::{KnobId, KnobSet};
-use model::search::find::{OneThread, Query, STRATEGY, find};
+use model::search::find::{OneThread, Query, STRATEGY, Search, StrategySearch};
 use model::{Plan, estimate};
 use sweep::{Progress, Space, Spec, evaluate, run};
 
@@ -171,7 +171,8 @@ fn measured(case: &Case) -> bool {
     query.keep = STRATEGY.without(&free);
     query.any_schedule = true;
     let start = Instant::now();
-    let answer = find(query, &OneThread).unwrap_or_else(|broken| panic!("{broken:?}"));
+    let answer =
+        StrategySearch::find(query, &OneThread).unwrap_or_else(|broken| panic!("{broken:?}"));
     let searched = start.elapsed().as_secs_f64();
     let found = answer.designs.first().map_or(0.0, |it| it.metrics.tokens_per_second_per_device);
 

@@ -29,7 +29,7 @@ pub struct Part {
 
 /// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slowest {
+pub enum Bottleneck {
     /// The requests that are sent.
     Concurrency,
     /// Memory for keys and values.
@@ -44,7 +44,7 @@ pub enum Slowest {
     Decode,
 }
 
-impl Slowest {
+impl Bottleneck {
     /// The public name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -59,7 +59,7 @@ impl Slowest {
     }
 }
 
-impl Slowest {
+impl Bottleneck {
     /// Name of the bottleneck, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -82,7 +82,7 @@ pub struct Inference {
     /// The band of the first token's time.
     pub ttft_band: [f64; 2],
     /// Bottleneck of the throughput.
-    pub binds: Slowest,
+    pub bottleneck: Bottleneck,
     /// A step of decode by part.
     pub decode: Vec<Part>,
     /// A prompt by part.
@@ -200,13 +200,13 @@ impl ServingPlan {
 
 /// The limits of a design's times, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     ttft: Option<f64>,
     tpot: Option<f64>,
 }
 
 impl Limits {
-    pub(super) fn of(plan: &ServingPlan) -> Self {
+    pub(crate) fn of(plan: &ServingPlan) -> Self {
         let serving = &plan.design.serving;
         let seconds = |millis: Option<f64>| millis.map(|millis| millis * 1e-3);
         Self {
@@ -216,23 +216,23 @@ impl Limits {
     }
 
     /// Whether both times are within them.
-    pub(super) fn hold(self, ttft: f64, tpot: f64) -> bool {
+    pub(crate) fn hold(self, ttft: f64, tpot: f64) -> bool {
         self.ttft.is_none_or(|limit| ttft <= limit) && self.tpot.is_none_or(|limit| tpot <= limit)
     }
 }
 
 /// Summary of a load in few numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Quick {
+pub(crate) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
-    pub(super) in_flight: f64,
-    pub(super) per_device: f64,
-    pub(super) ttft: f64,
-    pub(super) tpot: f64,
+    pub(crate) in_flight: f64,
+    pub(crate) per_device: f64,
+    pub(crate) ttft: f64,
+    pub(crate) tpot: f64,
 }
 
 /// A plan of one pool at this many requests of each group.
-pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
+pub(crate) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
     let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
     let limit = plan.design.serving.max_num_seqs as f64;
     let in_flight = requests.min(memory.sequences()).min(limit).max(1.0);
@@ -324,24 +324,24 @@ pub fn infer(plan: &ServingPlan) -> Inference {
     let asked = serving.concurrency.map_or(f64::INFINITY, |all| all as f64 / groups);
     let limit = serving.max_num_seqs as f64;
     let in_flight = asked.min(fitting).min(limit).max(1.0);
-    let mut binds = if asked <= fitting.min(limit) {
-        Slowest::Concurrency
+    let mut bottleneck = if asked <= fitting.min(limit) {
+        Bottleneck::Concurrency
     } else if fitting <= limit {
-        Slowest::Memory
+        Bottleneck::Memory
     } else {
-        Slowest::Requests
+        Bottleneck::Requests
     };
     let pools = Pools::new(plan);
     let (flow, alone, prompt) = pools.flow(in_flight, serving.request_rate.map(|it| it / groups));
     if serving.request_rate.is_some() && flow.in_flight < in_flight * 0.999 {
-        binds = Slowest::Arrivals;
+        bottleneck = Bottleneck::Arrivals;
     }
     if plan.prefill.is_some() {
         let fed = pools.fed(pools.prefill.filled_prefill());
-        binds = if flow.rate >= fed * 0.99 { Slowest::Prefill } else { Slowest::Decode };
+        bottleneck = if flow.rate >= fed * 0.99 { Bottleneck::Prefill } else { Bottleneck::Decode };
     }
     let shown = pools.decode.decode(flow.decoding.max(1.0));
-    gathered(plan, &flow, &Found { memory, binds, alone, prompt, shown, fitting })
+    gathered(plan, &flow, &Found { memory, bottleneck, alone, prompt, shown, fitting })
 }
 
 /// A flow that gets no more requests than this a second.
@@ -366,7 +366,7 @@ fn interpolated([first, middle, last]: [f64; 3], most: f64, requests: f64) -> f6
 /// Parts of which an inference is put together.
 struct Found {
     memory: ServingMemory,
-    binds: Slowest,
+    bottleneck: Bottleneck,
     alone: Pass,
     prompt: f64,
     shown: [Pass; 2],
@@ -381,7 +381,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let devices = plan.devices() as f64;
     let rate = flow.rate * plan.busy_groups();
     let latency = flow.latency(output);
-    let Found { memory, binds, alone, prompt, shown, fitting } = *found;
+    let Found { memory, bottleneck, alone, prompt, shown, fitting } = *found;
     let value = |metric| match metric {
         Metric::output_tokens_per_second_per_device => rate * output / devices,
         Metric::total_tokens_per_second_per_device => rate * (input + output) / devices,
@@ -412,7 +412,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
         } else {
             [flow.ttft; 2]
         },
-        binds,
+        bottleneck,
         decode,
         prefill: parts(&alone),
         memory,

@@ -14,10 +14,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
 use model::design::link;
 use model::ground::knob::KnobError;
+use model::search::find::StrategySearch;
 
-use super::find::searched;
+use super::find::{ended, searched};
 use crate::choices;
 use crate::client::Client;
+use crate::find::search;
 use crate::reading::Reading;
 use crate::state::AppState;
 
@@ -43,9 +45,12 @@ pub(super) async fn page(
         let worker = state.site.names().map(|names| names.finder.as_str());
         return page.answer(StatusCode::OK, Shown::Browser(worker));
     }
-    let html = searched(&state, &client, request.query.clone(), |query, found| match found {
-        Ok(found) => answer::html(query, &found.answer, true),
-        Err(violations) => answer::refused(query, &violations),
+    let query = request.query.clone();
+    let html = searched(&state, &client, move |gone| {
+        match search::<StrategySearch>(&query, |_| ended(gone)).transpose()? {
+            Ok(found) => Some(answer::html(&query, &found.answer, true)),
+            Err(violations) => Some(answer::refused(&query, &violations)),
+        }
     });
     match html.await {
         Ok(html) => page.answer(StatusCode::OK, Shown::Written(&html)),

@@ -244,5 +244,10 @@ pub fn target_text(target: &Target) -> String {
             let way = if is_most { "most" } else { "least" };
             format!("{} at {way} {}", metric.metric().label, run::shown(metric, limit))
         }
+        Target::Serving { metric, is_most, limit } => {
+            let way = if is_most { "most" } else { "least" };
+            let metric = metric.metric();
+            format!("{} at {way} {}", metric.label, format::in_unit(limit, metric.unit))
+        }
     }
 }

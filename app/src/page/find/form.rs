@@ -193,7 +193,7 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
         Target::Run(RunTarget { metric: BudgetMetric::days_to_train, is_most: true, limit }) => {
             Some(("find.days", shown(limit)))
         }
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) => None,
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) | Target::Serving { .. } => None,
     }
 }
 

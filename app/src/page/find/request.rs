@@ -287,6 +287,7 @@ impl Fields {
         targets.extend(self.boxes());
         let keep = self.all(Field::Keep).flat_map(|list| list.split(',')).map(str::to_owned);
         let terms = Terms {
+            serve: false,
             goal: self.one(Field::Goal).map(str::to_owned),
             question: self.one(Field::Question).map(str::to_owned),
             keep: keep.collect(),

@@ -14,8 +14,8 @@ use model::design::file::{Tree, json};
 use model::ground::units::Bytes;
 use model::routing::pattern::{Generator, Goal, Patterns, text};
 use model::serving::ServingPlan;
+use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published};
-use model::serving::fits::fits;
 use model::serving::traced::Traced;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, HtmlInputElement};
@@ -266,7 +266,7 @@ fn machines(ran: &Ran) -> Markup {
                 "Concurrency",
             ]))
             tbody {
-                @for fit in fits(ran.plan.design()) {
+                @for fit in capacities(ran.plan.design()) {
                     tr {
                         th scope="row" { (fit.machine.title) }
                         td { (fit.format()) }

@@ -45,7 +45,7 @@ pub(super) fn subject(ran: &Ran) -> String {
                 "Prefill: " (instances(prompts, prefill)) ". Decode: "
             }
             (instances(replicas, ran.plan.layout())) ". Limited by "
-            strong { (ran.inference.binds.words()) } "."
+            strong { (ran.inference.bottleneck.words()) } "."
         }
         @if !ran.inference.warnings.is_empty() {
             ul.serving-warnings {

@@ -4,7 +4,8 @@ use app::page::serving::pools;
 use app::present::format;
 use model::design::Design;
 use model::design::link;
-use model::serving::front::{Front, Served};
+use model::search::find::{LayoutFront, LayoutPoint};
+use reports::Cores;
 
 use super::super::output::{table, table_below};
 
@@ -15,7 +16,7 @@ const HEADER: [&str; 6] = ["layout", "requests", "per device", "per user", "TPOT
 
 /// The best within the limits, those that no other beats, and why others can't serve.
 pub(super) fn text(design: &Design) -> String {
-    let front = Front::new(design);
+    let front = LayoutFront::new(design, &Cores::all());
     let tried = format::counted(front.tried as u64, "layout and load", "layouts and loads");
     let mut text = match &front.chosen {
         Some(chosen) => format!(
@@ -40,7 +41,7 @@ pub(super) fn text(design: &Design) -> String {
     text
 }
 
-fn row(it: &Served) -> Vec<String> {
+fn row(it: &LayoutPoint) -> Vec<String> {
     vec![
         pools(it),
         format::whole(it.concurrency),

@@ -3,12 +3,13 @@
 
 use alloc::vec::Vec;
 
-use super::pool::Pool;
-use super::query::{Query, Question, Target};
-use super::search::{Stage, Walk};
+use super::walk::{Stage, Walk};
 use crate::design::KnobId;
 use crate::device::topology::devices_per_node;
 use crate::ground::knob::Value;
+use crate::search::find::pool::Pool;
+use crate::search::find::query::{Query, Question};
+use crate::search::find::target::Target;
 
 /// The most devices that are looked at where no target bounds them.
 const MAX_DEVICES: u64 = 1 << 17;
@@ -220,7 +221,11 @@ fn device_steps(query: &Query, from: u64) -> Vec<u64> {
     let node = devices_per_node(&query.design);
     let bound = query.targets.iter().fold(MAX_DEVICES, |most, target| match target {
         Target::Devices(count) => most.min(*count),
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Run(_) => most,
+        Target::AtLeast(..)
+        | Target::AtMost(..)
+        | Target::Spare(_)
+        | Target::Run(_)
+        | Target::Serving { .. } => most,
     });
     let mut steps: Vec<u64> = (1..=node).filter(|count| node.is_multiple_of(*count)).collect();
     let mut count = node * 2;
