@@ -1,5 +1,5 @@
 // Holds the browser's dictionary to the texts of words.json, to which a test of
-// server/src/translation/dictionary.rs holds the server's: null where a text isn't known.
+// server/src/site/translation/dictionary.rs holds the server's: null where a text isn't known.
 //
 // Usage: node words.mjs
 
@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 
 const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
 const json = async (path) => JSON.parse(await read(path));
-const dictionaryFile = (name) => json(`../app/src/present/language/zh/${name}.json`);
+const dictionaryFile = (name) => json(`../crates/present/src/words/language/zh/${name}.json`);
 
 // A script of pages: node would take it for a module of its older kind.
 const script = await read("../app/src/script/dictionary.js");

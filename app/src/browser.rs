@@ -3,9 +3,9 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+pub(crate) mod download;
 pub(crate) mod canvas;
 pub(crate) mod dom;
-pub(crate) mod download;
 pub mod pins;
 
 use std::time::Duration;
@@ -14,11 +14,10 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::format::MemoryUnit;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{JSON, Reflect};
 use web_sys::{RequestInit, Response};
-
-use crate::present::format::MemoryUnit;
 
 /// Cookies last a year.
 const COOKIE_SECONDS: u32 = 31_536_000;
@@ -42,6 +41,12 @@ impl Later {
         let handle = set_timeout_with_handle(act, self.delay).ok();
         let _ = self.waiting.try_set_value(handle);
     }
+}
+
+/// HTML that only the server writes: taking a page over leaves it as it is, and no module carries
+/// what makes it.
+pub(crate) fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
+    if cfg!(feature = "ssr") { write() } else { T::default() }
 }
 
 /// Time for which the state has to be still before the address follows it.

@@ -1,9 +1,9 @@
 //! The document around each page: what the server writes, and what the browser's modules take over.
 
-#[cfg(any(feature = "hydrate", feature = "ssr"))]
-pub mod body;
 #[cfg(feature = "hydrate")]
 mod hydration;
+#[cfg(any(feature = "hydrate", feature = "ssr"))]
+pub mod body;
 #[cfg(feature = "ssr")]
 mod shell;
 

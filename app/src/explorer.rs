@@ -4,8 +4,8 @@
 //! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
 //! The rows of the knobs are notified of their changes.
 
-mod drag;
 pub mod history;
+mod drag;
 pub mod queries;
 mod rows;
 pub mod stored;
@@ -22,12 +22,12 @@ use model::ground::knob::{Kind, KnobError, Value};
 use model::metric::MetricId;
 use model::routing::Effect;
 use model::{Estimator, Plan, legal_values};
+use present::insight::numbers::Numbers;
+use present::insight::recorded::{self, Recorded};
+use present::words::about::About;
+use present::words::name;
 
 use crate::explorer::history::{History, Step};
-use crate::insight::numbers::Numbers;
-use crate::insight::recorded::{self, Recorded};
-use crate::present::about::About;
-use crate::present::name;
 use crate::widget::part::Part;
 
 use drag::Before;

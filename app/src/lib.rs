@@ -18,23 +18,13 @@
 #[cfg(all(feature = "hydrate", feature = "ssr"))]
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
-pub mod site;
-
-pub mod present;
-
-pub mod insight;
-
-pub mod draw;
-
-pub mod charts;
-
 pub mod browser;
 
 pub mod widget;
 
 pub mod explorer;
 
-pub mod study;
+pub mod study_client;
 
 pub mod timeline;
 

@@ -3,7 +3,6 @@
 pub mod budget;
 pub mod compare;
 pub mod explorer;
-pub mod find;
 pub mod ladder;
 pub mod results;
 pub mod review;

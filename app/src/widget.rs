@@ -5,9 +5,9 @@
 //! page here ever takes.
 
 pub mod choice;
-pub mod dialog;
 pub mod figure;
 pub mod icon;
+pub mod dialog;
 pub mod number_box;
 pub mod part;
 pub mod sheet;

@@ -1,7 +1,7 @@
 //! The metrics: public id, unit, definition, formula and source, printed beside every number.
 
-mod address;
 mod table;
+mod address;
 pub(crate) mod breakdown;
 
 pub use address::{MetricAddress, MetricPart};

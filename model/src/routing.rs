@@ -11,23 +11,23 @@
 //! here reads a plan, so that it can be tested and drawn by itself.
 
 pub mod aux_loss;
-pub mod capacity;
-mod effect;
-mod generator;
 pub mod group;
-mod hash;
-pub(crate) mod inputs;
-mod known;
 pub mod measure;
-mod noise;
-pub mod packed;
-mod placement;
-mod planner;
-mod presets;
 pub(crate) mod random;
+mod noise;
+mod effect;
+mod trace;
+pub mod capacity;
+pub mod packed;
+mod hash;
+mod placement;
+mod generator;
+mod planner;
+pub(crate) mod inputs;
+mod presets;
+mod known;
 #[cfg(feature = "text")]
 pub mod text;
-mod trace;
 pub mod pattern;
 
 pub use effect::{Effect, StepLoads};

@@ -7,12 +7,11 @@
 
 use crate::ground::choice::Method;
 
-mod fault;
 mod form;
+mod fault;
 mod order;
 mod task;
 mod times;
-
 mod dualpipe;
 mod gpipe;
 mod interleaved;
@@ -20,10 +19,9 @@ mod one_f_one_b;
 mod v_pattern;
 mod zb_v;
 mod zero_bubble;
-
 mod closed_form;
-mod simulation;
 mod timeline;
+mod simulation;
 #[cfg(feature = "text")]
 pub mod trace;
 

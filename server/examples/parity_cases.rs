@@ -11,12 +11,12 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use app::insight::parity::estimate_numbers;
-use app::page::find::run::Finder;
 use model::catalogue::preset::Preset;
 use model::design::file::{Extent, json};
 use model::design::{Design, KnobId};
 use model::{Plan, design::link, legal_values};
+use present::insight::parity::estimate_numbers;
+use present::page::find::run::Finder;
 
 const DESIGNS: usize = 200;
 const MAX_WALKS: u64 = 20_000;

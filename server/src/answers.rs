@@ -1,102 +1,11 @@
-//! Answers that whoever imports a text adds to it, as command line, API and page spell them.
+//! Answers: what is computed for whoever asks, as data.
+//!
+//! From ground to roof: a module imports only those above it.
 
-use interchange::Answers;
-use model::design::KnobId;
-
-/// Answers of one kind, at most.
-const MAX_ANSWERS: usize = 200;
-
-/// Adds an answer by the name of its question: a knob's id, `env NAME`, `arg N` or `model`.
-///
-/// # Errors
-/// A name that no question has.
-pub(crate) fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), String> {
-    let value = value.trim();
-    if value.is_empty() {
-        return Ok(());
-    }
-    let count = answers.knobs.len() + answers.variables.len() + answers.arguments.len();
-    if count >= MAX_ANSWERS {
-        return Err(format!("at most {MAX_ANSWERS} answers are taken"));
-    }
-    if name == "model" {
-        answers.model = Some(value.to_owned());
-    } else if let Some(variable) = name.strip_prefix("env ") {
-        answers.variables.insert(variable.to_owned(), value.to_owned());
-    } else if let Some(place) = name.strip_prefix("arg ") {
-        // Arguments before and behind it may be left open.
-        place.parse::<u8>().map_err(|_| format!("`{name}` is no argument's place"))?;
-        answers.variables.insert(place.to_owned(), value.to_owned());
-    } else {
-        let knob = KnobId::find(name).map_err(|error| error.to_string())?;
-        answers.knobs.push((knob, value.to_owned()));
-    }
-    Ok(())
-}
-
-/// Adds `KNOB=VALUE`.
-///
-/// # Errors
-/// Another form, or a knob that isn't known.
-pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
-    let (name, value) = setting
-        .split_once('=')
-        .ok_or_else(|| format!("a knob is set by KNOB=VALUE, not `{}`", shortened(setting)))?;
-    let knob = KnobId::find(name.trim()).map_err(|error| error.to_string())?;
-    add(answers, &knob.id(), value)
-}
-
-/// Adds `NAME=VALUE` by a question's own name: `model=qwen3-8b`, `env NNODES=4`, `arg 2=64`,
-/// `cluster.num_devices=64`, or a knob's name alone.
-///
-/// # Errors
-/// Another form, or a name that no question has.
-pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| format!("an answer is QUESTION=VALUE, not `{}`", shortened(text)))?;
-    add(answers, name.trim(), value)
-}
-
-/// Adds `NAME=VALUE`.
-///
-/// # Errors
-/// Another form.
-pub(crate) fn env(answers: &mut Answers, setting: &str) -> Result<(), String> {
-    let (name, value) = setting
-        .split_once('=')
-        .ok_or_else(|| format!("a variable is set by NAME=VALUE, not `{}`", shortened(setting)))?;
-    answers.variables.insert(name.trim().to_owned(), value.to_owned());
-    Ok(())
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_is_answered_by_its_own_name() {
-        let mut answers = Answers::default();
-        for text in [
-            "model=qwen3-8b",
-            "env NNODES=4",
-            "arg 2=64",
-            "num_devices=64",
-            "cluster.num_devices=8",
-        ] {
-            answer(&mut answers, text).unwrap();
-        }
-        assert_eq!(answers.model.as_deref(), Some("qwen3-8b"));
-        assert_eq!(answers.variables.get("NNODES").map(String::as_str), Some("4"));
-        assert_eq!(answers.variables.get("2").map(String::as_str), Some("64"));
-        let knobs: Vec<&str> = answers.knobs.iter().map(|(_, value)| value.as_str()).collect();
-        assert_eq!(knobs, ["64", "8"]);
-        for wrong in ["model", "arg x=1", "no_such_knob=1"] {
-            assert!(answer(&mut answers, wrong).is_err(), "{wrong}");
-        }
-    }
-}
+pub(crate) mod names;
+pub(crate) mod find;
+pub(crate) mod solved;
+pub(crate) mod validated;
+pub(crate) mod calibrated;
+pub(crate) mod measured;
+pub(crate) mod import_answers;

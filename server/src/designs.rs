@@ -6,11 +6,14 @@
 //! and a note; who opens the bare link doesn't read those of others, as an id can be guessed by
 //! whoever has the same design. The link that is handed out with a name has the entry's tag.
 
-mod answer;
-mod ledger;
 mod quota;
 mod result;
 mod stored;
+mod answer;
+mod ledger;
+pub(crate) mod exports;
+pub(crate) mod card;
+pub(crate) mod bodies;
 
 pub(crate) use answer::{StoredAnswer, StoredDesigns};
 pub(crate) use ledger::{Removed, entry, find, list, remove};
@@ -21,8 +24,8 @@ pub(crate) use stored::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, StoredDesign, Storing
 use model::design::Design;
 use model::{MODEL_VERSION, design::link};
 
-use crate::calendar;
-use crate::owner::Owner;
+use crate::ground::calendar;
+use crate::people::owner::Owner;
 use crate::store::{Store, StoreError};
 
 /// Designs that a server keeps, at most.
@@ -71,7 +74,7 @@ pub(crate) fn keep(
         created_at_secs: calendar::now_secs(),
     };
     if ledger::count(store)? >= MAX_DESIGNS {
-        let most = app::present::format::whole(MAX_DESIGNS);
+        let most = present::format::whole(MAX_DESIGNS);
         return Err(Refusal::Full(format!("the server keeps {most} designs, and at most {most}")));
     }
     let tag = tag(&stored.id, owner);

@@ -7,23 +7,14 @@
 //! is read-only, and bounded in bytes, in designs and in time.
 
 mod said;
-
 mod tool;
-
 mod asked;
-
 mod tools;
-
 mod resources;
-
 mod prompts;
-
 mod agents;
-
-mod http;
-
 mod stdio;
-
+mod http;
 #[cfg(test)]
 mod tests;
 

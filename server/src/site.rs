@@ -3,6 +3,11 @@
 //! It comes out of the binary (feature `embed-site`) or from a directory, and is held in memory
 //! either way: it is small, and a request can then never reach another file.
 
+pub(crate) mod language;
+pub(crate) mod choices;
+pub(crate) mod translation;
+pub mod guide;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

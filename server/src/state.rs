@@ -7,24 +7,27 @@ use axum::extract::FromRef;
 use axum::http::HeaderName;
 use tokio::sync::watch;
 
-use crate::audit::Audit;
-use crate::budget::{Budget, Turns};
-use crate::embed_from::EmbedFrom;
-use crate::groups::Groups;
-use crate::holdings::OpenedNotes;
-use crate::hosts::{Host, Hosts};
+use crate::jobs::reviews::Reviews;
+use crate::jobs::sweeps::{Engine, EngineError};
 use crate::mcp::Agents;
-use crate::proxies::{Network, Proxies};
-use crate::public_url::PublicUrl;
-use crate::quotas::Quotas;
-use crate::reviews::Reviews;
+use crate::net::embed_from::EmbedFrom;
+use crate::net::hosts::{Host, Hosts};
+use crate::net::limits::{Budget, Turns};
+use crate::net::proxies::{Network, Proxies};
+use crate::net::public_url::PublicUrl;
+use crate::net::telemetry::Telemetry;
+use crate::net::work::Work;
+use crate::people::audit::Audit;
+use crate::people::groups::Groups;
+use crate::people::quotas::Quotas;
+use crate::people::storage_usage::OpenedNotes;
 use crate::site::Site;
 use crate::store::Home;
-use crate::sweeps::{Engine, EngineError};
-use crate::telemetry::Telemetry;
-use crate::traces::Traces;
-use crate::work::Work;
-use crate::{designs, nats, quotas, receiving, sending, store, sweeps, traces};
+use crate::store::traces::Traces;
+use crate::{
+    designs, jobs::nats, jobs::sweeps, net::request_body, net::response_buffer, people::quotas,
+    store, store::traces,
+};
 
 /// Large files that are made at once, and those that one address may wait for.
 const MAX_MAKERS: usize = 2;
@@ -119,8 +122,8 @@ impl AppState {
             user_header: None,
             proxies: Arc::default(),
             telemetry: Arc::default(),
-            inbox: receiving::inbox(),
-            outbox: sending::outbox(),
+            inbox: request_body::inbox(),
+            outbox: response_buffer::outbox(),
             work: Arc::default(),
             makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
             drawers: Arc::new(Turns::new(MAX_DRAWERS, MAX_DRAWERS_PER_ADDRESS)),

@@ -5,20 +5,24 @@
 //! is a transaction of its own, `BEGIN IMMEDIATE`: one that reads and then writes can't be
 //! refused halfway.
 
-mod database;
-mod fault;
-mod fill;
 mod names;
-mod place;
-mod postgres;
-mod ready;
 pub(crate) mod sql;
-mod start;
+mod fault;
+mod place;
 mod tables;
+mod postgres;
+mod start;
 mod transaction;
+mod database;
+mod fill;
+mod ready;
 #[cfg(test)]
 #[path = "../tests/process/postgres.rs"]
 mod testing;
+pub(crate) mod dir_lock;
+pub(crate) mod traces;
+pub(crate) mod backup;
+pub(crate) mod scheduled_backup;
 
 pub(crate) use database::{Home, Lazy, Store};
 pub(crate) use fault::{Cause, StoreError};

@@ -5,21 +5,21 @@
 //! (`workspace`) and how other programs are run (`command`, `tool`, `python`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
+mod command;
+mod python;
+mod workspace;
+mod calibrate;
+mod steps;
+mod tool;
+mod site;
 mod bench;
 mod build;
-mod calibrate;
-mod command;
 mod dist;
-mod python;
 mod serve;
-mod site;
 mod soak;
-mod steps;
 mod test;
-mod tool;
 mod wheel;
 mod witness;
-mod workspace;
 
 use std::process::ExitCode;
 
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Task::Site(arguments) => build::site(&workspace, &arguments),
         Task::Dist(arguments) => dist::run(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),
-        Task::Layers => test::layers::check(&workspace),
+        Task::Layers => test::structure(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
         Task::Witness(arguments) => witness::run(&workspace, &arguments),

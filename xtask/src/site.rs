@@ -3,11 +3,11 @@
 //! `cargo build` -> wasm-bindgen -> wasm-opt (release only) -> hashed names -> brotli ->
 //! `site.json`. The server embeds the result, and learns the hashed names from `site.json`.
 
+mod style;
+mod wasm;
 mod files;
 mod language;
 mod licences;
-mod style;
-mod wasm;
 
 use std::fs;
 use std::path::{Path, PathBuf};

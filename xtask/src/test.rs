@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that must hold before a change is shared.
 
 mod allow_list;
-pub(crate) mod layers;
+mod figures;
+mod layers;
 mod tidy;
 
 use std::process::Command;
@@ -100,7 +101,7 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         run("fmt --all --check")?;
         tidy::check(workspace)
     });
-    steps.run("layers", || layers::check(workspace));
+    steps.run("layers", || structure(workspace));
     steps.run("the model without std", || {
         run("check --package model --target wasm32v1-none")?;
         run("check --package model --target wasm32v1-none --features text")
@@ -113,8 +114,8 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         let modules = site::module_packages().join(" ");
         // `validation` as the page needs it: the report's types, without the runs.
         run(&format!(
-            "clippy --package app --package validation {modules} --lib --features app/hydrate \
-             --target wasm32-unknown-unknown -- --deny warnings"
+            "clippy --package app --package present --package validation {modules} --lib \
+             --features app/hydrate --target wasm32-unknown-unknown -- --deny warnings"
         ))
     });
     steps.run("documentation", || {
@@ -132,6 +133,12 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         }
         command::run(&mut tests)
     });
+}
+
+/// The structure of the code: what may import what, and figures that may only fall.
+pub(crate) fn structure(workspace: &Workspace) -> Result<()> {
+    layers::check(workspace)?;
+    figures::check(workspace)
 }
 
 /// The tests of what a server keeps once more, with PostgreSQL in the place of SQLite. What tests

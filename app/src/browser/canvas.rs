@@ -2,14 +2,14 @@
 
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::{Clamped, JsCast};
+use present::draw::palette::{Hue, Palette, Tile};
+use present::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
+use present::draw::svg::DASHES;
+use present::draw::text::TEXT_SIZE;
 use web_sys::js_sys::Array;
 use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use super::download::on_paper;
-use crate::draw::palette::{Hue, Palette, Tile};
-use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
-use crate::draw::svg::DASHES;
-use crate::draw::text::TEXT_SIZE;
 
 /// The colours that hold for a canvas.
 fn palette(canvas: &HtmlCanvasElement) -> Option<Palette> {

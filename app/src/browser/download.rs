@@ -4,10 +4,9 @@
 use leptos::ev::Event;
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::words::provenance::Provenance;
 use web_sys::js_sys::{Array, Date};
 use web_sys::{Blob, BlobPropertyBag, Element, HtmlAnchorElement, Url};
-
-use crate::present::provenance::Provenance;
 
 /// Saves a text under a name, as the browser saves what is downloaded.
 pub(crate) fn download(name: &str, media_type: &str, text: &str) {

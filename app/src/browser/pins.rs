@@ -1,8 +1,7 @@
 //! The pinned designs, as the browser keeps them: the query string of their comparison.
 
 use leptos::prelude::window;
-
-use crate::site::chosen::Chosen;
+use present::site::chosen::Chosen;
 
 /// The name under which the browser keeps them.
 pub const KEY: &str = "moescape.pins";

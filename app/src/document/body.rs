@@ -8,6 +8,7 @@ use leptos::either::{Either, EitherOf4};
 #[cfg(feature = "ssr")]
 use leptos::prelude::*;
 use model::design::link;
+use present::site::Page;
 
 #[cfg(feature = "ssr")]
 use super::RawQuery;
@@ -16,7 +17,6 @@ use super::hydration::take_over;
 use crate::page::{
     budget, compare, explorer, ladder, results, review, schedule, serving, sweep, trust,
 };
-use crate::site::Page;
 
 /// The requested [`Page`], as the server writes it; the explorer shows the link in [`RawQuery`], or
 /// what is wrong with it.

@@ -1,11 +1,11 @@
 //! How a module of the site takes over the page that the server rendered.
 
 use leptos::prelude::*;
+use present::site::Page;
 
 use crate::browser;
 use crate::document::RawQuery;
 use crate::panel::address;
-use crate::site::Page;
 
 /// Makes the same view as the server did, on what it wrote.
 pub(super) fn take_over<V: IntoView + 'static>(view: impl FnOnce(Page, &str) -> V + 'static) {

@@ -4,17 +4,18 @@ use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use model::{MODEL_VERSION, Plan, design::link, estimate};
+use present::format::{self, MemoryUnit};
+use present::page::results;
+use present::page::trust::{self, Served};
+use present::site::{Module, Page};
+use present::words::name;
 
 use super::body::App;
 use crate::document::{self, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
 use crate::explorer::stored::{LINK_FIELD, Stored};
-use crate::page::trust::{self, Served};
-use crate::page::{results, review};
+use crate::page::review;
 use crate::panel::questions::Question;
-use crate::present::format::MemoryUnit;
-use crate::present::{format, name};
-use crate::site::{Module, Page};
-use crate::study::client::WORKER_FIELD;
+use crate::study_client::WORKER_FIELD;
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell() -> impl IntoView {

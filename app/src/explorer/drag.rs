@@ -5,10 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
+use present::insight::numbers::Numbers;
 
 use super::Explorer;
 use crate::explorer::history::History;
-use crate::insight::numbers::Numbers;
 
 /// State before a drag.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! Undo and redo over whole designs. A gesture on one knob, such as a drag, is one entry.
 
 use model::design::{Design, KnobId};
-
-use crate::present::format::{short_label, spelled};
+use present::format::{short_label, spelled};
 
 /// Maximum number of entries; older ones are forgotten.
 const MAX_ENTRIES: usize = 500;

@@ -3,8 +3,7 @@
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, design::link, estimate, legal_values};
-
-use crate::present::name;
+use present::words::name;
 
 /// The legal values of a knob, in order, a line each.
 fn values(query: &str, id: &str) -> Option<String> {

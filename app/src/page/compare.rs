@@ -5,34 +5,13 @@
 //! there is a link or a form. Pins are kept in the browser, in the same form.
 
 mod browser;
-mod csv;
-mod figures;
-pub mod numbers;
-mod serving;
-mod start;
-mod server_html;
-mod table;
 
 use leptos::prelude::*;
+use present::page::compare::server_html;
+use present::site::Page;
 
-pub use csv::csv;
-pub use start::EXAMPLES;
-
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
-use crate::site::chosen::{Choice, Chosen};
-
-/// Path of all its numbers as CSV.
-pub const CSV_PATH: &str = "/compare.csv";
-
-/// Whether every link to a design opens and the rest of the address is understood.
-#[must_use]
-pub fn is_understood(raw: &str) -> bool {
-    let (chosen, wrong) = Chosen::read(raw);
-    let opens = |choice: &Choice| model::design::link::decode(&choice.link).is_ok();
-    wrong.is_empty() && chosen.designs.iter().all(opens)
-}
 
 /// The page of the designs in a raw query string.
 pub fn page(raw: &str) -> impl IntoView + use<> {

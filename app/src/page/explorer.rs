@@ -4,6 +4,7 @@ pub mod broken_link;
 
 use leptos::prelude::*;
 use model::design::Design;
+use present::study::Study;
 
 use crate::explorer::stored;
 use crate::explorer::{Explorer, Shown};
@@ -15,7 +16,6 @@ use crate::panel::tray::Tray;
 use crate::panel::{
     cards, conventions, explanation, header, headline, help, knobs, steps, timeline, trace, verdict,
 };
-use crate::study::Study;
 
 /// Message for a visitor when the page has failed; the style sheet shows it then.
 fn stopped() -> impl IntoView {

@@ -3,20 +3,12 @@
 //! Nothing on it depends on the visitor, so all of it is text that only the server writes; taking
 //! the page over leaves it as it is, and the browser's module stays as light as it was.
 
-mod content;
-pub mod numbers;
-
 use leptos::prelude::*;
+use present::page::ladder::html;
+use present::site::Page;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
-
-/// Its first words and its chart, for a page that says it in short.
-#[must_use]
-pub fn brief() -> &'static str {
-    content::brief()
-}
 
 /// The page.
 pub fn page() -> impl IntoView {
@@ -25,7 +17,7 @@ pub fn page() -> impl IntoView {
             {header::beside(Page::Ladder, "ladder", "Skip to the ladder")}
             <main id="ladder" class="ladder">
                 <h1>{Page::Ladder.title()}</h1>
-                <div class="ladder-parts" inner_html=on_server(content::html)></div>
+                <div class="ladder-parts" inner_html=on_server(html)></div>
             </main>
         </div>
     }

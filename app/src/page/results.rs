@@ -6,36 +6,15 @@
 
 mod beside;
 mod browser;
-pub mod data;
-mod heat;
 mod live;
-mod parallel;
-pub mod parts;
 mod pointer;
-pub mod scale;
-mod scatter;
-pub mod select;
-mod server_html;
-#[cfg(test)]
-mod tests;
-pub mod view;
-pub mod wire;
-
-use std::sync::Arc;
 
 use leptos::prelude::*;
+use present::page::results::{Served, View, server_html};
+use present::site::Page;
 
-pub use data::Data;
-pub use heat::Grid;
-pub use view::View;
-
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
-
-/// Data of the sweep while the server renders the page; `None` if there is no such sweep.
-#[derive(Clone, Debug)]
-pub struct Served(pub Option<Arc<Data>>);
 
 /// The page of a sweep as a raw query string asks to see it.
 pub fn page(raw: &str) -> impl IntoView + use<> {

@@ -6,33 +6,30 @@
 //! so that the browser draws the same; what comes later comes through a socket
 //! (`review/client.rs`). `/r/new` is the form that begins a session.
 
-mod agenda;
-mod bar;
 mod browser;
-mod candidates;
-mod client;
-mod compose;
-mod cursors;
 mod data;
-mod decisions;
 mod deltas;
-mod discussion;
-mod history;
+mod socket;
+mod session;
+mod compose;
+mod candidates;
 mod links;
-mod mentions;
 mod name;
-mod page;
-mod panel;
 mod places;
 mod presence;
-mod proposals;
+mod cursors;
 mod prose;
-mod session;
-mod settings;
-mod socket;
+mod agenda;
+mod decisions;
+mod discussion;
 mod start;
 mod sync;
-pub mod labels;
+mod bar;
+mod history;
+mod client;
+mod proposals;
+mod panel;
+mod page;
 
 pub use data::Served;
 #[cfg(feature = "ssr")]

@@ -5,19 +5,9 @@
 //! that change together are HTML text, and every way from one state to another is a link, so the
 //! page also works without a script. The fixed parts are text that only the server writes.
 
-mod broken;
+mod state;
 mod browser;
 mod form;
-pub mod input;
-pub mod methods;
-mod of_design;
 mod page;
-pub mod query;
-pub mod run;
-mod state;
-mod server_html;
-mod labels;
 
-pub use input::Input;
-pub use of_design::of_design;
 pub use page::page;

@@ -4,63 +4,10 @@
 //! `labels`, the same on the server and in the browser; every way from one state to another is a
 //! link, so that the page also works without a script.
 
+mod state;
 mod browser;
 mod experts;
 mod form;
-mod front;
-mod labels;
-pub mod measured;
 mod page;
-mod state;
 
-use model::catalogue::preset::{Preset, PresetKind};
-use model::design::Design;
-use model::design::link;
-
-use crate::site::Page;
-
-/// Path of the measured loads of a design's model and accelerator.
-pub const MEASURED_PATH: &str = "/serving/measured";
-/// Path that returns the scores of a router trace as text that the page reads.
-pub const SCORES_PATH: &str = "/api/v1/experts/scores";
-
-pub use experts::pattern_rows;
-pub use front::pools;
 pub use page::page;
-
-/// Query of the example: Qwen3-235B-A22B on eight H100.
-const EXAMPLE: &str = "v=1&preset=qwen3-235b-a22b&accelerator=h100-sxm-80gb&num_devices=8&\
-    serving.engine=vllm&serving.tensor_parallel_size=8&serving.moe_expert_parallel_size=8&\
-    serving.weight_dtype=fp8&serving.concurrency=64";
-
-/// The design of a raw query string, the example without one.
-///
-/// # Errors
-/// What is wrong with the query.
-pub fn design(raw: &str) -> Result<Design, Vec<model::ground::knob::KnobError>> {
-    // A plain form sends boxes that are empty, too.
-    let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
-    let said = said.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
-    link::decode(if said.is_empty() { EXAMPLE } else { &said })
-}
-
-/// The address of a design on this page.
-#[must_use]
-pub fn address(design: &Design) -> String {
-    format!("{}?{}", Page::Serving.path(), link::encode(design))
-}
-
-/// A design with another model: machine and serving stay, but for those of a published run.
-fn with_model(design: &Design, preset: &'static Preset) -> Design {
-    let mut other = preset.design();
-    if preset.kind == PresetKind::Serving {
-        return other;
-    }
-    other.cluster = design.cluster.clone();
-    other.serving = design.serving.clone();
-    if other.transformer.num_moe_experts.is_none() {
-        other.serving.moe_expert_parallel_size = 1;
-        other.serving.moe_tensor_parallel_size = None;
-    }
-    other
-}

@@ -5,27 +5,13 @@
 //! cost, and everything that is wrong with it, the server says.
 
 mod browser;
-mod form;
-mod server_html;
-#[cfg(test)]
-mod tests;
 
 use leptos::prelude::*;
+use present::page::sweep::{Served, server_html};
+use present::site::Page;
 
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
-
-/// Data of the page while the server renders it.
-#[derive(Clone, Debug, Default)]
-pub struct Served {
-    /// The spec that the page begins with, TOML.
-    pub text: String,
-    /// Parts of the address that could not be read; empty if all of it was.
-    pub problems: Vec<String>,
-    /// Names and titles of the specs that come with the program.
-    pub published: Vec<(String, String)>,
-}
 
 /// The page with the spec that the server has for the address.
 pub fn page() -> impl IntoView {

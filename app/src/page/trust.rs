@@ -7,50 +7,17 @@
 //! runs goes into the page as HTML text: taking over leaves such text as the server wrote it, and
 //! it changes only when the runs are there.
 
-mod browser;
-mod constants;
-pub mod filter;
-mod points;
 mod runs;
-pub mod score;
-mod sheet;
-pub mod still;
-mod table;
-pub mod words;
-
-use std::sync::Arc;
+mod browser;
+mod points;
 
 use leptos::prelude::*;
-use validation::report::Row;
+use present::page::trust::Served;
+use present::page::trust::filter::Filter;
+use present::site::Page;
 
 use crate::panel::header;
-use crate::site::Page;
-use filter::Filter;
 use runs::Runs;
-
-/// Path of the runs as JSON, for the browser and for anybody.
-pub const JSON_PATH: &str = "/api/v1/validation";
-
-/// Path of the runs of serving as JSON.
-pub const SERVING_JSON_PATH: &str = "/api/v1/validation/serving";
-
-/// Path of the runs as a table.
-pub const CSV_PATH: &str = "/api/v1/validation.csv";
-
-/// The id of the first chart, below the first screen.
-pub const BELOW: &str = "errors";
-
-/// The runs, shared.
-pub type Rows = Arc<Vec<Row>>;
-
-/// Data of the page while the server renders it.
-#[derive(Clone, Debug)]
-pub struct Served {
-    /// The runs.
-    pub rows: Rows,
-    /// Fixed parts above and below them.
-    pub still: still::Still,
-}
 
 /// The page with the filter that a raw query string asks for.
 pub fn page(raw: &str) -> impl IntoView + use<> {

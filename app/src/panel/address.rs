@@ -12,6 +12,8 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use model::design::link;
+use present::study::Study;
+use present::words::name;
 use web_sys::js_sys::Math;
 use web_sys::{History, ScrollRestoration};
 
@@ -19,8 +21,6 @@ use crate::browser::download::elements;
 use crate::browser::{Later, after_paint};
 use crate::explorer::Explorer;
 use crate::explorer::stored;
-use crate::present::name;
-use crate::study::Study;
 
 /// The document's mark of a page that came without the server.
 const SHELL_FIELD: &str = "data-shell";

@@ -2,124 +2,19 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::MemoryState;
 use model::design::link;
-use model::ground::choice::{AttentionFlops, Timing};
 use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricValue};
 use model::training::estimate::Metrics;
-use model::training::memory_headroom::likely_peaks;
+use present::format::{self, number};
+use present::insight::better::is_better;
+use present::insight::headline::{BEYOND, CARDS, Card, Meter, RangeBar, quantity};
+use present::insight::memory_state;
+use present::insight::numbers::Numbers;
+use present::site::Page;
+use present::words::range::{Expected, expected};
 
 use crate::explorer::{Explorer, Topic};
-use crate::insight::better::is_better;
-use crate::insight::memory_state;
-use crate::insight::numbers::Numbers;
-use crate::present::format::{self, Quantity, number};
-use crate::present::published::published;
-use crate::present::range::{Expected, expected};
-use crate::site::Page;
-
-/// A headline card.
-struct Card {
-    metric: MetricId,
-    title: &'static str,
-    /// The line below the number.
-    line: fn(&Numbers) -> String,
-    /// A metric that the line speaks of, where it is another one.
-    line_metric: Option<MetricId>,
-}
-
-static CARDS: [Card; 6] = [
-    Card {
-        metric: MetricId::mfu,
-        title: "MFU",
-        line: |numbers| {
-            let hfu = format::percent(numbers.estimate.metrics.hfu, 1);
-            // Executed FLOPs: why they are fewer than the model's, or more.
-            match numbers.plan.design().training.attention_flops {
-                AttentionFlops::Full => format!("HFU {hfu}: causal attention, as executed"),
-                AttentionFlops::Causal => format!("HFU {hfu}: with what is recomputed"),
-            }
-        },
-        line_metric: Some(MetricId::hfu),
-    },
-    Card {
-        metric: MetricId::tokens_per_second_per_device,
-        title: "Throughput per device",
-        line: |numbers| {
-            let rate = numbers.estimate.metrics.tokens_per_second;
-            format!("{} in total", format::token_rate(rate))
-        },
-        line_metric: Some(MetricId::tokens_per_second),
-    },
-    Card {
-        metric: MetricId::step_time_seconds,
-        title: "Step time",
-        line: |numbers| {
-            let training = &numbers.plan.design().training;
-            let tokens = training.global_batch_size as f64 * training.seq_length as f64;
-            format!("{} tokens per step", format::count(tokens))
-        },
-        line_metric: None,
-    },
-    Card {
-        metric: MetricId::memory_peak_bytes,
-        title: "Peak memory per device",
-        line: |numbers| {
-            let limit = format::memory(numbers.estimate.metrics.memory_limit);
-            format!("of {limit} usable")
-        },
-        line_metric: None,
-    },
-    Card {
-        metric: MetricId::bubble_ratio,
-        title: "Pipeline bubble",
-        line: |numbers| {
-            let ratio = numbers.estimate.metrics.bubble_ratio_closed_form;
-            let timing = match numbers.estimate.timing {
-                Timing::Simulated => "simulated",
-                Timing::ClosedForm => "not simulated",
-            };
-            format!("of the pipeline's time, {timing}; formula {}", format::percent(ratio, 2))
-        },
-        line_metric: Some(MetricId::bubble_ratio_closed_form),
-    },
-    Card {
-        metric: MetricId::comm_exposed_seconds,
-        title: "Exposed communication",
-        line: |numbers| {
-            let metrics = &numbers.estimate.metrics;
-            let share = format::percent(metrics.comm_exposed / metrics.step_time, 1);
-            format!("{share} of the step, {} hidden", format::percent(metrics.overlap_ratio, 1))
-        },
-        line_metric: Some(MetricId::overlap_ratio),
-    },
-];
-
-/// Content of a headline card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Headline {
-    /// The metric.
-    pub metric: MetricId,
-    /// Its title on the card.
-    pub title: &'static str,
-    /// The number.
-    pub shown: Quantity,
-    /// The line below it.
-    pub line: String,
-}
-
-/// Contents of the cards, for callers that show the same numbers elsewhere.
-#[must_use]
-pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
-    let headline = |card: &Card| Headline {
-        metric: card.metric,
-        title: card.title,
-        shown: quantity(numbers, card.metric),
-        line: (card.line)(numbers),
-    };
-    CARDS.iter().map(headline).collect()
-}
 
 /// The six headline cards.
 pub fn cards(explorer: Explorer) -> impl IntoView {
@@ -179,33 +74,6 @@ fn budget_link(explorer: Explorer) -> impl IntoView {
 /// Whether a number is MFU in other words, whose range would say one fact again.
 const fn follows_mfu(metric: MetricId) -> bool {
     matches!(metric, MetricId::tokens_per_second_per_device | MetricId::step_time_seconds)
-}
-
-/// Ranges of MFU with 50 and with 90 %, and the measured value, in per mille of the bar.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct RangeBar {
-    most: [f64; 2],
-    half: [f64; 2],
-    measured: Option<f64>,
-}
-
-impl RangeBar {
-    fn new(numbers: &Numbers) -> Option<Self> {
-        let range = model::range(&numbers.plan, MetricId::mfu)?;
-        let mfu = numbers.estimate.metrics.mfu;
-        // The bar ends a little behind the range, and never behind the peak.
-        let end = (mfu * range.most[1] * 1.1).min(1.0);
-        let at = |mfu: f64| (mfu / end * 1_000.0).clamp(0.0, 1_000.0).round();
-        let design = numbers.plan.design();
-        let is_published = design.changed().is_empty();
-        let published = published(design.preset.id).filter(|_| is_published);
-        let mut measured = published.filter(|row| row.metric == MetricId::mfu);
-        Some(Self {
-            most: range.most.map(|factor| at(mfu * factor)),
-            half: range.half.map(|factor| at(mfu * factor)),
-            measured: measured.next().map(|row| at(row.value)),
-        })
-    }
 }
 
 /// The range of MFU as a bar, with the measured run as a tick.
@@ -269,10 +137,6 @@ fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     [said(Expected::short), said(Expected::sentence)]
 }
 
-fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
-    format::metric(metric, numbers.estimate.metrics.get(metric))
-}
-
 /// Difference from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
@@ -322,37 +186,6 @@ fn fits(explorer: Explorer) -> impl IntoView {
         <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
             {text}
         </p>
-    }
-}
-
-/// Per mille of the limit that the bar shows beyond it.
-const BEYOND: f64 = 250.0;
-
-/// The bar of memory, in per mille of the limit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Meter {
-    /// The predicted peak.
-    peak: f64,
-    /// Range that the true peak lies in with eight chances in ten.
-    likely: [f64; 2],
-    /// Bytes over the limit.
-    over: Bytes,
-    state: MemoryState,
-}
-
-impl Meter {
-    fn of(numbers: &Numbers) -> Self {
-        let metrics = &numbers.estimate.metrics;
-        // Whole per mille, so that a step that can't be seen draws nothing.
-        let share = |bytes: Bytes| {
-            (bytes / metrics.memory_limit * 1_000.0).clamp(0.0, 1_000.0 + BEYOND).round()
-        };
-        Self {
-            peak: share(metrics.memory_peak),
-            likely: likely_peaks(&numbers.plan, &numbers.estimate).map(share),
-            over: metrics.memory_peak.beyond(metrics.memory_limit),
-            state: metrics.memory_state(),
-        }
     }
 }
 
@@ -472,43 +305,3 @@ static DERIVED: [Derived; 3] = [
     ("Expert data parallel (EDP)", |numbers| numbers.plan.expert_data_parallel_size()),
     ("Micro-batches of a step", |numbers| numbers.plan.num_microbatches()),
 ];
-
-#[cfg(test)]
-mod tests {
-    use model::design::Design;
-
-    use super::*;
-
-    fn meter(gib: f64) -> Meter {
-        let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
-        design.cluster.hbm_usable_gib = Some(gib);
-        Meter::of(&Numbers::of(&design).unwrap())
-    }
-
-    #[test]
-    fn the_bar_is_full_at_the_limit_and_shows_what_is_beyond() {
-        let peak = meter(60.0).peak * 0.06;
-        let full = meter(peak);
-        assert!((full.peak - 1_000.0).abs() <= 1.0, "{full:?}");
-        let half = meter(peak * 2.0);
-        assert!((half.peak - 500.0).abs() <= 1.0 && half.over == Bytes::ZERO, "{half:?}");
-        let over = meter(peak / 1.1);
-        assert!((over.peak - 1_100.0).abs() <= 1.0 && over.over > Bytes::ZERO, "{over:?}");
-        assert_eq!(meter(peak / 3.0).peak.to_bits(), 1_250.0_f64.to_bits());
-    }
-
-    /// The shadow lies before the limit, across it or behind it, as the state says.
-    #[test]
-    fn the_shadow_crosses_the_limit_where_it_is_tight() {
-        for gib in 30..120 {
-            let Meter { likely: [low, high], state, .. } = meter(f64::from(gib));
-            match state {
-                MemoryState::Fits => assert!(high <= 1_000.0, "{gib}: {high}"),
-                MemoryState::Tight | MemoryState::Unlikely => {
-                    assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}");
-                }
-                MemoryState::DoesNotFit => assert!(low >= 1_000.0, "{gib}: {low}"),
-            }
-        }
-    }
-}

@@ -1,9 +1,9 @@
 //! The dialog with the other ways to count MFU, and the button that opens it.
 
 use leptos::prelude::*;
+use present::study::Study;
 
 use super::studies;
-use crate::study::Study;
 use crate::widget::dialog::{Modal, modal};
 
 /// The button that opens the table.

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use model::metric::MetricId;
+use present::format;
+use present::study::Study;
 
 use super::{conventions, studies};
 use crate::explorer::Explorer;
-use crate::present::format;
-use crate::study::Study;
 use crate::widget::dialog::{SidePanel, side_panel};
 
 /// The explanation of the chosen metric.

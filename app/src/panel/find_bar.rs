@@ -1,21 +1,20 @@
 //! The question in a line: a model, a number of devices of a kind, and the button that goes to the
 //! page.
 
-pub mod options;
-
 use leptos::prelude::*;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::PresetKind;
 use model::design::Design;
 use model::design::link;
 use model::ground::choice::Choice;
+use present::format::amount;
+use present::site::Page;
+use present::words::name;
 
+use present::page::find::options::{accelerators, models};
+
+use crate::browser::on_server;
 use crate::explorer::Explorer;
-use crate::present::amount;
-use crate::present::html::on_server;
-use crate::present::name;
-use crate::site::Page;
-use options::{accelerators, models};
 
 /// The design that the line begins with.
 #[derive(Clone, Copy)]
@@ -74,6 +73,13 @@ pub fn still(design: &Design) -> String {
     Owner::new().with(|| bar(Start::with(design)).to_html())
 }
 
+/// The boxes of the line for a page that only the server writes.
+#[cfg(feature = "ssr")]
+#[must_use]
+pub fn boxes(design: &Design) -> String {
+    Owner::new().with(|| fields(Start::with(design)).to_html())
+}
+
 /// Tokens of a step of a design, as they are typed.
 fn tokens_of_step(design: &Design) -> String {
     let training = &design.training;
@@ -82,7 +88,7 @@ fn tokens_of_step(design: &Design) -> String {
 
 /// Model, devices, accelerator and batch in a sentence. A field that is left as it is changes
 /// nothing of the design.
-pub(crate) fn fields(start: Start) -> impl IntoView {
+fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator, step } = start;
     let list = |kind| on_server(|| models(kind));
     view! {

@@ -4,15 +4,15 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::{MemoryState, design::link};
+use present::format;
+use present::insight::memory_state;
+use present::insight::recorded::Recorded;
+use present::site::{Page, Place};
 
 use super::steps;
+use crate::browser::on_server;
 use crate::explorer::{Explorer, Shown};
-use crate::insight::memory_state;
-use crate::insight::recorded::Recorded;
 use crate::panel::tray::Tray;
-use crate::present::format;
-use crate::present::html::on_server;
-use crate::site::{Page, Place};
 use crate::widget::icon::{Icon, icon};
 use crate::widget::sheet::guide_focus;
 

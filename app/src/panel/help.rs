@@ -1,10 +1,10 @@
 //! The keys that the page understands, and the switch that turns single letters off.
 
 use leptos::prelude::*;
+use present::site::Page;
 
 use crate::browser;
 use crate::explorer::Explorer;
-use crate::site::Page;
 use crate::widget::dialog::{Modal, modal};
 
 /// Keys and what they do.

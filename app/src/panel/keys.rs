@@ -11,14 +11,14 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use model::metric::MetricId;
+use present::format;
+use present::insight::memory_state;
 
 use super::address;
 use super::knobs::SEARCH_ID;
 use super::tray::{Tray, press_key};
 use crate::browser::{Later, letter_keys};
 use crate::explorer::{Explorer, Shown};
-use crate::insight::memory_state;
-use crate::present::format;
 
 /// A gesture by keys ends when the knobs have been still for this long.
 const GESTURE_DELAY: Duration = Duration::from_millis(500);

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::design::violation::Nearest;
 use model::ground::knob::{Kind, KnobError, Section, Value};
+use present::format;
+use present::words::knob_note;
 
-use super::knob_note;
 use super::studies;
 use super::verdict::ways_out;
 use crate::browser::takes_over;
 use crate::explorer::{self, Explorer, Shown, Topic};
-use crate::present::format;
 use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
 use crate::widget::number_box::{Entry, NumberBox, number_box};
 use crate::widget::slider::{Slider, slider};

@@ -9,14 +9,14 @@ use leptos::html;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::ground::knob::Section;
+use present::format;
+use present::words::about::About;
 
 use super::knob::knob;
 use super::presets::presets;
 use super::studies;
 use crate::browser::{after_paint, takes_over};
 use crate::explorer::Explorer;
-use crate::present::about::About;
-use crate::present::format;
 
 /// The id of the search box, which the key `/` goes to.
 pub const SEARCH_ID: &str = "knob-search";
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_knob_is_found_by_label_id_alias_and_meaning() {
-        let (ep, abouts) = (KnobId::expert_model_parallel_size, crate::present::about::abouts());
+        let (ep, abouts) = (KnobId::expert_model_parallel_size, present::words::about::abouts());
         for search in ["expert par", "model_parallel", "ep", "mindspeed"] {
             assert!(matches(&abouts, ep, search), "{search}");
         }

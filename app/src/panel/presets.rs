@@ -4,11 +4,11 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use maud::html;
 use model::catalogue::preset::{Preset, PresetKind};
+use present::format;
+use present::html::source;
+use present::site::Page;
 
 use crate::explorer::Explorer;
-use crate::present::format;
-use crate::present::html::source;
-use crate::site::Page;
 use crate::widget::choice::{Item, Items, Select, select};
 
 const KINDS: [(PresetKind, &str); 2] =

@@ -9,12 +9,12 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use present::choices::choices;
+use present::format;
+use present::insight::memory_state;
 use web_sys::HtmlElement;
 
 use crate::explorer::{Explorer, Shown};
-use crate::insight::memory_state;
-use crate::present::choices::choices;
-use crate::present::format;
 
 choices! {
     /// A question.

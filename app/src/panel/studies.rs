@@ -7,14 +7,14 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use model::design::link;
+use present::study::{Study, answer};
 use web_sys::js_sys::Reflect;
 use web_sys::{Element, HtmlSelectElement};
 
 use super::{questions, trace};
 use crate::browser::download::{closest, elements};
 use crate::explorer::Explorer;
-use crate::study::client::{Errand, StudyClient, link_of};
-use crate::study::{Study, answer};
+use crate::study_client::{Errand, StudyClient, link_of};
 
 /// Places of the studies on the page.
 #[derive(Clone, Copy)]

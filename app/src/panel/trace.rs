@@ -4,14 +4,14 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use model::ground::choice::Balance;
+use present::insight::recorded::Recorded;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Reflect, Uint8Array};
 use web_sys::{File, RequestInit, Response};
 
 use crate::browser::download::{download, here};
 use crate::explorer::Explorer;
-use crate::insight::recorded::Recorded;
-use crate::study::client::{Done, Errand, StudyClient};
+use crate::study_client::{Done, Errand, StudyClient};
 
 /// Path of the stored traces.
 pub const PATH: &str = "/api/v1/traces";

@@ -8,14 +8,14 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use maud::html;
 use model::design::link;
+use present::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
+use present::words::name;
 use web_sys::{HtmlElement, HtmlInputElement};
 
 use crate::browser::download::closest;
 use crate::browser::pins;
 use crate::explorer::Explorer;
-use crate::present::name;
-use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
-use crate::study::client::StudyClient;
+use crate::study_client::StudyClient;
 
 /// State of the pins for the explorer's parts.
 #[derive(Clone, Copy)]

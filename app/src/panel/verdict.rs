@@ -3,13 +3,13 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::violation::{Nearest, Violation};
+use present::format::{self, short_label};
+use present::insight::bottleneck::{Bottleneck, bottleneck};
+use present::site::find_address;
+use present::words::name::spelled;
+use present::words::published::published;
 
 use crate::explorer::{Explorer, Shown};
-use crate::insight::bottleneck::{Bottleneck, bottleneck};
-use crate::present::format::{self, short_label};
-use crate::present::name::spelled;
-use crate::present::published::published;
-use crate::site::find_address;
 
 /// Bottlenecks of the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
+use present::timeline::{Scene, server_html};
 
 use super::widget::Live;
-use super::{Scene, server_html};
 
 /// The attribute of a figure that a module draws.
 pub(super) const LIVE: &str = "data-live";

@@ -2,11 +2,11 @@
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
+use present::timeline::board::{Board, Done};
+use present::timeline::gesture::Gesture;
+use present::timeline::keys::command;
 use web_sys::{Element, HtmlCanvasElement, HtmlElement};
 
-use super::board::{Board, Done};
-use super::gesture::Gesture;
-use super::keys::command;
 use crate::browser::canvas::{Canvas, screen_ratio};
 
 /// Turn of the wheel that zooms by a factor of two, in pixels.

@@ -14,23 +14,24 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::html;
+use present::timeline::board::{Board, Done};
+use present::timeline::keys::Command;
+use present::timeline::lanes::{Lanes, Spot};
+use present::timeline::operators::{self, Operators};
+use present::timeline::tasks::{self, Stages};
+use present::timeline::{Held, Scene, Track, labels};
 use web_sys::js_sys::Array;
 use web_sys::{
     Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, MutationRecord,
     PointerEvent, ResizeObserverEntry, WheelEvent,
 };
 
-use super::board::{Board, Done};
 use super::figure::{LIVE, Subject};
-use super::keys::Command;
-use super::lanes::{Lanes, Spot};
-use super::operators::{self, Operators};
 use super::picture::Picture;
-use super::tasks::{self, Stages};
+use super::save;
 use super::watch::Watch;
-use super::{Held, Scene, Track, files, labels};
 use crate::browser::canvas::paper_palette;
-use crate::present::html;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
 const QUICK: f64 = 5.0;
@@ -297,13 +298,13 @@ impl Widget {
         self.compute();
         let Shown::Scene(scene) = &self.shown else { return };
         match file {
-            "trace" => files::save_trace(self.what.id, scene, self.lane),
+            "trace" => save::save_trace(self.what.id, scene, self.lane),
             "part" | "all" => {
                 let (title, about) = (self.what.title, (self.what.caption)());
                 let is_all = file == "all";
                 if let Some(palette) = paper_palette(&self.stages.canvas) {
                     let board = &self.stages.board;
-                    files::save_picture(self.what.id, board, &palette, (title, &about), is_all);
+                    save::save_picture(self.what.id, board, &palette, (title, &about), is_all);
                 }
             }
             _ => {}

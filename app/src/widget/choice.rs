@@ -2,9 +2,9 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use present::words::name;
 
-use crate::present::html::on_server;
-use crate::present::name;
+use crate::browser::on_server;
 
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]

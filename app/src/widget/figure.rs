@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use leptos::html::{Details, Div};
 use leptos::prelude::*;
-
-use crate::present::html;
+use present::html;
 
 /// Charts are drawn no narrower and no wider.
 const BOUNDS: (u32, u32) = (280, 1_200);

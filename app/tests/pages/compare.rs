@@ -1,12 +1,12 @@
 //! The page `/compare` as the server sends it.
 
-use app::page::compare::EXAMPLES;
-use app::present::format;
-use app::site::Page;
-use app::site::chosen::Chosen;
 use model::design::KnobId;
 use model::metric::MetricId;
 use model::{Plan, design::link, estimate};
+use present::format;
+use present::page::compare::EXAMPLES;
+use present::site::Page;
+use present::site::chosen::Chosen;
 
 use super::document;
 

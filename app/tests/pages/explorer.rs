@@ -1,13 +1,14 @@
 //! The page as the server sends it: right before anything runs in the browser.
 
 use app::document::{ModuleFiles, SiteFiles, ThemeCookie, shell};
-use app::insight::parity;
-use app::present::{format, range};
-use app::site::Page;
 use leptos::prelude::*;
 use model::catalogue::preset::Preset;
 use model::metric::MetricId;
 use model::{Plan, design::link, estimate};
+use present::format;
+use present::insight::parity;
+use present::site::Page;
+use present::words::range;
 
 use super::{check_ids, text};
 

@@ -1,9 +1,9 @@
 //! The page `/ladder` as the server sends it.
 
-use app::page::ladder::numbers::{layouts, steps};
-use app::present::format;
-use app::site::Page;
 use model::design::ladder::TO_PAPER;
+use present::format;
+use present::page::ladder::numbers::{layouts, steps};
+use present::site::Page;
 
 use super::document;
 

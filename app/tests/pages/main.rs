@@ -10,8 +10,8 @@ mod schedule;
 mod timeline;
 
 use app::document::{RawQuery, shell};
-use app::site::Page;
 use leptos::prelude::*;
+use present::site::Page;
 
 /// The document of a page with a query string.
 fn document(page: Page, query: &str) -> String {

@@ -1,9 +1,9 @@
 //! The timeline as the server sends it: its numbers are the model's, without any script.
 
-use app::present::format;
-use app::site::Page;
 use model::ground::units::Seconds;
 use model::{Plan, design::link};
+use present::format;
+use present::site::Page;
 
 use super::document;
 

@@ -6,17 +6,16 @@
 //! Megatron's, unless the dialect has sections that speak of something else.
 
 mod words;
-
 mod command_line;
 mod maxtext;
-mod megatron_core;
 mod mindspeed;
 mod reinforcement;
-mod sharded;
+mod megatron_core;
 mod table;
-mod together;
 mod torchtitan;
 mod trainers;
+mod together;
+mod sharded;
 mod variables;
 
 use crate::arguments::Argument;

@@ -10,13 +10,13 @@ mod family;
 mod hybrid;
 mod keys;
 mod linear;
-mod lines;
-mod mixture;
 mod sparse;
 mod spellings;
 mod style;
 mod text;
+mod lines;
 mod window;
+mod mixture;
 
 use std::collections::HashSet;
 

@@ -3,14 +3,14 @@
 //! First come the values that the software takes by default, then the arguments that set
 //! a knob each, then those that only mean something together.
 
-pub(crate) mod foreign;
-mod parts;
-mod layers;
 mod tokenizer;
+mod parts;
+pub(crate) mod foreign;
 mod machine;
 mod named;
 mod open;
 mod partition;
+mod layers;
 mod model_shape;
 mod run;
 mod mixer;

@@ -13,21 +13,21 @@
 //! the GPL, `conch-parser` knows no arrays, and `tree-sitter-bash` is C.
 
 mod arithmetic;
+mod test;
+mod word;
+mod frame;
+mod wrapper;
+mod job;
+mod script;
+mod reader;
 mod branch;
 mod expand;
-mod frame;
 mod input;
-mod job;
-mod launcher;
 mod manifest;
-mod reader;
-mod script;
 mod substitute;
-mod test;
 mod within;
-mod word;
-mod wrapper;
 mod written;
+mod launcher;
 
 pub(crate) use manifest::is_manifest;
 

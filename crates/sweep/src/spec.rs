@@ -21,13 +21,13 @@
 //! seed = 1
 //! ```
 
+mod error;
+mod sweep;
 mod keys;
 mod axis;
 mod constraint;
 mod aims;
-mod error;
 mod reader;
-mod sweep;
 
 pub use keys::{SamplingKeys, SpecKeys};
 pub(crate) use reader::{number, sources};

@@ -4,10 +4,10 @@
 //! with the lower index, and the random sample takes the designs whose index has the smallest hash.
 //! So it doesn't matter who evaluated which range, in what order, or how often it was tried.
 
-pub(crate) mod front;
-mod pairs;
-mod best;
 mod row;
+pub(crate) mod front;
+mod best;
+mod pairs;
 mod rows;
 
 use std::collections::BTreeMap;

@@ -3,9 +3,9 @@
 //! What neither gives is refused, never guessed; the three exceptions (a GPT's vocabulary, the
 //! number of its heads, tied embeddings) follow from other numbers of the row and are named.
 
-mod cut;
 mod known;
 mod name;
+mod cut;
 mod words;
 
 use model::design::{Design, KnobId, Transformer};

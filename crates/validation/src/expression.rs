@@ -6,12 +6,12 @@
 mod batch;
 mod contradiction;
 mod memory;
-mod parallel;
 mod pipeline;
 mod recipe;
 mod recompute;
 mod schedule;
 mod sharding;
+mod parallel;
 
 use model::Plan;
 use model::design::violation::Violation;

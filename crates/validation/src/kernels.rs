@@ -4,6 +4,7 @@
 //! halves by a hash of their sizes: one to fit the levels of `model::catalogue::calibration` on,
 //! one to hold them to.
 
+mod table;
 mod attention;
 mod cast;
 pub mod collective;
@@ -11,7 +12,6 @@ pub mod deepep;
 mod gemm;
 mod grouped;
 mod scan;
-mod table;
 
 use std::collections::BTreeMap;
 

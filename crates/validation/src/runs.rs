@@ -5,8 +5,8 @@
 //! Reading is tolerant. A column that isn't needed may be absent, and a number that can't be read
 //! becomes a [`Run::problems`] entry, so that one bad cell costs one row.
 
-mod ascend;
 mod table;
+mod ascend;
 
 use std::sync::LazyLock;
 

@@ -2,8 +2,8 @@
 //!
 //! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
 
-mod mixed;
 mod models;
+mod mixed;
 mod recipes;
 mod serving;
 

@@ -1,19 +1,19 @@
 //! Mixers: the part of a layer in which tokens meet. A kind of mixer is one file that has
 //! everything the model says of it; this one only tells them apart.
 
-mod attention;
 mod core;
-mod csa;
+mod mix;
+mod attention;
+mod mla;
 mod dsa;
+mod csa;
+mod msa;
+mod nothing;
+mod scan;
 mod gdn;
 mod kda;
 mod lightning;
 mod mamba;
-mod mix;
-mod mla;
-mod msa;
-mod nothing;
-mod scan;
 
 use alloc::format;
 use alloc::string::String;

@@ -1,10 +1,10 @@
 //! MLPs: the part of a layer that works on each token alone. A kind of MLP is one file that has
 //! everything the model says of it; this one only tells them apart.
 
+mod transform;
 mod dense;
 mod moe;
 mod nothing;
-mod transform;
 
 use alloc::vec::Vec;
 

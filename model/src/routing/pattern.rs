@@ -9,12 +9,12 @@
 //! `PreMoe` (arXiv 2505.17639), section 3.1; `collect_utils.py:collect_moe_gate_logits_r1`.
 
 mod collect;
+mod set;
+mod scores;
 mod coverage;
 mod generate;
 mod keep;
 mod overlap;
-mod scores;
-mod set;
 mod store;
 #[cfg(feature = "text")]
 pub mod text;

@@ -15,10 +15,10 @@
 //! bounded in bytes and a trace in counts before anything is kept, and nothing in a file makes the
 //! reader panic.
 
-mod csv;
 mod errors;
-mod json;
 mod rows;
+mod csv;
+mod json;
 
 use alloc::string::String;
 use alloc::vec;

@@ -5,15 +5,15 @@
 //! What isn't known stays open: a budget without a rate of failures has no goodput but a surface of
 //! it, and says of its days that they are a floor.
 
-mod assessment;
 mod checkpoint;
 mod metric;
 mod published;
-mod quality;
 mod recovery;
-mod run;
 mod simulation;
+mod run;
+mod quality;
 mod surface;
+mod assessment;
 mod target;
 
 pub use assessment::{Assessment, Costed};

@@ -11,9 +11,9 @@
 //! model of systems is MOSAIC ([`crate::ground::source::MOSAIC`]).
 
 mod advice;
-mod compare;
 mod epochs;
 pub mod laws;
+mod compare;
 mod metric;
 mod refusal;
 mod shape;

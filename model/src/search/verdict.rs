@@ -1,7 +1,7 @@
 //! Whether a design fits its memory, what fills it, and the smallest changes that help.
 
-mod change;
 mod options;
+mod change;
 
 use alloc::vec::Vec;
 

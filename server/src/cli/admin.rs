@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Failure, output, serve};
-use crate::deeds::Kind;
-use crate::holdings::{self, Sum, Thing};
+use crate::people::audit_events::Kind;
+use crate::people::storage_usage::{self, Sum, Thing};
 use crate::store::{self, Address, Home, Lazy, StoreError};
-use crate::{calendar, logged};
+use crate::{ground::calendar, ground::log_fields};
 
 /// Digits of an owner's hash that are shown, and the fewest that name one.
 const OWNER_DIGITS: usize = 8;
@@ -163,7 +163,7 @@ impl Data {
     fn things(&self, kinds: impl IntoIterator<Item = Kind>) -> Result<Vec<Thing>, Failure> {
         let mut all = vec![];
         for kind in kinds {
-            all.extend(holdings::things(self.path(), &self.store, kind).map_err(broken)?);
+            all.extend(storage_usage::things(self.path(), &self.store, kind).map_err(broken)?);
         }
         Ok(all)
     }
@@ -185,7 +185,7 @@ impl Data {
     }
 
     fn export(&self, thing: &Thing) -> Result<Vec<Value>, Failure> {
-        holdings::export(self.path(), &self.store, thing.kind, &thing.id).map_err(broken)
+        storage_usage::export(self.path(), &self.store, thing.kind, &thing.id).map_err(broken)
     }
 }
 
@@ -262,7 +262,7 @@ fn print(things: &[Thing], as_json: bool) -> Result<(), Failure> {
     if as_json {
         let each = things.iter().map(|thing| {
             json!({
-                "kind": thing.kind.name(), "id": thing.id, "log": logged::key(&thing.id),
+                "kind": thing.kind.name(), "id": thing.id, "log": log_fields::key(&thing.id),
                 "owner": thing.owner, "bytes": thing.bytes,
                 "created_at": calendar::moment(thing.created_at_secs),
                 "used_at": calendar::moment(thing.used_at_secs),
@@ -276,7 +276,7 @@ fn print(things: &[Thing], as_json: bool) -> Result<(), Failure> {
         vec![
             thing.kind.name().to_owned(),
             thing.id.clone(),
-            logged::key(&thing.id),
+            log_fields::key(&thing.id),
             short(thing.owner.as_ref()).to_owned(),
             thing.bytes.to_string(),
             calendar::day(thing.created_at_secs),
@@ -309,7 +309,7 @@ fn delete(asked: Delete) -> Result<(), Failure> {
     };
     if !asked.yes {
         print(&things, asked.json)?;
-        let count = app::present::format::counted(things.len() as u64, "thing", "things");
+        let count = present::format::counted(things.len() as u64, "thing", "things");
         return Err(Failure::user(format!("{count} would go; --yes deletes")));
     }
     if asked.owner.is_none() {
@@ -318,11 +318,17 @@ fn delete(asked: Delete) -> Result<(), Failure> {
     }
     for thing in &things {
         let own = thing.owner.as_ref().filter(|_| asked.owner.is_some());
-        holdings::take(data.path(), &data.store, thing.kind, &thing.id, own.map(String::as_str))
-            .map_err(broken)?;
+        storage_usage::take(
+            data.path(),
+            &data.store,
+            thing.kind,
+            &thing.id,
+            own.map(String::as_str),
+        )
+        .map_err(broken)?;
     }
     print(&things, asked.json)?;
-    let count = app::present::format::counted(things.len() as u64, "thing is", "things are");
+    let count = present::format::counted(things.len() as u64, "thing is", "things are");
     output::message(&format!("{count} deleted"));
     Ok(())
 }

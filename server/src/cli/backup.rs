@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Failure, output, serve};
-use crate::backup::{self, BackupError};
+use crate::store::backup::{self, BackupError};
 use crate::store::{Address, Filled};
 
 /// What to copy and where to.
@@ -63,7 +63,7 @@ pub(super) fn migrate(arguments: Migrate) -> Result<(), Failure> {
         "{}\nbrought {from} to {to}: {held}; each table's rows read back the same, by count and \
          digest. Traces stay in {}\n",
         output::table("lrl", &rows),
-        data.join(crate::traces::DIRECTORY).display()
+        data.join(crate::store::traces::DIRECTORY).display()
     ))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn backup(arguments: Backup) -> Result<(), Failure> {
             "what {address} holds is copied by PostgreSQL itself: `pg_dump --format=custom \
              --file=COPY {address}`, and put back by `pg_restore`; beside it only {} is to be \
              copied, by any program",
-            data.join(crate::traces::DIRECTORY).display()
+            data.join(crate::store::traces::DIRECTORY).display()
         )));
     }
     let made = backup::backup(&data, &arguments.to).map_err(explain)?;

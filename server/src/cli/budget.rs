@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use app::page::budget as page;
-use app::present::{format, run};
 use model::design::Design;
 use model::design::file::json;
 use model::run::budget::{Assessment, BudgetMetric, budget_range};
 use model::run::quality::CAVEAT;
 use model::{MODEL_VERSION, design::link};
+use present::format::{self, run};
+use present::page::budget as page;
 
 use super::input::Source;
 use super::output::{self, table};
 use super::{Failure, input, solve};
-use crate::{budgeted, calendar};
+use crate::{budgeted, ground::calendar};
 
 /// What to count and how to say it.
 #[derive(Debug, clap::Args)]

@@ -3,17 +3,17 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use app::page::trust::words;
-use app::present::format;
 use model::design::{Design, KnobId};
 use model::ground::knob::KnobError;
+use present::format;
+use present::page::trust::words;
 use validation::own::read::{Content, read};
 use validation::own::report::{Told, Unused};
 use validation::own::{Asked, Calibration, calibrate};
 
 use super::output::{self, table_below};
 use super::{Failure, input};
-use crate::calibrated::{self, MAX_FILES, agreement, measured, verdict};
+use crate::answers::calibrated::{self, MAX_FILES, agreement, measured, verdict};
 
 /// The runs, and what they don't say.
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,10 @@
 //! `moescape doctor`: is all there that `moescape serve` needs? Each answer says what to do.
 
-mod checks;
 mod health;
 mod reach;
 mod database;
 mod written;
+mod checks;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     Err(Failure::Internal(format!(
         "{} broken",
-        app::present::format::counted(broken as u64, "thing is", "things are")
+        present::format::counted(broken as u64, "thing is", "things are")
     )))
 }
 

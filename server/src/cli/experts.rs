@@ -15,8 +15,8 @@ use model::serving::{ServingPlan, infer};
 use super::input::Source;
 use super::trace::read_bytes;
 use super::{Failure, output};
-use crate::names::Names;
-use crate::{experts, traces};
+use crate::answers::names::Names;
+use crate::{experts, store::traces};
 
 /// How experts are shared out over layers.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

@@ -6,7 +6,7 @@ use reports::exported;
 
 use super::input::Source;
 use super::{Failure, output};
-use crate::exports::{self, Export};
+use crate::designs::exports::{self, Export};
 
 /// What to write.
 #[derive(Debug, clap::Args)]

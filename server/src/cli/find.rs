@@ -5,7 +5,6 @@ mod summary;
 
 use std::ops::ControlFlow;
 
-use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
@@ -13,6 +12,7 @@ use model::ground::knob::KnobError;
 use model::search::find::{
     Domain, LayoutSearch, Phase, Progress, Query, STRATEGY, Search, StrategySearch,
 };
+use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
 use reports::typed::Said as _;
 
@@ -20,10 +20,9 @@ use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
+use crate::answers::find::search;
+use crate::answers::names::Names;
 use summary::Summarized;
-
-use crate::find::search;
-use crate::names::Names;
 
 /// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \
@@ -193,7 +192,7 @@ fn shown(progress: Progress) -> String {
         Phase::Sizing => "trying sizes",
         Phase::Done => "done",
     };
-    let designs = app::present::format::counted(progress.evaluated, "estimate", "estimates");
+    let designs = present::format::counted(progress.evaluated, "estimate", "estimates");
     format!("{:5.1} %  {at}, {designs}", progress.share * 100.0)
 }
 

@@ -10,7 +10,7 @@ use model::design::file::{Extent, json};
 use model::ground::knob::KnobError;
 
 use super::{Failure, folder, input, output};
-use crate::{exports, imported};
+use crate::{designs::exports, imported};
 
 /// What to read and how to write it.
 #[derive(Debug, clap::Args)]
@@ -139,13 +139,13 @@ fn answers(arguments: &Arguments) -> Result<Answers, Failure> {
     let mut answers = Answers { model: arguments.model.clone(), ..Answers::default() };
     let mut wrong: Vec<String> = vec![];
     for answer in &arguments.answers {
-        wrong.extend(crate::answers::answer(&mut answers, answer).err());
+        wrong.extend(crate::answers::import_answers::answer(&mut answers, answer).err());
     }
     for setting in &arguments.settings {
-        wrong.extend(crate::answers::set(&mut answers, setting).err());
+        wrong.extend(crate::answers::import_answers::set(&mut answers, setting).err());
     }
     for variable in &arguments.variables {
-        wrong.extend(crate::answers::env(&mut answers, variable).err());
+        wrong.extend(crate::answers::import_answers::env(&mut answers, variable).err());
     }
     let words = arguments.arguments.iter().flat_map(|text| text.split_whitespace());
     answers.arguments = words.map(str::to_owned).collect();
@@ -179,7 +179,7 @@ fn remarks(import: &Import) -> Vec<String> {
 fn carried(carried: &[String]) -> Option<String> {
     let count = carried.len() as u64;
     (count > 0).then(|| {
-        let count = app::present::format::counted(count, "argument", "arguments");
+        let count = present::format::counted(count, "argument", "arguments");
         format!("carried: {count} that no knob reads, for exports ({})", carried.join(", "))
     })
 }

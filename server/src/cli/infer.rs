@@ -2,7 +2,6 @@
 
 mod layouts;
 
-use app::present::format;
 use model::design::file::json;
 use model::ground::knob::Section;
 use model::ground::units::Bytes;
@@ -11,15 +10,15 @@ use model::serving::{
     Inference, Layout, Part, ServingMetric, ServingPlan, explain, infer, serving_range,
 };
 use model::{MODEL_VERSION, design::link};
-
-use reports::Cores;
+use present::format;
 
 use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
-use crate::names::Names;
+use crate::answers::names::Names;
 use crate::{inferred, report};
+use reports::Cores;
 
 /// What to serve and how to say it.
 #[derive(Debug, clap::Args)]

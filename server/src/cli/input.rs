@@ -12,7 +12,7 @@ use model::design::{Design, KnobId};
 use model::ground::knob::KnobError;
 
 use super::Failure;
-use crate::names::Names;
+use crate::answers::names::Names;
 
 /// Bytes of a design file, at most.
 const MAX_FILE_LEN: u64 = interchange::MAX_BYTES as u64;

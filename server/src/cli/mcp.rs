@@ -7,10 +7,10 @@ use rmcp::ServiceExt;
 use rmcp::transport::stdio_pipes;
 
 use super::{Failure, log, output, serve};
-use crate::listen::{self, Door, Limits, MAX_CONNECTIONS, Served};
 use crate::mcp::{self, Agents, Lines, MAX_LINE_BYTES, SKILL};
+use crate::net::listen::{self, Door, Limits, MAX_CONNECTIONS, Served};
 use crate::state::AppState;
-use crate::{Host, PublicUrl, Site, layers, reviews};
+use crate::{Host, PublicUrl, Site, http::layers, jobs::reviews};
 
 /// Where to answer.
 #[derive(Debug, clap::Args)]

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use app::present::format;
 use model::design::violation::Violation;
+use present::format;
 
 use super::Failure;
 

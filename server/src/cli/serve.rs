@@ -8,14 +8,14 @@ use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
 use super::{Failure, log, output, upkeep};
-use crate::in_use::{self, Hold, HoldError};
-use crate::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
-use crate::nats::Address;
+use crate::jobs::nats::Address;
+use crate::net::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
 use crate::state::AppState;
 use crate::store::Cause;
+use crate::store::dir_lock::{self, Hold, HoldError};
 use crate::{
-    EmbedFrom, Host, Network, PublicUrl, Site, backup, exposition, files, reviews, router, store,
-    traces,
+    EmbedFrom, Host, Network, PublicUrl, Site, ground::files, http::exposition, jobs::reviews,
+    router, store, store::backup, store::traces,
 };
 
 /// Where to serve and from what.
@@ -208,7 +208,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
 
 /// Keeps others from replacing what the directory holds while the server runs on it.
 fn hold(data: &Path) -> Result<Option<Hold>, Failure> {
-    match in_use::shared(data) {
+    match dir_lock::shared(data) {
         Ok(hold) => Ok(Some(hold)),
         Err(HoldError::Taken) => Err(Failure::user(format!(
             "what {} holds is being replaced by `moescape restore`; start the server after that",
@@ -269,14 +269,14 @@ fn tighten(data: &Path) {
     let traces = data.join(traces::DIRECTORY);
     let stored = std::fs::read_dir(&traces).into_iter().flatten().flatten();
     let stored = stored.map(|entry| entry.path());
-    let ours = store::parts(data).chain([data.join(in_use::FILE), traces.clone()]).chain(stored);
+    let ours = store::parts(data).chain([data.join(dir_lock::FILE), traces.clone()]).chain(stored);
     match files::tighten(ours) {
         Ok(wide) => {
             if let Some(first) = wide.first() {
                 tracing::warn!(
                     "other users of this machine could use {} in {}, such as {}; now only the \
                      owner can",
-                    app::present::format::counted(wide.len() as u64, "file", "files"),
+                    present::format::counted(wide.len() as u64, "file", "files"),
                     data.display(),
                     first.display()
                 );

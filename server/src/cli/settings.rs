@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches};
 
 use super::Arguments;
-use crate::nats::Address;
+use crate::jobs::nats::Address;
 use crate::store;
 
 /// The command that has settings.

@@ -1,17 +1,17 @@
 //! `--solve KNOB=TARGET`: one knob moves until a target is reached.
 
-use app::insight::memory_state;
-use app::present::{format, run};
 use model::design::file::json;
 use model::metric::MetricValue;
 use model::search::solve::{Solution, Target, Tried};
 use model::{Plan, design::link};
+use present::format::{self, run};
+use present::insight::memory_state;
 use reports::typed::Said;
 
 use super::Failure;
 use super::output::table_below;
-pub(super) use crate::solved::Question;
-use crate::solved::solved;
+pub(super) use crate::answers::solved::Question;
+use crate::answers::solved::solved;
 
 /// Answer to a question, as JSON or for people.
 ///

@@ -1,9 +1,9 @@
 //! `moescape sweep`: every design of a space, on this machine's cores or by workers elsewhere.
 
-mod output;
 mod progress;
-mod spec;
 pub(super) mod text;
+mod output;
+mod spec;
 pub(super) mod stop;
 mod workers;
 
@@ -13,14 +13,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use app::present::format;
 use model::design::file::json;
 use model::run::quality::CAVEAT;
+use present::format;
 use reports::typed::Said;
 use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
-use crate::nats::Address;
+use crate::jobs::nats::Address;
 pub(super) use output::MAX_RESULT_LEN;
 use output::{Output, Target};
 use progress::Meter;

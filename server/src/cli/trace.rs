@@ -13,7 +13,7 @@ use model::routing::Trace;
 use model::routing::text::{MAX_BYTES, TextError};
 
 use super::Failure;
-use crate::traces;
+use crate::store::traces;
 
 /// The plan of a design, with the loads of a trace where there is one: the design then names it.
 pub(super) fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {

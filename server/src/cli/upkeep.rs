@@ -8,12 +8,12 @@ use std::time::Duration;
 use axum::http::HeaderName;
 
 use super::Failure;
-use crate::audit::Audit;
-use crate::copies::{self, Schedule};
-use crate::groups::Groups;
-use crate::quotas::Limits;
-use crate::retention::{self, Archive, Retention};
+use crate::cli::retention::{self, Archive, Retention};
+use crate::people::audit::Audit;
+use crate::people::groups::Groups;
+use crate::people::quotas::Limits;
 use crate::state::AppState;
+use crate::store::scheduled_backup::{self, Schedule};
 
 /// How long, how much, and who.
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
         env = "MOESCAPE_BACKUP_EVERY",
         value_name = "TIME",
         default_value = "24h",
-        value_parser = copies::duration
+        value_parser = scheduled_backup::duration
     )]
     pub(super) backup_every: Duration,
     /// How many of them stay, the newest
@@ -133,7 +133,7 @@ impl Arguments {
         if let Some(to) = self.backup_to {
             let schedule = Schedule { to, every: self.backup_every, keep: self.backup_keep };
             let (data, told) = (state.data.as_ref().clone(), Arc::clone(&state.telemetry));
-            let started = copies::start(data, schedule, told);
+            let started = scheduled_backup::start(data, schedule, told);
             started.map_err(|error| failed("no thread for --backup-to", error))?;
         }
         Ok(())

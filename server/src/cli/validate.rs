@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use app::page::trust::words;
-use app::present::format;
+use present::format;
+use present::page::trust::words;
 use validation::report::{Group, LeftOutScore, Row, Summary, Target, Validation};
 use validation::runs::{self, LineError, Run};
 
 use super::Failure;
 use super::output::{self, table, table_below};
-use crate::validated;
+use crate::answers::validated;
 
 /// Bytes of a file of runs, at most.
 const MAX_FILE_LEN: u64 = 64 << 20;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::sweep::stop;
 use super::{Failure, log, output};
-use crate::nats::Address;
-use crate::sweeps;
+use crate::jobs::nats::Address;
+use crate::jobs::sweeps;
 
 /// Where work comes from.
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! The rows of stored designs.
 
 use super::stored::{Entry, StoredDesign, StoringOutcome, Words};
-use crate::owner::Owner;
+use crate::people::owner::Owner;
 use crate::store::sql::{self, OptionalExtension, Row, params};
 use crate::store::{Store, StoreError, Transaction};
 

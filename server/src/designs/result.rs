@@ -1,10 +1,10 @@
 //! Results of the model on a design: those of when it was stored, and those of now.
 
-use app::present::format;
 use model::design::Design;
 use model::design::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
+use present::format;
 use reports::typed::MetricSaid;
 
 /// The metrics that are kept with a design: those of the page's cards, and what memory is held

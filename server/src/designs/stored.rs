@@ -83,8 +83,8 @@ impl Words {
 fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), String> {
     let count = text.chars().count();
     if count > most {
-        let most = app::present::format::whole(most as u64);
-        let count = app::present::format::whole(count as u64);
+        let most = present::format::whole(most as u64);
+        let count = present::format::whole(count as u64);
         return Err(format!("it has {count} characters, and at most {most}"));
     }
     let is_odd = |char: char| {

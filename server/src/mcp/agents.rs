@@ -24,10 +24,10 @@ use super::said::Refusal;
 use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
 use super::tools::TOOLS;
 use super::{prompts, resources};
-use crate::budget::Turns;
-use crate::client::{Client, identify};
-use crate::problem::Problem;
-use crate::public_url::{self, PublicUrl};
+use crate::net::client::{Client, identify};
+use crate::net::limits::Turns;
+use crate::net::problem::Problem;
+use crate::net::public_url::{self, PublicUrl};
 
 /// Calls that are answered at once, one fewer of one client, and those of a client that have their
 /// turn or wait for it.

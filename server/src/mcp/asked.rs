@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::said::{MAX_ERRORS, Refusal};
-use crate::names::Names;
+use crate::answers::names::Names;
 
 /// Settings of one design, at most.
 const MAX_SETTINGS: usize = 1_000;

@@ -7,8 +7,8 @@ use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::said;
-use crate::guide::{CHAPTERS, Chapter};
 use crate::registry;
+use crate::site::guide::{CHAPTERS, Chapter};
 
 /// Skill on using the tools well, in the form that agents load skills in.
 pub(crate) const SKILL: &str = include_str!("../../../docs/skill/SKILL.md");

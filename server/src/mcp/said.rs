@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use app::present::format;
 use model::answer::measure::Measure;
 use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::metric::Basis;
+use present::format;
 use reports::report::BrokenRule;
 use reports::typed::{KnobValue, Named, Said};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -1,13 +1,13 @@
 //! Every tool on one page.
 
 mod budget;
-mod compare;
 mod experts;
 mod explain;
-mod find;
 mod import;
 mod infer;
 mod predict;
+mod compare;
+mod find;
 mod solve;
 mod sweep;
 mod validate;

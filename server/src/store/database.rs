@@ -15,7 +15,7 @@ use super::sql;
 use super::start::{self, EMPTIED};
 use super::tables;
 use super::transaction::{On, Transaction};
-use crate::files;
+use crate::ground::files;
 
 type Work = Box<dyn FnOnce(&mut Database) + Send>;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, TextMergeStream};
-use server::guide::{CHAPTERS, Chapter, Text};
+use server::site::guide::{CHAPTERS, Chapter, Text};
 
 use crate::links::below;
 use crate::{keep, read, root};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use server::guide::CHAPTERS;
+use server::site::guide::CHAPTERS;
 
 use crate::{is_updating, keep, read};
 

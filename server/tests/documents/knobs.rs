@@ -116,8 +116,7 @@ fn takes(id: KnobId) -> String {
     let or_none = if takes.optional { ", or none" } else { "" };
     match kind {
         Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
-            let [low, high] =
-                [low, high].map(|bound| app::present::format::whole(bound).to_string());
+            let [low, high] = [low, high].map(|bound| present::format::whole(bound).to_string());
             format!("whole numbers from {low} to {high}{or_none}")
         }
         Kind::Real(low, high) | Kind::OptionalReal(low, high) => {

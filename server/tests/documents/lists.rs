@@ -1,6 +1,5 @@
 //! The generated lists: metrics, short names, presets, accelerators, columns of runs, routes.
 
-use app::present::range::{Expected, expected, family};
 use model::Plan;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
@@ -11,6 +10,7 @@ use model::metric::{Better, Metric, MetricId, Words};
 use model::run::budget::BudgetMetric;
 use model::run::quality::QualityMetric;
 use model::serving::ServingMetric;
+use present::words::range::{Expected, expected, family};
 use serde_json::Value;
 
 use crate::{keep_part, read, row, source, table};
@@ -106,13 +106,13 @@ fn the_guide_has_todays_ranges() {
         "Runs",
         "Sources",
     ])];
-    let percent = |share: f64| app::present::format::relative(1.0 + share, 1.0);
+    let percent = |share: f64| present::format::relative(1.0 + share, 1.0);
     let range = |spread: &Spread, name: String, models: &str| {
         let ends = |ends: [f64; 2]| {
             let [low, high] = ends.map(|end| percent(end.exp_m1()));
             format!("{low} to {high}")
         };
-        let [half, most] = spread.coverage.map(|share| app::present::format::percent(share, 0));
+        let [half, most] = spread.coverage.map(|share| present::format::percent(share, 0));
         vec![
             name,
             models.to_owned(),
@@ -199,7 +199,7 @@ fn every_accelerator_is_listed() {
 }
 
 fn one_decimal(number: f64) -> String {
-    app::present::format::decimals(number, 1).to_string()
+    present::format::decimals(number, 1).to_string()
 }
 
 /// Content of each column of a file of runs.
@@ -260,7 +260,7 @@ fn every_column_of_a_file_of_runs_is_explained() {
 
 #[test]
 fn every_route_is_in_the_reference_of_the_api() {
-    let document: Value = serde_json::from_str(server::openapi::document()).unwrap();
+    let document: Value = serde_json::from_str(server::http::openapi::document()).unwrap();
     let mut rows = vec![row(["Route", "Does"])];
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {

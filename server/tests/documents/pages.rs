@@ -7,7 +7,7 @@ use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use model::design::KnobId;
 use model::metric::MetricId;
-use server::guide::CHAPTERS;
+use server::site::guide::CHAPTERS;
 use server::{AppState, Site, router};
 use tower::ServiceExt;
 

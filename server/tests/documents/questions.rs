@@ -11,7 +11,7 @@ use model::metric::{MetricId, MetricValue};
 use model::training::estimate::Estimate;
 use model::{Plan, estimate, range};
 
-use app::present::format;
+use present::format;
 
 use crate::{is_updating, keep, read};
 

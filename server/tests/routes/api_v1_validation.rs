@@ -1,7 +1,7 @@
 //! `GET /api/v1/validation`, `/api/v1/validation.csv`, `/trust`.
 
-use app::present::format::unbroken;
 use axum::http::StatusCode;
+use present::format::unbroken;
 use serde_json::Value;
 
 use crate::TestApp;
@@ -57,11 +57,11 @@ async fn the_page_reads_without_a_script() {
     assert_eq!(answer.status, StatusCode::OK);
     let page = answer.text();
     let report = validation::validate(validation::runs::published());
-    let headline = unbroken(&app::page::trust::words::headline(&report.summary));
+    let headline = unbroken(&present::page::trust::words::headline(&report.summary));
     assert!(page.contains(&headline), "no headline");
     assert!(page.contains("<title>How far to trust the numbers"), "no title");
     for target in &report.summary.targets {
-        let asked = unbroken(&app::page::trust::words::limit(target));
+        let asked = unbroken(&present::page::trust::words::limit(target));
         assert!(page.contains(&asked), "{}", target.name);
     }
     for refusal in &report.summary.refusals {

@@ -15,7 +15,7 @@ async fn designs_of_a_link_are_compared() {
     for preset in ["pangu-ultra-moe-4k-baseline", "pangu-ultra-moe-6k"] {
         let design = link::decode(&format!("preset={preset}")).unwrap();
         let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
-        let mfu = app::present::format::percent(metrics.mfu, 1).to_string();
+        let mfu = present::format::percent(metrics.mfu, 1).to_string();
         assert!(answer.text().contains(&mfu), "{preset}: no {mfu}");
     }
 }

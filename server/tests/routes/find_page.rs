@@ -135,7 +135,7 @@ async fn the_server_searches_where_it_is_asked_and_stores_nothing() {
     assert!(!html.contains("http-equiv=\"refresh\"") && !html.contains("data-worker"), "{html}");
     assert!(!app.has_store());
     // The same as the browser's, which goes on one thread.
-    let mut finder = app::page::find::run::Finder::of_address(raw).unwrap();
+    let mut finder = present::page::find::run::Finder::of_address(raw).unwrap();
     while !finder.is_done() {
         finder.step_alone();
     }

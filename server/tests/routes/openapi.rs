@@ -28,12 +28,12 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 
 /// Method and path of every route for programs, as the one page of routes has them.
 fn routes() -> BTreeSet<(String, String)> {
-    let text = include_str!("../../src/routes.rs");
+    let text = include_str!("../../src/http/routes.rs");
     let named = [
-        ("app::page::serving::SCORES_PATH", app::page::serving::SCORES_PATH),
-        ("app::page::trust::JSON_PATH", app::page::trust::JSON_PATH),
-        ("app::page::trust::CSV_PATH", app::page::trust::CSV_PATH),
-        ("app::page::trust::SERVING_JSON_PATH", app::page::trust::SERVING_JSON_PATH),
+        ("present::page::serving::SCORES_PATH", present::page::serving::SCORES_PATH),
+        ("present::page::trust::JSON_PATH", present::page::trust::JSON_PATH),
+        ("present::page::trust::CSV_PATH", present::page::trust::CSV_PATH),
+        ("present::page::trust::SERVING_JSON_PATH", present::page::trust::SERVING_JSON_PATH),
     ];
     let text = named
         .iter()

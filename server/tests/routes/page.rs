@@ -11,7 +11,7 @@ use crate::{TestApp, send};
 /// The MFU of a design as the page prints it.
 fn mfu(design: &Design) -> String {
     let estimate = estimate(&Plan::new(design).unwrap());
-    app::present::format::percent(estimate.metrics.mfu, 1).number
+    present::format::percent(estimate.metrics.mfu, 1).number
 }
 
 #[tokio::test]

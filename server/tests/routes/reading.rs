@@ -202,7 +202,7 @@ async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_
     }
     assert!(text.contains("The model predicts ") && text.contains("Half of "), "{text}");
     for method in <model::ground::choice::Method as model::ground::choice::Choice>::ALL {
-        let name = app::page::schedule::methods::about(*method).name;
+        let name = present::page::schedule::methods::about(*method).name;
         assert!(text.contains(&format!(">{name}</a>")), "{name}");
     }
     for chapter in ["/guide/start", "/guide/trust", "/guide/views"] {

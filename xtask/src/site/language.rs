@@ -1,4 +1,4 @@
-//! The dictionaries of the browser's script: those of `app/src/present/language` in one.
+//! The dictionaries of the browser's script: those of `crates/present/src/words/language` in one.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 /// The script that has the Chinese dictionary.
 pub(super) fn chinese(workspace: &Workspace) -> Result<String> {
-    let directory = workspace.root.join("app/src/present/language/zh");
+    let directory = workspace.root.join("crates/present/src/words/language/zh");
     let names = ["model", "explorer", "pages"];
     let mut words = Map::new();
     for name in names {

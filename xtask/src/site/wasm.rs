@@ -74,8 +74,11 @@ pub(crate) fn module_packages() -> Vec<&'static str> {
 
 /// Settings of the profile `dev` for a draft: views run in the browser at every move of a knob, so
 /// that the page is as quick as the optimised one within a factor of two.
-const DRAFT: [&str; 2] =
-    ["profile.dev.package.app.opt-level=1", "profile.dev.package.model.opt-level=3"];
+const DRAFT: [&str; 3] = [
+    "profile.dev.package.app.opt-level=1",
+    "profile.dev.package.present.opt-level=1",
+    "profile.dev.package.model.opt-level=3",
+];
 
 /// Compiles all modules for the browser, each to a file of its own. They share one compilation of
 /// `app`, and a draft shares the macros of its dependencies with the server's build.

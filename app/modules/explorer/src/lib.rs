@@ -14,7 +14,7 @@ pub fn hydrate() {
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {
-    app::insight::parity::estimate_numbers(query)
+    present::insight::parity::estimate_numbers(query)
 }
 
 /// Answers a question of a script on the design in a link: the legal values of a knob (`values`), a

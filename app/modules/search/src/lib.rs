@@ -7,12 +7,12 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Writes sizes of memory in the unit of that id from now on.
 #[wasm_bindgen]
 pub fn choose_memory_unit(id: &str) {
-    app::present::format::MemoryUnit::of_id(id).choose();
+    present::format::MemoryUnit::of_id(id).choose();
 }
 
 /// A search for layouts, which the worker takes a step further again and again.
 #[wasm_bindgen]
-pub struct Finder(app::page::find::run::Finder);
+pub struct Finder(present::page::find::run::Finder);
 
 #[wasm_bindgen]
 impl Finder {
@@ -23,7 +23,9 @@ impl Finder {
     #[wasm_bindgen(constructor)]
     pub fn new(query: &str) -> Result<Self, String> {
         std::panic::set_hook(Box::new(console_error_panic_hook::hook));
-        app::page::find::run::Finder::of_address(query).map(Self).map_err(|wrong| wrong.join("\n"))
+        present::page::find::run::Finder::of_address(query)
+            .map(Self)
+            .map_err(|wrong| wrong.join("\n"))
     }
 
     /// Does a part of the work, some tens of milliseconds; returns its progress as JSON.

@@ -4,7 +4,7 @@
 
 #![cfg(target_family = "wasm")]
 
-use app::study::answer;
+use present::study::answer;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A study of the design in a link, for a chart of that width in pixels, with what a reader has
@@ -19,7 +19,7 @@ pub fn study(name: &str, query: &str, width: u32, options: &str, pins: &str) -> 
 /// Writes sizes of memory in the unit of that id from now on.
 #[wasm_bindgen]
 pub fn choose_memory_unit(id: &str) {
-    app::present::format::MemoryUnit::of_id(id).choose();
+    present::format::MemoryUnit::of_id(id).choose();
 }
 
 /// Draws the timeline on the page from now on.
@@ -33,7 +33,7 @@ pub fn draw_timeline() {
 #[wasm_bindgen]
 #[must_use]
 pub fn abouts() -> Vec<String> {
-    app::present::about::abouts()
+    present::words::about::abouts()
         .into_iter()
         .flat_map(|about| [about.meaning, about.html])
         .collect()
@@ -61,5 +61,5 @@ pub fn trace(bytes: &[u8]) -> Vec<String> {
 #[wasm_bindgen]
 #[must_use]
 pub fn effect(query: &str) -> Option<Vec<f64>> {
-    answer::effect(query).map(|effect| app::insight::recorded::numbers(&effect).to_vec())
+    answer::effect(query).map(|effect| present::insight::recorded::numbers(&effect).to_vec())
 }

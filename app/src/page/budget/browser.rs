@@ -4,12 +4,12 @@
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
+use present::page::budget::{Asked, asked, labels};
+use present::site::Page;
 
 use super::state::State;
-use super::{Asked, asked, labels};
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::follow_state;
-use crate::site::Page;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {

@@ -5,11 +5,11 @@ use leptos::prelude::*;
 use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::design::link;
+use present::page::budget::{BASELINE, with_preset};
+use present::site::Page;
 
 use super::state::State;
-use super::{BASELINE, with_preset};
 use crate::panel::asking::field;
-use crate::site::Page;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];
 const RUN: &[KnobId] = &[

@@ -2,13 +2,15 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use present::html::broken::broken_link;
+use present::page::budget::{Asked, Shown, asked, brief, charts, labels, quality};
+use present::site::Page;
 
-use super::state::{Shown, State};
-use super::{Asked, asked, brief, browser, charts, form, labels, quality};
-use crate::panel::asking::{broken_link, section};
+use super::state::State;
+use super::{browser, form};
+use crate::browser::on_server;
+use crate::panel::asking::section;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {

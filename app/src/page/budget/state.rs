@@ -4,28 +4,9 @@ use model::Plan;
 use model::design::KnobId;
 use model::design::violation::Violation;
 use model::ground::knob::Value;
-use model::run::budget::Assessment;
+use present::page::budget::{Asked, Shown};
 
-use super::Asked;
 use crate::panel::asking::{Asking, Outcome, Typed};
-
-/// Request with its assessment.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
-    pub(super) asked: Asked,
-    pub(super) assessment: Assessment,
-}
-
-impl Shown {
-    /// Assesses a request.
-    ///
-    /// # Errors
-    /// The rules that design or baseline break.
-    pub(super) fn new(asked: &Asked) -> Result<Self, Vec<Violation>> {
-        let assessment = Assessment::new(&asked.design, asked.baseline.as_ref())?;
-        Ok(Self { asked: asked.clone(), assessment })
-    }
-}
 
 /// The state of the page.
 #[derive(Clone, Copy)]

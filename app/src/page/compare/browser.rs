@@ -1,6 +1,7 @@
 //! What only a browser does on the page: it knows the pins.
 
 use leptos::prelude::*;
+use present::site::chosen::Chosen;
 
 use crate::browser::pins;
 
@@ -8,7 +9,7 @@ use crate::browser::pins;
 /// already.
 pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
     let address = RwSignal::new(None);
-    let shown = crate::site::chosen::Chosen::read(raw).0.designs;
+    let shown = Chosen::read(raw).0.designs;
     Effect::new(move || {
         let pinned = pins::read();
         if !pinned.designs.is_empty() && pinned.designs != shown {

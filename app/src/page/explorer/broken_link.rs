@@ -5,11 +5,11 @@ use model::catalogue::preset::Preset;
 use model::design::Design;
 use model::design::link;
 use model::ground::knob::KnobError;
+use present::format::counted;
+use present::site::Page;
+use present::words::name;
 
 use crate::panel::header;
-use crate::present::format::counted;
-use crate::present::name;
-use crate::site::Page;
 
 /// Says what is wrong with a link.
 pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {

@@ -1,6 +1,5 @@
 //! What only a browser does on this page: it gets the data, hears of progress, and listens.
 
-use crate::site::Page;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -8,6 +7,10 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::page::results::beside::links;
+use present::page::results::data::{Counts, Data, Pace};
+use present::page::results::wire;
+use present::site::Page;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Function, JSON, Reflect, Uint8Array};
 use web_sys::{
@@ -15,10 +18,8 @@ use web_sys::{
     ResizeObserver, Response,
 };
 
-use super::beside::{self, Beside};
-use super::data::{Counts, Data, Pace};
+use super::beside::Neighbour;
 use super::live::Live;
-use super::wire;
 use crate::browser::{fetched, pins, refusal, sent};
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
@@ -70,12 +71,12 @@ fn get_beside(live: &Shared) {
     let live = Rc::clone(live);
     let link = document().get_element_by_id("base-design");
     let base = link.and_then(|link| link.get_attribute("href")).unwrap_or_default();
-    let links = beside::links(base.trim_start_matches("/?"), &pins::read());
+    let links = links(base.trim_start_matches("/?"), &pins::read());
     leptos::task::spawn_local(async move {
         for (label, link) in links {
             let address = format!("{}?{link}", live.borrow().address("beside"));
             let numbers = fetched(&address).await;
-            if let Some(design) = numbers.and_then(|numbers| Beside::read(label, &numbers)) {
+            if let Some(design) = numbers.and_then(|numbers| Neighbour::read(label, &numbers)) {
                 live.borrow_mut().put_beside(design);
                 due(&live);
             }

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
 use maud::html;
+use present::draw::palette::Hue;
+use present::draw::surface::{Side, Surface as _, Words};
+use present::draw::svg::SvgPicture;
+use present::page::results::data::{Data, Dim};
+use present::page::results::heat::{self, Grid};
+use present::page::results::parallel::{self, Drawn, Faint, Grip, Lanes};
+use present::page::results::parts;
+use present::page::results::scatter::{self, Plot};
+use present::page::results::select::{Selection, select};
+use present::page::results::view::{Plotted, View};
+use present::site::Page;
 use web_sys::{EventSource, HtmlCanvasElement};
 
-use super::beside::Beside;
-use super::data::{Data, Dim};
-use super::heat::{self, Grid};
-use super::parallel::{self, Grip, Lanes};
-use super::parts;
-use super::scatter::{self, Plot};
-use super::select::{Selection, select};
-use super::view::{Plotted, View};
-use crate::browser::canvas::{Canvas, paper_palette, size};
+use super::beside::Neighbour;
+use crate::browser::canvas::{Canvas, Layer, paper_palette, size};
 use crate::browser::dom;
 use crate::browser::download::here;
 use crate::browser::replace_address;
-use crate::draw::palette::Hue;
-use crate::draw::surface::{Side, Surface as _, Words};
-use crate::draw::svg::SvgPicture;
-use crate::site::Page;
 
 /// Drag of a pointer.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,17 @@ struct Over {
     parallel: Option<(Lanes, Held, Vec<u64>)>,
     /// The knobs, and the cells of the design and of the pointer.
     heat: Option<([usize; 2], [Option<Bins>; 2])>,
+}
+
+/// Drawing that stays from frame to frame, as it was last.
+#[derive(Default)]
+struct Layers {
+    /// The axes of the scatter.
+    scatter: Option<Layer<Plot>>,
+    /// The axes of the parallel coordinates.
+    axes: Option<Layer<Drawn>>,
+    /// The lines of all designs below them.
+    faint: Option<Layer<Faint>>,
 }
 
 /// The page.
@@ -103,8 +114,9 @@ pub(super) struct Live {
     pub(super) lanes: Option<Lanes>,
     pub(super) places: scatter::Places,
     pub(super) columns: parallel::Columns,
+    layers: Layers,
     /// The base design and the pins of the explorer.
-    beside: Vec<Beside>,
+    beside: Vec<Neighbour>,
     /// State that the plot depends on, beside the designs.
     plotted: Option<Plotted>,
     /// The heatmap's knobs as they were drawn last; brushing doesn't change it.
@@ -149,6 +161,7 @@ impl Live {
             lanes: None,
             places: scatter::Places::default(),
             columns: parallel::Columns::default(),
+            layers: Layers::default(),
             beside: Vec::new(),
             plotted: None,
             heated: None,
@@ -186,6 +199,7 @@ impl Live {
         self.data = Some(data);
         self.columns.clear();
         self.places.clear();
+        self.layers = Layers::default();
         self.plotted = None;
         self.heated = None;
         self.over = Over::default();
@@ -202,8 +216,8 @@ impl Live {
         target.act != "pin-first" || (data.state != "running" && !is_coming)
     }
 
-    /// Takes a design in that is drawn beside those of the sweep.
-    pub(super) fn put_beside(&mut self, design: Beside) {
+    /// Takes a design in that stands beside those of the sweep.
+    pub(super) fn put_beside(&mut self, design: Neighbour) {
         self.beside.push(design);
         self.over.scatter = None;
     }
@@ -250,8 +264,7 @@ impl Live {
         if self.resized {
             self.heated = None;
             self.over = Over::default();
-            self.columns.repaint();
-            self.places.repaint();
+            self.layers = Layers::default();
         }
         if std::mem::take(&mut self.stands) {
             self.is_new = false;
@@ -363,7 +376,7 @@ impl Live {
         if all && let Some(mut canvas) = canvas("scatter-base") {
             match &plot {
                 Some(plot) => {
-                    canvas.layer(&mut self.places.drawn, *plot, |it| plot.axes(it, data));
+                    canvas.layer(&mut self.layers.scatter, *plot, |it| plot.axes(it, data));
                     scatter::paint(&mut canvas, data, (plot, &self.places), &self.selection);
                 }
                 None => nothing(&mut canvas, data),
@@ -402,17 +415,16 @@ impl Live {
                     let (of, view) = ((lanes.axes.clone(), canvas.size()), &self.view);
                     if self.selection.brushed < self.selection.kept {
                         let of = (of.clone(), (view.cuts.clone(), view.front_only));
-                        let mut faint = self.columns.faint.take();
                         let pictured = (lanes, &self.columns);
-                        canvas.layer(&mut faint, of, |it| {
+                        canvas.layer(&mut self.layers.faint, of, |it| {
                             parallel::paint_all(it, pictured, &self.selection);
                         });
-                        self.columns.faint = faint;
                     }
                     let pictured = (lanes, &self.columns);
                     parallel::paint_brushed(&mut canvas, data, view, pictured, &self.selection);
-                    let axes = &mut self.columns.drawn;
-                    canvas.layer(axes, of, |it| parallel::paint_axes(it, data, lanes));
+                    canvas.layer(&mut self.layers.axes, of, |it| {
+                        parallel::paint_axes(it, data, lanes);
+                    });
                 }
                 None => nothing(&mut canvas, data),
             }
@@ -537,11 +549,7 @@ impl Live {
                 "{across}, {up}: best {} {} of {}.",
                 data.label(dim),
                 data.spelled(dim, cell.best.0),
-                crate::present::format::counted(
-                    cell.feasible,
-                    "feasible design",
-                    "feasible designs"
-                ),
+                present::format::counted(cell.feasible, "feasible design", "feasible designs"),
             ),
             None => {
                 let so_far = if data.is_over() { "" } else { " so far" };

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use present::html::escaped;
+use present::page::results::data::Dim;
+use present::page::results::parallel::{Grip, Lanes};
+use present::page::results::select::{first_of_front, order};
+use present::page::results::view::End;
+use present::page::results::{Data, Grid, heat, parts, scale};
 use web_sys::{Element, Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent};
 
 use super::browser::{Shared, ask, due};
-use super::data::Dim;
 use super::live::{Drag, Live};
-use super::parallel::{Grip, Lanes};
-use super::view::End;
-use super::{heat, parts, scale};
 use crate::browser::canvas::size;
 use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
@@ -135,7 +137,7 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
 }
 
 /// The design at a place of a picture.
-fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Option<usize> {
+fn design_at(live: &Live, data: &Data, id: &str, at: (f64, f64)) -> Option<usize> {
     match id {
         "scatter" => live.places.nearest(data, &live.selection, at, REACH),
         "parallel" => live.lanes.as_ref()?.nearest(&live.columns, &live.selection, at),
@@ -144,8 +146,8 @@ fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Optio
 }
 
 /// The cell of the heatmap at a place.
-fn cell_at(live: &Live, data: &super::Data, (x, y): (f64, f64)) -> Option<[usize; 2]> {
-    let grid = super::Grid::of(data, live.view.heat_knobs(data)?);
+fn cell_at(live: &Live, data: &Data, (x, y): (f64, f64)) -> Option<[usize; 2]> {
+    let grid = Grid::of(data, live.view.heat_knobs(data)?);
     let size = size(&super::live::node("heat-base")?);
     heat::Place::new(&grid, size).hit(x, y)
 }
@@ -167,7 +169,7 @@ fn row_of(event: &Event) -> Option<usize> {
 /// Takes hold of something of the parallel coordinates.
 fn begin(
     live: &mut Live,
-    data: &super::Data,
+    data: &Data,
     lanes: Option<&Lanes>,
     grip: Grip,
     at: (f64, f64),
@@ -191,7 +193,7 @@ const fn axis_of(grip: Grip) -> usize {
 }
 
 /// Follows a drag on the parallel coordinates.
-fn drag_to(live: &mut Live, data: &super::Data, lanes: &Lanes, kind: &str) {
+fn drag_to(live: &mut Live, data: &Data, lanes: &Lanes, kind: &str) {
     let Some(Drag { grip, from, to, range }) = live.drag else { return };
     let ends = kind == "pointerup";
     let moved = (to.0 - from.0).abs().max((to.1 - from.1).abs());
@@ -240,7 +242,7 @@ fn whole((from, to): (f64, f64), last: f64) -> (f64, f64) {
 }
 
 /// Puts an axis in another one's place.
-fn move_axis(live: &mut Live, data: &super::Data, from: usize, to: usize) {
+fn move_axis(live: &mut Live, data: &Data, from: usize, to: usize) {
     let mut dims = live.view.axis_dims(data);
     if from < dims.len() && to < dims.len() {
         let dim = dims.remove(from);
@@ -304,8 +306,8 @@ fn change(live: &Shared, target: Target) {
     }
 }
 
-/// Applies a control to the view.
-fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
+/// Effect of a control on the view of the page.
+fn act_on(page: &mut Live, data: &Data, target: &Target) {
     let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;
     match act {
@@ -356,8 +358,8 @@ fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
 }
 
 /// Pins the first three designs of the table: the best ones, as it is ordered at first.
-fn pin_first(page: &mut Live, data: &super::Data) {
-    let designs = super::select::first_of_front(data, &page.view, &page.selection);
+fn pin_first(page: &mut Live, data: &Data) {
+    let designs = first_of_front(data, &page.view, &page.selection);
     let said = if page.view.pin_all(designs.iter().copied()) {
         parts::pinned(data, &page.view, &designs)
     } else {
@@ -368,7 +370,7 @@ fn pin_first(page: &mut Live, data: &super::Data) {
 
 /// Says what came of pinning several designs at once.
 fn tell_pinned(page: &mut Live, said: &str) {
-    crate::browser::dom::write_part("pinned-said", &crate::present::html::escaped(said));
+    crate::browser::dom::write_part("pinned-said", &escaped(said));
     page.say(said);
 }
 
@@ -382,8 +384,8 @@ fn swapped(now: &[String; 2], side: usize, value: &str) -> [String; 2] {
     next
 }
 
-fn sort(page: &mut Live, data: &super::Data, id: &str) {
-    let (now, descending) = super::select::order(data, &page.view);
+fn sort(page: &mut Live, data: &Data, id: &str) {
+    let (now, descending) = order(data, &page.view);
     let Some(dim) = data.find(id) else { return };
     page.view.page = 0;
     page.view.reversed = if dim == now {
@@ -395,7 +397,7 @@ fn sort(page: &mut Live, data: &super::Data, id: &str) {
     id.clone_into(&mut page.view.sort);
 }
 
-fn show_axis(page: &mut Live, data: &super::Data, id: &str, on: bool) {
+fn show_axis(page: &mut Live, data: &Data, id: &str, on: bool) {
     let mut ids: Vec<String> =
         page.view.axis_dims(data).into_iter().map(|dim| data.dim_id(dim)).collect();
     ids.retain(|known| known != id);
@@ -412,7 +414,7 @@ fn show_axis(page: &mut Live, data: &super::Data, id: &str, on: bool) {
 }
 
 /// An end of a range that was typed or chosen.
-fn set_end(page: &mut Live, data: &super::Data, side: &str, id: &str, value: &str) {
+fn set_end(page: &mut Live, data: &Data, side: &str, id: &str, value: &str) {
     let Some(dim) = data.find(id) else { return };
     let factor = match dim {
         Dim::Knob(_) => 1.0,
@@ -436,7 +438,7 @@ fn set_end(page: &mut Live, data: &super::Data, side: &str, id: &str, value: &st
 fn click(page: &mut Live, id: &str, at: (f64, f64)) {
     let Some(data) = page.data.take() else { return };
     if id == "heat" {
-        let grid = page.view.heat_knobs(&data).map(|knobs| super::Grid::of(&data, knobs));
+        let grid = page.view.heat_knobs(&data).map(|knobs| Grid::of(&data, knobs));
         page.cell = cell_at(page, &data, at);
         let best = grid.zip(page.cell).and_then(|(grid, cell)| Some(grid.at(cell)?.best.1));
         if let Some(best) = best {
@@ -491,7 +493,7 @@ fn key(live: &Shared, event: &KeyboardEvent) {
 }
 
 /// Goes from design to design.
-fn design_key(page: &mut Live, data: &super::Data, key: &str, open: &mut Option<String>) -> bool {
+fn design_key(page: &mut Live, data: &Data, key: &str, open: &mut Option<String>) -> bool {
     let now = page.hover.or_else(|| data.row_of(page.view.at?));
     match key {
         "ArrowRight" | "ArrowUp" | "ArrowLeft" | "ArrowDown" => {
@@ -526,9 +528,9 @@ fn design_key(page: &mut Live, data: &super::Data, key: &str, open: &mut Option<
 }
 
 /// Goes from cell to cell.
-fn cell_key(page: &mut Live, data: &super::Data, key: &str, open: &mut Option<String>) -> bool {
+fn cell_key(page: &mut Live, data: &Data, key: &str, open: &mut Option<String>) -> bool {
     let Some(knobs) = page.view.heat_knobs(data) else { return false };
-    let grid = super::Grid::of(data, knobs);
+    let grid = Grid::of(data, knobs);
     let last = grid.bins.map(|bins| bins.saturating_sub(1));
     let now = page.cell.unwrap_or([0, 0]);
     let next = match key {

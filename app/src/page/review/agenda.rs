@@ -1,12 +1,12 @@
 //! The agenda: questions, and their answers.
 
 use leptos::prelude::*;
+use present::format;
 use review::{Change, Question, Role, Seq};
 
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use crate::present::format;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, text, while_so};
 
 /// The questions; those that are answered are folded.

@@ -1,13 +1,14 @@
 //! The bar on top of the page, and the bars that say that something is out of the ordinary.
 
 use leptos::prelude::*;
+use present::page::review::labels;
 use review::wire::Ask;
 use review::{Replica, Role};
 
 use super::session::{Line, Session};
-use super::{decisions, labels, name, presence, socket, sync};
+use super::{decisions, name, presence, socket, sync};
+use crate::browser::on_server;
 use crate::panel::header;
-use crate::present::html::on_server;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 

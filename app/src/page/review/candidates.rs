@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 use model::design::link;
+use present::site::chosen::Chosen;
 use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 
 use super::compose::{button, byline, form, line};
 use super::deltas;
 use super::session::Session;
-use crate::site::chosen::Chosen;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The designs that were kept, and the way to keep the working one or to open another.

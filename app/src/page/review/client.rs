@@ -10,6 +10,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
+use present::page::review::{labels, mentions};
 use review::wire::{Ask, PROTOCOL, Start, Tell};
 use review::{Change, Replica, Taken};
 use web_sys::js_sys::{Function, Math};
@@ -17,7 +18,7 @@ use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
 use super::session::{Line, Session};
 use super::socket::{self, Client, with};
-use super::{browser, history, labels, mentions, presence, prose};
+use super::{browser, history, presence, prose};
 
 /// The first pause before the line is made again, and the longest, in milliseconds.
 const PAUSES: (f64, f64) = (400.0, 15_000.0);
@@ -209,7 +210,7 @@ fn welcome_room(session: Session, room: review::Room) {
         session.update(|replica| replica.restart(room));
         return;
     }
-    let lost = crate::present::format::counted(seen - room.seq, "event", "events");
+    let lost = present::format::counted(seen - room.seq, "event", "events");
     session.update(|replica| replica.begin_anew(room));
     session.past.set(None);
     session.say(format!(

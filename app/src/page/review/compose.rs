@@ -2,10 +2,10 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use present::page::review::{labels, mentions};
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
-use super::{labels, mentions};
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
 /// A box with a button that sends what is in it.

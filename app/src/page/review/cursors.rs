@@ -4,11 +4,12 @@
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use present::page::review::labels;
 use review::wire::Cursor;
 use web_sys::{Element, HtmlElement};
 
+use super::presence;
 use super::session::Session;
-use super::{labels, presence};
 use crate::browser::download::elements;
 use crate::widget::part::{IntoPart, Part, live};
 

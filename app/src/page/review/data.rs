@@ -1,14 +1,14 @@
 //! What the server puts into the page, so that the browser draws the same.
 
-#[cfg(feature = "ssr")]
-use crate::site::Page;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+#[cfg(feature = "ssr")]
+use present::site::Page;
 use review::{Role, Room};
 use serde::{Deserialize, Serialize};
 
-use crate::present::html::on_server;
+use crate::browser::on_server;
 
 /// The id of the element that holds it.
 const ID: &str = "review-data";

@@ -1,12 +1,13 @@
 //! Decisions: the verdict on a design, and whether it still holds.
 
 use leptos::prelude::*;
+use present::page::review::deltas::knobs_between;
+use present::page::review::labels;
 use review::{Change, Decision, Outcome, Role, Stale};
 
 use super::compose::{Composer, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, labels};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Way of deciding that is chosen.
@@ -59,7 +60,7 @@ pub(super) fn sentence(session: Session) -> Option<(String, bool)> {
         Some(match decision.stale(room) {
             None => (by, false),
             Some(Stale::Design) => {
-                let knobs = deltas::knobs_between(&decision.on.link, &room.link());
+                let knobs = knobs_between(&decision.on.link, &room.link());
                 (format!("{by} for another design: {knobs}"), true)
             }
             Some(Stale::Model) => {
@@ -131,7 +132,7 @@ fn decision(session: Session, decision: &Decision) -> Part {
         session.with_room(|room| match found.stale(room) {
             None => "Of the working design as it is".to_owned(),
             Some(Stale::Design) => {
-                format!("Stale: {}", deltas::knobs_between(&found.on.link, &room.link()))
+                format!("Stale: {}", knobs_between(&found.on.link, &room.link()))
             }
             Some(Stale::Model) => {
                 format!("Stale: made with model version {}", found.on.model_version)

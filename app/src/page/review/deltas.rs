@@ -1,71 +1,10 @@
 //! What a design gains and loses beside another, in headline numbers and in knobs.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use leptos::prelude::*;
-use model::design::KnobId;
-use model::design::link;
-use model::metric::MetricValue;
-use model::{MemoryState, Plan, estimate};
+use present::insight::memory_state;
+use present::page::review::deltas::{figures, rows};
 
-use super::labels::HEADLINE;
-use crate::insight::memory_state;
-use crate::present::format;
 use crate::widget::part::{IntoPart, Part};
-
-/// Links whose numbers are kept, at most.
-const MAX_LINKS: usize = 64;
-
-/// The headline numbers of a design and the certainty that it fits; `None` while it breaks a rule.
-type Figures = Option<([f64; HEADLINE.len()], MemoryState, String)>;
-
-thread_local! {
-    /// Candidates don't move: their numbers are needed at every edit of the working design.
-    static KNOWN: RefCell<BTreeMap<String, Figures>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-fn figures(link: &str) -> Figures {
-    if let Some(known) = KNOWN.with(|known| known.borrow().get(link).cloned()) {
-        return known;
-    }
-    let figures = Plan::new(&link::salvage(link).0).ok().map(|plan| {
-        let metrics = estimate(&plan).metrics;
-        let number = |id| format::number(metrics.get(id));
-        (HEADLINE.map(number), metrics.memory_state(), memory_state::short(&metrics))
-    });
-    KNOWN.with(|known| {
-        let mut known = known.borrow_mut();
-        if known.len() >= MAX_LINKS {
-            known.clear();
-        }
-        known.insert(link.to_owned(), figures.clone());
-    });
-    figures
-}
-
-/// A row for each headline number of a design: its name, what it is, and how far that is from
-/// another design's.
-fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
-    let (numbers, ..) = figures(link)?;
-    let others = beside.and_then(figures);
-    let row = |(index, id): (usize, &model::metric::MetricId)| {
-        let now = numbers[index];
-        let change = others.as_ref().map_or_else(String::new, |(others, ..)| {
-            let then = others[index];
-            if now.total_cmp(&then).is_eq() {
-                "the same".to_owned()
-            } else if *id == model::metric::MetricId::mfu {
-                format::points(now, then)
-            } else {
-                format::relative(now, then)
-            }
-        });
-        let text = format::metric(*id, MetricValue::Number(now)).to_string();
-        [id.metric().label.to_owned(), text, change]
-    };
-    Some(HEADLINE.iter().enumerate().map(row).collect())
-}
 
 /// The headline numbers of a design as a small table, with how far they are from another's.
 pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
@@ -96,20 +35,4 @@ pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
         {judged}
     }
     .part()
-}
-
-/// Text of the knobs that differ between two designs: `2 knobs differ: EP and PP`.
-pub(super) fn knobs_between(before: &str, after: &str) -> String {
-    let (before, after) = (link::salvage(before).0, link::salvage(after).0);
-    if before.preset.id != after.preset.id {
-        return format!("it starts from {} now", after.preset.title);
-    }
-    let differing = KnobId::ALL.iter().filter(|id| before.get(**id) != after.get(**id));
-    let names: Vec<String> = differing.map(|id| format::short_label(*id).to_owned()).collect();
-    match names.len() {
-        0 => "the same design".to_owned(),
-        1 => format!("1 knob changed since: {}", names[0]),
-        count @ 2..=4 => format!("{count} knobs changed since: {}", format::list(&names)),
-        count => format!("{count} knobs changed since: {} and more", names[..3].join(", ")),
-    }
 }

@@ -4,14 +4,16 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::{MetricAddress, MetricId, MetricPart};
 use model::serving::ServingMetric;
+use present::format;
+use present::page::review::deltas::knobs_between;
+use present::page::review::{labels, mentions};
 use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
 use super::compose::{Composer, button, byline, composer};
+use super::places;
 use super::prose::prose;
 use super::session::{NEW_COMMENT_ID, Session};
-use super::{labels, mentions, places};
 use crate::explorer::Topic;
-use crate::present::format;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Threads that are drawn at once: a session may hold thousands.
@@ -144,7 +146,7 @@ fn state_of(room: &Room, thread: &Thread, numbers: &Numbers) -> State {
         now: now.map(|now| labels::value(&thread.anchor, &now)).or_else(|| {
             (thread.anchor == Anchor::Design).then(|| {
                 let said = thread.said.as_ref().map(|said| said.link.clone()).unwrap_or_default();
-                super::deltas::knobs_between(&said, &room.link())
+                knobs_between(&said, &room.link())
             })
         }),
     }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use present::format;
+use present::page::review::labels;
 use review::{Event, Room};
 use serde::Deserialize;
 
 use super::compose::button;
 use super::session::Session;
-use super::{browser, labels, sync};
-use crate::present::format;
+use super::{browser, sync};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
 /// Events per request.

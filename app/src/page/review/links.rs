@@ -1,12 +1,13 @@
 //! Links to the session: who may do what, until when.
 
 use leptos::prelude::*;
+use present::page::review::labels;
 use review::{MAX_NAME_LEN, Role};
 use serde::{Deserialize, Serialize};
 
+use super::browser;
 use super::compose::{self, button, line};
 use super::session::Session;
-use super::{browser, labels};
 use crate::browser::{copy as copy_text, refusal};
 use crate::widget::part::{IntoPart, Part, live};
 

@@ -105,6 +105,5 @@ fn leave(session: Session) {
 /// Number of changes that wait for a line, in words.
 pub(super) fn waiting(session: Session) -> Option<String> {
     let count = session.with_replica(Replica::unconfirmed);
-    (count > 0)
-        .then(|| crate::present::format::counted(count as u64, "change waits", "changes wait"))
+    (count > 0).then(|| present::format::counted(count as u64, "change waits", "changes wait"))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use model::metric::{MetricAddress, MetricId, MetricPart};
+use present::study::Study;
 use review::{Anchor, Role, Room};
 
 use super::data::{self, Served};
@@ -15,7 +16,6 @@ use crate::explorer::{Explorer, Shown};
 use crate::panel::keys;
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::{cards, conventions, explanation, header, help, knobs, verdict};
-use crate::study::Study;
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 
 /// A page under `/r`.
@@ -70,7 +70,7 @@ fn working(session: Session) -> Part {
             0 => format!("{title}, unchanged"),
             count => {
                 let changed =
-                    crate::present::format::counted(count as u64, "knob differs", "knobs differ");
+                    present::format::counted(count as u64, "knob differs", "knobs differ");
                 format!("{title}; {changed} from the preset")
             }
         }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
+use present::format;
 use review::Numbers;
 
 use super::session::{Session, Tab};
 use super::{agenda, browser, candidates, decisions, discussion, history, links, proposals};
-use crate::present::format;
 use crate::widget::part::{IntoPart, Part, flag, live, text};
 use crate::widget::sheet::guide_focus;
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use present::page::review::labels;
 use review::wire::{Ask, At, Presence};
 use web_sys::Element;
 
 use super::session::Session;
-use super::{labels, places, socket};
+use super::{places, socket};
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// Least interval between reports of what the visitor is at: twelve times a second at most.

@@ -2,13 +2,14 @@
 
 use leptos::prelude::*;
 use model::design::link;
+use present::format;
+use present::page::review::{labels, settings};
 use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
 
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, labels, settings, sync};
-use crate::present::format;
+use super::{deltas, sync};
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
 /// Section of the suggestions, and the way to suggest something.

@@ -26,7 +26,7 @@ pub(super) fn prose(session: Session, seq: u64, markdown: &str) -> Part {
 #[cfg(any(test, not(feature = "ssr")))]
 fn plain(markdown: &str) -> String {
     let mut html = String::from("<p class=\"plain\">");
-    crate::present::html::escape_into(&mut html, markdown);
+    present::html::escape_into(&mut html, markdown);
     html.push_str("</p>");
     html
 }
@@ -60,11 +60,11 @@ mod browser {
     use leptos::prelude::*;
 
     use super::super::browser::fetch;
-    use super::super::mentions::marked;
     use super::super::session::Session;
     use crate::browser::download::elements;
-    use crate::present::html::escaped;
     use crate::widget::part::{IntoPart, Part};
+    use present::html::escaped;
+    use present::page::review::mentions::marked;
 
     /// Maximum number of texts per request.
     const AT_ONCE: usize = 100;

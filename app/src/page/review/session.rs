@@ -3,19 +3,20 @@
 //! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
 //! small part: `revision` grows with everything that it takes in, and memos ask it then.
 
-use crate::site::Page;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::Design;
 use model::design::link;
+use present::choices::choices;
+use present::page::review::settings;
+use present::site::Page;
 use review::wire::{At, Cursor, Presence};
 use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
-use super::{browser, settings, socket};
+use super::{browser, socket};
 use crate::explorer::Explorer;
-use crate::present::choices::choices;
 
 /// The box for a new comment.
 pub(super) const NEW_COMMENT_ID: &str = "new-comment";
@@ -273,7 +274,7 @@ impl Session {
     pub(super) fn name_of(self, connection: u64) -> Option<String> {
         self.people.with(|people| {
             let found = people.iter().find(|there| there.connection == connection)?;
-            Some(super::labels::person(&found.person))
+            Some(present::page::review::labels::person(&found.person))
         })
     }
 

@@ -1,11 +1,11 @@
 //! The form that begins a session, and the page of a session that there isn't.
 
 use leptos::prelude::*;
+use present::site::Page;
 use review::MAX_NAME_LEN;
 
 use super::browser;
 use crate::panel::header;
-use crate::site::Page;
 use crate::widget::part::{IntoPart, Part, text};
 
 /// A page with a title and a little text.

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use model::design::link;
+use present::page::review::labels;
 use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
 
 use super::session::Session;
-use super::{labels, socket};
+use super::socket;
 use crate::browser::Later;
 
 /// Least interval between previews of a knob that is held: 15 a second at most.

@@ -1,14 +1,14 @@
 //! The numbers that one types in. Without a script it is a plain form.
 
-use crate::site::Page;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use model::ground::choice::{Choice, Method};
+use present::page::schedule::input::{Field, Kind};
+use present::page::schedule::{methods, query};
+use present::site::Page;
 
-use super::input::{Field, Kind};
 use super::state::State;
-use super::{methods, query};
 
 /// The whole form.
 pub(super) fn form(state: State) -> impl IntoView {

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use present::format;
+use present::page::schedule::input::Input;
+use present::page::schedule::run::Ran;
+use present::page::schedule::{broken, labels, query, server_html};
+use present::site::Page;
+use present::timeline::Scene;
 
-use super::input::Input;
 use super::state::State;
-use super::{broken, browser, form, labels, query, server_html};
+use super::{browser, form};
+use crate::browser::on_server;
 use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
-use crate::present::format;
-use crate::present::html::on_server;
-use crate::site::Page;
-use crate::timeline::{Scene, TimelineFigure, timeline};
+use crate::timeline::{TimelineFigure, timeline};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {
@@ -35,8 +38,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 fn live(input: Input) -> impl IntoView {
     let state = State::new(input);
     let announcement = browser::install(state);
-    let part =
-        move |text: fn(&super::run::Ran) -> String| Memo::new(move |_| state.with_shown(text));
+    let part = move |text: fn(&Ran) -> String| Memo::new(move |_| state.with_shown(text));
     let (cards, formula, stages) =
         (part(labels::cards), part(labels::formula), part(labels::stages));
     let problems = move || match (state.refusal(), state.shown()) {

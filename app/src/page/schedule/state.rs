@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use present::page::schedule::input::{Field, Input};
+use present::page::schedule::run::{self, Ran, Refusal, Row};
 
-use super::input::{Field, Input};
-use super::run::{self, Ran, Refusal, Row};
 use crate::browser::Later;
 
 /// A comparison that takes long follows when the numbers have been still for this long.

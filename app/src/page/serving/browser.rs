@@ -7,14 +7,14 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use model::design::link;
 use model::design::{Design, Serving};
+use present::page::serving::front::BEST;
+use present::page::serving::measured::Measured;
+use present::page::serving::{MEASURED_PATH, address, design, labels};
+use present::site::Page;
 
-use super::front::BEST;
-use super::measured::Measured;
 use super::state::State;
-use super::{MEASURED_PATH, address, design, labels};
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::{fetched, follow_state};
-use crate::site::Page;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {

@@ -4,11 +4,11 @@ use leptos::ev;
 use leptos::prelude::*;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId;
+use present::page::serving::with_model;
+use present::site::Page;
 
 use super::state::State;
-use super::with_model;
 use crate::panel::asking::field;
-use crate::site::Page;
 
 const MACHINE: &[KnobId] = &[KnobId::accelerator, KnobId::num_devices];
 const ENGINE: &[KnobId] = &[KnobId::engine, KnobId::weight_dtype, KnobId::kv_cache_dtype];

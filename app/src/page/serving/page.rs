@@ -4,14 +4,16 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::Design;
 use model::serving::ServingMetric;
+use present::html::broken::broken_link;
+use present::page::serving::{Ran, design, front, labels};
+use present::site::Page;
 
-use super::state::{Ran, State};
-use super::{browser, design, experts, form, front, labels};
+use super::state::State;
+use super::{browser, experts, form};
+use crate::browser::on_server;
 use crate::browser::{copy as copy_text, reset_soon};
-use crate::panel::asking::{broken_link, section};
+use crate::panel::asking::section;
 use crate::panel::header;
-use crate::present::html::on_server;
-use crate::site::Page;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {

@@ -8,21 +8,15 @@ use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
 use model::search::find::{LayoutFront, OneThread};
-use model::serving::{Inference, LAYOUT, ServingMetric, ServingPlan, infer};
+use model::serving::{LAYOUT, ServingMetric, ServingPlan, infer};
+use present::page::serving::Ran;
+use present::page::serving::measured::Measured;
 
-use super::measured::Measured;
 use crate::browser::{Later, takes_over};
 use crate::panel::asking::{Asking, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
 const REST: Duration = Duration::from_millis(250);
-
-/// A plan with what it gives.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ran {
-    pub(super) plan: ServingPlan,
-    pub(super) inference: Inference,
-}
 
 /// The state of the page.
 #[derive(Clone, Copy)]

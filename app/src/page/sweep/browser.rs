@@ -12,18 +12,17 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use maud::html;
 use model::design::KnobId;
 use model::design::file::{Tree, json};
+use present::insight::spec::space::{self, Form};
+use present::insight::spec::{self, number, set, shown, texts, values};
+use present::page::sweep::cost::{cost_text, problems, problems_text};
+use present::page::sweep::form::{self, Problem};
+use present::site::Page;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::Function;
 use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaElement};
 
-use super::form::{self, Problem};
-use super::server_html;
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
-use crate::insight::spec::space::{self, Form};
-use crate::insight::spec::{self, number, set, shown, texts, values};
-use crate::present::format;
-use crate::site::Page;
 
 /// Time that form and text have been still before the server is queried.
 const REST: Duration = Duration::from_millis(350);
@@ -393,79 +392,6 @@ fn take_cost(page: &Shared, answer: Option<(u16, Tree)>) {
     if !is_typing("part-form") {
         write_form(page, None);
     }
-}
-
-/// Everything that a problem names.
-fn problems(problem: &Tree) -> Vec<Problem> {
-    let Some(Tree::List(errors)) = problem.get("errors") else { return vec![] };
-    let text = |error: &Tree, key: &str| {
-        error.get(key).and_then(Tree::as_text).unwrap_or_default().to_owned()
-    };
-    let problem = |error: &Tree| {
-        let nearest = match error.get("nearest") {
-            Some(Tree::List(nearest)) if !nearest.is_empty() => {
-                let names: Vec<String> = nearest.iter().map(shown).collect();
-                format!(". Near: {}", names.join(", "))
-            }
-            _ => String::new(),
-        };
-        Problem {
-            place: text(error, "pointer"),
-            detail: format!("{}{nearest}", text(error, "detail")),
-        }
-    };
-    errors.iter().map(problem).collect()
-}
-
-fn problems_text(detail: &str, problems: &[Problem]) -> String {
-    let markup = html! {
-        p.build-wrong { strong { "It can't start: " (detail.trim_end_matches('.')) "." } }
-        ul {
-            @for problem in problems {
-                @let place = problem.place.trim_start_matches('/').replace('/', ".");
-                li.build-wrong {
-                    @if !place.is_empty() { code { (place) } " " }
-                    (problem.detail)
-                }
-            }
-        }
-    };
-    markup.into_string()
-}
-
-/// Text of the sweep's cost before it starts.
-fn cost_text(cost: &Tree) -> String {
-    let number = |key: &str| match cost.get(key) {
-        Some(Tree::Unsigned(number)) => *number as f64,
-        Some(Tree::Real(number)) => *number,
-        _ => 0.0,
-    };
-    let (asked, tried) = (number("asked"), number("tried"));
-    let counted = cost.get("counted") == Some(&Tree::Flag(true));
-    let about = |key: &str| {
-        let count = number(key);
-        if count == 0.0 && !counted {
-            "few or none".to_owned()
-        } else {
-            let share = count / asked.max(1.0);
-            let sign = if counted { "" } else { "about " };
-            format!("{sign}{} ({})", format::whole(count as u64), format::percent(share, 1))
-        }
-    };
-    let values = [
-        format::whole(number("designs") as u64),
-        format::whole(asked as u64),
-        about("about_legal"),
-        about("about_feasible"),
-        format::lasting(number("about_seconds")),
-    ];
-    let tried = format::counted(tried as u64, "design", "designs");
-    let how = if counted {
-        "Every design was counted.".to_owned()
-    } else {
-        format!("Estimated from {tried} that were tried.")
-    };
-    server_html::cost(&values.each_ref().map(String::as_str), &how)
 }
 
 /// Starts the sweep and goes to its page.

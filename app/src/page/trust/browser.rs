@@ -7,17 +7,17 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use present::page::trust::JSON_PATH;
+use present::page::trust::filter::Filter;
+use present::site::Page;
 use validation::report::Row;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Reflect};
 
-use super::JSON_PATH;
-use super::filter::Filter;
 use super::runs::Runs;
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::download::closest;
 use crate::browser::{Later, replace_address};
-use crate::site::Page;
 
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);

@@ -11,9 +11,9 @@
 //! has each layer. A file is bounded in bytes and a trace in scores before anything is kept: it is
 //! read twice, for its sizes and for its scores.
 
+mod rows;
 mod csv;
 mod json;
-mod rows;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use super::State::{Broken, Warning};
 use super::{Check, reach, serve, written};
-use crate::listen::{self, Limits};
-use crate::nats::{self, Address, MAX_ANSWER_TIME};
-use crate::retention::Archive;
-use crate::{Site, store, traces};
+use crate::cli::retention::Archive;
+use crate::jobs::nats::{self, Address, MAX_ANSWER_TIME};
+use crate::net::listen::{self, Limits};
+use crate::{Site, store, store::traces};
 
 /// Room below which the data directory is soon full, and below which it is.
 const LITTLE_MIB: u64 = 1_024;

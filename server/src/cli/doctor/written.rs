@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Check;
 use super::State::{Broken, Warning};
-use crate::{calendar, copies, files};
+use crate::{ground::calendar, ground::files, store::scheduled_backup};
 
 /// Check that the server can write its data.
 pub(super) fn data(directory: &Path) -> Check {
@@ -24,7 +24,7 @@ pub(super) fn data(directory: &Path) -> Check {
 /// Check that copies can be written, and that the newest is as new as it has to be.
 pub(super) fn backups(to: &Path, every: Duration) -> Check {
     match made(to) {
-        Ok(()) => of_copies(to, every, copies::newest(to), calendar::now_secs()),
+        Ok(()) => of_copies(to, every, scheduled_backup::newest(to), calendar::now_secs()),
         Err((found, todo)) => Check::new("backups", Broken, found, todo),
     }
 }

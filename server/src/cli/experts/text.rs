@@ -1,7 +1,5 @@
 //! The experts of a design as tables.
 
-use app::page::serving::pattern_rows;
-use app::present::format;
 use model::ground::units::Bytes;
 use model::routing::pattern::Patterns;
 use model::serving::capacity::capacities;
@@ -9,6 +7,8 @@ use model::serving::experts::{Experts, published};
 use model::serving::runs::{Beside, Phase, beside};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
+use present::format;
+use present::page::serving::pattern_rows;
 
 use crate::cli::output::{table, table_below};
 

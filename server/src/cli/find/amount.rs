@@ -1,6 +1,6 @@
 //! Tokens and days in words: a budget for training as a rate.
 
-use app::present::amount::amount;
+use present::format::amount::amount;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;

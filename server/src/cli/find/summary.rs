@@ -1,17 +1,18 @@
 //! Result of a search, for people: named designs beside each other, the others below.
 
-use app::present::range::half;
-use app::present::{format, name};
 use model::design::{Design, KnobId};
 use model::metric::MetricId;
 use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::serving::{Inference, ServingMetric, ServingPlan, serving_range};
 use model::training::estimate::Metrics;
 use model::{MODEL_VERSION, Plan, design::link};
+use present::format;
+use present::words::name;
+use present::words::range::half;
 use reports::found::{Reported, differences, label};
 
+use crate::answers::find::Found;
 use crate::cli::output::table;
-use crate::find::Found;
 
 /// Metrics of a design, the first ones with their range.
 const METRICS: [MetricId; 4] = [

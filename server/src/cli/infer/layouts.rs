@@ -1,10 +1,10 @@
 //! Layouts beside each other, for people.
 
-use app::page::serving::pools;
-use app::present::format;
 use model::design::Design;
 use model::design::link;
 use model::search::find::{LayoutFront, LayoutPoint};
+use present::format;
+use present::page::serving::pools;
 use reports::Cores;
 
 use super::super::output::{table, table_below};

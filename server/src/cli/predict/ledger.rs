@@ -1,14 +1,14 @@
 //! Activations that each layer saves for its backward, tensor by tensor, and what freeing them
 //! would cost.
 
-use app::draw::text::sentence;
-use app::insight::memory_view::{fate, freed_by};
-use app::present::format;
 use model::answer::ledger::LayerLedger;
 use model::design::file::Tree;
 use model::ground::choice::{Choice, RecomputeGranularity};
 use model::ground::units::Bytes;
 use model::{Plan, ledger};
+use present::draw::text::sentence;
+use present::format;
+use present::insight::memory_view::{fate, freed_by};
 
 use crate::cli::output::table_below;
 

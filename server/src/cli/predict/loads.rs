@@ -1,9 +1,9 @@
 //! Imbalance of expert loads: where it comes from, what it costs and what a planner makes of it.
 
-use app::present::format;
 use model::Plan;
 use model::ground::choice::Balance;
 use model::routing::{Effect, Trace};
+use present::format;
 
 use crate::cli::output::table_below;
 

@@ -1,16 +1,16 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
-use app::insight::balance::balance;
-use app::insight::memory_state;
-use app::present::format;
-use app::present::name;
-use app::present::range::{Expected, basis, expected, nearest, of_profile};
-use app::study::conventions;
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Timing};
 use model::metric::MetricId;
 use model::training::estimate::{Estimate, StageMemory};
 use model::{MODEL_VERSION, Plan, design::link, design::software, estimate};
+use present::format;
+use present::insight::balance::balance;
+use present::insight::memory_state;
+use present::study::conventions;
+use present::words::name;
+use present::words::range::{Expected, basis, expected, nearest, of_profile};
 
 use crate::cli::output::{table, table_below};
 

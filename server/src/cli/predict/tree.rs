@@ -1,9 +1,9 @@
 //! An explanation as an indented tree.
 
-use app::present::format::{self, Quantity};
 use model::Breakdown;
 use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue, Words};
 use model::serving::ServingMetric;
+use present::format::{self, Quantity};
 
 /// The metric with its definition, then its terms, each indented below what it is a part of.
 pub(super) fn of_metric(address: MetricAddress, root: &Breakdown) -> String {

@@ -1,6 +1,5 @@
 //! Reasons why a design doesn't fit, and changes of a single knob that help.
 
-use app::present::format;
 use model::MemoryState;
 use model::design::Design;
 use model::ground::units::Bytes;
@@ -8,6 +7,7 @@ use model::schedule::{Task, TaskKind};
 use model::search::find::Change as Remedy;
 use model::search::verdict::{Change, Place, Verdict};
 use model::training::estimate::Metrics;
+use present::format;
 
 use crate::cli::output::table_below;
 

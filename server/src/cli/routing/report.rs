@@ -1,7 +1,5 @@
 //! The loads of a design as tables and as JSON.
 
-use app::present::format;
-use app::present::name;
 use model::Plan;
 use model::answer::loads::{Cadence, Report, cadences};
 use model::design::file::Tree;
@@ -9,6 +7,8 @@ use model::ground::choice::Planner;
 use model::routing::{Trace, capacity};
 use model::training::estimate::StepPart;
 use model::{estimate, training::estimate::Estimate};
+use present::format;
+use present::words::name;
 
 use crate::cli::output::table_below;
 use crate::cli::predict::loads;

@@ -1,8 +1,8 @@
 //! The arguments as a schedule and its times, or everything that is wrong with them.
 
-use app::present::format;
 use model::ground::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
+use present::format;
 
 /// Which schedule, and what its tasks take.
 ///

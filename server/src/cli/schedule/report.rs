@@ -1,9 +1,9 @@
 //! Report on a schedule, as JSON and for people.
 
-use app::present::format;
 use model::design::file::{Tree, json};
 use model::ground::choice::{Choice, Method};
 use model::schedule::{TaskKind, Timeline, Times};
+use present::format;
 
 use super::input::Input;
 use super::picture;

@@ -15,8 +15,8 @@ use sweep::{Progress, Rounds, Space};
 
 use super::text::read_text;
 use crate::cli::{Failure, output};
-use crate::sweeps::rows::Format;
-use crate::sweeps::table;
+use crate::jobs::sweeps::rows::Format;
+use crate::jobs::sweeps::table;
 
 /// Interval between checkpoints.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use app::present::format;
+use present::format;
 use sweep::Progress;
 
 use crate::cli::progress::ProgressLine;

@@ -13,10 +13,10 @@ use sweep::{Progress, Rounds, Space};
 use super::output::Output;
 use super::progress::Meter;
 use crate::cli::{Failure, output};
-use crate::nats::Address;
-use crate::random::random_id;
-use crate::sweeps::rows::Format;
-use crate::sweeps::{Chunks, Claim, Coordinator, Outcome, SpeedSample};
+use crate::ground::random::random_id;
+use crate::jobs::nats::Address;
+use crate::jobs::sweeps::rows::Format;
+use crate::jobs::sweeps::{Chunks, Claim, Coordinator, Outcome, SpeedSample};
 
 /// Chunks that may be computed ahead of the first one that isn't there.
 const AHEAD: u64 = 1_024;

@@ -1,7 +1,7 @@
 //! `moescape validate --kernels`: measured times of single kernels beside the model's.
 
-use app::page::trust::words;
-use app::present::format;
+use present::format;
+use present::page::trust::words;
 use validation::report::kernels::{KernelGroup, KernelValidation, PartRatio};
 
 use crate::cli::output::table_below;

@@ -1,7 +1,7 @@
 //! `moescape validate` on a file of runs of serving.
 
-use app::page::trust::words;
-use app::present::format;
+use present::format;
+use present::page::trust::words;
 use validation::report::serving::{ServingRowReport, ServingValidation};
 
 use crate::cli::output::{table, table_below};

@@ -1,17 +1,17 @@
 //! `budget`: what a design's run costs.
 
-use app::page::budget as page;
-use app::site::Page;
 use model::design::link;
+use present::page::budget as page;
+use present::site::Page;
 use reports::budgeted::{self, Gain, PublishedInputs, Quality, SpreadOfRuns};
 use reports::report::BrokenRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 
 pub(in crate::mcp) struct Budget;
 

@@ -1,20 +1,23 @@
 //! `compare`: two to four designs beside each other, each difference with how sure it is.
 
-use app::page::compare::numbers::{State, Sure, Verdict, columns, delta, hindrances, orders};
-use app::present::format;
-use app::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, design::link};
+use present::format;
+use present::insight::numbers::Numbers;
+use present::page::compare::numbers::{
+    self, Hindrance, State, Sure, Verdict, columns, delta, hindrances, orders,
+};
+use present::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 use reports::predicted;
 use reports::report::{BrokenRule, broken};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 
 pub(in crate::mcp) struct Compare;
 
@@ -110,7 +113,7 @@ impl Tool for Compare {
         let chosen = Chosen { designs: choices, ..Chosen::default() };
         let columns = columns(&chosen);
         let base = columns.first().and_then(|column| column.numbers());
-        let column = |column: &app::page::compare::numbers::Column| {
+        let column = |column: &numbers::Column| {
             let numbers = column.numbers();
             let rules = match &column.state {
                 State::Broken(_, rules) => rules.iter().map(broken).collect(),
@@ -136,7 +139,7 @@ impl Tool for Compare {
                 differences,
             }
         };
-        let hindrance = |(why, letters): &(app::page::compare::numbers::Hindrance, Vec<char>)| {
+        let hindrance = |(why, letters): &(Hindrance, Vec<char>)| {
             let letters: Vec<String> = letters.iter().map(char::to_string).collect();
             format!("{}: {}", letters.join(", "), why.words())
         };
@@ -152,11 +155,7 @@ impl Tool for Compare {
     }
 }
 
-fn difference(
-    id: MetricId,
-    own: &app::insight::numbers::Numbers,
-    base: &app::insight::numbers::Numbers,
-) -> Difference {
+fn difference(id: MetricId, own: &Numbers, base: &Numbers) -> Difference {
     let found = delta(id, own, base);
     let (verdict, sure) = match found.verdict {
         Verdict::Same => ("same", Some(Sure::Exact)),

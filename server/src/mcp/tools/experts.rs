@@ -1,16 +1,16 @@
 //! `experts`: which experts a design keeps, and what fits on which machine.
 
-use app::site::Page;
 use model::serving::{ServingPlan, infer};
 use model::{MODEL_VERSION, design::link};
+use present::site::Page;
 use reports::experts::{OfExperts, of_experts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 
 pub(in crate::mcp) struct Experts;
 

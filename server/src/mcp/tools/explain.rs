@@ -1,16 +1,16 @@
 //! `explain`: how a number comes about, term by term.
 
-use app::present::format;
 use model::metric::{MetricAddress, MetricPart};
 use model::serving::{ServingMetric, ServingPlan, explain as explain_serving, infer};
 use model::{MODEL_VERSION, Plan, design::link, explain_at};
+use present::format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 use crate::report::{self, Explained};
 
 /// Levels of terms in an answer by default, and at most.
@@ -72,7 +72,7 @@ impl Tool for Explain {
         let mut term = report::explained(&breakdown);
         let is_cut = cut(&mut term, depth);
         let link = match ServingMetric::find(&input.metric) {
-            Some(_) => call.link(&format!("{}?{query}", app::site::Page::Serving.path())),
+            Some(_) => call.link(&format!("{}?{query}", present::site::Page::Serving.path())),
             None => call.design(&query),
         };
         let mut text = String::new();

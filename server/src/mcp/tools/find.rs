@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
-use crate::find::{FoundAnswer, found};
+use crate::answers::find::{FoundAnswer, found};
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
-use crate::names::Names;
 
 /// Estimates of one search, at most.
 const MAX_ESTIMATES: u64 = 20_000_000;

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::answers::import_answers;
+use crate::imported;
 use crate::mcp::said::{self, Refusal, Told, Wrong};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::{answers, imported};
 
 /// Bytes of a text, at most.
 const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -127,11 +128,12 @@ impl Tool for Import {
 
 fn answered(input: &Input) -> Result<Answers, Refusal> {
     let mut answers = Answers { model: input.model.clone(), ..Answers::default() };
-    let given = input.answer.iter().map(|answer| answers::answer(&mut answers, answer).err());
+    let given =
+        input.answer.iter().map(|answer| import_answers::answer(&mut answers, answer).err());
     let mut wrong: Vec<String> = given.flatten().collect();
-    let set = input.set.iter().map(|setting| answers::set(&mut answers, setting).err());
+    let set = input.set.iter().map(|setting| import_answers::set(&mut answers, setting).err());
     wrong.extend(set.flatten());
-    let env = input.env.iter().map(|setting| answers::env(&mut answers, setting).err());
+    let env = input.env.iter().map(|setting| import_answers::env(&mut answers, setting).err());
     wrong.extend(env.flatten());
     answers.arguments.clone_from(&input.args);
     let errors = wrong.into_iter().map(|detail| Wrong {

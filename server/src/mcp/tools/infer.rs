@@ -1,17 +1,17 @@
 //! `infer`: how a design would serve.
 
-use app::site::Page;
 use model::design::link;
+use present::site::Page;
 use reports::inferred::{Pools, Timeline, of_design};
 use reports::report::BrokenRule;
 use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 
 pub(in crate::mcp) struct Infer;
 

@@ -1,15 +1,15 @@
 //! `predict`: what a training step of a design would achieve.
 
-use app::present::name;
 use model::{Estimator, design::link};
+use present::words::name;
 use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
 use crate::report::{self, Asked, BrokenRule, Exchange, Loads, MemoryVerdict, NearestRun, Stage};
 
 /// The numbers that a summary names.

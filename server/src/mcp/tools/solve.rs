@@ -4,11 +4,11 @@ use model::{Plan, design::link};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answers::names::Names;
+use crate::answers::solved::{Question, Solved, TriedValue, solved};
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Refusal, Told};
 use crate::mcp::tool::{Answer, Call, Tool};
-use crate::names::Names;
-use crate::solved::{Question, Solved, TriedValue, solved};
 
 pub(in crate::mcp) struct Solve;
 

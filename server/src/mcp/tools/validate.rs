@@ -1,8 +1,8 @@
 //! `validate`: published runs beside what the model predicts for them.
 
-use app::present::format;
-use app::site::Page;
 use model::MODEL_VERSION;
+use present::format;
+use present::site::Page;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use validation::report;

@@ -1,0 +1,222 @@
+//! What the page says of a budget, as HTML text.
+
+use maud::{Markup, html};
+use model::design::violation::{Nearest, Violation};
+use model::metric::Basis;
+use model::run::budget::{BudgetMetric, budget_range, published_tokens};
+
+use crate::format;
+use crate::format::run::{rounded, shown};
+use crate::html::broken;
+use crate::html::table_head;
+
+use super::{Asked, Shown};
+
+/// Text of a metric's value; "not known" if there is none.
+pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
+    let value = of.assessment.own.budget.get(metric);
+    value.map_or_else(|| "not known".to_owned(), |value| shown(metric, value))
+}
+
+/// The headline in a sentence.
+pub fn headline(of: &Shown) -> String {
+    format!(
+        "{}, goodput {}",
+        value(of, BudgetMetric::days_to_train),
+        value(of, BudgetMetric::goodput_ratio)
+    )
+}
+
+/// Heading of the run: model, cluster and rate, with published tokens to take over and warnings.
+pub fn subject(of: &Shown) -> String {
+    let (own, design) = (&of.assessment.own, &of.asked.design);
+    let row = design.cluster.accelerator.row();
+    let markup = html! {
+        h2 {
+            (design.preset.model_name()) " · " (format::whole(design.cluster.num_devices)) " x "
+            (row.title)
+        }
+        p {
+            (format::token_rate(own.metrics.tokens_per_second)) ", MFU "
+            (format::percent(own.metrics.mfu, 1)) ". "
+            a href=(crate::html::design_address(design)) { "Open it in the explorer" }
+            " · "
+            a href="#brief" { "Brief" }
+        }
+        @if design.run.train_tokens.is_none() {
+            p { "Published tokens to take over:" }
+            p.ways {
+                @for known in published_tokens() {
+                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.tokens)) {
+                        (known.title)
+                    }
+                    " "
+                }
+            }
+        }
+        @if !own.budget.warnings.is_empty() || !own.budget.assumed.is_empty() {
+            ul.serving-warnings {
+                @for line in own.budget.warnings.iter().chain(&own.budget.assumed) {
+                    li { (line) }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Address of the request with this number of tokens.
+fn taken(asked: &Asked, tokens: f64) -> String {
+    asked.with(|design| design.run.train_tokens = Some(tokens)).address()
+}
+
+/// The numbers that matter most.
+const CARDS: [BudgetMetric; 4] = [
+    BudgetMetric::days_to_train,
+    BudgetMetric::cost,
+    BudgetMetric::energy_kwh,
+    BudgetMetric::goodput_ratio,
+];
+
+/// The cards.
+pub fn cards(of: &Shown) -> String {
+    let markup = html! {
+        @for metric in CARDS {
+            @let id = metric.metric().name;
+            article.card.metric aria-labelledby={ (id) "-title" } {
+                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                p.card-value { (value(of, metric)) }
+                p.card-line { (likely(of, metric)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Range that half of the runs lie in, or why there is none.
+pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
+    let own = &of.assessment.own;
+    match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
+        (Some(range), Some(value), _) => {
+            // A number and its unit stay on one line.
+            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
+            format!("half of runs {}", format::span(range.half.map(end)))
+        }
+        (_, None, _) => "something isn't said".to_owned(),
+        (None, _, Basis::Exact) => "exact count".to_owned(),
+        (None, _, _) => "from the inputs".to_owned(),
+    }
+}
+
+/// Spread of the outcomes of identical runs.
+pub fn spread(of: &Shown) -> String {
+    let budget = &of.assessment.own.budget;
+    let Some(outcomes) = budget.outcomes else {
+        return html! {
+            p { "Tokens, failures and the rate of checkpoints make a run that can be played." }
+        }
+        .into_string();
+    };
+    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, "days").to_string();
+    let deadline = of.asked.design.run.deadline_days;
+    let rows = [
+        ("One of ten ends within", days(outcomes.early)),
+        ("Half of them", days(outcomes.median)),
+        ("Nine of ten", days(outcomes.late)),
+        ("Failures, the mean", rounded(outcomes.failures)),
+    ];
+    let markup = html! {
+        p.muted { "400 equal runs, played failure by failure; the step's own error comes on top." }
+        table {
+            caption.visually-hidden { "How equal runs end" }
+            tbody {
+                @for (name, value) in rows { tr { th scope="row" { (name) } td { (value) } } }
+                @if deadline.is_some() {
+                    tr {
+                        th scope="row" { "Runs within the deadline" }
+                        td { (format::percent(outcomes.in_time, 0)) }
+                    }
+                }
+                @if let Some(spares) = budget.spares {
+                    tr {
+                        th scope="row" { "Spare nodes used up without repair" }
+                        td { (format::in_unit(spares.days, "days")) }
+                    }
+                    tr {
+                        th scope="row" { "Longest repair that spares cover, 99 of 100 failures" }
+                        td { (format::in_unit(spares.repair_hours, "h")) }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Table of the gains of single changes.
+pub fn gains(of: &Shown) -> String {
+    let budget = &of.assessment.own.budget;
+    if budget.gains.is_empty() {
+        return html! { p { "Nothing can be said without tokens." } }.into_string();
+    }
+    let markup = html! {
+        table {
+            caption.visually-hidden { "What changes are worth" }
+            (table_head(&["Change", "Days less", "Device-hours less", "Cost less"]))
+            tbody {
+                @for gain in &budget.gains {
+                    tr {
+                        th scope="row" { (gain.title) }
+                        td { (format::significant(gain.days, 3)) }
+                        td { (rounded(gain.device_hours)) }
+                        td { (gain.cost.map_or_else(|| "not known".to_owned(), rounded)) }
+                    }
+                }
+            }
+        }
+        @if let Some(rate) = budget.rate_for_99 {
+            p {
+                "From " (format::significant(rate, 3))
+                " GB/s on, checkpoints and lost work take at most 1 % of the run."
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Every metric with its range and definition.
+pub fn numbers(of: &Shown) -> String {
+    let markup = html! {
+        table.serving-numbers {
+            caption.visually-hidden { "All numbers" }
+            (table_head(&["Metric", "Value", "Range", "Meaning"]))
+            tbody { @for metric in BudgetMetric::ALL.iter().copied() { (row(of, metric)) } }
+        }
+    };
+    markup.into_string()
+}
+
+fn row(of: &Shown, metric: BudgetMetric) -> Markup {
+    html! {
+        tr {
+            th scope="row" {
+                a href={ "/guide/metrics#" (metric.metric().name) } { (metric.metric().label) }
+            }
+            td { (value(of, metric)) }
+            td { (likely(of, metric)) }
+            td { (metric.words().definition) }
+        }
+    }
+}
+
+/// Broken rules with their ways out.
+pub fn problems(violations: &[Violation], asked: &Asked) -> String {
+    broken::problems(violations, |nearest| mended(asked, nearest).address())
+}
+
+fn mended(asked: &Asked, nearest: &Nearest) -> Asked {
+    // A way out is a legal value of its knob.
+    asked.with(|design| {
+        let _ = design.set(nearest.knob, &nearest.value);
+    })
+}

@@ -1,0 +1,266 @@
+//! What the page says of an inference, as HTML text.
+
+use maud::{Markup, html};
+use model::design::Design;
+use model::design::violation::Violation;
+use model::ground::units::Bytes;
+use model::metric::Basis;
+use model::serving::{Part, ServingMetric, explain, serving_range};
+
+use crate::format;
+use crate::html::{broken, source, table_head};
+use crate::words::terms::terms;
+
+use super::{Ran, address};
+
+/// A value in its unit.
+fn shown(metric: ServingMetric, value: f64) -> String {
+    format::served(metric, value).to_string()
+}
+
+/// The headline in a sentence.
+pub fn headline(ran: &Ran) -> String {
+    let get = |metric| shown(metric, ran.inference.get(metric));
+    format!(
+        "{} per device, {} per user, first token after {}",
+        get(ServingMetric::output_tokens_per_second_per_device),
+        get(ServingMetric::tokens_per_second_per_user),
+        get(ServingMetric::ttft_seconds),
+    )
+}
+
+/// Heading: model, devices and layout, with the limit of the rate and warnings.
+pub fn subject(ran: &Ran) -> String {
+    let design = ran.plan.design();
+    let row = design.cluster.accelerator.row();
+    let [prompts, replicas] = ran.plan.replicas();
+    let markup = html! {
+        h2 {
+            (design.preset.model_name()) " · " (format::whole(ran.plan.devices())) " x "
+            (row.title)
+        }
+        p {
+            @if let Some(prefill) = ran.plan.prefill_layout() {
+                "Prefill: " (instances(prompts, prefill)) ". Decode: "
+            }
+            (instances(replicas, ran.plan.layout())) ". Limited by "
+            strong { (ran.inference.bottleneck.words()) } "."
+        }
+        @if !ran.inference.warnings.is_empty() {
+            ul.serving-warnings {
+                @for warning in &ran.inference.warnings { li { (warning) } }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Instances with their layout.
+fn instances(count: u64, of: model::serving::Layout) -> Markup {
+    html! { span { (format::counted(count, "instance", "instances")) } " of " (layout(of)) }
+}
+
+/// A layout in the trade's letters.
+pub(super) fn layout(layout: model::serving::Layout) -> String {
+    let mut words = vec![format!("TP {}", layout.tensor)];
+    for (name, size) in [
+        ("DP", layout.data),
+        ("PP", layout.pipeline),
+        ("EP", layout.expert),
+        ("ETP", layout.expert_tensor),
+    ] {
+        if size > 1 {
+            words.push(format!("{name} {size}"));
+        }
+    }
+    words.join(", ")
+}
+
+/// The numbers that matter most.
+const CARDS: [ServingMetric; 4] = [
+    ServingMetric::output_tokens_per_second_per_device,
+    ServingMetric::tpot_seconds,
+    ServingMetric::ttft_seconds,
+    ServingMetric::kv_limited_concurrency,
+];
+
+/// The cards.
+pub fn cards(ran: &Ran) -> String {
+    let markup = html! {
+        @for metric in CARDS {
+            @let id = metric.metric().name;
+            article.card.metric aria-labelledby={ (id) "-title" } {
+                div.card-head {
+                    h2 id={ (id) "-title" } { (explained_link(metric)) }
+                }
+                p.card-value { (shown(metric, ran.inference.get(metric))) }
+                p.card-line { (likely(ran, metric)) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A metric's name, which leads to how it comes about.
+fn explained_link(metric: ServingMetric) -> Markup {
+    let row = metric.metric();
+    html! { a href="#explained" data-explain=(row.name) { (row.label) } }
+}
+
+/// Explanation of a metric: definition, formula and terms.
+pub fn explained(ran: &Ran, metric: ServingMetric) -> String {
+    let words = metric.words();
+    let whole = explain(&ran.plan, &ran.inference, metric);
+    let markup = html! {
+        p { strong { (shown(metric, whole.value)) } ", " (likely(ran, metric)) }
+        p { (words.definition) }
+        p.formula { (words.formula) }
+        (terms(&whole))
+        p.muted {
+            (source(words.source)) ", "
+            a href={ "/guide/metrics#" (metric.metric().name) } { code { (metric.metric().name) } }
+        }
+    };
+    markup.into_string()
+}
+
+/// Range that half of the runs lie in, or why there is none.
+fn likely(ran: &Ran, metric: ServingMetric) -> String {
+    let value = ran.inference.get(metric);
+    match (serving_range(&ran.plan, metric), metric.metric().basis) {
+        (Some(range), _) => {
+            // A number and its unit stay on one line.
+            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
+            format!("half of runs {}", format::span(range.half.map(end)))
+        }
+        (None, Basis::Exact) => "exact count".to_owned(),
+        (None, _) => "not compared with runs".to_owned(),
+    }
+}
+
+/// Every metric with its range and definition.
+pub fn numbers(ran: &Ran) -> String {
+    let markup = html! {
+        table.serving-numbers {
+            caption.visually-hidden { "All numbers" }
+            (table_head(&["Metric", "Value", "Range", "Meaning"]))
+            tbody {
+                @for metric in ServingMetric::ALL.iter().copied() {
+                    tr {
+                        th scope="row" {
+                            (explained_link(metric))
+                        }
+                        td { (shown(metric, ran.inference.get(metric))) }
+                        td { (likely(ran, metric)) }
+                        td { (metric.words().definition) }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A step of decode and a prompt by part.
+pub fn parts(ran: &Ran) -> String {
+    let markup = html! {
+        (waterfall("A step of decode", &ran.inference.decode))
+        (waterfall("A prompt", &ran.inference.prefill))
+    };
+    markup.into_string()
+}
+
+fn waterfall(title: &str, parts: &[Part]) -> Markup {
+    let all: f64 = parts.iter().map(|part| part.seconds).sum();
+    let mut before = 0.0;
+    let bars: Vec<(f64, &Part)> = parts
+        .iter()
+        .map(|part| {
+            let from = before;
+            before += part.seconds;
+            (from, part)
+        })
+        .collect();
+    html! {
+        table.serving-parts {
+            caption { (title) ", " (format::in_unit(all, "s")) }
+            (table_head(&["Part", "Time", "Share", ""]))
+            tbody {
+                @for (from, part) in bars {
+                    tr {
+                        th scope="row" { (part.name) }
+                        td { (format::in_unit(part.seconds, "s")) }
+                        td { (format::percent(part.seconds / all, 1)) }
+                        td {
+                            svg.serving-bar viewBox="0 0 100 6" preserveAspectRatio="none"
+                                aria-hidden="true" {
+                                rect x=(round(from / all)) y="0" height="6"
+                                    width=(round(part.seconds / all)) {}
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn round(share: f64) -> String {
+    format!("{:.2}", share * 100.0)
+}
+
+/// Table of a device's memory.
+pub fn memory(ran: &Ran) -> String {
+    let memory = &ran.inference.memory;
+    let rows = [
+        ("Weights", memory.weights),
+        ("Activations of a step", memory.activations),
+        ("Engine's reserve", memory.reserve),
+        ("Keys and values", memory.cache),
+    ];
+    let requests = |tokens: f64| {
+        let each = memory.token * tokens;
+        if each > 0.0 { (memory.cache / each).floor() } else { 0.0 }
+    };
+    let markup = html! {
+        table {
+            caption { "The engine takes " (format::memory(Bytes::new(memory.limit))) }
+            tbody {
+                @for (name, bytes) in rows {
+                    tr {
+                        th scope="row" { (name) }
+                        td { (format::memory(Bytes::new(bytes))) }
+                        td { (format::percent(bytes / memory.limit, 1)) }
+                    }
+                }
+            }
+        }
+        @if memory.token > 0.0 {
+            table {
+                caption { "Requests of an attention group that the cache holds" }
+                (table_head(&["Tokens of each", "Concurrency"]))
+                tbody {
+                    @for tokens in [1_024.0, 4_096.0, 16_384.0, 65_536.0, 131_072.0] {
+                        tr {
+                            th scope="row" { (format::whole(tokens as u64)) }
+                            td { (format::whole(requests(tokens) as u64)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// Broken rules with their ways out.
+pub fn problems(violations: &[Violation], design: &Design) -> String {
+    broken::problems(violations, |nearest| address(&mended(design, nearest)))
+}
+
+fn mended(design: &Design, nearest: &model::design::violation::Nearest) -> Design {
+    let mut mended = design.clone();
+    // A way out is a legal value of its knob.
+    let _ = mended.set(nearest.knob, &nearest.value);
+    mended
+}

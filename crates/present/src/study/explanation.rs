@@ -1,0 +1,39 @@
+//! What a metric is: definition, formula, source, how far it may be off, and the tree of its terms.
+
+use maud::{Markup, html};
+use model::metric::MetricId;
+
+use super::options::Options;
+use crate::html::source;
+use crate::insight::numbers::Numbers;
+use crate::site::Page;
+use crate::words::range::{expected, of_profile};
+use crate::words::terms::terms;
+
+/// The metric that the options name; MFU where they name none.
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
+    let id = MetricId::find(options.get("metric")).unwrap_or(MetricId::mfu);
+    let (metric, words) = (id.metric(), id.words());
+    let whole = model::explain(&numbers.plan, id);
+    let error = expected(&numbers.plan, id).sentence(id, &numbers.estimate.metrics);
+    html! {
+        dl.explained {
+            dt { "Definition" }
+            dd { (words.definition) }
+            dt { "Formula" }
+            dd.formula { (words.formula) }
+            dt { "Source" }
+            dd { (source(words.source)) }
+            dt { "Expected error" }
+            dd {
+                (error) " "
+                @if let Some(profile) = of_profile(numbers.plan.design()) { (profile) " " }
+                a href=(Page::Trust.path()) { "How predictions compare with published runs" }
+            }
+            dt { "Id" }
+            dd { a href={ "/guide/metrics#" (metric.name) } { code { (metric.name) } } }
+        }
+        h3 { "Terms" }
+        (terms(&whole))
+    }
+}

@@ -1,0 +1,11 @@
+//! HTTP: every route, and what happens around it.
+//!
+//! From ground to roof: a module imports only those above it.
+
+pub(crate) mod audit_middleware;
+pub(crate) mod static_page;
+pub(crate) mod not_found;
+pub(crate) mod exposition;
+pub mod openapi;
+pub(crate) mod layers;
+pub(crate) mod routes;

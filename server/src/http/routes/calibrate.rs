@@ -1,0 +1,168 @@
+//! `POST /api/v1/calibrate`: runs of one's own in, the state of their software out. Nothing is
+//! stored.
+
+use std::fmt::Display;
+
+use axum::extract::State;
+use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::design::{Design, KnobId};
+use validation::own::read::read_within;
+use validation::own::{Asked, Calibration, calibrate};
+
+use crate::answers::calibrated::{self, MAX_FILES};
+use crate::net::client::Client;
+use crate::net::problem::Problem;
+use crate::net::work::in_turn;
+use crate::state::AppState;
+
+/// Bytes of a form, at most: of all its files as they are sent.
+pub(super) const MAX_BYTES: usize = 64 << 20;
+
+/// Bytes of one file once it is unpacked, at most.
+const MAX_UNPACKED: u64 = 256 << 20;
+
+/// Settings of one form, at most.
+const MAX_SETTINGS: usize = 200;
+
+/// Form as it was sent.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    /// Names and bytes of files.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    /// A text that was pasted.
+    pub(super) text: String,
+    /// A preset's id; may be empty.
+    pub(super) preset: String,
+    /// An accelerator's id; may be empty.
+    pub(super) accelerator: String,
+    /// `KNOB=VALUE`, one a line.
+    pub(super) set: String,
+    /// Name of the profile; may be empty.
+    pub(super) name: String,
+}
+
+/// Reasons why there is no profile: one line for each thing that is wrong.
+pub(super) type Refused = (StatusCode, Vec<String>);
+
+/// The object of `moescape calibrate --json`.
+pub(super) async fn runs(
+    State(state): State<AppState>,
+    Client(client): Client,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Problem> {
+    let form = read_form(form).await.map_err(problem)?;
+    // As with other files that are long to read: whoever sends many waits.
+    let made = in_turn(&state.traces.readers, &client, move || {
+        found(&form).map(|found| calibrated::json(&found))
+    });
+    let json = made.await?.map_err(problem)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+fn problem((status, lines): Refused) -> Problem {
+    Problem::unusable_files(status, lines)
+}
+
+/// The profile of what was sent.
+pub(super) fn found(form: &Form) -> Result<Calibration, Refused> {
+    let bad = |lines: Vec<String>| (StatusCode::UNPROCESSABLE_ENTITY, lines);
+    let asked = asked(form).map_err(|lines| (StatusCode::BAD_REQUEST, lines))?;
+    let pasted = ("pasted".to_owned(), form.text.as_bytes().to_vec());
+    let pasted = Some(pasted).filter(|_| !form.text.trim().is_empty());
+    let given: Vec<&(String, Vec<u8>)> = form.files.iter().chain(&pasted).collect();
+    if given.is_empty() {
+        let line = "there is no file: choose tables of runs or logs, or paste one";
+        return Err((StatusCode::BAD_REQUEST, vec![line.to_owned()]));
+    }
+    let (mut files, mut errors) = (vec![], vec![]);
+    for (name, bytes) in given {
+        match read_within(bytes.as_slice(), MAX_UNPACKED) {
+            Ok(content) => files.push((name.clone(), content)),
+            Err(lines) => errors.extend(lines.iter().map(|line| format!("{name}: {line}"))),
+        }
+    }
+    if errors.is_empty() { calibrate(files, &asked).map_err(bad) } else { Err(bad(errors)) }
+}
+
+/// Settings in the form, beside the files.
+fn asked(form: &Form) -> Result<Asked, Vec<String>> {
+    let one = |error: &dyn Display| vec![error.to_string()];
+    let base = Some(form.preset.trim()).filter(|preset| !preset.is_empty());
+    let base = base.map(Design::from_preset).transpose().map_err(|error| one(&error))?;
+    let mut settings = vec![];
+    let accelerator = form.accelerator.trim();
+    if !accelerator.is_empty() {
+        settings.push((KnobId::accelerator, accelerator.to_owned()));
+    }
+    let lines = form.set.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in lines {
+        if settings.len() >= MAX_SETTINGS {
+            return Err(vec![format!("at most {MAX_SETTINGS} knobs are set")]);
+        }
+        let (knob, value) = line.split_once('=').ok_or_else(|| {
+            let shown: String = line.chars().take(80).collect();
+            vec![format!("a knob is set by KNOB=VALUE, not `{shown}`")]
+        })?;
+        let knob = KnobId::find(knob.trim()).map_err(|error| one(&error))?;
+        settings.push((knob, value.trim().to_owned()));
+    }
+    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).map(ToOwned::to_owned);
+    Ok(Asked { base, settings, name })
+}
+
+/// Reads a form to its end; fields that it doesn't know are passed over.
+pub(super) async fn read_form(
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Form, Refused> {
+    let mut multipart =
+        form.map_err(|rejection| (rejection.status(), vec![rejection.body_text()]))?;
+    let mut form = Form::default();
+    while let Some(field) = multipart.next_field().await.map_err(broken)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let file: String = field.file_name().unwrap_or_default().chars().take(200).collect();
+        let bytes = field.bytes().await.map_err(broken)?.to_vec();
+        if name == "file" {
+            if form.files.len() >= MAX_FILES {
+                let line = format!("at most {MAX_FILES} files are read");
+                return Err((StatusCode::BAD_REQUEST, vec![line]));
+            }
+            // Where no file is chosen, browsers send an empty one.
+            if !bytes.is_empty() {
+                form.files.push((file, bytes));
+            }
+            continue;
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            (StatusCode::BAD_REQUEST, vec![format!("{name} is not UTF-8 text: {error}")])
+        })?;
+        match name.as_str() {
+            "text" => form.text = text,
+            "preset" => form.preset = text,
+            "accelerator" => form.accelerator = text,
+            "name" => form.name = text,
+            // An empty field stays one, with its example.
+            "set" if text.trim().is_empty() => {}
+            "set" => {
+                form.set.push_str(&text);
+                form.set.push('\n');
+            }
+            _ => {}
+        }
+    }
+    Ok(form)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn broken(error: MultipartError) -> Refused {
+    match error.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => (status, vec![too_large()]),
+        status => (status, vec![format!("the form can't be read: {}", error.body_text())]),
+    }
+}
+
+/// Error for files that are too many bytes.
+pub(super) fn too_large() -> String {
+    format!("all files have at most {} MiB; pack them by gzip", MAX_BYTES >> 20)
+}

@@ -1,0 +1,301 @@
+//! `/api/v1/sweeps`: asks for sweeps, watches them, pauses and removes them.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use model::design::file::json;
+use reports::typed::Said;
+use sweep::{Space, Spec};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::json::json_response;
+use super::kept;
+use crate::jobs::sweeps::{
+    self, Engine, Job, Keeping, ProgressUpdate, Refusal, SpeedSample, Standing, Started,
+    StateAlone, SweepEntry, Sweeps,
+};
+use crate::net::client::Client;
+use crate::net::problem::Problem;
+use crate::net::query;
+use crate::net::request_body;
+use crate::net::work::off_thread;
+use crate::people::audit_events::Kind;
+use crate::people::owner::Storing;
+use crate::state::AppState;
+
+/// Sweeps in a list, unless the asker says how many.
+const USUAL_LIST: u32 = 50;
+
+/// Sweeps in a list, at most.
+const MAX_LIST_LEN: u32 = 200;
+
+/// Interval at which a watcher hears of a sweep.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Interval at which a silent stream shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Seconds after which a full queue may have room.
+const RETRY_SECONDS: u64 = 30;
+
+/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
+/// feasible designs are kept.
+pub(super) async fn submit(
+    State(state): State<AppState>,
+    Client(client): Client,
+    storing: Storing,
+    RawQuery(asked): RawQuery,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [rows] = query::parameters(&asked, ["rows"])?;
+    let choices = [("none", Keeping::No), ("all", Keeping::Yes(0))];
+    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices)?;
+    let storing = kept::check(&state, Kind::Sweep, storing, &client).await?;
+    let of = state.clone();
+    let done = blocking(move || {
+        let space = read(body)?;
+        let engine = state.sweeps().map_err(broken)?;
+        Engine::check_size(&space).map_err(refused)?;
+        let sample = SpeedSample::measure(&space);
+        let cost = sample.report(&space, engine.threads());
+        let job = engine.submit(&client, space, &sample, keeping).map_err(refused)?;
+        Ok((job, cost))
+    });
+    let (job, cost) = done.await?;
+    kept::own(&of, Kind::Sweep, &job.id, storing.owner, 0).await?;
+    let address = format!("/api/v1/sweeps/{}", job.id);
+    let started = Started::new(&job, &address, cost);
+    let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;
+    let headers = [(header::LOCATION, location), (header::SET_COOKIE, storing.cookie)];
+    Ok((StatusCode::CREATED, headers, json_response(&started.said())).into_response())
+}
+
+/// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
+///
+/// Those of others aren't in it: where the server doesn't know its users, whoever has a sweep's id
+/// can pause and remove it.
+pub(super) async fn list(
+    State(state): State<AppState>,
+    Client(client): Client,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [before, limit] = query::parameters(&asked, ["before", "limit"])?;
+    let limit = query::limit(limit, USUAL_LIST, MAX_LIST_LEN)?;
+    let before = before.map(Cow::into_owned);
+    let answer = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        let entries = engine.list(&client, before.as_deref(), limit).map_err(broken)?;
+        Ok(entries.iter().map(|entry| SweepEntry::new(&engine, entry)).collect())
+    });
+    Ok(json_response(&Sweeps { sweeps: answer.await? }.said()))
+}
+
+/// `POST /api/v1/sweeps/cost`: a spec in, what it would cost out, counted in full where that is
+/// quick; nothing is started.
+pub(super) async fn cost(
+    State(state): State<AppState>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let cost = blocking(move || {
+        let space = read(body)?;
+        let threads = state.sweeps().map_err(broken)?.threads();
+        Engine::check_size(&space).map_err(refused)?;
+        Ok(SpeedSample::measure_or_count(&space).report(&space, threads))
+    });
+    Ok(json_response(&cost.await?.said()))
+}
+
+/// `GET /api/v1/sweeps/{id}`: its state, and what is there of its result.
+pub(super) async fn status(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let status = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        sweeps::status(&engine, &id).map_err(broken)
+    });
+    let status = status.await?.ok_or_else(unknown)?;
+    Ok(json_response(&status.said()))
+}
+
+/// `GET /api/v1/sweeps/{id}/events`: its state, again and again until it is over.
+pub(super) async fn events(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let engine = blocking({
+        let state = state.clone();
+        move || state.sweeps().map_err(broken)
+    });
+    let engine = engine.await?;
+    let Some(job) = engine.job(&id) else {
+        let past = blocking(move || engine.past(&id).map_err(broken)).await?;
+        let past = past.ok_or_else(unknown)?;
+        let data = json_line(StateAlone { state: past.state });
+        let event = Event::default().event(past.state.name()).data(data);
+        return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response());
+    };
+    let last = headers.get(HeaderName::from_static("last-event-id"));
+    let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
+    let keep_alive = KeepAlive::new().interval(HEARTBEAT);
+    let closed = state.closing.subscribe();
+    Ok(Sse::new(beats(job, last, closed)).keep_alive(keep_alive).into_response())
+}
+
+/// The events of a job from a revision on: every one is the whole state, so that missing some
+/// loses nothing. They end early when the server does: a watcher comes back to the next one.
+fn beats(
+    job: Arc<Job>,
+    last: Option<u64>,
+    closed: watch::Receiver<bool>,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    struct Watch {
+        closed: watch::Receiver<bool>,
+        job: Arc<Job>,
+        changes: watch::Receiver<u64>,
+        last: Option<u64>,
+        due: Instant,
+        over: bool,
+    }
+    let changes = job.changes();
+    let watch = Watch { closed, job, changes, last, due: Instant::now(), over: false };
+    stream::unfold(watch, |mut watch| async move {
+        if watch.over {
+            return None;
+        }
+        let mut closed = watch.closed.clone();
+        let next = async {
+            tokio::time::sleep_until(watch.due).await;
+            let mut update = ProgressUpdate::new(&watch.job);
+            while watch.last == Some(update.revision) && !update.data.state.is_final() {
+                // The job is there as long as this stream is, so that changes come.
+                let _ = watch.changes.changed().await;
+                update = ProgressUpdate::new(&watch.job);
+            }
+            update
+        };
+        let update = tokio::select! {
+            update = next => update,
+            _ = closed.wait_for(|closed| *closed) => return None,
+        };
+        watch.changes.mark_unchanged();
+        watch.last = Some(update.revision);
+        watch.due = Instant::now() + UPDATE_INTERVAL;
+        let state = update.data.state;
+        watch.over = state.is_final();
+        let name = if watch.over { state.name() } else { "progress" };
+        let data = json_line(update.data);
+        let event = Event::default().event(name).id(update.revision.to_string()).data(data);
+        Some((Ok(event), watch))
+    })
+}
+
+/// `POST /api/v1/sweeps/{id}/pause`.
+pub(super) async fn pause(
+    state: State<AppState>,
+    id: Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    set_running(state, id, &headers, false).await
+}
+
+/// `POST /api/v1/sweeps/{id}/resume`.
+pub(super) async fn resume(
+    state: State<AppState>,
+    id: Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    set_running(state, id, &headers, true).await
+}
+
+async fn set_running(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    headers: &HeaderMap,
+    running: bool,
+) -> Result<Response, Problem> {
+    kept::check_maker(&state, Kind::Sweep, &id, headers).await?;
+    let changed = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        let state = engine.set_running(&id, running).map_err(broken)?.ok_or_else(unknown)?;
+        if state.is_final() {
+            return Err(over());
+        }
+        let job = engine.job(&id);
+        // Another server computes one that isn't at hand, and knows how far it is.
+        let alone = || Standing::Elsewhere(StateAlone { state });
+        Ok(job.map_or_else(alone, |job| Standing::Here(ProgressUpdate::new(&job).data)))
+    });
+    Ok(json_response(&changed.await?.said()))
+}
+
+/// `DELETE /api/v1/sweeps/{id}`: ends it and forgets it.
+pub(super) async fn remove(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    kept::check_maker(&state, Kind::Sweep, &id, &headers).await?;
+    let removed = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        engine.remove(&id).map_err(broken)
+    });
+    if removed.await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
+}
+
+/// The space of a spec that was sent. A large one takes its time: not for threads that answer
+/// requests.
+fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Problem> {
+    let text = request_body::text(body, "a spec")?;
+    let space = Spec::from_json(&text).and_then(|spec| Space::new(spec).map_err(|e| vec![e]));
+    space.map_err(Problem::unreadable_spec)
+}
+
+/// Runs work that takes its time where it keeps no request waiting.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    off_thread(work).await?
+}
+
+fn json_line(data: impl Said) -> String {
+    // An event's data is one line.
+    json::print(&data.said()).lines().map(str::trim_start).collect()
+}
+
+pub(super) fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
+}
+
+fn over() -> Problem {
+    Problem::new(StatusCode::CONFLICT, "the sweep is over: it can't be paused or resumed")
+}
+
+pub(super) fn broken(error: impl std::fmt::Display) -> Problem {
+    tracing::error!(%error, "sweeps can't be used");
+    let detail = "the server can't run sweeps now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+}
+
+fn refused(refusal: Refusal) -> Problem {
+    match refusal {
+        Refusal::Full(detail) => {
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(RETRY_SECONDS)
+        }
+        Refusal::TooLarge(detail) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
+        Refusal::Store(error) => broken(error),
+    }
+}

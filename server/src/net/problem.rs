@@ -1,0 +1,268 @@
+//! Errors over HTTP: problem details as RFC 9457 asks, with one entry per thing that is wrong.
+
+use std::fmt;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use interchange::Fault;
+use model::design::file::json;
+use model::design::violation::Violation;
+use model::ground::knob::KnobError;
+use model::routing::text::TextError;
+use reports::typed::Said;
+
+/// An answer that says what went wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    detail: String,
+    errors: Vec<Entry>,
+    /// Seconds after which it may be different.
+    retry_secs: Option<u64>,
+}
+
+reports::said! {
+    /// One thing that is wrong.
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "ProblemEntry")]
+    pub(crate) struct Entry {
+        /// JSON pointer to the place in the body; empty for the whole.
+        pointer: String,
+        /// A name for the kind of mistake.
+        rule: &'static str,
+        detail: String,
+        /// What would be accepted, nearest first.
+        nearest: Vec<String>,
+    }
+
+    /// What went wrong (RFC 9457).
+    #[derive(Clone, Debug, schemars::JsonSchema)]
+    #[schemars(rename = "Problem", extend("example" = {
+        "type": "about:blank",
+        "title": "Bad Request",
+        "status": 400,
+        "detail": "the design can't be read: 1 error",
+        "errors": [{
+            "pointer": "/parallel/tpx",
+            "rule": "unknown_knob",
+            "detail": "there is no knob parallel.tpx",
+            "nearest": ["tp"],
+        }],
+    }))]
+    pub(crate) struct ProblemBody {
+        r#type: &'static str,
+        /// The status in words.
+        title: &'static str,
+        /// The HTTP status.
+        status: u16,
+        /// What went wrong, in a sentence.
+        detail: String,
+        /// One entry for each thing that is wrong.
+        errors: Vec<Entry>,
+    }
+}
+
+impl Entry {
+    /// Entry for an error in a design that is at this place of the body.
+    fn from_error(start: &str, error: KnobError) -> Self {
+        Self {
+            pointer: format!("{start}{}", pointer(&error.knob)),
+            rule: error.rule,
+            detail: error.detail,
+            nearest: error.nearest,
+        }
+    }
+}
+
+impl Problem {
+    /// A problem with the request as a whole.
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self { status, detail: detail.into(), errors: Vec::new(), retry_secs: None }
+    }
+
+    /// Adds the seconds after which the answer may be different.
+    pub(crate) fn with_retry(mut self, seconds: u64) -> Self {
+        self.retry_secs = Some(seconds);
+        self
+    }
+
+    /// The store can't be read or written: the log says what for, and why.
+    pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
+        tracing::error!(%error, "the store can't be used for {what_for}");
+        let detail = "the server can't use its store now; its log says why";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    }
+
+    /// Detail, for people.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Status code of the answer.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// A problem with each of these, which `detail` counts.
+    fn of_entries(status: StatusCode, detail: String, errors: Vec<Entry>) -> Self {
+        Self { errors, ..Self::new(status, detail) }
+    }
+
+    /// Something that can't be read: "the design", "the spec".
+    fn unreadable(what: &str, errors: Vec<Entry>) -> Self {
+        let detail = present::format::counted(errors.len() as u64, "error", "errors");
+        Self::of_entries(StatusCode::BAD_REQUEST, format!("{what}: {detail}"), errors)
+    }
+
+    /// A design that can't be read.
+    pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
+        Self::unreadable_design_at("", errors)
+    }
+
+    /// Problem of an unreadable design at this place of the body.
+    pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
+        let errors = errors.into_iter().map(|error| Entry::from_error(start, error)).collect();
+        Self::unreadable("the design can't be read", errors)
+    }
+
+    /// A sweep's spec that can't be read.
+    pub(crate) fn unreadable_spec(errors: Vec<KnobError>) -> Self {
+        let entry = |error: KnobError| {
+            let places = error.knob.split('.').filter(|place| !place.is_empty());
+            let pointer = places.map(|place| format!("/{place}")).collect();
+            Entry { pointer, ..Entry::from_error("", error) }
+        };
+        Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
+    }
+
+    /// Designs of a batch that can't be read, each with its place.
+    pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
+        let detail = present::format::counted(designs.len() as u64, "design", "designs");
+        let detail = format!("{detail} of the batch can't be read, so that none is predicted");
+        let errors = designs.into_iter().flat_map(|(place, errors)| {
+            let start = format!("/designs/{place}");
+            errors.into_iter().map(move |error| Entry::from_error(&start, error))
+        });
+        Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
+    }
+
+    /// A query for a search that can't be read: what is wrong with it, and with its design.
+    pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
+        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
+        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
+        Self::unreadable("the query can't be read", errors.chain(of_design).collect())
+    }
+
+    /// A query whose design breaks rules that no layout mends.
+    pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
+        let detail = present::format::counted(violations.len() as u64, "rule is", "rules are");
+        let detail = format!("{detail} broken that no layout mends");
+        let entry = |broken: Violation| {
+            let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
+            let nearest = broken.nearest.iter();
+            Entry {
+                pointer: format!("/design{}", pointer(&knob)),
+                rule: broken.rule,
+                detail: broken.message,
+                nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
+            }
+        };
+        let errors = violations.into_iter().map(entry).collect();
+        Self::of_entries(StatusCode::UNPROCESSABLE_ENTITY, detail, errors)
+    }
+
+    /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
+    /// that isn't a tree.
+    pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
+        let entry = |error: TextError| Entry {
+            pointer: match (error.line, error.column) {
+                (0, _) => String::new(),
+                (line, 0) => format!("/line/{line}"),
+                (line, column) => format!("/line/{line}/column/{column}"),
+            },
+            rule: "unreadable_trace",
+            detail: error.message,
+            nearest: Vec::new(),
+        };
+        Self::unreadable("the trace can't be read", errors.into_iter().map(entry).collect())
+    }
+
+    /// A change of a review session that isn't taken.
+    pub(crate) fn refused(status: StatusCode, why: review::Refusal) -> Self {
+        let review::Refusal { cause, detail, nearest } = why;
+        let rule = match cause {
+            review::Cause::Role => "role",
+            review::Cause::Missing => "missing",
+            review::Cause::Invalid => "invalid",
+            review::Cause::Settled => "settled",
+            review::Cause::Full => "full",
+        };
+        let entry = Entry { pointer: String::new(), rule, detail: detail.clone(), nearest };
+        Self::of_entries(status, detail, vec![entry])
+    }
+
+    /// A text of others that makes no design. Its pointers name lines, counted from 1.
+    pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
+        let entry = |fault: Fault| Entry {
+            pointer: if fault.line == 0 { String::new() } else { format!("/line/{}", fault.line) },
+            rule: "unreadable_text",
+            detail: Fault { line: 0, ..fault }.to_string(),
+            nearest: Vec::new(),
+        };
+        Self::unreadable("the text makes no design", errors.into_iter().map(entry).collect())
+    }
+
+    /// Files of runs that make no profile: one entry for each thing that is wrong.
+    pub(crate) fn unusable_files(status: StatusCode, lines: Vec<String>) -> Self {
+        let detail = present::format::counted(lines.len() as u64, "error", "errors");
+        let entry = |detail: String| Entry {
+            pointer: String::new(),
+            rule: "unusable_files",
+            detail,
+            nearest: Vec::new(),
+        };
+        let errors = lines.into_iter().map(entry).collect();
+        Self::of_entries(status, format!("the files make no profile: {detail}"), errors)
+    }
+
+    fn body(self) -> ProblemBody {
+        ProblemBody {
+            r#type: "about:blank",
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: self.detail,
+            errors: self.errors,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let content_type = HeaderValue::from_static("application/problem+json");
+        let headers = [(header::CONTENT_TYPE, content_type)];
+        let retry = self.retry_secs.map(|seconds| [(header::RETRY_AFTER, seconds.to_string())]);
+        (self.status, headers, retry, json::print(&self.body().said())).into_response()
+    }
+}
+
+/// The JSON pointer (RFC 6901) of a knob in the design file.
+fn pointer(knob: &str) -> String {
+    if knob.is_empty() {
+        return String::new();
+    }
+    let escaped = knob.replace('~', "~0").replace('/', "~1");
+    format!("/{}", escaped.replacen('.', "/", 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_lead_into_the_design_file() {
+        assert_eq!(pointer("transformer.num_layers"), "/transformer/num_layers");
+        assert_eq!(pointer("schema"), "/schema");
+        assert_eq!(pointer(""), "");
+        assert_eq!(pointer("a/b.c~d.e"), "/a~1b/c~0d.e");
+    }
+}

@@ -1,0 +1,98 @@
+//! The part of an address behind its `?`, for programs: a few names, each once.
+
+use std::borrow::Cow;
+
+use axum::http::StatusCode;
+
+use crate::net::problem::Problem;
+
+/// The values of these names, in their order; names that aren't known are refused.
+pub(crate) fn parameters<'a, const N: usize>(
+    query: &'a str,
+    names: [&str; N],
+) -> Result<[Option<Cow<'a, str>>; N], Problem> {
+    let mut values = [const { None }; N];
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = (decoded(name)?, decoded(value)?);
+        let Some(place) = names.iter().position(|known| name == *known) else {
+            let name: String = name.chars().take(80).collect();
+            let detail = format!("there is no `{name}` here; known are {}", names.join(", "));
+            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+        };
+        if values[place].replace(value).is_some() {
+            let detail = format!("`{name}` stands in the address twice");
+            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+        }
+    }
+    Ok(values)
+}
+
+/// A text whose percent signs are read as addresses have them: `%61` is `a`. One that no two
+/// hexadecimal digits follow stands for itself.
+pub(crate) fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
+    if !text.contains('%') {
+        return Ok(Cow::Borrowed(text));
+    }
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let (bytes, mut read, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        let digits = digit(bytes.get(at + 1)).zip(digit(bytes.get(at + 2)));
+        match digits.filter(|_| *byte == b'%') {
+            Some((high, low)) => {
+                read.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            None => {
+                read.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    let detail = "the address isn't UTF-8 once its percent signs are read";
+    let read = String::from_utf8(read).map_err(|_| Problem::new(StatusCode::BAD_REQUEST, detail));
+    read.map(Cow::Owned)
+}
+
+/// Number of entries of a list that are requested: from 1 to `most`, `usual` if absent.
+pub(crate) fn limit(text: Option<Cow<'_, str>>, usual: u32, most: u32) -> Result<u32, Problem> {
+    let limit = text.map_or(Some(usual), |text| text.parse().ok());
+    limit.filter(|limit| (1..=most).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {most}");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })
+}
+
+/// One of these choices.
+pub(crate) fn choice<T: Copy>(
+    name: &str,
+    value: &str,
+    choices: &[(&str, T)],
+) -> Result<T, Problem> {
+    let chosen = choices.iter().find(|(known, _)| *known == value);
+    chosen.map(|(_, choice)| *choice).ok_or_else(|| {
+        let known: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
+        let value: String = value.chars().take(80).collect();
+        let detail = format!("`{name}` is one of {}, not `{value}`", known.join(", "));
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_known_and_stand_once() {
+        let read = |query| parameters(query, ["format", "of"]);
+        assert!(matches!(read(""), Ok([None, None])));
+        let values = |query| read(query).unwrap().map(|value| value.unwrap().into_owned());
+        assert_eq!(values("of=front&format=csv"), ["csv", "front"]);
+        assert_eq!(values("o%66=%61ll&format=50%&"), ["50%", "all"]);
+        assert!(read("of=%FF").is_err() && read("of=a&o%66=b").is_err());
+        assert!(read("of=front&of=best").is_err());
+        assert!(read("for=x").is_err());
+        assert!(choice("of", "x", &[("a", 1), ("b", 2)]).is_err());
+        assert!(matches!(choice("of", "b", &[("a", 1), ("b", 2)]), Ok(2)));
+    }
+}
