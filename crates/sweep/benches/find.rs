@@ -182,7 +182,7 @@ fn measured(case: &Case) -> bool {
     let stop = AtomicBool::new(false);
     let start = Instant::now();
     let work = |places| evaluate(&space, places, &stop);
-    run(0..space.places(), 2_000, cores, &stop, work, |places, summary| {
+    run(0..space.num_points(), 2_000, cores, &stop, work, |places, summary| {
         progress.add(&space, places, summary).expect("each chunk comes once");
         ControlFlow::Continue(())
     });
@@ -198,7 +198,7 @@ fn measured(case: &Case) -> bool {
     println!(
         "{:30} {:8} {:8} {best:8.1} {found:8.1} {ratio:7.4} {swept:5.1} s {searched:5.2} s",
         case.name,
-        space.places(),
+        space.num_points(),
         summary.feasible,
     );
     if let (true, Some(plan)) = (ratio < MIN_RATIO, &plan) {

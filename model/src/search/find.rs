@@ -2,9 +2,9 @@
 //!
 //! A [`Query`] is a design and what must stay of it. A [`Search`] goes through the designs of one
 //! [`Domain`]: [`StrategySearch`] through strategies of training, [`LayoutSearch`] through layouts
-//! and loads of serving. Both take the same goals and targets, work on a [`Pool`] in steps, and have
-//! the same [`Answer`]. Work is counted, never timed, so that a query has one answer, wherever it is
-//! computed and on however many threads.
+//! and loads of serving. Both take the same goals and targets, work on a [`Pool`] in steps, and
+//! have the same [`Answer`]. Work is counted, never timed, so that a query has one answer, wherever
+//! it is computed and on however many threads.
 
 mod answer;
 mod pool;

@@ -1,5 +1,6 @@
 //! The design that a command works on: a preset or a file, with knobs set on top.
 
+use model::ground::text::shorten;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn set(design: &mut Design, setting: &str, names: Names) -> Result<(), KnobError
     let (knob, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.to_owned(),
-        detail: format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)),
+        detail: format!("--set takes KNOB=VALUE, not `{}`", shorten(setting)),
         nearest: vec![],
     })?;
     design.set_text(names.find(knob.trim())?, value)
@@ -207,11 +208,6 @@ fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
         }]
     })?;
     file::read(&tree)
-}
-
-/// The beginning of something that a person typed.
-fn abbreviated(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ pub struct Answer<M = Metrics> {
     pub simulated: u64,
 }
 
-/// The named designs, that of a goal first, and others in their order up to [`MAX_DESIGNS`], each of
-/// another kind than those before it.
+/// The named designs, that of a goal first, and others in their order up to [`MAX_DESIGNS`], each
+/// of another kind than those before it.
 pub(super) fn recommended<M, K: PartialEq>(
     goal: Goal,
     named: &[Candidate<M>],

@@ -1,9 +1,9 @@
 //! Strategies of training: degrees of parallelism, micro-batch, schedule and overlaps,
 //! recomputation, swapping, sharding and layout.
 //!
-//! It goes from coarse to fine. Rules prune the grid of degrees in blocks; what can't fit with every
-//! way to free memory, or can't be as fast as what is found, is cut; closed forms refine what is
-//! left; near the front every design is simulated.
+//! It goes from coarse to fine. Rules prune the grid of degrees in blocks; what can't fit with
+//! every way to free memory, or can't be as fast as what is found, is cut; closed forms refine what
+//! is left; near the front every design is simulated.
 
 mod advice;
 mod fitting;

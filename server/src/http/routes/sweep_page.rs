@@ -195,7 +195,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
             }
             left -= 1;
             let cell = if turned { [upright, level] } else { [level, upright] };
-            let words = match sweep::why(space, pair, cell, TRIES) {
+            let words = match sweep::infeasibility(space, pair, cell, TRIES) {
                 Some(why) => format!(
                     "Of {} designs tried in this cell, {} break: {}.",
                     why.tried,
