@@ -37,7 +37,7 @@ pub trait Search: Sized {
     /// Begins a search.
     ///
     /// # Errors
-    /// What no layout can mend: rules that read no knob that is freed.
+    /// Rules that no layout can mend: they read no knob that is freed.
     fn new(query: Query) -> Result<Self, Vec<Violation>>;
 
     /// Does a part of the work, some tens of milliseconds on one thread.
@@ -50,7 +50,7 @@ pub trait Search: Sized {
     /// Searches to the end.
     ///
     /// # Errors
-    /// What no layout can mend: rules that read no knob that is freed.
+    /// Rules that no layout can mend: they read no knob that is freed.
     fn find(query: Query, pool: &impl Pool) -> Result<Answer<Self::Metrics>, Vec<Violation>> {
         let mut search = Self::new(query)?;
         while search.step(pool).phase != Phase::Done {}

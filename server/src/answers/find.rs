@@ -36,7 +36,7 @@ pub(crate) struct Found<M = Metrics> {
     pub(crate) seconds: f64,
 }
 
-/// What ends a search, or lets it go on.
+/// Listener that ends a search, or lets it go on.
 pub(crate) trait Hear: FnMut(Progress) -> ControlFlow<()> {}
 
 impl<T: FnMut(Progress) -> ControlFlow<()>> Hear for T {}

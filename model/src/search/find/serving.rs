@@ -137,7 +137,7 @@ enum Stage {
     Listing,
     /// They are tried at loads.
     Trying,
-    /// What reaches the targets, or comes nearest, is inferred as a whole.
+    /// Designs that reach the targets, or come nearest, are inferred as a whole.
     Inferring,
     Done,
 }
@@ -157,11 +157,11 @@ pub struct LayoutSearch {
     tried: usize,
     inferred: usize,
     at_hand: Option<Inference>,
-    /// What reaches the targets, the fastest first.
+    /// Designs that reach the targets, the fastest first.
     found: Vec<Candidate<Inference>>,
     /// The designs with a name, in the order of [`super::Goal::ALL`].
     named: Vec<Candidate<Inference>>,
-    /// What comes nearest, where nothing reaches the targets.
+    /// Design that comes nearest, where none reaches the targets.
     nearest: Option<Candidate<Inference>>,
 }
 

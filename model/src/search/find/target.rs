@@ -57,7 +57,7 @@ impl Domain {
     /// `num_devices<=512`; of serving `tpot_seconds<=0.05`.
     ///
     /// # Errors
-    /// What is wrong with the text, in a line.
+    /// A line on what is wrong with the text.
     pub fn target(self, text: &str) -> Result<Target, String> {
         let parts = text.split_once(">=").map(|parts| (parts, true));
         let parts = parts.or_else(|| text.split_once("<=").map(|parts| (parts, false)));
