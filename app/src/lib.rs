@@ -6,9 +6,10 @@
 //!
 //! There are three ways to draw here. A *view* ([`widget`], [`panel`], the pages) is for what
 //! changes while somebody works on it: leptos keeps it in step with its signals. A *study*
-//! ([`study`]) is HTML as text, made of numbers alone by a worker or by the server: for the tables
-//! and [`charts`] that follow each change. A *canvas* ([`timeline`], the results of a sweep) is for
-//! pictures of thousands of marks that move under the pointer.
+//! ([`present::study`]) is HTML as text, made of numbers alone by a worker or by the server: for
+//! the tables and charts that follow each change. A *canvas* ([`timeline`], the results of a sweep)
+//! is for pictures of thousands of marks that move under the pointer. Words, numbers, charts and
+//! whatever else of a page needs no browser are the crate [`present`].
 //!
 //! Modules are listed from ground to roof: each imports only those above it in this list.
 

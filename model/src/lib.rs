@@ -39,7 +39,8 @@ pub mod serving;
 pub mod search;
 pub mod answer;
 
-pub use answer::explain::{Breakdown, explain, explain_at};
+pub use answer::Answer;
+pub use answer::explain::{Breakdown, explain_at};
 pub use answer::ledger::ledger;
 pub use answer::roofline::roofline;
 pub use catalogue::memory_state::MemoryState;

@@ -1,9 +1,16 @@
-//! The metrics: public id, unit, definition, formula and source, printed beside every number.
+//! The metrics: public id, regime, unit, definition, formula and source, printed beside every
+//! number.
 
+mod unit;
+mod regime;
 mod table;
 mod address;
 pub(crate) mod breakdown;
 
 pub use address::{MetricAddress, MetricPart};
-pub(crate) use table::metrics;
-pub use table::{Basis, Better, Metric, MetricId, MetricValue, Words};
+pub use regime::Regime;
+pub use table::{
+    Basis, Better, BudgetMetrics, Metric, MetricId, MetricValue, QualityMetrics, ServingMetrics,
+    TrainingMetrics, Words,
+};
+pub use unit::Unit;

@@ -14,7 +14,6 @@ mod inference;
 mod instance;
 mod load;
 mod memory;
-mod metric;
 mod need;
 mod overheads;
 mod pass;
@@ -31,15 +30,14 @@ pub mod traced;
 use crate::design::KnobId;
 
 pub use engine::{Overheads, family, is_known, overheads};
-pub use explain::explain;
+pub(crate) use explain::explain;
 pub use inference::{
     Bottleneck, Inference, Part, accepted_tokens, decode_step, infer, prefill_rate, prefill_seconds,
 };
 pub(crate) use inference::{Limits, Quick, quick};
 pub use memory::ServingMemory;
-pub use metric::ServingMetric;
 pub use plan::ServingPlan;
-pub use range::serving_range;
+pub(crate) use range::serving_range;
 pub use ranks::{Instances, LAYOUT, Layout, with_layout};
 
 /// The knob of serving that a short name means there.

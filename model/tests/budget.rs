@@ -2,13 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
+use model::metric::{MetricId as Metric, Regime};
 use model::run::budget::{
-    Budget, BudgetMetric as Metric, Checkpoint, Recovery, RunTarget, budget, judge, outcomes,
+    Assessment, Budget, Checkpoint, Recovery, RunTarget, budget, judge, lacks, outcomes,
     published_failures, surface,
 };
 use model::search::solve::{Target, Wish};
 use model::training::estimate::Metrics;
-use model::{Plan, estimate, solve};
+use model::{Answer, Breakdown, Plan, estimate, solve};
 use proptest::prelude::*;
 
 const DAY: f64 = 86_400.0;
@@ -160,8 +161,8 @@ fn a_run_that_fails_faster_than_it_recovers_never_ends_and_has_no_numbers() {
 fn what_is_not_known_stays_open() {
     let nothing = budgeted(&of("pangu-ultra-moe-6k@2", &[]));
     let known = [Metric::checkpoint_bytes];
-    for metric in Metric::ALL {
-        assert_eq!(nothing.get(*metric).is_some(), known.contains(metric), "{metric:?}");
+    for metric in Metric::of(Regime::Budget) {
+        assert_eq!(nothing.get(metric).is_some(), known.contains(&metric), "{metric:?}");
     }
     let tokens = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     assert_eq!(tokens.get(Metric::days_to_train), tokens.get(Metric::training_days));
@@ -300,10 +301,10 @@ fn what_a_metric_lacks_is_what_keeps_it_from_being_known() {
                 (0..said.len()).filter(|at| chosen >> at & 1 == 1).map(|at| said[at]).collect();
             let (plan, metrics) = planned(&of(preset, &settings));
             let budget = budget(&plan, &metrics);
-            for metric in Metric::ALL {
-                let lacks = metric.lacks(plan.design());
+            for metric in Metric::of(Regime::Budget) {
+                let lacking = lacks(metric, plan.design());
                 let name = metric.metric().name;
-                assert_eq!(lacks.is_empty(), budget.get(*metric).is_some(), "{name} {settings:?}");
+                assert_eq!(lacking.is_empty(), budget.get(metric).is_some(), "{name} {settings:?}");
             }
         }
     }
@@ -390,4 +391,64 @@ fn pangu_ultra_moe_takes_the_days_of_its_throughput() {
     let found = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     let days = found.get(Metric::training_days).unwrap();
     assert!((days / (19e12 / 1.46e6 / DAY) - 1.0).abs() < 0.01, "{days}");
+}
+
+/// Whether every node follows from those below it, to the rounding of its largest term.
+fn adds_up(node: &Breakdown) {
+    let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
+    if let Some(value) = node.how.of(&values) {
+        let most = values.iter().fold(node.value.abs(), |most, value| most.max(value.abs()));
+        let off = (value - node.value).abs();
+        assert!(off <= 1e-12 * most, "{}: {} is not {value}", node.name, node.value);
+    }
+    assert!(node.value.is_finite(), "{}", node.name);
+    node.children.iter().for_each(adds_up);
+}
+
+/// Each metric that is known is explained, by terms of which every one follows from its own.
+fn explained(answer: Answer<'_>) -> usize {
+    let all = Metric::of(answer.regime()).filter_map(|metric| {
+        let (tree, value) = (answer.explain(metric), answer.number(metric));
+        assert_eq!(tree.is_some(), value.is_some(), "{metric:?}");
+        let (tree, value) = (tree?, value?);
+        assert_eq!(tree.value.to_bits(), value.to_bits(), "{metric:?}");
+        assert_eq!(tree.unit, metric.metric().unit, "{metric:?}");
+        adds_up(&tree);
+        Some(tree)
+    });
+    all.filter(|tree| !tree.children.is_empty()).count()
+}
+
+#[test]
+fn every_number_of_a_run_follows_from_its_terms() {
+    let said = [("price_per_device_hour", "2"), ("pue", "1.2"), ("spare_devices", "64")];
+    for further in [
+        &[][..],
+        &[("checkpoint_async", "true")],
+        &[("mtbf_device_hours", "none")],
+        &[("ramp", "1e12")],
+        &[("checkpoint_interval_seconds", "600")],
+    ] {
+        let settings = [&said, further].concat();
+        let design = paper(&settings);
+        let own = Assessment::new(&design, None).unwrap().own;
+        let known = Metric::of(Regime::Budget).filter(|it| own.budget.get(*it).is_some()).count();
+        assert_eq!(explained(own.answer()), known, "{settings:?}");
+    }
+    let bare = Assessment::new(&of("glm-4.5", &[]), None).unwrap().own;
+    assert_eq!(bare.answer().explain(Metric::cost), None);
+}
+
+#[test]
+fn every_number_beside_a_baseline_follows_from_its_terms() {
+    let priced = [("price_per_device_hour", "2")];
+    let design = paper(&[("num_moe_experts", "128"), priced[0]]);
+    let assessment = Assessment::new(&design, Some(&paper(&priced))).unwrap();
+    let contest = assessment.contest().unwrap();
+    assert_eq!(explained(Answer::Quality(contest)), Metric::of(Regime::Quality).count());
+    // A design is told apart from itself by no law.
+    let same = Assessment::new(&design, Some(&design)).unwrap();
+    let tie = Answer::Quality(same.contest().unwrap());
+    explained(tie);
+    assert_eq!(tie.number(Metric::loss_difference_is_tie), Some(1.0));
 }

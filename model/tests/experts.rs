@@ -4,12 +4,11 @@
 
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published, touched_experts};
 use model::serving::runs::beside;
-use model::serving::{
-    Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_seconds, rules,
-};
+use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_seconds, rules};
 use proptest::prelude::*;
 
 fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
@@ -94,8 +93,9 @@ fn weights_of_128_and_32_experts_are_those_by_hand() {
 #[test]
 fn all_experts_kept_are_the_model_bit_for_bit() {
     let (bare, all) = (served(&r1(&[])), served(&r1(&[("experts_kept", "256")])));
-    for metric in Metric::ALL {
-        assert_eq!(bare.get(*metric).to_bits(), all.get(*metric).to_bits(), "{metric:?}");
+    for metric in MetricId::of(Regime::Serving) {
+        let [bare, all] = [&bare, &all].map(|it| it.metrics.get(metric).copied().map(f64::to_bits));
+        assert_eq!(bare, all, "{metric:?}");
     }
 }
 
@@ -103,8 +103,8 @@ fn all_experts_kept_are_the_model_bit_for_bit() {
 fn fewer_experts_leave_room_for_requests_and_touch_fewer() {
     let [whole, half] = ["256", "128"].map(|kept| r1(&[("experts_kept", kept)]));
     let [all, some] = [served(&whole), served(&half)];
-    assert!(some.get(Metric::weights_bytes) < all.get(Metric::weights_bytes));
-    assert!(some.get(Metric::kv_limited_concurrency) > all.get(Metric::kv_limited_concurrency));
+    assert!(some.metrics.weights_bytes < all.metrics.weights_bytes);
+    assert!(some.metrics.kv_limited_concurrency > all.metrics.kv_limited_concurrency);
     // Eight of 128 by one token, and nearly all by many.
     near(touched_experts(128.0, 8.0, 1.0), 8.0, 1e-12);
     near(touched_experts(256.0, 8.0, 4.0), 256.0 * (1.0 - (31.0_f64 / 32.0).powi(4)), 1e-12);
@@ -264,8 +264,8 @@ proptest! {
         fewer.serving.experts_kept = Some(kept * 16);
         fewer.serving.experts_kept_topk = Some(topk);
         let [all, some] = [served(&design), served(&fewer)];
-        prop_assert!(some.get(Metric::weights_bytes) <= all.get(Metric::weights_bytes));
-        prop_assert!(some.get(Metric::kv_cache_bytes) >= all.get(Metric::kv_cache_bytes));
+        prop_assert!(some.metrics.weights_bytes <= all.metrics.weights_bytes);
+        prop_assert!(some.metrics.kv_cache_bytes >= all.metrics.kv_cache_bytes);
         let one = experts(&fewer);
         prop_assert_eq!(one.kept, kept * 16);
         prop_assert!(one.model_bytes <= one.model_bytes_with_mtp);

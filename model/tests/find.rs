@@ -11,7 +11,7 @@ use model::search::find::{
     Answer, Domain, Goal, LayoutFront, LayoutSearch, MAX_DESIGNS, MIN_SPARE, OneThread, Phase,
     Pool, Query, Question, Recommendation, STRATEGY, Search, StrategySearch, Target, advice, spare,
 };
-use model::serving::{Inference, ServingMetric, ServingPlan, infer};
+use model::serving::{Inference, ServingPlan, infer};
 use model::{Estimator, Plan, estimate};
 use proptest::prelude::*;
 
@@ -569,13 +569,12 @@ fn layouts_that_serve_reach_limits_and_targets_and_are_named_as_strategies_are()
     let answer = LayoutSearch::find(query.clone(), &OneThread).unwrap();
     assert!(answer.miss.is_none() && answer.evaluated > 100, "{answer:?}");
     let named = |goal| answer.designs.iter().find(|it| it.label == Some(goal)).unwrap();
-    let speed = |it: &Recommendation<Inference>| {
-        it.metrics.get(ServingMetric::output_tokens_per_second_per_device)
-    };
+    let speed =
+        |it: &Recommendation<Inference>| it.metrics.metrics.output_tokens_per_second_per_device;
     let fastest = named(Goal::Fastest);
     for one in &answer.designs {
-        assert!(one.metrics.get(ServingMetric::tpot_seconds) <= 0.04, "{one:?}");
-        assert!(one.metrics.get(ServingMetric::ttft_seconds) <= 2.0, "{one:?}");
+        assert!(one.metrics.metrics.tpot_seconds <= 0.04, "{one:?}");
+        assert!(one.metrics.metrics.ttft_seconds <= 2.0, "{one:?}");
         assert!(query.targets[0].is_reached(&one.design, &one.metrics));
         assert!(speed(one) <= speed(fastest) * 1.0005);
         let plan = ServingPlan::new(&one.design).unwrap();
@@ -583,9 +582,9 @@ fn layouts_that_serve_reach_limits_and_targets_and_are_named_as_strategies_are()
     }
     assert!(speed(named(Goal::Safest)) >= 0.95 * speed(fastest));
     let room = |it: &Recommendation<Inference>| {
-        let part = |metric, limit: f64| 1.0 - it.metrics.get(metric) / limit;
-        let ttft = part(ServingMetric::ttft_seconds, 2.0);
-        it.margin.min(part(ServingMetric::tpot_seconds, 0.04)).min(ttft)
+        let part = |number: f64, limit: f64| 1.0 - number / limit;
+        let ttft = part(it.metrics.metrics.ttft_seconds, 2.0);
+        it.margin.min(part(it.metrics.metrics.tpot_seconds, 0.04)).min(ttft)
     };
     assert!(room(named(Goal::Safest)) >= room(fastest));
     assert!(speed(named(Goal::Simplest)) >= 0.9 * speed(fastest));

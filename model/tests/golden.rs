@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use model::catalogue::preset::Preset;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, MetricValue, Regime};
 use model::{MODEL_VERSION, Plan, estimate};
 
 fn current() -> String {
@@ -18,8 +18,8 @@ fn current() -> String {
         let plan = Plan::new(&preset.design()).expect("a preset is legal");
         let estimate = estimate(&plan);
         writeln!(text, "\n{}", preset.id).unwrap();
-        for id in MetricId::ALL {
-            match estimate.metrics.get(*id) {
+        for id in MetricId::of(Regime::Training) {
+            match estimate.metrics.get(id).unwrap() {
                 MetricValue::Number(number) => {
                     writeln!(text, "  {} {number:e}", id.metric().name).unwrap();
                 }

@@ -5,9 +5,9 @@ use model::answer::explain::{Breakdown, How};
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, Regime};
 use model::training::estimate::Estimate;
-use model::{Plan, estimate, explain, legal_values};
+use model::{Answer, Plan, estimate, legal_values};
 use proptest::prelude::*;
 
 #[path = "laws/blocking.rs"]
@@ -78,13 +78,9 @@ fn with(design: &Design, knob: &str, value: &str) -> Design {
 }
 
 fn numbers(estimate: &Estimate) -> Vec<f64> {
-    let mut numbers: Vec<f64> = MetricId::ALL
-        .iter()
-        .map(|id| match estimate.metrics.get(*id) {
-            MetricValue::Number(number) => number,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        })
-        .collect();
+    let metrics = MetricId::of(Regime::Training);
+    let mut numbers: Vec<f64> =
+        metrics.map(|id| estimate.metrics.number(id).expect("a metric of training")).collect();
     numbers.extend(estimate.step.parts().map(|(_, time)| time.get()));
     for stage in &estimate.stages {
         numbers.extend(stage.memory.parts().map(|bytes| bytes.get()));
@@ -114,12 +110,11 @@ fn every_number_of_every_preset_follows_from_its_terms() {
     for preset in presets() {
         let plan = plan(&preset.design());
         let estimate = estimate(&plan);
-        for id in MetricId::ALL.iter().copied() {
-            let tree = explain(&plan, id);
+        let answer = Answer::Training { plan: &plan, estimate: &estimate };
+        for id in MetricId::of(answer.regime()) {
+            let (tree, number) = (answer.explain(id).unwrap(), answer.number(id).unwrap());
             check_sums(&tree);
-            if let MetricValue::Number(number) = estimate.metrics.get(id) {
-                assert_eq!(tree.value.to_bits(), number.to_bits(), "{} {id:?}", preset.id);
-            }
+            assert_eq!(tree.value.to_bits(), number.to_bits(), "{} {id:?}", preset.id);
         }
     }
 }
@@ -195,12 +190,11 @@ proptest! {
     fn explanations_sum_to_the_number_that_they_explain(design in legal_design()) {
         let plan = plan(&design);
         let estimate = estimate(&plan);
-        for id in MetricId::ALL.iter().copied() {
-            let tree = explain(&plan, id);
+        let answer = Answer::Training { plan: &plan, estimate: &estimate };
+        for id in MetricId::of(answer.regime()) {
+            let (tree, number) = (answer.explain(id).unwrap(), answer.number(id).unwrap());
             check_sums(&tree);
-            if let MetricValue::Number(number) = estimate.metrics.get(id) {
-                prop_assert_eq!(tree.value.to_bits(), number.to_bits());
-            }
+            prop_assert_eq!(tree.value.to_bits(), number.to_bits());
         }
     }
 

@@ -75,9 +75,9 @@ mod simumax;
 use model::design::{Design, KnobId};
 use model::ground::axis::{Axis, Collective};
 use model::ground::choice::RecomputeGranularity;
-use model::metric::MetricId;
+use model::metric::{MetricAddress, MetricId};
 use model::training::estimate::Estimate;
-use model::{Plan, estimate, explain};
+use model::{Plan, estimate, explain_at};
 use serde_json::Value;
 
 pub(crate) const GIB: f64 = 1_073_741_824.0;
@@ -188,7 +188,8 @@ impl Case {
     /// Forward FLOPs of a micro-batch in a part of the model, over all its devices: `"dense"`,
     /// `"MoE"` (one layer) or `"head"`.
     pub(crate) fn forward_flops(&self, part: &str) -> f64 {
-        let sum = explain(&self.plan(), MetricId::flops_per_token);
+        let sum =
+            explain_at(&self.plan(), MetricAddress::whole(MetricId::flops_per_token)).unwrap();
         let term = sum.children.iter().find(|term| term.name.contains(part)).unwrap();
         let layers = term.name.split(' ').next().unwrap().parse::<f64>().unwrap_or(1.0);
         term.value / 3.0 / layers * self.tokens()

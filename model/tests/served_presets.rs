@@ -1,9 +1,9 @@
 //! Presets of serving: each opens, serves, and gives what its source published as far as said.
 
 use model::catalogue::preset::{Preset, PresetKind};
-use model::design::Design;
-use model::design::link;
-use model::serving::{ServingMetric as Metric, ServingPlan, infer};
+use model::design::{Design, link};
+use model::metric::MetricId as Metric;
+use model::serving::{ServingPlan, infer};
 
 fn plan(preset: &Preset) -> ServingPlan {
     let design = Design::from_preset(preset.id).expect("it opens");
@@ -20,7 +20,7 @@ fn every_preset_of_serving_serves_its_load_and_travels_in_a_link() {
         assert_eq!(link::decode(&link::encode(design)).as_ref(), Ok(design), "{}", preset.id);
         let asked = design.serving.concurrency.expect("a preset has a load") as f64;
         let inference = infer(&plan);
-        let held = inference.get(Metric::kv_limited_concurrency);
+        let held = inference.metrics.kv_limited_concurrency;
         assert!(held >= 0.95 * asked, "{}: {held} of {asked}", preset.id);
     }
 }
@@ -63,7 +63,7 @@ fn presets_of_serving_give_what_was_published() {
     let mut off = Vec::new();
     for (id, metric, value, known) in published {
         let preset = Preset::find(id).expect("it is known");
-        let error = infer(&plan(preset)).get(metric) / value - 1.0;
+        let error = infer(&plan(preset)).metrics.get(metric).unwrap() / value - 1.0;
         if error.abs() > known {
             off.push(format!("{id}, {metric:?}: {:+.1} %", error * 100.0));
         }

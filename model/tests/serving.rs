@@ -5,12 +5,10 @@ use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
 use model::ground::choice::Choice;
 use model::ground::knob::{Kind, Section, Value};
-use model::legal_values;
+use model::metric::{MetricId as Metric, Regime};
 use model::search::find::{LayoutFront, OneThread};
-use model::serving::{
-    Inference, ServingMetric as Metric, ServingPlan, decode_step, infer, prefill_rate, rules,
-    serving_range,
-};
+use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_rate, rules};
+use model::{Answer, legal_values};
 use proptest::prelude::*;
 
 fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
@@ -94,13 +92,13 @@ fn near(value: f64, published: f64, share: f64) {
 #[test]
 fn two_h100_hold_as_many_requests_of_llama_as_are_published() {
     // NIM's table of Llama-3.3-70B in FP8 on two H100: 917 tokens/s x 92.9 ms.
-    near(served(&llama()).get(Metric::kv_limited_concurrency), 85.0, 0.1);
+    near(served(&llama()).metrics.kv_limited_concurrency, 85.0, 0.1);
 }
 
 #[test]
 fn nims_latencies_of_llama_are_met() {
     for (concurrency, millis) in [("1", 18.58), ("25", 38.75), ("50", 59.73)] {
-        let tpot = served(&with(&llama(), "concurrency", concurrency)).get(Metric::tpot_seconds);
+        let tpot = served(&with(&llama(), "concurrency", concurrency)).metrics.tpot_seconds;
         near(tpot * 1e3, millis, 0.1);
     }
 }
@@ -115,14 +113,14 @@ fn pangu_pro_moe_answers_one_request_and_many_as_published() {
 
 #[test]
 fn weights_of_deepseek_are_one_byte_each_but_for_the_ends() {
-    let weights = served(&deepseek()).get(Metric::weights_bytes);
+    let weights = served(&deepseek()).metrics.weights_bytes;
     // A sixteenth of 653B in experts, and 18B of everything else whole.
     assert!((56e9..66e9).contains(&weights), "{weights}");
 }
 
 #[test]
 fn a_tokens_cache_is_as_large_as_its_mixer_says() {
-    let bytes = |design: &Design| served(design).get(Metric::kv_bytes_per_token);
+    let bytes = |design: &Design| served(design).metrics.kv_bytes_per_token;
     // 80 layers x 2 x 8 heads x 128 over two ranks, in 8 bits.
     near(bytes(&llama()), 81_920.0, 1e-9);
     // 61 layers x 576 x 2, whole on every rank.
@@ -155,13 +153,13 @@ fn a_window_bounds_the_cache() {
         ],
     );
     // Of 36 layers 18 have a window of 128: one more token costs the others alone.
-    near(served(&design).get(Metric::kv_bytes_per_token), 18.0 * 2_048.0, 1e-9);
+    near(served(&design).metrics.kv_bytes_per_token, 18.0 * 2_048.0, 1e-9);
 }
 
 #[test]
 fn decode_of_one_request_takes_longer_than_reading_the_weights() {
     let one = with(&llama(), "engine", "ideal");
-    let weights = served(&one).get(Metric::weights_bytes);
+    let weights = served(&one).metrics.weights_bytes;
     assert!(decode_step(&plan(&one), 1.0) > (weights - 2e9) / 3.35e12);
 }
 
@@ -192,8 +190,8 @@ fn a_pool_that_decodes_is_an_instance_without_prompts() {
     let plan = plan(&apart);
     let inference = infer(&plan);
     let groups = plan.replicas()[1] as f64;
-    let alone = decode_step(&plan, inference.get(Metric::requests_in_flight) / groups);
-    let tpot = inference.get(Metric::tpot_seconds);
+    let alone = decode_step(&plan, inference.metrics.requests_in_flight / groups);
+    let tpot = inference.metrics.tpot_seconds;
     assert!(tpot <= alone * 1.001 && tpot > 0.8 * alone, "{tpot} {alone}");
     assert!(prefill_rate(&plan) > 0.0);
 }
@@ -201,21 +199,18 @@ fn a_pool_that_decodes_is_an_instance_without_prompts() {
 #[test]
 fn requests_in_flight_are_rate_times_latency() {
     for design in [llama(), with(&llama(), "concurrency", "8"), deepseek(), pangu(&[])] {
-        let inference = served(&design);
-        let [rate, latency, flight] =
-            [Metric::requests_per_second, Metric::e2e_latency_seconds, Metric::requests_in_flight]
-                .map(|metric| inference.get(metric));
-        near(rate * latency, flight, 1e-6);
-        let [tpot, ttft] =
-            [Metric::tpot_seconds, Metric::ttft_seconds].map(|metric| inference.get(metric));
-        near(ttft + (design.serving.output_length - 1) as f64 * tpot, latency, 1e-9);
+        let told = served(&design).metrics;
+        let latency = told.e2e_latency_seconds;
+        near(told.requests_per_second * latency, told.requests_in_flight, 1e-6);
+        let further = (design.serving.output_length - 1) as f64 * told.tpot_seconds;
+        near(told.ttft_seconds + further, latency, 1e-9);
     }
 }
 
 #[test]
 fn requests_that_arrive_slowly_are_answered_as_fast_as_they_come() {
     let slow = served(&with(&llama(), "request_rate", "0.2"));
-    near(slow.get(Metric::requests_per_second), 0.2, 0.01);
+    near(slow.metrics.requests_per_second, 0.2, 0.01);
     let fast = served(&with(&llama(), "request_rate", "1000"));
     assert!(fast.warnings.iter().any(|said| said.contains("the queue grows")));
 }
@@ -225,8 +220,8 @@ fn drafts_pay_at_one_request_and_cost_a_step() {
     let base = with(&deepseek(), "concurrency", "16");
     let drafted = with(&with(&base, "num_speculative_tokens", "1"), "acceptance_length", "1.9");
     let [plain, drafted] = [served(&base), served(&drafted)];
-    assert!(drafted.get(Metric::tpot_seconds) < plain.get(Metric::tpot_seconds));
-    assert!(drafted.get(Metric::itl_seconds) > plain.get(Metric::itl_seconds));
+    assert!(drafted.metrics.tpot_seconds < plain.metrics.tpot_seconds);
+    assert!(drafted.metrics.itl_seconds > plain.metrics.itl_seconds);
 }
 
 #[test]
@@ -314,8 +309,9 @@ fn no_knob_of_serving_is_decoration() {
     let grounds =
         [llama(), small, hosted, moe, rated, apart, limited, pangu(&[("concurrency", "64")])];
     let said = |inference: &Inference| {
-        let values: Vec<u64> =
-            Metric::ALL.iter().map(|metric| inference.get(*metric).to_bits()).collect();
+        let values: Vec<u64> = Metric::of(Regime::Serving)
+            .map(|metric| inference.metrics.get(metric).unwrap().to_bits())
+            .collect();
         (values, inference.warnings.clone())
     };
     let values = |design: &Design, id: KnobId| match (id.knob().kind, design.get(id)) {
@@ -401,10 +397,11 @@ proptest! {
     fn nothing_panics_and_every_number_is_finite(design in any_design()) {
         if let Ok(plan) = ServingPlan::new(&design) {
             let inference = infer(&plan);
-            for metric in Metric::ALL {
-                let value = inference.get(*metric);
+            let answer = Answer::Serving { plan: &plan, inference: &inference };
+            for metric in Metric::of(Regime::Serving) {
+                let value = answer.number(metric).unwrap();
                 prop_assert!(value.is_finite() && value >= 0.0, "{metric:?} {value}");
-                if let Some(range) = serving_range(&plan, *metric) {
+                if let Some(range) = answer.range(metric) {
                     prop_assert!(range.half[0] < range.half[1]);
                     prop_assert!(range.most[0] <= range.half[0] && range.half[1] <= range.most[1]);
                 }
@@ -439,11 +436,11 @@ proptest! {
 
     #[test]
     fn a_looser_limit_of_requests_never_lowers_what_memory_holds(design in legal_design()) {
-        let held = served(&design).get(Metric::kv_limited_concurrency);
+        let held = served(&design).metrics.kv_limited_concurrency;
         let mut loose = design.clone();
         loose.serving.gpu_memory_utilization = 0.97;
         if let Ok(loose) = ServingPlan::new(&loose) {
-            prop_assert!(infer(&loose).get(Metric::kv_limited_concurrency) >= held);
+            prop_assert!(infer(&loose).metrics.kv_limited_concurrency >= held);
         }
     }
 }
@@ -473,8 +470,8 @@ fn the_front_is_of_layouts_that_no_other_beats() {
     let mut own = chosen.design(&design);
     own.serving.concurrency = Some(chosen.concurrency);
     let inference = served(&own);
-    near(inference.get(Metric::tpot_seconds), chosen.tpot, 0.02);
-    near(inference.get(Metric::output_tokens_per_second_per_device), chosen.per_device, 0.02);
+    near(inference.metrics.tpot_seconds, chosen.tpot, 0.02);
+    near(inference.metrics.output_tokens_per_second_per_device, chosen.per_device, 0.02);
     // Looser limits never give less.
     let loose = LayoutFront::new(&with(&design, "tpot_limit_milliseconds", "100"), &OneThread)
         .chosen
@@ -495,9 +492,9 @@ fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
             pool.count * pool.layout.devices() + found.decode.count * found.decode.layout.devices();
         assert_eq!(all, 96);
         let inference = served(&found.design(&design));
-        near(inference.get(Metric::tpot_seconds), found.tpot, 0.02);
-        near(inference.get(Metric::ttft_seconds), found.ttft, 0.02);
-        let per_device = inference.get(Metric::output_tokens_per_second_per_device);
+        near(inference.metrics.tpot_seconds, found.tpot, 0.02);
+        near(inference.metrics.ttft_seconds, found.ttft, 0.02);
+        let per_device = inference.metrics.output_tokens_per_second_per_device;
         near(per_device, found.per_device, 0.02);
     }
 }
@@ -531,9 +528,10 @@ fn every_metric_of_every_preset_is_explained_down_to_what_is_given() {
     for preset in Preset::served() {
         let plan = plan(&preset.design());
         let inference = infer(&plan);
-        for metric in Metric::ALL {
-            let tree = model::serving::explain(&plan, &inference, *metric);
-            assert_eq!(tree.value.to_bits(), inference.get(*metric).to_bits());
+        let answer = Answer::Serving { plan: &plan, inference: &inference };
+        for metric in Metric::of(Regime::Serving) {
+            let tree = answer.explain(metric).unwrap();
+            assert_eq!(tree.value.to_bits(), answer.number(metric).unwrap().to_bits());
             assert_eq!(adds_up(&tree), Ok(()), "{} {metric:?}", preset.id);
         }
     }

@@ -3,9 +3,9 @@
 
 use model::design::{Design, KnobId};
 use model::ground::axis::Axis;
-use model::metric::MetricId;
+use model::metric::{MetricAddress, MetricId};
 use model::training::estimate::{Estimate, StepPart};
-use model::{Plan, estimate, explain};
+use model::{Plan, estimate, explain_at};
 
 fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
     let mut design = Design::from_preset(preset).unwrap();
@@ -105,7 +105,7 @@ fn the_explanation_of_flops_is_their_sum() {
         let design = design("deepseek-v3", &settings);
         let plan = Plan::new(&design).unwrap();
         let estimate = estimate(&plan);
-        let tree = explain(&plan, MetricId::flops_per_token);
+        let tree = explain_at(&plan, MetricAddress::whole(MetricId::flops_per_token)).unwrap();
         let terms: f64 = tree.children.iter().map(|term| term.value).sum();
         near(terms, estimate.metrics.flops_per_token.get(), 1e-12);
     }

@@ -16,11 +16,11 @@ fn values(query: &str, id: &str) -> Option<String> {
 fn exact(query: &str, id: &str) -> Option<String> {
     let (design, metric) = (link::decode(query).ok()?, MetricId::find(id)?);
     let metrics = estimate(&Plan::new(&design).ok()?).metrics;
-    let number = match metrics.get(metric) {
+    let number = match metrics.get(metric)? {
         MetricValue::Number(number) => number.to_string(),
         MetricValue::Flag(flag) => flag.to_string(),
     };
-    Some(format!("{number} {}", metric.metric().unit).trim_end().to_owned())
+    Some(format!("{number} {}", metric.metric().unit.name()).trim_end().to_owned())
 }
 
 /// Answer to a question; `None` if the link, the id or the question isn't known, or the design

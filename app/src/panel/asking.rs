@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
+use model::metric::MetricId;
 use present::words::name;
 
 use crate::browser::takes_over;
@@ -258,6 +259,45 @@ fn names(kind: Kind) -> Option<Vec<(String, String)>> {
             Some(vec![("true".to_owned(), "on".to_owned()), ("false".to_owned(), "off".to_owned())])
         }
         _ => None,
+    }
+}
+
+/// How one of a page's numbers comes about, and which.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The metrics to choose from.
+    pub metrics: Vec<MetricId>,
+    /// The one that is shown.
+    pub now: Signal<MetricId>,
+    /// Shows that of a name.
+    pub choose: Callback<String>,
+    /// How it comes about, as HTML text.
+    pub text: Memo<String>,
+}
+
+/// The section of a page that says how one of its numbers comes about.
+pub fn explained(of: Explained) -> impl IntoView {
+    let Explained { metrics, now, choose, text } = of;
+    let now = move || now.get().metric().name;
+    let first = untrack(now);
+    let options: Vec<_> = metrics
+        .into_iter()
+        .map(MetricId::metric)
+        .map(|it| view! { <option value=it.name selected=it.name == first>{it.label}</option> })
+        .collect();
+    view! {
+        <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
+            <h2 id="explained-title">"How a number comes about"</h2>
+            <div class="schedule-field">
+                <label for="explained-metric">"Metric"</label>
+                <select class="select" id="explained-metric" autocomplete="off" prop:value=now
+                    on:change=move |event| choose.run(event_target_value(&event))
+                >
+                    {options}
+                </select>
+            </div>
+            <div inner_html=move || text.get()></div>
+        </section>
     }
 }
 

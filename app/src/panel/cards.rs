@@ -4,7 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::link;
 use model::ground::units::Bytes;
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::training::estimate::Metrics;
 use present::format::{self, number};
 use present::insight::better::is_better;
@@ -146,18 +146,17 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         let preset = || explorer.with_preset_numbers(value);
         (now, before.unwrap_or_else(preset), before.is_some())
     });
-    let is_ratio = matches!(spec.metric, MetricId::mfu | MetricId::bubble_ratio);
     let text = move || {
         let (now, then, is_dragged) = change.get();
         if is_dragged {
-            let was = format::metric(spec.metric, MetricValue::Number(then));
+            let was = format::measured(spec.metric, then);
             return Some(format!("was {was}, {}", format::difference(spec.metric, now, then)));
         }
         if now.total_cmp(&then).is_eq() {
             // None rather than an empty text, which the server writes as a space.
             return None;
         }
-        let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
+        let text = format::change(spec.metric, now, then);
         Some(format!("{text} vs the preset"))
     };
     let better = Memo::new(move |_| {

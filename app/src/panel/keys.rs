@@ -6,11 +6,10 @@
 
 use std::time::Duration;
 
-use leptos::ev;
-use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use model::metric::MetricId;
+use leptos::{ev, html};
+use model::metric::{MetricId, Regime};
 use present::format;
 use present::insight::memory_state;
 
@@ -145,7 +144,7 @@ pub(crate) fn history_key(event: &ev::KeyboardEvent) -> Option<bool> {
 }
 
 fn explain(explorer: Explorer, event: &ev::CustomEvent) {
-    let metric = event.detail().as_string().and_then(|id| MetricId::find(&id));
+    let metric = event.detail().as_string().and_then(|id| MetricId::find_of(Regime::Training, &id));
     if metric.is_some() {
         explorer.explained.set(metric);
     }

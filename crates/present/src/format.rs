@@ -3,20 +3,18 @@
 //! No other module turns a quantity into text, so the same quantity reads the same everywhere.
 
 pub mod amount;
-pub mod run;
+pub mod metric;
 mod unit;
 
 use std::fmt;
 
 use model::Breakdown;
-use model::answer::measure::Measure;
 use model::design::KnobId;
 use model::ground::knob::Value;
 use model::ground::sorting::sort_short;
 use model::ground::units::{Bytes, Seconds};
-use model::metric::{MetricId, MetricValue};
-use model::serving::ServingMetric;
 
+pub use metric::{axis, change, difference, in_unit, measured, metric, number};
 pub use unit::{MemoryUnit, PerUnit};
 
 /// A number and its unit, apart so that a card can set them in different sizes.
@@ -80,6 +78,17 @@ pub fn significant(number: f64, digits: usize) -> String {
         small /= 10.0;
     }
     decimals(number, places)
+}
+
+/// To four digits, with separators: `12,350,000`.
+#[must_use]
+pub fn rounded(number: f64) -> String {
+    if number.abs() < 1e4 {
+        return significant(number, 4);
+    }
+    let unit = 10_f64.powi(number.abs().log10().floor() as i32 - 3);
+    let text = whole(((number.abs() / unit).round() * unit) as u64);
+    if number < 0.0 { format!("-{text}") } else { text }
 }
 
 /// A ratio as a percentage: `10.49 %`.
@@ -198,80 +207,6 @@ pub fn token_rate(rate: f64) -> Quantity {
     Quantity::new(decimals(rate, places), "tokens/s")
 }
 
-/// A metric's value as a number; verdicts are one and zero.
-#[must_use]
-pub fn number(value: MetricValue) -> f64 {
-    match value {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
-}
-
-/// A metric's value as cards, drawer and tables show it.
-#[must_use]
-pub fn metric(id: MetricId, value: MetricValue) -> Quantity {
-    let number = match value {
-        MetricValue::Flag(true) => return Quantity::new("yes".into(), ""),
-        MetricValue::Flag(false) => return Quantity::new("no".into(), ""),
-        MetricValue::Number(number) => number,
-    };
-    match id {
-        MetricId::mfu | MetricId::hfu | MetricId::overlap_ratio => percent(number, 1),
-        MetricId::bubble_ratio
-        | MetricId::bubble_ratio_closed_form
-        | MetricId::token_drop_ratio => percent(number, 2),
-        MetricId::tokens_per_second | MetricId::tokens_per_second_per_device => token_rate(number),
-        MetricId::fit_probability => likelihood(number),
-        MetricId::imbalance_ratio => Quantity::new(decimals(number, 2), "×"),
-        MetricId::comm_volume_bytes => traffic(Bytes::new(number)),
-        MetricId::fits
-        | MetricId::step_time_seconds
-        | MetricId::model_tflops_per_device
-        | MetricId::params_total
-        | MetricId::params_active
-        | MetricId::params_total_no_input_embedding
-        | MetricId::params_active_no_input_embedding
-        | MetricId::flops_per_token
-        | MetricId::memory_peak_bytes
-        | MetricId::memory_limit_bytes
-        | MetricId::comm_exposed_seconds => in_unit(number, id.metric().unit),
-    }
-}
-
-/// The value of a metric of serving, as cards and tables show it.
-#[must_use]
-pub fn served(id: ServingMetric, number: f64) -> Quantity {
-    // Bytes of one token are far below a unit of memory.
-    if id == ServingMetric::kv_bytes_per_token {
-        return traffic(Bytes::new(number));
-    }
-    in_unit(number, id.metric().unit)
-}
-
-/// The value of a metric of either regime, as [`metric`] and [`served`] show it.
-#[must_use]
-pub fn measure(id: Measure, number: f64) -> Quantity {
-    match id {
-        Measure::Training(id) => metric(id, MetricValue::Number(number)),
-        Measure::Serving(id) => served(id, number),
-        Measure::Run(_) | Measure::Quality(_) => in_unit(number, id.metric().unit),
-    }
-}
-
-/// A number in the unit that the model names: terms of an explanation.
-#[must_use]
-pub fn in_unit(number: f64, unit: &'static str) -> Quantity {
-    match unit {
-        "bytes" => memory(Bytes::new(number)),
-        "s" => duration(Seconds::new(number)),
-        "FLOP" => flops(number),
-        "FLOP/s" => flops_rate(number),
-        "tokens/s" => token_rate(number),
-        "" if number.abs() >= 1e6 => count(number),
-        _ => Quantity::new(significant(number, 4), unit),
-    }
-}
-
 /// A number's formula with the values of its terms put in; none for what is given.
 #[must_use]
 pub fn substituted(node: &Breakdown) -> Option<String> {
@@ -308,32 +243,6 @@ pub fn span([low, high]: [String; 2]) -> String {
 pub fn relative(now: f64, then: f64) -> String {
     let change = if then == 0.0 { 0.0 } else { now / then - 1.0 };
     format!("{} %", signed(change * 100.0, 1))
-}
-
-/// Difference of two values of a metric, in the metric's unit: `−12.3 s`, `+1.4 pt`; to no more
-/// decimals than the values have themselves.
-#[must_use]
-pub fn difference(id: MetricId, now: f64, then: f64) -> String {
-    let by = now - then;
-    let size = metric(id, MetricValue::Number(by.abs()));
-    let value = metric(id, MetricValue::Number(now.abs().max(then.abs())));
-    let is_plain = size.unit == value.unit && size.unit == id.metric().unit;
-    let size = if is_plain && places(&value.number) < places(&size.number) {
-        Quantity::new(decimals(by.abs(), places(&value.number)), size.unit)
-    } else {
-        size
-    };
-    if size.unit == "%" {
-        let places = places(&size.number);
-        return format!("{} pt", signed(by * 100.0, places));
-    }
-    let is_zero = size.number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    let sign = match by {
-        _ if is_zero => "",
-        by if by < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{size}")
 }
 
 /// Number of decimals of a number as it is written.
@@ -509,13 +418,6 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_an_explanation_keep_whole_numbers_whole() {
-        check(&in_unit(16.0, ""), "16");
-        check(&in_unit(0.123_456, ""), "0.1235");
-        check(&in_unit(294.9, "TFLOPS"), "294.9 TFLOPS");
-    }
-
-    #[test]
     fn whole_numbers_have_no_decimals_however_they_came_about() {
         for (number, digits, expected) in [
             (236.0, 5, "236"),
@@ -528,19 +430,8 @@ mod tests {
         ] {
             assert_eq!(significant(number, digits), expected, "{number}");
         }
-        check(&in_unit(294.9e12, "FLOP/s"), "294.9 TFLOP/s");
-        check(&in_unit(3.0, "TFLOPS"), "3 TFLOPS");
         check(&token_rate(16_016.4), "16,016 tokens/s");
         check(&token_rate(8_170.9), "8,171 tokens/s");
-    }
-
-    #[test]
-    fn a_difference_has_no_more_decimals_than_its_values() {
-        let said = |id, now, then| difference(id, now, then);
-        assert_eq!(said(MetricId::model_tflops_per_device, 119.158_9, 119.9), "−0.7 TFLOPS");
-        assert_eq!(said(MetricId::tokens_per_second, 1.46e6, 1.468_170_9e6), "−8,171 tokens/s");
-        assert_eq!(said(MetricId::step_time_seconds, 34.3, 31.99), "+2.3 s");
-        assert_eq!(said(MetricId::step_time_seconds, 34.3, 34.2875), "+12.5 ms");
     }
 
     #[test]
@@ -548,16 +439,6 @@ mod tests {
         assert_eq!(points(0.302, 0.288), "+1.4 pt");
         assert_eq!(relative(0.5, 1.0), "−50.0 %");
         assert_eq!(relative(1.0, 0.0), "0.0 %");
-    }
-
-    #[test]
-    fn a_difference_has_the_metrics_own_unit() {
-        let said = |id, now, then| difference(id, now, then);
-        assert_eq!(said(MetricId::step_time_seconds, 21.9, 34.2), "−12.3 s");
-        assert_eq!(said(MetricId::mfu, 0.302, 0.288), "+1.4 pt");
-        assert_eq!(said(MetricId::bubble_ratio, 0.1049, 0.1899), "−8.50 pt");
-        assert_eq!(said(MetricId::memory_peak_bytes, 3.0 * 1_073_741_824.0, 0.0), "+3.0 GiB");
-        assert_eq!(said(MetricId::imbalance_ratio, 1.0, 1.0), "0.00 ×");
     }
 
     #[test]

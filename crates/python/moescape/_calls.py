@@ -35,13 +35,14 @@ def predict(design: Design, *, verdict: bool = True) -> Prediction:
     return Prediction._of(design, _native.predict(design, verdict))
 
 
-def explain(design: Design, metric: str) -> Breakdown:
+def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -> Breakdown:
     """How a metric comes about, as a tree of the terms that it is made of.
 
-    The metric is one of training or of serving, or a part of one: `mfu`,
-    `memory_peak_bytes@stage=3`, `comm_volume_bytes@axis=ep,link=inter_node`, `tpot_seconds`.
+    The metric is one of training, of serving or of a run, or a part of one: `mfu`,
+    `memory_peak_bytes@stage=3`, `comm_volume_bytes@axis=ep,link=inter_node`, `tpot_seconds`,
+    `goodput_ratio`; with a baseline one of the loss beside it, such as `loss_difference`.
     """
-    return Breakdown._of(_native.explain(design, metric))
+    return Breakdown._of(_native.explain(design, metric, baseline))
 
 
 def find(

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use interchange::{Answers, Format};
+use model::Estimator;
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::design::violation::Violation;
-use model::metric::{MetricAddress, MetricPart};
 use model::search::find::{Domain, LayoutSearch, Phase, Query, Search, StrategySearch};
-use model::serving::{ServingMetric, ServingPlan};
-use model::{Estimator, estimate, explain_at};
+use model::serving::ServingPlan;
 use pyo3::prelude::*;
+use reports::explained::{Unexplained, explained};
 use reports::found::{Reported, Terms, tree};
 use reports::report::Asked;
 use reports::{Cores, budgeted, imported, inferred, registry, report};
@@ -32,31 +32,20 @@ pub(crate) fn predict<'py>(py: Python<'py>, design: &Design, verdict: bool) -> A
     to_python(py, &told)
 }
 
-/// How a metric comes about, whole or of a part: of training, or of serving.
+/// How a metric of any regime comes about, whole or of a part; of quality beside a baseline.
 #[pyfunction]
-pub(crate) fn explain<'py>(py: Python<'py>, design: &Design, metric: &str) -> Answer<'py> {
-    if let Some(metric) = ServingMetric::find(metric) {
-        let plan = ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
-        let terms =
-            unlocked(py, || model::serving::explain(&plan, &model::serving::infer(&plan), metric))?;
-        return to_python(py, &report::breakdown(&terms));
-    }
-    let address = MetricAddress::parse(metric).map_err(|error| invalid(py, &[error]))?;
-    let plan = design.plan(py)?;
-    match unlocked(py, || explain_at(&plan, address))? {
-        Some(terms) => to_python(py, &report::breakdown(&terms)),
-        None => Err(refused(py, "unknown_part", missing(&plan, address))),
-    }
-}
-
-fn missing(plan: &model::Plan, address: MetricAddress) -> String {
-    match address.part {
-        MetricPart::Stage(stage) => {
-            let stages = estimate(plan).stages.len();
-            format!("the design has no stage {stage}: it has {stages}, from 0 on")
-        }
-        MetricPart::Axis(axis, _) => format!("the design has no such traffic of {}", axis.name()),
-        MetricPart::Whole => "the design has no such part".to_owned(),
+pub(crate) fn explain<'py>(
+    py: Python<'py>,
+    design: &Design,
+    metric: &str,
+    baseline: Option<&Design>,
+) -> Answer<'py> {
+    let baseline = baseline.map(|baseline| &baseline.inner);
+    match unlocked(py, || explained(&design.inner, baseline, metric))? {
+        Ok(terms) => to_python(py, &report::breakdown(&terms)),
+        Err(Unexplained::Unknown(error)) => Err(invalid(py, &[error])),
+        Err(Unexplained::NoPart(detail)) => Err(refused(py, "unknown_part", detail)),
+        Err(Unexplained::Broken(broken)) => Err(illegal(py, &broken)),
     }
 }
 

@@ -31,9 +31,9 @@ pub(crate) fn schema(space: &Space, rows: Rows) -> SchemaRef {
         let field = Field::new(knob.id(), Cells::of(knob, 0).data_type(), true);
         fields.push(field.with_metadata(unit));
     }
-    for measure in &space.spec().columns {
-        let metric = measure.metric();
-        let words = [("unit", metric.unit), ("label", metric.label)];
+    for id in &space.spec().columns {
+        let metric = id.metric();
+        let words = [("unit", metric.unit.name()), ("label", metric.label)];
         let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
         let field = Field::new(metric.name, DataType::Float64, false);
         fields.push(field.with_metadata(HashMap::from(words)));
@@ -89,7 +89,8 @@ impl<'a> Collector<'a> {
 
     /// Adds the row of an outcome that has one.
     pub(crate) fn add(&mut self, outcome: &Outcome<'_>) {
-        let Outcome::Legal { index, coordinates, values, broken, near_limit, found } = *outcome else {
+        let Outcome::Legal { index, coordinates, values, broken, near_limit, found } = *outcome
+        else {
             return;
         };
         if self.rows == Rows::Feasible && broken.is_some() {

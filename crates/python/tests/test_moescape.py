@@ -131,6 +131,7 @@ def test_other_answers_have_the_bits_of_the_program() -> None:
     tree = moescape.explain(design, "mfu")
     assert tree.value == moescape.predict(design, verdict=False)["mfu"]
     assert moescape.explain(design, "tpot_seconds").unit == "s"
+    assert moescape.explain(design, "checkpoint_bytes").unit == "bytes"
 
 
 def test_a_search_ends_at_the_evaluations_that_were_asked_for() -> None:

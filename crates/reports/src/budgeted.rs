@@ -6,9 +6,10 @@
 use model::design::Design;
 use model::design::file::Tree;
 use model::design::violation::Violation;
+use model::metric::{MetricId, Regime};
 use model::run::budget::{
-    Assessment, Budget, BudgetMetric, Costed, Judged, Outcomes, budget_range, published_failures,
-    published_storage, published_tokens,
+    Assessment, Budget, Costed, Judged, Outcomes, published_failures, published_storage,
+    published_tokens,
 };
 use model::run::quality::{CAVEAT, Comparison};
 use model::{MODEL_VERSION, design::link};
@@ -206,7 +207,7 @@ pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
 fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
     Budgeted {
         design: DesignFile::of(design),
-        metrics: Named::of(BudgetMetric::ALL.iter().map(|id| (id.metric().name, None))),
+        metrics: Named::of(MetricId::of(Regime::Budget).map(|id| (id.metric().name, None))),
         ranges: Named::none(),
         run: None,
         spread: None,
@@ -223,7 +224,7 @@ fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
 
 fn legal(assessment: &Assessment) -> Budgeted {
     let own = &assessment.own;
-    let metrics = BudgetMetric::ALL.iter().map(|id| (id.metric().name, own.budget.get(*id)));
+    let metrics = MetricId::of(Regime::Budget).map(|id| (id.metric().name, own.budget.get(id)));
     Budgeted {
         design: DesignFile::of(own.plan.design()),
         metrics: Named::of(metrics),
@@ -242,8 +243,9 @@ fn legal(assessment: &Assessment) -> Budgeted {
 }
 
 fn ranges(own: &Costed) -> Named<BudgetRange> {
-    let range = |id: &BudgetMetric| {
-        let (range, value) = (budget_range(&own.plan, *id)?, own.budget.get(*id)?);
+    let answer = own.answer();
+    let range = |id: MetricId| {
+        let (range, value) = (answer.range(id)?, answer.number(id)?);
         let ends = |factors: [f64; 2]| factors.map(|it| value * it);
         let range = BudgetRange {
             range_50: ends(range.half),
@@ -253,7 +255,7 @@ fn ranges(own: &Costed) -> Named<BudgetRange> {
         };
         Some((id.metric().name, range))
     };
-    Named::of(BudgetMetric::ALL.iter().filter_map(range))
+    Named::of(MetricId::of(Regime::Budget).filter_map(range))
 }
 
 /// Inputs and intermediate numbers of a run's budget, step by step.
@@ -367,7 +369,7 @@ fn over(spread: &model::run::quality::Spread) -> Spread {
 }
 
 fn by_law(comparison: &Comparison) -> Named<f64> {
-    Named::of(comparison.by_member.iter().map(|(it, nats)| (it.name(), *nats)))
+    Named::of(comparison.by_member.iter().map(|it| (it.member.name(), it.difference())))
 }
 
 fn flags(comparison: &Comparison) -> Vec<Flag> {

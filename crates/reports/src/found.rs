@@ -7,8 +7,9 @@ mod terms;
 
 use model::design::file::Tree;
 use model::design::{Design, KnobId};
+use model::metric::{MetricId, Regime};
 use model::search::find::{Answer, Goal, Miss, Predicted, Query, Recommendation, Target};
-use model::serving::{Inference, ServingMetric, ServingPlan, serving_range};
+use model::serving::{Inference, ServingPlan};
 use model::training::estimate::Metrics;
 use model::{MODEL_VERSION, Plan, design::link};
 
@@ -142,17 +143,19 @@ impl Reported for Inference {
     const PATH: &'static str = "/serving";
 
     fn metrics(&self) -> Named<MetricSaid> {
-        let all = ServingMetric::ALL.iter();
-        Named::of(all.map(|id| (id.metric().name, MetricSaid::Number(self.get(*id)))))
+        let value = |id: MetricId| Some((id.metric().name, *self.metrics.get(id)?));
+        let all = MetricId::of(Regime::Serving).filter_map(value);
+        Named::of(all.map(|(name, value)| (name, MetricSaid::Number(value))))
     }
 
     fn ranges(&self, design: &Design) -> Named<Range> {
         let Ok(plan) = ServingPlan::new(design) else { return Named::none() };
-        let range = |id: &ServingMetric| {
-            let range = serving_range(&plan, *id)?;
-            Some((id.metric().name, predicted::range(&range, self.get(*id))))
+        let answer = model::Answer::Serving { plan: &plan, inference: self };
+        let range = |id: MetricId| {
+            let (range, value) = (answer.range(id)?, answer.number(id)?);
+            Some((id.metric().name, predicted::range(&range, value)))
         };
-        Named::of(ServingMetric::ALL.iter().filter_map(range))
+        Named::of(MetricId::of(Regime::Serving).filter_map(range))
     }
 }
 
@@ -222,11 +225,7 @@ fn missed<M: Reported>(query: &Query, miss: &Miss<M>) -> Missed {
 fn run(query: &Query, design: &Design, metrics: &impl Predicted) -> Named<Option<f64>> {
     Named::of(query.targets.iter().filter_map(|target| match target {
         Target::Run(of) => Some((of.metric.metric().name, metrics.bounded(design, target))),
-        Target::AtLeast(..)
-        | Target::AtMost(..)
-        | Target::Spare(_)
-        | Target::Devices(_)
-        | Target::Serving { .. } => None,
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Devices(_) => None,
     }))
 }
 

@@ -3,14 +3,13 @@
 //! The keys are public names and units stand in them. A design whose serving is illegal gives the
 //! same object with every metric null and its violations listed.
 
-use model::MODEL_VERSION;
 use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Section;
-use model::serving::{
-    Inference, Part, ServingMemory, ServingMetric, ServingPlan, infer, serving_range,
-};
+use model::metric::{MetricId, Regime};
+use model::serving::{Inference, Part, ServingMemory, ServingPlan, infer};
+use model::{Answer, MODEL_VERSION};
 
 use crate::experts::{self, OfExperts};
 use crate::layouts::{Layout, layout};
@@ -110,7 +109,7 @@ pub fn unread(set: &[KnobId]) -> Vec<String> {
 fn refused(design: &Design, violations: &[Violation]) -> Inferred {
     Inferred {
         design: DesignFile::of(design),
-        metrics: Named::of(ServingMetric::ALL.iter().map(|id| (id.metric().name, None))),
+        metrics: Named::of(MetricId::of(Regime::Serving).map(|id| (id.metric().name, None))),
         ranges: Named::none(),
         binds: None,
         layout: None,
@@ -124,12 +123,13 @@ fn refused(design: &Design, violations: &[Violation]) -> Inferred {
 }
 
 fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferred {
-    let metrics = ServingMetric::ALL.iter();
-    let metrics = metrics.map(|id| (id.metric().name, Some(inference.get(*id))));
+    let answer = Answer::Serving { plan, inference };
+    let metrics = MetricId::of(Regime::Serving);
+    let metrics = metrics.map(|id| (id.metric().name, answer.number(id)));
     Inferred {
         design: DesignFile::of(plan.design()),
         metrics: Named::of(metrics),
-        ranges: ranges(plan, inference),
+        ranges: ranges(answer, inference),
         binds: Some(inference.bottleneck.name()),
         layout: Some(pools(plan)),
         timeline: Some(Timeline {
@@ -145,12 +145,11 @@ fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferr
 }
 
 /// The ranges of metrics in their own units, and the band of the first token's time.
-fn ranges(plan: &ServingPlan, inference: &Inference) -> Named<ServingRange> {
-    let range = |id: &ServingMetric| {
-        let range = serving_range(plan, *id)?;
-        let value = inference.get(*id);
+fn ranges(answer: Answer<'_>, inference: &Inference) -> Named<ServingRange> {
+    let range = |id: MetricId| {
+        let (range, value) = (answer.range(id)?, answer.number(id)?);
         let ends = |factors: [f64; 2]| factors.map(|it| value * it);
-        let is_first = *id == ServingMetric::ttft_seconds;
+        let is_first = id == MetricId::ttft_seconds;
         let range = ServingRange {
             range_50: ends(range.half),
             range_90: ends(range.most),
@@ -160,7 +159,7 @@ fn ranges(plan: &ServingPlan, inference: &Inference) -> Named<ServingRange> {
         };
         Some((id.metric().name, range))
     };
-    Named::of(ServingMetric::ALL.iter().filter_map(range))
+    Named::of(MetricId::of(Regime::Serving).filter_map(range))
 }
 
 fn pools(plan: &ServingPlan) -> Pools {

@@ -6,9 +6,9 @@
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] and [`layouts`] how
-//! a design serves, [`budgeted`] what its run costs, [`imported`] how it came about, [`registry`]
-//! what can be opened, set and measured.
+//! [`report`] is a prediction, [`explained`] a metric down to its terms, [`found`] a search for a
+//! layout, [`inferred`] and [`layouts`] how a design serves, [`budgeted`] what its run costs,
+//! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
 
 mod cores;
 pub mod typed;
@@ -20,6 +20,7 @@ pub mod found;
 pub mod report;
 
 pub mod experts;
+pub mod explained;
 
 pub mod budgeted;
 pub mod exported;

@@ -1,7 +1,7 @@
 //! Metrics and their ranges as data, with the keys that every answer for programs has.
 
 use model::Plan;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, MetricValue, Regime};
 use model::training::estimate::Metrics;
 
 use crate::typed::{MetricSaid, Named, Real, answers};
@@ -29,10 +29,11 @@ answers! {
 /// Every metric by its public name.
 #[must_use]
 pub fn metrics(metrics: &Metrics) -> Named<MetricSaid> {
-    Named::of(MetricId::ALL.iter().map(|id| {
-        let value = match metrics.get(*id) {
-            MetricValue::Number(value) => MetricSaid::Number(value),
-            MetricValue::Flag(flag) => MetricSaid::Flag(flag),
+    Named::of(MetricId::of(Regime::Training).map(|id| {
+        let value = match metrics.get(id) {
+            Some(MetricValue::Number(value)) => MetricSaid::Number(value),
+            Some(MetricValue::Flag(flag)) => MetricSaid::Flag(flag),
+            None => MetricSaid::Unknown,
         };
         (id.metric().name, value)
     }))
@@ -43,9 +44,8 @@ pub fn metrics(metrics: &Metrics) -> Named<MetricSaid> {
 /// A metric that isn't there is an exact count, or no published run has been compared on it.
 #[must_use]
 pub fn ranges(plan: &Plan, metrics: &Metrics) -> Named<Range> {
-    Named::of(MetricId::ALL.iter().filter_map(|id| {
-        let range = model::range(plan, *id)?;
-        let MetricValue::Number(value) = metrics.get(*id) else { return None };
+    Named::of(MetricId::of(Regime::Training).filter_map(|id| {
+        let (range, value) = (model::range(plan, id)?, metrics.number(id)?);
         Some((id.metric().name, self::range(&range, value)))
     }))
 }

@@ -1,11 +1,10 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
-use model::answer::measure::Measure;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::ground::knob::{Kind, Knob};
-use model::metric::{Better, Metric, Words};
+use model::metric::{Better, MetricId};
 
 use crate::report::{Published, published};
 use crate::typed::{Number, Said, answers};
@@ -103,16 +102,16 @@ pub fn knobs() -> Tree {
 /// Every metric with its definition, those of training in front.
 #[must_use]
 pub fn metrics() -> Tree {
-    let rows = Measure::all().map(|it| metric(it.kind(), it.metric(), it.words()));
-    Metrics { metrics: rows.collect() }.said()
+    Metrics { metrics: MetricId::ALL.iter().copied().map(metric).collect() }.said()
 }
 
-fn metric(regime: &'static str, metric: &Metric, words: &Words) -> OneMetric {
+fn metric(id: MetricId) -> OneMetric {
+    let (metric, words) = (id.metric(), id.words());
     OneMetric {
         id: metric.name,
-        regime,
+        regime: metric.regime.name(),
         label: metric.label,
-        unit: metric.unit,
+        unit: metric.unit.name(),
         better: metric.better.map(Better::name),
         definition: words.definition,
         formula: words.formula,

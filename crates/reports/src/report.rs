@@ -7,7 +7,7 @@ use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::choice::Choice;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::routing::Trace;
 use model::schedule::Task;
 use model::search::find::{Pool, remedies};
@@ -307,7 +307,7 @@ pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
 }
 
 fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
-    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, MetricSaid::Unknown));
+    let nothing = MetricId::of(Regime::Training).map(|id| (id.metric().name, MetricSaid::Unknown));
     Prediction {
         design: DesignFile::of(design),
         derived: Named::none(),
@@ -485,7 +485,7 @@ pub fn explained(node: &Breakdown) -> Explained {
     Explained {
         name: node.name.clone(),
         value: node.value,
-        unit: node.unit,
+        unit: node.unit.name(),
         formula: node.formula.clone(),
         source: published(node.source),
         how: node.how.name(),

@@ -4,8 +4,7 @@ use std::fmt;
 
 use model::design::KnobId;
 use model::ground::text::closest;
-use model::metric::MetricAddress;
-use model::serving::ServingMetric;
+use model::metric::{MetricAddress, MetricId, Regime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::person::Seq;
@@ -22,7 +21,7 @@ pub enum Anchor {
     /// A metric, of all or of a part.
     Metric(MetricAddress),
     /// A metric of requests that are answered.
-    Served(ServingMetric),
+    Served(MetricId),
     /// A knob.
     Knob(KnobId),
     /// A pipeline stage.
@@ -72,7 +71,7 @@ impl Anchor {
         let number = || of.parse::<u64>().map_err(|_| unknown(text));
         Ok(match kind {
             "metric" => Self::Metric(MetricAddress::parse(of).map_err(|e| within(kind, e))?),
-            "serving" => Self::Served(ServingMetric::find(of).ok_or_else(|| unknown_served(of))?),
+            "serving" => Self::Served(served(of)?),
             "knob" => Self::Knob(KnobId::find(of).map_err(|e| within(kind, e))?),
             "stage" => Self::Stage(of.parse().map_err(|_| unknown(text))?),
             "candidate" => Self::Candidate(number()?),
@@ -96,13 +95,14 @@ fn within(kind: &str, error: model::ground::knob::KnobError) -> AnchorError {
     AnchorError { detail: error.detail, nearest }
 }
 
-fn unknown_served(name: &str) -> AnchorError {
+/// The metric of serving of that id.
+fn served(name: &str) -> Result<MetricId, AnchorError> {
     let shown: String = name.chars().take(80).collect();
-    let nearest = closest(name, ServingMetric::ALL.iter(), |id| id.metric().name);
-    AnchorError {
+    let nearest = closest(name, MetricId::of(Regime::Serving), |id| id.metric().name);
+    MetricId::find_of(Regime::Serving, name).ok_or_else(|| AnchorError {
         detail: format!("there is no metric of serving `{shown}`"),
         nearest: nearest.map(|id| format!("serving:{}", id.metric().name)).into_iter().collect(),
-    }
+    })
 }
 
 fn unknown(text: &str) -> AnchorError {

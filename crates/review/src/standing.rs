@@ -38,7 +38,7 @@ impl Numbers {
             }),
             Anchor::Served(id) => {
                 let plan = ServingPlan::new(&self.design).ok()?;
-                Some(SaidValue::Number(infer(&plan).get(*id)))
+                infer(&plan).metrics.get(*id).copied().map(SaidValue::Number)
             }
             Anchor::Stage(stage) => {
                 let stages = &self.estimate.as_ref()?.stages;

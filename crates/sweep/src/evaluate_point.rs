@@ -3,15 +3,14 @@
 
 use std::cell::RefCell;
 
-use model::answer::measure::{Measure, Regime};
 use model::design::{Design, KnobId};
 use model::ground::choice::Timing;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, Regime};
 use model::run::budget::{Budget, Contest, plain};
 use model::search::find::{Guide, Pool, Query};
 use model::serving::{Inference, ServingPlan, infer, overheads};
 use model::training::estimate::Metrics;
-use model::{Estimator, Plan};
+use model::{Answer, Estimator, Plan};
 
 use crate::bench::Made;
 use crate::space::Space;
@@ -58,23 +57,28 @@ impl Evaluation {
     ///
     /// # Errors
     /// The name of what keeps it from being known.
-    pub(crate) fn number(&self, space: &Space, measure: Measure) -> Result<f64, &'static str> {
-        match (self, measure) {
-            (Self::Training(trained), Measure::Training(id)) => Ok(number(&trained.metrics, id)),
-            (Self::Training(trained), Measure::Run(id)) => {
+    pub(crate) fn number(&self, space: &Space, id: MetricId) -> Result<f64, &'static str> {
+        let trained = match self {
+            Self::Training(trained) => trained,
+            Self::Serving(served) => {
+                let (plan, inference) = &**served;
+                return Answer::Serving { plan, inference }.number(id).ok_or("metric_of_training");
+            }
+        };
+        match id.regime() {
+            Regime::Model | Regime::Training | Regime::Serving => {
+                trained.metrics.number(id).ok_or("metric_of_serving")
+            }
+            Regime::Budget => {
                 let run = trained.run.as_ref();
                 run.and_then(|run| run.1.get(id)).ok_or("run_is_not_known")
             }
-            (Self::Training(trained), Measure::Quality(id)) => {
+            Regime::Quality => {
                 let made = made(space);
                 let (Some(own), Some(base)) = (&trained.run, &made.baseline) else {
                     return Err("baseline_does_not_train");
                 };
                 Contest::new((&own.0, &own.1), (&base.0, &base.1)).number(id)
-            }
-            (Self::Training(_), Measure::Serving(_)) => Err("metric_of_serving"),
-            (Self::Serving(served), measure) => {
-                measure.served(&served.0, &served.1).ok_or("metric_of_training")
             }
         }
     }
@@ -88,13 +92,6 @@ impl Evaluation {
     }
 }
 
-fn number(metrics: &Metrics, id: MetricId) -> f64 {
-    match metrics.get(id) {
-        MetricValue::Number(value) => value,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
-}
-
 /// Evaluates a design that keeps its regime's rules.
 ///
 /// # Errors
@@ -104,23 +101,19 @@ pub(crate) fn evaluate_point(
     space: &Space,
     design: &Design,
 ) -> Result<Evaluation, &'static str> {
-    match space.spec().regime() {
-        Regime::Training | Regime::Both if space.spec().find.is_some() => {
-            let made = made(space);
-            searched(made.guide.as_ref(), space, estimator, design)
-        }
-        Regime::Training | Regime::Both => {
-            let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
-            Ok(Evaluation::trained(space, design, metrics))
-        }
-        Regime::Serving => {
-            // The space's checks covered every rule of serving.
-            let own = overheads(design.serving.engine, design.cluster.accelerator);
-            let plan = ServingPlan::with_overheads(design, own);
-            let inference = infer(&plan);
-            Ok(Evaluation::Serving(Box::new((plan, inference))))
-        }
+    let spec = space.spec();
+    if spec.regime() == Regime::Serving {
+        // The space's checks covered every rule of serving.
+        let own = overheads(design.serving.engine, design.cluster.accelerator);
+        let plan = ServingPlan::with_overheads(design, own);
+        let inference = infer(&plan);
+        return Ok(Evaluation::Serving(Box::new((plan, inference))));
     }
+    if spec.find.is_some() {
+        return searched(made(space).guide.as_ref(), space, estimator, design);
+    }
+    let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
+    Ok(Evaluation::trained(space, design, metrics))
 }
 
 /// A design with the fastest strategy that is found for it.
@@ -152,10 +145,8 @@ pub(crate) fn too_large<'a>(
 ) -> Option<&'a str> {
     space.spec().find.as_ref()?;
     let of_params = |constraint: &Constraint| match constraint.subject {
-        Subject::Metric(Measure::Training(id)) => {
-            (Measure::Training(id).regime() == Regime::Both).then_some(id)
-        }
-        Subject::Metric(_) | Subject::Knob(_) => None,
+        Subject::Metric(id) => (id.regime() == Regime::Model).then_some(id),
+        Subject::Knob(_) => None,
     };
     let mut asked = names
         .iter()
@@ -163,7 +154,7 @@ pub(crate) fn too_large<'a>(
     let first = asked.next()?;
     let metrics = estimator.metrics(&query(space.spec(), design).plain()).ok()?;
     let breaks = |(_, constraint, id): &(&String, &Constraint, MetricId)| {
-        !constraint.holds(number(&metrics, *id))
+        !metrics.number(*id).is_some_and(|number| constraint.holds(number))
     };
     std::iter::once(first).chain(asked).find(breaks).map(|(name, ..)| name.as_str())
 }

@@ -3,10 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::answer::measure::Regime;
 use model::design::KnobId;
 use model::ground::choice::{Choice, KvDtype, Method, ShardingStrategy, WeightDtype};
 use model::ground::knob::{Section, Value};
+use model::metric::Regime;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::outcomes;

@@ -1,9 +1,9 @@
 //! The result of a sweep as data: for people and programs, and for other parts to be added to it.
 
-use model::answer::measure::Measure;
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Timing};
+use model::metric::MetricId;
 use model::run::quality::CAVEAT;
 use model::search::find::STRATEGY;
 use model::{MODEL_VERSION, design::link};
@@ -20,8 +20,7 @@ use crate::final_simulation::{FinalSimulation, MAX_FRONT, Simulated, Standing};
 use crate::progress::Progress;
 use crate::relaxation::usual_values;
 use crate::space::Space;
-use crate::spec::MAX_BEST;
-use crate::spec::Spec;
+use crate::spec::{MAX_BEST, Spec};
 use crate::summary::{Marginal, Row, Summary, pairs};
 
 /// Share of the feasible designs that a quantile tells of.
@@ -235,7 +234,7 @@ fn metrics(space: &Space, values: &[f64]) -> Named<Real> {
     Named::of(columns.map(|(id, value)| (name(*id), Real(*value))))
 }
 
-fn name(id: Measure) -> &'static str {
+fn name(id: MetricId) -> &'static str {
     id.metric().name
 }
 

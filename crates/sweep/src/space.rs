@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::answer::measure::Regime;
 use model::design::{Design, KnobId, KnobSet, LayerFreq};
 use model::ground::choice::{Balance, Timing};
 use model::ground::knob::{KnobError, Value};
+use model::metric::Regime;
 use model::rules::{Rule, rules};
 use model::search::find::STRATEGY;
 use model::{design::link, serving};
@@ -325,8 +325,10 @@ impl Axis {
 /// The rules that designs of a regime keep.
 fn rules_of(regime: Regime) -> Vec<&'static Rule> {
     match regime {
-        Regime::Training | Regime::Both => rules().iter().collect(),
         Regime::Serving => serving::rules::rules().map(|(rule, _)| rule).collect(),
+        Regime::Model | Regime::Training | Regime::Budget | Regime::Quality => {
+            rules().iter().collect()
+        }
     }
 }
 

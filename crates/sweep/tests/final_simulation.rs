@@ -4,9 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::answer::measure::Measure;
 use model::ground::choice::Timing;
-use model::metric::MetricValue;
 use model::{Plan, estimate};
 use reports::typed::Said;
 use sweep::{
@@ -88,8 +86,7 @@ fn what_is_shown_is_simulated_and_ranked_by_it() {
         let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
         assert!(metrics.fits, "{}", one.index);
         for (id, value) in space.spec().columns.iter().zip(&one.values) {
-            let Measure::Training(id) = *id else { continue };
-            let MetricValue::Number(number) = metrics.get(id) else { continue };
+            let Some(number) = metrics.number(*id) else { continue };
             assert_eq!(number.to_bits(), value.to_bits(), "{} {id:?}", one.index);
         }
     }

@@ -3,10 +3,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::answer::measure::Measure;
 use model::design::{Design, KnobId};
 use model::ground::knob::KnobError;
-use model::metric::MetricValue;
+use model::metric::{MetricId, Regime};
 use model::run::budget::{Contest, plain};
 use model::run::quality::CAVEAT;
 use model::search::find::{MIN_SPARE, STRATEGY, spare};
@@ -96,8 +95,8 @@ fn a_design_that_is_found_is_what_the_model_says_of_it_and_the_same_in_any_order
         let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
         assert!(metrics.fits && spare(&metrics) >= MIN_SPARE);
         for (column, value) in space.spec().columns.iter().zip(&row.values) {
-            let Measure::Training(id) = *column else { continue };
-            assert_eq!(metrics.get(id), MetricValue::Number(*value), "{column:?}");
+            let Some(number) = metrics.number(*column) else { continue };
+            assert_eq!(number.to_bits(), value.to_bits(), "{column:?}");
         }
         // The model is the sweep's, the strategy another one.
         let plain = space.design(row.index);
@@ -160,10 +159,10 @@ fn numbers_of_a_run_and_of_a_loss_are_those_of_its_budget() {
         let own = planned(&space.design(row.index));
         let contest = Contest::new((&own.0, &own.1), (&base.0, &base.1));
         for (column, value) in space.spec().columns.iter().zip(&row.values) {
-            let number = match *column {
-                Measure::Run(id) => own.1.get(id).unwrap(),
-                Measure::Quality(id) => contest.number(id).unwrap(),
-                Measure::Training(_) | Measure::Serving(_) => continue,
+            let number = match column.regime() {
+                Regime::Budget => own.1.get(*column).unwrap(),
+                Regime::Quality => contest.number(*column).unwrap(),
+                Regime::Model | Regime::Training | Regime::Serving => continue,
             };
             assert!((number - value).abs() <= 1e-9 * number.abs(), "{column:?}");
         }
@@ -262,7 +261,7 @@ fn the_paper_choice_stands_where_the_guide_says() {
                 && model.num_moe_experts == Some(experts)
         };
         let row = summary.sample().iter().find(|row| is_asked(row.index)).unwrap();
-        let column = |id: &Measure| id.metric().name == name;
+        let column = |id: &MetricId| id.metric().name == name;
         row.values[space.spec().columns.iter().position(column).unwrap()]
     };
     let speed =

@@ -5,17 +5,15 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use model::answer::measure::Measure;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, Regime};
 use model::{Plan, estimate};
 use sweep::{Outcome, Space, Spec, outcomes, published};
 
 /// A published spec with every metric as a column, so that nothing goes unseen.
 fn space(name: &str, sampling: &str) -> Space {
     let text = published().iter().find(|spec| spec.name == name).unwrap().text;
-    let all: Vec<String> = MetricId::ALL
-        .iter()
-        .filter(|id| **id != MetricId::fits)
+    let all: Vec<String> = MetricId::of(Regime::Training)
+        .filter(|id| *id != MetricId::fits)
         .map(|id| format!("{:?}", id.metric().name))
         .collect();
     let kept = text.lines().filter(|line| !line.starts_with("columns"));
@@ -34,8 +32,7 @@ fn checked(space: &Space, places: Range<u64>) -> usize {
         let plan = Plan::new(&space.design(index)).unwrap();
         let metrics = estimate(&plan).metrics;
         for (id, value) in space.spec().columns.iter().zip(values) {
-            let Measure::Training(metric) = *id else { continue };
-            let MetricValue::Number(number) = metrics.get(metric) else { continue };
+            let Some(number) = metrics.number(*id) else { continue };
             assert_eq!(number.to_bits(), value.to_bits(), "{index} {id:?}: {number} {value}");
         }
         legal += 1;

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::answer::measure::{Measure, Regime};
+use model::Answer;
 use model::design::KnobId;
 use model::ground::knob::Value;
-use model::serving::{ServingMetric, ServingPlan, infer};
+use model::metric::{MetricId, Regime};
+use model::serving::{ServingPlan, infer};
 use sweep::{Space, Spec, Summary, evaluate, published};
 
 fn space(text: &str) -> Space {
@@ -32,8 +33,9 @@ fn every_design_has_the_numbers_that_infer_gives() {
     for row in summary.sample() {
         let plan = ServingPlan::new(&space.design(row.index)).expect("it is legal");
         let inference = infer(&plan);
+        let answer = Answer::Serving { plan: &plan, inference: &inference };
         for (column, value) in space.spec().columns.iter().zip(&row.values) {
-            assert_eq!(column.served(&plan, &inference), Some(*value), "{column:?}");
+            assert_eq!(answer.number(*column), Some(*value), "{column:?}");
         }
     }
     // Three is no divisor of the devices.
@@ -71,7 +73,7 @@ fn usual_columns_are_of_the_regime() {
                 \"serving.concurrency\" = [1]\n";
     let spec = Spec::from_toml(text).expect("a spec");
     assert!(spec.constraints.is_empty());
-    assert!(spec.columns.contains(&Measure::Serving(ServingMetric::tpot_seconds)));
+    assert!(spec.columns.contains(&MetricId::tpot_seconds));
     assert!(spec.columns.iter().all(|column| column.is_of(Regime::Serving)));
 }
 

@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a program for people prints")]
 
 use model::design::Design;
-use model::serving::{Overheads, ServingMetric, ServingPlan, decode_step, infer, overheads};
+use model::serving::{Overheads, ServingPlan, decode_step, infer, overheads};
 use validation::serving::{Measured, ServingRun, express, published};
 
 /// A rung: its name, and the time of an output token by it.
@@ -34,11 +34,11 @@ fn step(design: &Design, overheads: Overheads) -> Option<f64> {
     let plan = plan(design, overheads)?;
     let groups = (plan.replicas()[1] * plan.layout().data) as f64;
     let inference = infer(&plan);
-    Some(decode_step(&plan, inference.get(ServingMetric::requests_in_flight) / groups))
+    Some(decode_step(&plan, inference.metrics.requests_in_flight / groups))
 }
 
 fn tpot(design: &Design, overheads: Overheads) -> Option<f64> {
-    Some(infer(&plan(design, overheads)?).get(ServingMetric::tpot_seconds))
+    Some(infer(&plan(design, overheads)?).metrics.tpot_seconds)
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {

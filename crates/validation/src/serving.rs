@@ -12,7 +12,7 @@ use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
 use model::ground::choice::{Disaggregation, Engine, KvDtype, WeightDtype};
 use model::ground::knob::Value;
-use model::serving::{self, Inference, Overheads, ServingMetric, ServingPlan};
+use model::serving::{self, Inference, Overheads, ServingPlan};
 use serde::Deserialize;
 
 pub use score::validate;
@@ -160,19 +160,19 @@ impl ServingRun {
 
     fn of(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
         let devices = plan.devices() as f64;
-        let get = |metric| inference.get(metric);
+        let told = &inference.metrics;
         match self.measured {
-            Measured::Tpot => get(ServingMetric::tpot_seconds),
-            Measured::Itl => get(ServingMetric::itl_seconds),
-            Measured::Ttft => get(ServingMetric::ttft_seconds),
+            Measured::Tpot => told.tpot_seconds,
+            Measured::Itl => told.itl_seconds,
+            Measured::Ttft => told.ttft_seconds,
             Measured::Prefill => {
                 let prompts = real(&self.row.concurrency).unwrap_or(1.0);
                 let groups = (plan.replicas()[1] * plan.layout().data) as f64;
                 serving::prefill_seconds(plan, prompts / groups)
             }
-            Measured::Latency => get(ServingMetric::e2e_latency_seconds),
-            Measured::Output => get(ServingMetric::output_tokens_per_second_per_device) * devices,
-            Measured::Total => get(ServingMetric::total_tokens_per_second_per_device) * devices,
+            Measured::Latency => told.e2e_latency_seconds,
+            Measured::Output => told.output_tokens_per_second_per_device * devices,
+            Measured::Total => told.total_tokens_per_second_per_device * devices,
             Measured::Input => match real(&self.row.concurrency) {
                 Some(prompts) => {
                     let groups = (plan.replicas()[1] * plan.layout().data) as f64;

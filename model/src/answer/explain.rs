@@ -7,29 +7,21 @@ mod counts;
 mod memory;
 mod time;
 
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
 use crate::ground::source::MEGATRON;
-use crate::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
+use crate::metric::breakdown::Terms;
+use crate::metric::{MetricAddress, MetricId, MetricPart, TrainingMetrics, Unit};
 use crate::training::estimate::Estimate;
 use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
 pub use crate::metric::breakdown::{Breakdown, How};
 
-/// A metric of a plan, opened down to its terms.
-#[must_use]
-pub fn explain(plan: &Plan, id: MetricId) -> Breakdown {
-    of_whole(plan, &estimate(plan), id)
-}
-
 /// A metric of a part of a plan: of one stage, or of the traffic of an axis and a link. `None` if
 /// the plan has no such stage or traffic.
 #[must_use]
 pub fn explain_at(plan: &Plan, address: MetricAddress) -> Option<Breakdown> {
     let estimate = estimate(plan);
-    let whole = of_whole(plan, &estimate, address.metric);
+    let whole = explain(plan, &estimate, address.metric)?;
     let children = match address.part {
         MetricPart::Whole => return Some(whole),
         MetricPart::Stage(stage) => {
@@ -50,69 +42,67 @@ pub fn explain_at(plan: &Plan, address: MetricAddress) -> Option<Breakdown> {
     Some(made.by(&whole.formula, whole.source))
 }
 
-fn of_whole(plan: &Plan, estimate: &Estimate, id: MetricId) -> Breakdown {
-    let (metric, words) = (id.metric(), id.words());
-    let value = match estimate.metrics.get(id) {
-        MetricValue::Number(value) => value,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    };
-    let (how, children) = terms(plan, estimate, id);
-    let root = Breakdown::given(metric.label, value, metric.unit);
-    Breakdown { formula: words.formula.to_string(), source: words.source, how, children, ..root }
+/// A metric of a plan, opened down to its terms; none of a metric that isn't of training.
+pub(crate) fn explain(plan: &Plan, estimate: &Estimate, id: MetricId) -> Option<Breakdown> {
+    let (value, terms) = (estimate.metrics.number(id)?, TERMS.get(id)?);
+    Some(Breakdown::of_metric(id, value, terms(plan, estimate)))
 }
 
-fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>) {
-    let step_time = || time::step(estimate);
-    match id {
-        MetricId::step_time_seconds => (How::Sum, time::step_parts(estimate)),
-        MetricId::mfu => (How::Quotient, time::utilisation_terms(plan, estimate)),
-        MetricId::hfu => {
-            let beyond = estimate.metrics.hfu - estimate.metrics.mfu;
-            let mfu = time::utilisation_terms(plan, estimate);
-            let mfu = Breakdown::made("MFU", "", How::Quotient, mfu)
-                .by("model FLOPs / (step time x devices x peak)", MEGATRON);
-            let beyond = Breakdown::given("executed beyond what MFU counts", beyond, "");
-            (How::Sum, alloc::vec![mfu, beyond])
-        }
-        MetricId::model_tflops_per_device => {
-            let tera = Breakdown::given("FLOP of a TFLOP", 1e12, "");
-            let flops = time::model_flops(plan);
-            (How::Quotient, alloc::vec![flops, step_time(), time::devices(plan), tera])
-        }
-        MetricId::tokens_per_second => {
-            (How::Quotient, alloc::vec![counts::tokens(plan), step_time()])
-        }
-        MetricId::tokens_per_second_per_device => {
-            (How::Quotient, alloc::vec![counts::tokens(plan), step_time(), time::devices(plan)])
-        }
-        MetricId::params_total => (How::Sum, counts::param_terms(plan)),
-        MetricId::params_active => (How::Difference, counts::active_terms(plan)),
-        MetricId::params_total_no_input_embedding => {
-            (How::Difference, alloc::vec![counts::params(plan), counts::input_table(plan)])
-        }
-        MetricId::params_active_no_input_embedding => {
-            let active = counts::active_terms(plan);
-            let active = Breakdown::made("active parameters", "", How::Difference, active)
+/// What each metric is made of.
+const TERMS: TrainingMetrics<fn(&Plan, &Estimate) -> Terms> = TrainingMetrics {
+    mfu: |plan, estimate| (How::Quotient, time::utilisation_terms(plan, estimate)),
+    hfu: |plan, estimate| {
+        let beyond = estimate.metrics.hfu - estimate.metrics.mfu;
+        let mfu = time::utilisation_terms(plan, estimate);
+        let mfu = Breakdown::made("MFU", Unit::Ratio(1), How::Quotient, mfu)
+            .by("model FLOPs / (step time x devices x peak)", MEGATRON);
+        let beyond = Breakdown::given("executed beyond what MFU counts", beyond, Unit::Ratio(1));
+        (How::Sum, alloc::vec![mfu, beyond])
+    },
+    tokens_per_second: |plan, estimate| {
+        (How::Quotient, alloc::vec![counts::tokens(plan), time::step(estimate)])
+    },
+    tokens_per_second_per_device: |plan, estimate| {
+        let terms = alloc::vec![counts::tokens(plan), time::step(estimate), time::devices(plan)];
+        (How::Quotient, terms)
+    },
+    step_time_seconds: |_, estimate| (How::Sum, time::step_parts(estimate)),
+    model_tflops_per_device: |plan, estimate| {
+        let tera = Breakdown::given("FLOP of a TFLOP", 1e12, Unit::Count);
+        let (flops, step) = (time::model_flops(plan), time::step(estimate));
+        (How::Quotient, alloc::vec![flops, step, time::devices(plan), tera])
+    },
+    params_total: |plan, _| (How::Sum, counts::param_terms(plan)),
+    params_active: |plan, _| (How::Difference, counts::active_terms(plan)),
+    params_total_no_input_embedding: |plan, _| {
+        (How::Difference, alloc::vec![counts::params(plan), counts::input_table(plan)])
+    },
+    params_active_no_input_embedding: |plan, _| {
+        let active = counts::active_terms(plan);
+        let active =
+            Breakdown::made("active parameters", Unit::Parameters, How::Difference, active)
                 .by("parameters - experts that a token doesn't visit", MEGATRON);
-            (How::Difference, alloc::vec![active, counts::input_table(plan)])
-        }
-        MetricId::flops_per_token => (How::Sum, counts::flop_terms(plan)),
-        MetricId::memory_peak_bytes => {
-            (How::Max, estimate.stages.iter().map(memory::stage).collect())
-        }
-        MetricId::memory_limit_bytes => (How::Product, memory::limit_terms(plan)),
-        MetricId::fits => (How::Min, memory::fit_terms(plan, estimate)),
-        MetricId::fit_probability => (How::Given, memory::probability_terms(plan, estimate)),
-        MetricId::bubble_ratio => (How::Complement, time::bubble_terms(estimate)),
-        MetricId::bubble_ratio_closed_form => (How::Given, time::schedule_counts(plan)),
-        MetricId::comm_volume_bytes | MetricId::comm_exposed_seconds => {
-            (How::Sum, time::traffic_terms(estimate.communication.iter(), id))
-        }
-        MetricId::overlap_ratio => {
-            let terms = time::traffic_terms(estimate.communication.iter(), id);
-            (if terms.is_empty() { How::Given } else { How::Complement }, terms)
-        }
-        MetricId::imbalance_ratio => (How::Given, time::imbalance_terms(plan)),
-        MetricId::token_drop_ratio => (How::Given, time::drop_terms(plan)),
-    }
+        (How::Difference, alloc::vec![active, counts::input_table(plan)])
+    },
+    flops_per_token: |plan, _| (How::Sum, counts::flop_terms(plan)),
+    memory_peak_bytes: |_, estimate| {
+        (How::Max, estimate.stages.iter().map(memory::stage).collect())
+    },
+    memory_limit_bytes: |plan, _| (How::Product, memory::limit_terms(plan)),
+    fits: |plan, estimate| (How::Min, memory::fit_terms(plan, estimate)),
+    fit_probability: |plan, estimate| (How::Given, memory::probability_terms(plan, estimate)),
+    bubble_ratio: |_, estimate| (How::Complement, time::bubble_terms(estimate)),
+    bubble_ratio_closed_form: |plan, _| (How::Given, time::schedule_counts(plan)),
+    comm_volume_bytes: |_, estimate| traffic(estimate, MetricId::comm_volume_bytes),
+    comm_exposed_seconds: |_, estimate| traffic(estimate, MetricId::comm_exposed_seconds),
+    overlap_ratio: |_, estimate| {
+        let terms = time::traffic_terms(estimate.communication.iter(), MetricId::overlap_ratio);
+        (if terms.is_empty() { How::Given } else { How::Complement }, terms)
+    },
+    imbalance_ratio: |plan, _| (How::Given, time::imbalance_terms(plan)),
+    token_drop_ratio: |plan, _| (How::Given, time::drop_terms(plan)),
+};
+
+fn traffic(estimate: &Estimate, id: MetricId) -> Terms {
+    (How::Sum, time::traffic_terms(estimate.communication.iter(), id))
 }

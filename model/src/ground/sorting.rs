@@ -33,6 +33,17 @@ pub fn sort_numbers(list: &mut [f64]) {
     }
 }
 
+/// The median of sorted numbers: the mean of the two inner ones of an even count.
+#[must_use]
+pub fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)?;
+    if sorted.len().is_multiple_of(2) {
+        return Some(f64::midpoint(*sorted.get(middle - 1)?, upper));
+    }
+    Some(upper)
+}
+
 /// A quantile of sorted numbers, between two neighbours in proportion; zero of none.
 #[must_use]
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {

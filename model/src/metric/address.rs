@@ -3,6 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
+use super::regime::Regime;
 use super::table::MetricId;
 use crate::ground::axis::{Axis, LinkLevel};
 use crate::ground::knob::KnobError;
@@ -43,7 +44,8 @@ impl MetricAddress {
     pub fn parse(text: &str) -> Result<Self, KnobError> {
         let (name, part) =
             text.split_once('@').map_or((text, None), |(name, part)| (name, Some(part)));
-        let metric = MetricId::find(name).ok_or_else(|| unknown_metric(name))?;
+        let metric =
+            MetricId::find_of(Regime::Training, name).ok_or_else(|| unknown_metric(name))?;
         let part = part.map_or(Some(MetricPart::Whole), |part| part_of(metric, part));
         part.map(|part| Self { metric, part }).ok_or_else(|| wrong_part(metric, text))
     }
@@ -75,7 +77,7 @@ const OF_AXES: [MetricId; 3] =
     [MetricId::comm_volume_bytes, MetricId::comm_exposed_seconds, MetricId::overlap_ratio];
 
 fn unknown_metric(name: &str) -> KnobError {
-    let nearest = closest(name, MetricId::ALL.iter(), |id| id.metric().name);
+    let nearest = closest(name, MetricId::of(Regime::Training), |id| id.metric().name);
     let shown = shorten(name);
     KnobError {
         rule: "unknown_metric",

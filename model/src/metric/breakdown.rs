@@ -3,7 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::ground::sorting::{median, sort_numbers};
 use crate::ground::source::{DERIVED, MEGATRON, Source};
+use crate::metric::{MetricId, Unit};
 
 /// Operation that makes a node's value from those of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum How {
     Max,
     /// It is the smallest of them.
     Min,
+    /// It is their median, the mean of the two inner ones of an even count.
+    Median,
     /// It is their product.
     Product,
     /// It is the first of them, divided by all others.
@@ -40,6 +44,11 @@ impl How {
             Self::Sum => values.iter().sum(),
             Self::Max => rest.iter().copied().fold(*first, f64::max),
             Self::Min => rest.iter().copied().fold(*first, f64::min),
+            Self::Median => {
+                let mut sorted = values.to_vec();
+                sort_numbers(&mut sorted);
+                median(&sorted)?
+            }
             Self::Product => values.iter().product(),
             Self::Quotient => first / divisor,
             Self::Difference => first - rest.iter().sum::<f64>(),
@@ -56,6 +65,7 @@ impl How {
             Self::Sum => "sum",
             Self::Max => "max",
             Self::Min => "min",
+            Self::Median => "median",
             Self::Product => "product",
             Self::Quotient => "quotient",
             Self::Difference => "difference",
@@ -82,6 +92,7 @@ impl How {
             Self::Sum => values.join(" + "),
             Self::Max => alloc::format!("max({})", values.join(", ")),
             Self::Min => alloc::format!("min({})", values.join(", ")),
+            Self::Median => alloc::format!("median({})", values.join(", ")),
             Self::Product => values.join(" x "),
             Self::Quotient => divided(rest),
             Self::Difference => values.join(" - "),
@@ -98,8 +109,8 @@ pub struct Breakdown {
     pub name: String,
     /// Its value in its unit.
     pub value: f64,
-    /// The unit; empty for counts and ratios.
-    pub unit: &'static str,
+    /// The unit.
+    pub unit: Unit,
     /// Formula of the value over the children, in words and symbols.
     pub formula: String,
     /// Where the formula comes from.
@@ -110,9 +121,12 @@ pub struct Breakdown {
     pub children: Vec<Self>,
 }
 
+/// How a value follows from its terms, and the terms.
+pub(crate) type Terms = (How, Vec<Breakdown>);
+
 impl Breakdown {
-    /// A node with a value of its own.
-    pub(crate) fn given(name: &str, value: f64, unit: &'static str) -> Self {
+    /// What has a value of its own.
+    pub(crate) fn given(name: &str, value: f64, unit: Unit) -> Self {
         Self {
             name: name.to_string(),
             value,
@@ -124,18 +138,26 @@ impl Breakdown {
         }
     }
 
-    /// A node whose value its children make.
-    pub(crate) fn made(name: &str, unit: &'static str, how: How, children: Vec<Self>) -> Self {
+    /// The value of a metric, which follows so from its terms.
+    pub(crate) fn of_metric(id: MetricId, value: f64, terms: Terms) -> Self {
+        let (metric, words) = (id.metric(), id.words());
+        let (how, children) = terms;
+        let given = Self::given(metric.label, value, metric.unit);
+        Self { how, children, ..given.by(words.formula, words.source) }
+    }
+
+    /// What its children make.
+    pub(crate) fn made(name: &str, unit: Unit, how: How, children: Vec<Self>) -> Self {
         let values: Vec<f64> = children.iter().map(|child| child.value).collect();
         let value = how.of(&values).unwrap_or(0.0);
         Self { how, children, ..Self::given(name, value, unit) }
     }
 
-    pub(crate) fn sum(name: &str, unit: &'static str, children: Vec<Self>) -> Self {
+    pub(crate) fn sum(name: &str, unit: Unit, children: Vec<Self>) -> Self {
         Self::made(name, unit, How::Sum, children)
     }
 
-    pub(crate) fn product(name: &str, unit: &'static str, children: Vec<Self>) -> Self {
+    pub(crate) fn product(name: &str, unit: Unit, children: Vec<Self>) -> Self {
         Self::made(name, unit, How::Product, children)
     }
 
@@ -155,6 +177,6 @@ impl Breakdown {
 impl Breakdown {
     /// A number of parameters.
     pub(crate) fn params(name: &str, value: u128, formula: &str) -> Self {
-        Self::given(name, value as f64, "").by(formula, MEGATRON)
+        Self::given(name, value as f64, Unit::Parameters).by(formula, MEGATRON)
     }
 }

@@ -6,26 +6,26 @@
 //! it, and says of its days that they are a floor.
 
 mod checkpoint;
-mod metric;
 mod published;
 mod recovery;
 mod simulation;
 mod run;
 mod quality;
+mod explain;
 mod surface;
 mod assessment;
 mod target;
 
 pub use assessment::{Assessment, Costed};
 pub use checkpoint::Checkpoint;
-pub use metric::BudgetMetric;
 pub use published::{
     Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
     published_tokens, rated_watts,
 };
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};
-pub use run::{Budget, Gain, Spares, budget, budget_range, plain};
+pub(crate) use run::budget_range;
+pub use run::{Budget, Gain, Spares, budget, plain};
 pub use simulation::{Outcomes, RUNS, outcomes};
 pub use surface::{Cell, Surface, surface};
-pub use target::RunTarget;
+pub use target::{RunTarget, lacks};

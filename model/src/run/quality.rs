@@ -14,14 +14,14 @@ mod advice;
 mod epochs;
 pub mod laws;
 mod compare;
-mod metric;
 mod refusal;
 mod shape;
 
 pub use advice::{BatchAdvice, batch_advice};
-pub use compare::{Comparison, Leverage, Member, Spread, TIE_NATS, compare, leverage};
+pub use compare::{
+    Comparison, Leverage, Member, MemberComparison, Spread, TIE_NATS, compare, leverage,
+};
 pub use epochs::effective_tokens;
-pub use metric::QualityMetric;
 pub use refusal::{Flag, Refusal};
 pub use shape::Shape;
 

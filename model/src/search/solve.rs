@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::Balance;
 use crate::ground::knob::Value;
-use crate::metric::{MetricId, MetricValue};
+use crate::metric::MetricId;
 use crate::rules;
 use crate::rules::vocabulary::Vocabulary;
 use crate::run::budget::RunTarget;
@@ -40,8 +40,8 @@ impl Target {
     #[must_use]
     pub fn number(&self, design: &Design, metrics: &Metrics) -> Option<f64> {
         match *self {
-            Self::Fits => Some(number(metrics, MetricId::memory_peak_bytes)),
-            Self::AtLeast(metric, _) | Self::AtMost(metric, _) => Some(number(metrics, metric)),
+            Self::Fits => metrics.number(MetricId::memory_peak_bytes),
+            Self::AtLeast(metric, _) | Self::AtMost(metric, _) => metrics.number(metric),
             Self::Run(target) => target.number(design, metrics),
         }
     }
@@ -65,13 +65,6 @@ impl Target {
             Self::AtLeast(..) => number,
             Self::Run(target) => target.nearness(number),
         })
-    }
-}
-
-fn number(metrics: &Metrics, metric: MetricId) -> f64 {
-    match metrics.get(metric) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
     }
 }
 

@@ -6,7 +6,6 @@ use super::engine::Overheads;
 use super::host::Host;
 use super::inference::Inference;
 use super::instance::{Instance, expert_params};
-use super::metric::ServingMetric;
 use super::plan::ServingPlan;
 use super::ranks::Layout;
 use super::resident::Resident;
@@ -82,7 +81,7 @@ impl Experts {
     /// inference has in flight, drafts among their tokens.
     #[must_use]
     pub fn touched(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
-        let requests = inference.get(ServingMetric::requests_in_flight);
+        let requests = inference.metrics.requests_in_flight;
         let instances = plan.replicas()[1].max(1) as f64;
         let tokens = (1 + plan.design().serving.num_speculative_tokens) as f64;
         touched_experts(self.kept as f64, self.topk, requests / instances * tokens)

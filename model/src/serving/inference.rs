@@ -6,16 +6,15 @@ use alloc::vec::Vec;
 
 use super::engine::is_known;
 use super::host::HostExperts;
-use super::instance::Instance;
-use super::instance::expert_params;
+use super::instance::{Instance, expert_params};
 use super::load::{Flow, QUEUE_BAND, Steps, closed, open};
 use super::memory::ServingMemory;
-use super::metric::ServingMetric;
 use super::pass::{Batch, Pass, Runner};
 use super::plan::ServingPlan;
 use super::resident::Resident;
 use super::speculation::accepted;
 use crate::ground::choice::Choice;
+use crate::metric::ServingMetrics;
 use crate::routing::Effect;
 
 /// A part of a step, in seconds.
@@ -77,8 +76,8 @@ impl Bottleneck {
 /// The prediction for one design that serves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
-    /// Values by metric, in the order of [`ServingMetric::ALL`].
-    values: Vec<f64>,
+    /// The value of each metric, in its registered unit.
+    pub metrics: ServingMetrics<f64>,
     /// The band of the first token's time.
     pub ttft_band: [f64; 2],
     /// Bottleneck of the throughput.
@@ -91,14 +90,6 @@ pub struct Inference {
     pub memory: ServingMemory,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
-}
-
-impl Inference {
-    /// The value of a metric.
-    #[must_use]
-    pub fn get(&self, metric: ServingMetric) -> f64 {
-        self.values.get(metric as usize).copied().unwrap_or(0.0)
-    }
 }
 
 /// One pool as a group of it sees its steps.
@@ -374,7 +365,6 @@ struct Found {
 }
 
 fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
-    use ServingMetric as Metric;
     let serving = &plan.design.serving;
     let groups = plan.groups();
     let (input, output) = (serving.input_length as f64, serving.output_length as f64);
@@ -382,21 +372,21 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let rate = flow.rate * plan.busy_groups();
     let latency = flow.latency(output);
     let Found { memory, bottleneck, alone, prompt, shown, fitting } = *found;
-    let value = |metric| match metric {
-        Metric::output_tokens_per_second_per_device => rate * output / devices,
-        Metric::total_tokens_per_second_per_device => rate * (input + output) / devices,
-        Metric::tokens_per_second_per_user => 1.0 / flow.tpot,
-        Metric::tpot_seconds => flow.tpot,
-        Metric::itl_seconds => flow.tpot * accepted(&plan.design),
-        Metric::ttft_unloaded_seconds => prompt,
-        Metric::ttft_seconds => flow.ttft,
-        Metric::e2e_latency_seconds => latency,
-        Metric::requests_per_second => rate,
-        Metric::requests_in_flight => flow.in_flight * plan.busy_groups(),
-        Metric::kv_limited_concurrency => fitting.min(1e9) * groups,
-        Metric::weights_bytes => memory.weights,
-        Metric::kv_cache_bytes => memory.cache,
-        Metric::kv_bytes_per_token => memory.token,
+    let metrics = ServingMetrics {
+        output_tokens_per_second_per_device: rate * output / devices,
+        total_tokens_per_second_per_device: rate * (input + output) / devices,
+        tokens_per_second_per_user: 1.0 / flow.tpot,
+        tpot_seconds: flow.tpot,
+        itl_seconds: flow.tpot * accepted(&plan.design),
+        ttft_unloaded_seconds: prompt,
+        ttft_seconds: flow.ttft,
+        e2e_latency_seconds: latency,
+        requests_per_second: rate,
+        requests_in_flight: flow.in_flight * plan.busy_groups(),
+        kv_limited_concurrency: fitting.min(1e9) * groups,
+        weights_bytes: memory.weights,
+        kv_cache_bytes: memory.cache,
+        kv_bytes_per_token: memory.token,
     };
     let parts = |pass: &Pass| {
         pass.parts().into_iter().map(|(name, seconds)| Part { name, seconds }).collect::<Vec<_>>()
@@ -406,7 +396,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
         decode.push(Part { name: "Drafts", seconds: shown[1].seconds() });
     }
     Inference {
-        values: Metric::ALL.iter().map(|metric| value(*metric)).collect(),
+        metrics,
         ttft_band: if flow.in_flight > 1.0 {
             QUEUE_BAND.map(|part| part * flow.ttft)
         } else {

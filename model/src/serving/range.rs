@@ -1,12 +1,11 @@
 //! How far a prediction of serving may be off, from published runs of sources that no overhead was
 //! fitted on.
 
-use super::metric::ServingMetric;
 use super::overheads::{FIRST_SPREAD, SPREADS};
 use super::plan::ServingPlan;
-use crate::catalogue::calibration::{ModelKind, Spread};
-use crate::metric::Basis;
-use crate::training::range::Range;
+use crate::catalogue::calibration::ModelKind;
+use crate::metric::MetricId;
+use crate::training::range::{Range, followed};
 
 /// The range of a metric of serving; `None` if it is a count, or nothing published tells.
 ///
@@ -14,29 +13,13 @@ use crate::training::range::Range;
 /// this kind; a rate is e^-x times as high. First tokens under load have errors of their own, and
 /// of memory nothing is compared yet.
 #[must_use]
-pub fn serving_range(plan: &ServingPlan, metric: ServingMetric) -> Option<Range> {
-    let transformer = &plan.design().transformer;
-    let kind = if transformer.is_mixed() {
-        ModelKind::Mixed
-    } else if transformer.num_moe_experts.is_some() {
-        ModelKind::Experts
-    } else {
-        ModelKind::Dense
-    };
-    let spread = if metric == ServingMetric::ttft_seconds {
+pub(crate) fn serving_range(plan: &ServingPlan, metric: MetricId) -> Option<Range> {
+    let design = plan.design();
+    let kind = ModelKind::of(design, design.transformer.num_moe_experts.is_some());
+    let spread = if metric == MetricId::ttft_seconds {
         &FIRST_SPREAD
     } else {
         SPREADS.iter().find(|spread| spread.kind == kind)?
     };
-    let factors = |spread: &'static Spread, way: fn([f64; 2]) -> [f64; 2]| Range {
-        half: way(spread.half).map(libm::exp),
-        most: way(spread.most).map(libm::exp),
-        basis: spread,
-        family: "",
-    };
-    match metric.metric().basis {
-        Basis::Time => Some(factors(spread, |ends| ends)),
-        Basis::Rate => Some(factors(spread, |[low, high]| [-high, -low])),
-        Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => None,
-    }
+    followed(spread, metric.metric().basis, "")
 }

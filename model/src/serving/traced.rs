@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use super::experts::Experts;
 use super::infer;
-use super::metric::ServingMetric;
 use super::plan::ServingPlan;
 use crate::routing::pattern::{
     Coverage, Depth, Goal, Keep, Loading, Pair, Patterns, Set, Store, Switches, coverage, depth,
@@ -128,7 +127,7 @@ impl Traced {
 /// Tokens a second of all devices with the experts that are kept, and with all of them.
 fn rates(plan: &ServingPlan) -> [f64; 2] {
     let rate = |plan: &ServingPlan| {
-        let per_device = infer(plan).get(ServingMetric::output_tokens_per_second_per_device);
+        let per_device = infer(plan).metrics.output_tokens_per_second_per_device;
         per_device * plan.devices() as f64
     };
     let mut all = plan.design().clone();

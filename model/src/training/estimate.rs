@@ -7,7 +7,7 @@ use crate::catalogue::memory_state::MemoryState;
 use crate::ground::axis::{Axis, Collective, LinkLevel, Phase};
 use crate::ground::choice::Timing;
 use crate::ground::units::{Bytes, Flops, Seconds};
-use crate::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
+use crate::metric::{MetricAddress, MetricId, MetricPart, MetricValue, TrainingMetrics};
 use crate::schedule::Task;
 
 /// The prediction for one training configuration.
@@ -36,7 +36,7 @@ impl Estimate {
     #[must_use]
     pub fn get(&self, address: MetricAddress) -> Option<MetricValue> {
         let number = match address.part {
-            MetricPart::Whole => return Some(self.metrics.get(address.metric)),
+            MetricPart::Whole => return self.metrics.get(address.metric),
             MetricPart::Stage(stage) => {
                 let stage = self.stages.iter().find(|row| row.stage == stage)?;
                 stage.memory.peak().get()
@@ -108,39 +108,48 @@ impl Metrics {
         MemoryState::of(self.fit_probability)
     }
 
-    /// The value of a metric in its registered unit.
+    /// The value of a metric in its registered unit; none of a metric that isn't of training.
     #[must_use]
-    pub fn get(&self, id: MetricId) -> MetricValue {
-        MetricValue::Number(match id {
-            MetricId::fits => return MetricValue::Flag(self.fits),
-            MetricId::mfu => self.mfu,
-            MetricId::hfu => self.hfu,
-            MetricId::tokens_per_second => self.tokens_per_second,
-            MetricId::tokens_per_second_per_device => self.tokens_per_second_per_device,
-            MetricId::step_time_seconds => self.step_time.get(),
-            MetricId::model_tflops_per_device => self.model_tflops_per_device,
-            MetricId::params_total => self.params_total as f64,
-            MetricId::params_active => self.params_active as f64,
-            MetricId::params_total_no_input_embedding => {
-                self.params_total_no_input_embedding as f64
-            }
-            MetricId::params_active_no_input_embedding => {
-                self.params_active_no_input_embedding as f64
-            }
-            MetricId::flops_per_token => self.flops_per_token.get(),
-            MetricId::memory_peak_bytes => self.memory_peak.get(),
-            MetricId::memory_limit_bytes => self.memory_limit.get(),
-            MetricId::fit_probability => self.fit_probability,
-            MetricId::bubble_ratio => self.bubble_ratio,
-            MetricId::bubble_ratio_closed_form => self.bubble_ratio_closed_form,
-            MetricId::comm_volume_bytes => self.comm_volume.get(),
-            MetricId::comm_exposed_seconds => self.comm_exposed.get(),
-            MetricId::overlap_ratio => self.overlap_ratio,
-            MetricId::imbalance_ratio => self.imbalance_ratio,
-            MetricId::token_drop_ratio => self.token_drop_ratio,
-        })
+    pub fn get(&self, id: MetricId) -> Option<MetricValue> {
+        VALUES.get(id).map(|value| value(self))
+    }
+
+    /// The same as a number.
+    #[must_use]
+    pub fn number(&self, id: MetricId) -> Option<f64> {
+        self.get(id).map(MetricValue::number)
     }
 }
+
+/// How each metric is read.
+const VALUES: TrainingMetrics<fn(&Metrics) -> MetricValue> = TrainingMetrics {
+    mfu: |of| MetricValue::Number(of.mfu),
+    hfu: |of| MetricValue::Number(of.hfu),
+    tokens_per_second: |of| MetricValue::Number(of.tokens_per_second),
+    tokens_per_second_per_device: |of| MetricValue::Number(of.tokens_per_second_per_device),
+    step_time_seconds: |of| MetricValue::Number(of.step_time.get()),
+    model_tflops_per_device: |of| MetricValue::Number(of.model_tflops_per_device),
+    params_total: |of| MetricValue::Number(of.params_total as f64),
+    params_active: |of| MetricValue::Number(of.params_active as f64),
+    params_total_no_input_embedding: |of| {
+        MetricValue::Number(of.params_total_no_input_embedding as f64)
+    },
+    params_active_no_input_embedding: |of| {
+        MetricValue::Number(of.params_active_no_input_embedding as f64)
+    },
+    flops_per_token: |of| MetricValue::Number(of.flops_per_token.get()),
+    memory_peak_bytes: |of| MetricValue::Number(of.memory_peak.get()),
+    memory_limit_bytes: |of| MetricValue::Number(of.memory_limit.get()),
+    fits: |of| MetricValue::Flag(of.fits),
+    fit_probability: |of| MetricValue::Number(of.fit_probability),
+    bubble_ratio: |of| MetricValue::Number(of.bubble_ratio),
+    bubble_ratio_closed_form: |of| MetricValue::Number(of.bubble_ratio_closed_form),
+    comm_volume_bytes: |of| MetricValue::Number(of.comm_volume.get()),
+    comm_exposed_seconds: |of| MetricValue::Number(of.comm_exposed.get()),
+    overlap_ratio: |of| MetricValue::Number(of.overlap_ratio),
+    imbalance_ratio: |of| MetricValue::Number(of.imbalance_ratio),
+    token_drop_ratio: |of| MetricValue::Number(of.token_drop_ratio),
+};
 
 /// A share of the step's time, mean over all devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

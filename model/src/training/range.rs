@@ -2,6 +2,7 @@
 //! whoever asks the model is a new source.
 
 use crate::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
+use crate::design::Design;
 use crate::ground::choice::Timing;
 use crate::metric::{Basis, MetricId};
 use crate::training::plan::Plan;
@@ -40,10 +41,8 @@ impl Range {
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
     match metric.metric().basis {
-        Basis::Time => Some(time_range(plan, |[low, high]| [low, high])),
-        Basis::Rate => Some(time_range(plan, |[low, high]| [-high, -low])),
         Basis::Memory => Some(memory_range(plan)),
-        Basis::Verdict | Basis::Exact | Basis::Derived => None,
+        basis => followed(time_spread(plan), basis, plan.accelerator().kernels.family),
     }
 }
 
@@ -51,20 +50,34 @@ impl Plan {
     /// The kind of its model, as far as errors are known by it.
     #[must_use]
     pub fn model_kind(&self) -> ModelKind {
-        if self.design().transformer.is_mixed() {
-            ModelKind::Mixed
-        } else if self.has_experts() {
-            ModelKind::Experts
-        } else {
-            ModelKind::Dense
+        ModelKind::of(self.design(), self.has_experts())
+    }
+}
+
+impl ModelKind {
+    /// The kind of a design's model, which has experts or not.
+    pub(crate) fn of(design: &Design, has_experts: bool) -> Self {
+        match (design.transformer.is_mixed(), has_experts) {
+            (true, _) => Self::Mixed,
+            (false, true) => Self::Experts,
+            (false, false) => Self::Dense,
         }
     }
 }
 
-fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
-    let basis = time_spread(plan);
-    let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
-    Range { half, most, basis, family: plan.accelerator().kernels.family }
+/// The range that errors ln(measured / predicted) of times give a metric that follows them.
+pub(crate) fn followed(
+    spread: &'static Spread,
+    basis: Basis,
+    family: &'static str,
+) -> Option<Range> {
+    let logarithms: fn([f64; 2]) -> [f64; 2] = match basis {
+        Basis::Time => |ends| ends,
+        Basis::Rate => |[low, high]| [-high, -low],
+        Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => return None,
+    };
+    let [half, most] = [spread.half, spread.most].map(|ends| logarithms(ends).map(libm::exp));
+    Some(Range { half, most, basis: spread, family })
 }
 
 /// The errors of the step time that hold for a plan.

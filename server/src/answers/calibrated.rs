@@ -1,7 +1,7 @@
 //! A calibration as data: what `moescape calibrate --json` prints and `POST /api/v1/calibrate`
 //! answers.
 
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use present::format;
 use present::page::trust::words;
 use present::words::provenance::Provenance;
@@ -24,7 +24,7 @@ pub(crate) fn json(found: &Calibration) -> String {
 /// the error where its design is left out.
 pub(crate) fn measured(run: &Measured) -> Vec<String> {
     let value = |value: f64| match MetricId::find(run.metric) {
-        Some(id) => format::metric(id, MetricValue::Number(value)).to_string(),
+        Some(id) => format::measured(id, value).to_string(),
         None => format::significant(value, 4),
     };
     vec![

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use model::design::KnobId;
-use model::metric::MetricId;
-use model::run::budget::BudgetMetric;
+use model::metric::{MetricId, Regime};
+use model::run::budget::lacks;
 use model::search::find;
 use model::search::solve::{Solution, Target, Tried, Wish};
 use model::{MODEL_VERSION, Plan, design::link};
@@ -36,16 +36,15 @@ fn target(text: &str) -> Result<Target, String> {
         return Ok(Target::Fits);
     }
     let asked = find::Domain::Training.target(text).map_err(|error| {
-        let names = MetricId::ALL.iter().map(|id| id.metric().name);
-        let of_run = BudgetMetric::ALL.iter().map(|id| id.metric().name);
-        let known: Vec<&str> = names.chain(of_run).collect();
+        let metrics = MetricId::of(Regime::Training).chain(MetricId::of(Regime::Budget));
+        let known: Vec<&str> = metrics.map(|id| id.metric().name).collect();
         format!("{error}; a target is fits, or one of {} with >= or <=", known.join(", "))
     })?;
     match asked {
         find::Target::AtLeast(metric, least) => Ok(Target::AtLeast(metric, least)),
         find::Target::AtMost(metric, most) => Ok(Target::AtMost(metric, most)),
         find::Target::Run(target) => Ok(Target::Run(target)),
-        find::Target::Spare(_) | find::Target::Devices(_) | find::Target::Serving { .. } => {
+        find::Target::Spare(_) | find::Target::Devices(_) => {
             Err(format!("`{text}` is a target of `find`; here it is one of a metric"))
         }
     }
@@ -59,7 +58,7 @@ impl Question {
     pub(crate) fn solve(self, plan: &Plan) -> Result<Solution, String> {
         if let Target::Run(target) = self.target {
             let lacking: Vec<String> =
-                target.metric.lacks(plan.design()).into_iter().map(KnobId::id).collect();
+                lacks(target.metric, plan.design()).into_iter().map(KnobId::id).collect();
             if !lacking.is_empty() {
                 let name = target.metric.metric().name;
                 return Err(format!("{name} isn't known: set {}", lacking.join(", ")));

@@ -4,14 +4,18 @@ use std::path::Path;
 
 use model::design::Design;
 use model::design::file::json;
-use model::run::budget::{Assessment, BudgetMetric, budget_range};
+use model::design::link;
+use model::metric::{MetricId, Regime};
+use model::run::budget::Assessment;
 use model::run::quality::CAVEAT;
-use model::{MODEL_VERSION, design::link};
-use present::format::{self, run};
+use model::{Answer, MODEL_VERSION};
+use present::format;
 use present::page::budget as page;
+use reports::explained;
 
 use super::input::Source;
 use super::output::{self, table};
+use super::predict::tree;
 use super::{Failure, input, solve};
 use crate::{budgeted, ground::calendar};
 
@@ -24,9 +28,13 @@ pub(super) struct Arguments {
     /// link of a design
     #[arg(long, value_name = "DESIGN")]
     baseline: Option<String>,
+    /// Print how one metric of the run comes about, or with a baseline one of the loss beside it:
+    /// goodput_ratio, cost, loss_difference
+    #[arg(long, value_name = "METRIC", value_parser = metric, conflicts_with = "csv")]
+    explain: Option<MetricId>,
     /// Let one knob take every legal value until a number of the run or of its step is reached:
     /// 'num_devices=days_to_train<=90', 'tp=mfu>=0.3'
-    #[arg(long, value_name = "KNOB=TARGET", conflicts_with = "csv")]
+    #[arg(long, value_name = "KNOB=TARGET", conflicts_with_all = ["csv", "explain"])]
     solve: Option<solve::Question>,
     /// Print JSON
     #[arg(long, conflicts_with = "csv")]
@@ -34,6 +42,10 @@ pub(super) struct Arguments {
     /// Print a table for other programs
     #[arg(long)]
     csv: bool,
+}
+
+fn metric(text: &str) -> Result<MetricId, String> {
+    output::metric_of(&[Regime::Budget, Regime::Quality], "a run", text)
 }
 
 /// Prints the budget. An illegal design has its JSON, too, and is an error.
@@ -57,6 +69,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(question) = arguments.solve {
         let plan = &assessment.own.plan;
         return output::result(&solve::answer(plan, question, arguments.json)?);
+    }
+    if let Some(id) = arguments.explain {
+        let answer = match id.regime() {
+            Regime::Quality => assessment.contest().map(Answer::Quality),
+            Regime::Model | Regime::Training | Regime::Serving | Regime::Budget => {
+                Some(assessment.own.answer())
+            }
+        };
+        let terms = answer.and_then(|answer| answer.explain(id)).ok_or_else(|| {
+            let unknown = explained::not_known(id, &design, baseline.as_ref());
+            Failure::user(unknown.detail)
+        })?;
+        return output::result(&tree::of_answer(id, &terms, arguments.json));
     }
     if arguments.json {
         let tree = budgeted::budgeted(&design, baseline.as_ref());
@@ -116,20 +141,7 @@ fn text(assessment: &Assessment) -> String {
 }
 
 fn numbers(assessment: &Assessment) -> String {
-    let own = &assessment.own;
-    let row = |id: &BudgetMetric| {
-        let value = own.budget.get(*id);
-        let likely = match (budget_range(&own.plan, *id), value) {
-            (Some(range), Some(value)) => {
-                let ends = range.half.map(|factor| run::shown(*id, value * factor));
-                format!("half of runs: {}", format::span(ends))
-            }
-            _ => String::new(),
-        };
-        let value = value.map_or_else(|| "not known".to_owned(), |value| run::shown(*id, value));
-        vec![id.metric().label.into(), value, likely, id.words().definition.into()]
-    };
-    table("lrll", &BudgetMetric::ALL.iter().map(row).collect::<Vec<_>>())
+    output::metrics(&assessment.own.answer(), "")
 }
 
 fn gains(assessment: &Assessment) -> Option<String> {

@@ -3,22 +3,21 @@
 mod layouts;
 
 use model::design::file::json;
+use model::design::link;
 use model::ground::knob::Section;
-use model::ground::units::Bytes;
-use model::metric::Basis;
-use model::serving::{
-    Inference, Layout, Part, ServingMetric, ServingPlan, explain, infer, serving_range,
-};
-use model::{MODEL_VERSION, design::link};
+use model::ground::units::{Bytes, Seconds};
+use model::metric::{MetricId, Regime};
+use model::serving::{Inference, Layout, Part, ServingPlan, infer};
+use model::{Answer, MODEL_VERSION};
 use present::format;
+use reports::Cores;
 
 use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
 use crate::answers::names::Names;
-use crate::{inferred, report};
-use reports::Cores;
+use crate::inferred;
 
 /// What to serve and how to say it.
 #[derive(Debug, clap::Args)]
@@ -30,21 +29,15 @@ pub(super) struct Arguments {
     json: bool,
     /// Print how one metric comes about: tpot_seconds, ttft_seconds, kv_limited_concurrency
     #[arg(long, value_name = "METRIC", value_parser = metric)]
-    explain: Option<ServingMetric>,
+    explain: Option<MetricId>,
     /// Print the layouts of its devices that no other beats, prefill and decode together and on
     /// pools of their own, the best within its limits first
     #[arg(long, conflicts_with = "explain")]
     layouts: bool,
 }
 
-fn metric(text: &str) -> Result<ServingMetric, String> {
-    ServingMetric::find(text).ok_or_else(|| {
-        let names = ServingMetric::ALL.iter().map(|id| id.metric().name);
-        format!(
-            "there is no such metric of serving; there are {}",
-            names.collect::<Vec<_>>().join(", ")
-        )
-    })
+fn metric(text: &str) -> Result<MetricId, String> {
+    output::metric_of(&[Regime::Serving], "serving", text)
 }
 
 /// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
@@ -63,11 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = ServingPlan::new(&design)
         .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
     if let Some(id) = arguments.explain {
-        let terms = explain(&plan, &infer(&plan), id);
-        return output::result(&match arguments.json {
-            true => json::print(&report::breakdown(&terms)),
-            false => tree::of_serving(id, &terms),
-        });
+        let inference = infer(&plan);
+        let terms = Answer::Serving { plan: &plan, inference: &inference }.explain(id);
+        let terms = terms.ok_or_else(|| Failure::user("that isn't known".to_owned()))?;
+        return output::result(&tree::of_answer(id, &terms, arguments.json));
     }
     if arguments.json {
         return Ok(());
@@ -127,21 +119,7 @@ fn head(plan: &ServingPlan, inference: &Inference) -> String {
 }
 
 fn numbers(plan: &ServingPlan, inference: &Inference) -> String {
-    let row = |id: &ServingMetric| {
-        let metric = id.metric();
-        let shown = |value: f64| format::in_unit(value, metric.unit).to_string();
-        let value = inference.get(*id);
-        let likely = match (serving_range(plan, *id), metric.basis) {
-            (Some(range), _) => {
-                let ends = range.half.map(|factor| shown(value * factor));
-                format!("half of runs: {}", format::span(ends))
-            }
-            (None, Basis::Exact) => "exact".to_owned(),
-            (None, _) => String::new(),
-        };
-        vec![metric.label.into(), shown(value), likely, id.words().definition.into()]
-    };
-    table("lrll", &ServingMetric::ALL.iter().map(row).collect::<Vec<_>>())
+    output::metrics(&Answer::Serving { plan, inference }, "exact")
 }
 
 fn parts(title: &str, parts: &[Part]) -> String {
@@ -149,7 +127,7 @@ fn parts(title: &str, parts: &[Part]) -> String {
     let row = |part: &Part| {
         vec![
             part.name.to_owned(),
-            format::in_unit(part.seconds, "s").to_string(),
+            format::duration(Seconds::new(part.seconds)).to_string(),
             format::percent(part.seconds / all, 1).to_string(),
         ]
     };

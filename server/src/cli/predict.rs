@@ -9,9 +9,10 @@ mod verdict;
 use std::path::PathBuf;
 
 use model::design::file::{Tree, json};
-use model::metric::{MetricAddress, MetricPart};
+use model::metric::MetricAddress;
 use model::routing::Trace;
 use model::{Breakdown, Plan, estimate, explain_at};
+use reports::explained;
 
 use super::input::Source;
 use super::{Failure, output, solve, trace as traces};
@@ -59,8 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return output::result(&solve::answer(&plan, question, arguments.json)?);
     }
     let text = match (arguments.explain, arguments.json) {
-        (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),
-        (Some(address), false) => tree::of_metric(address, &explained(&plan, address)?),
+        (Some(address), true) => json::print(&report::breakdown(&opened(&plan, address)?)),
+        (Some(address), false) => tree::of_metric(address, &opened(&plan, address)?),
         (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
         (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };
@@ -71,17 +72,10 @@ fn address(text: &str) -> Result<MetricAddress, String> {
     MetricAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// Breakdown of a metric of the plan, or of a part of it.
-fn explained(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
-    explain_at(plan, address).ok_or_else(|| {
-        let stages = estimate(plan).stages.len();
-        let missing = match address.part {
-            MetricPart::Stage(stage) => format!("no stage {stage}: it has {stages}, from 0 on"),
-            MetricPart::Axis(axis, _) => format!("no such traffic of {}", axis.name()),
-            MetricPart::Whole => "no such part".to_owned(),
-        };
-        Failure::User(vec![format!("the design has {missing}")])
-    })
+/// How a metric of the plan, or of a part of it, comes about.
+fn opened(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
+    let missing = || Failure::user(explained::missing(plan, address));
+    explain_at(plan, address).ok_or_else(missing)
 }
 
 /// The prediction as data.

@@ -1,10 +1,10 @@
 //! `--solve KNOB=TARGET`: one knob moves until a target is reached.
 
 use model::design::file::json;
-use model::metric::MetricValue;
+use model::run::budget::RunTarget;
 use model::search::solve::{Solution, Target, Tried};
 use model::{Plan, design::link};
-use present::format::{self, run};
+use present::format;
 use present::insight::memory_state;
 use reports::typed::Said;
 
@@ -26,12 +26,10 @@ pub(super) fn answer(plan: &Plan, question: Question, as_json: bool) -> Result<S
 /// beside every value.
 fn asked(target: Target, number: f64) -> Option<(&'static str, String)> {
     match target {
-        Target::Run(target) => {
-            Some((target.metric.metric().label, run::shown(target.metric, number)))
-        }
-        Target::AtLeast(metric, _) | Target::AtMost(metric, _) => {
-            let shown = format::metric(metric, MetricValue::Number(number)).to_string();
-            Some((metric.metric().label, shown))
+        Target::AtLeast(metric, _)
+        | Target::AtMost(metric, _)
+        | Target::Run(RunTarget { metric, .. }) => {
+            Some((metric.metric().label, format::measured(metric, number).to_string()))
         }
         Target::Fits => None,
     }

@@ -26,8 +26,9 @@ pub(crate) fn result(design: &Design) -> Option<String> {
     let metrics = estimate(&Plan::new(design).ok()?).metrics;
     let entries = HEADLINE.map(|id| {
         let value = match metrics.get(id) {
-            MetricValue::Number(value) => Tree::number(value),
-            MetricValue::Flag(flag) => Tree::Flag(flag),
+            Some(MetricValue::Number(value)) => Tree::number(value),
+            Some(MetricValue::Flag(flag)) => Tree::Flag(flag),
+            None => Tree::Null,
         };
         (id.metric().name, value)
     });
@@ -82,7 +83,7 @@ impl Change {
 }
 
 fn shown(id: MetricId, value: Option<MetricValue>) -> String {
-    value.map_or_else(|| "none".to_owned(), |value| format::metric(id, value).to_string())
+    value.map_or_else(|| "none".to_owned(), |_| format::metric(id, value).to_string())
 }
 
 /// Every headline metric of a stored result beside what the model says now.
@@ -91,7 +92,7 @@ pub(crate) fn changes(stored: Option<&str>, design: &Design) -> Vec<Change> {
     let now = Plan::new(design).ok().map(|plan| estimate(&plan).metrics);
     let change = |id: MetricId| {
         let then = then.get(id.metric().name).and_then(value_of);
-        Change { id, then, now: now.as_ref().map(|metrics| metrics.get(id)) }
+        Change { id, then, now: now.as_ref().and_then(|metrics| metrics.get(id)) }
     };
     HEADLINE.map(change).into()
 }

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use model::answer::measure::Measure;
 use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
-use model::metric::Basis;
+use model::metric::{Basis, MetricId};
 use present::format;
 use reports::report::BrokenRule;
 use reports::typed::{KnobValue, Named, Said};
@@ -184,22 +183,19 @@ pub(super) fn map(value: impl Said) -> Map<String, Value> {
 /// some are named.
 pub(super) fn numbers(metrics: impl Said, ranges: impl Said, ids: &[&str]) -> Vec<Number> {
     let [metrics, ranges] = [metrics.said(), ranges.said()].map(|it| json(&it));
-    let named = |measure: &Measure| {
-        let name = measure.metric().name;
+    let named = |id: &MetricId| {
+        let name = id.metric().name;
         (ids.is_empty() || ids.contains(&name)) && metrics.get(name).is_some()
     };
-    Measure::all()
-        .filter(named)
-        .map(|measure| {
-            let name = measure.metric().name;
-            number(measure, &metrics[name], ranges.get(name).unwrap_or(&Value::Null))
-        })
-        .collect()
+    let all = MetricId::ALL.iter().copied().filter(named).map(|id| {
+        let name = id.metric().name;
+        number(id, &metrics[name], ranges.get(name).unwrap_or(&Value::Null))
+    });
+    all.collect()
 }
 
-fn number(measure: Measure, value: &Value, range: &Value) -> Number {
-    let metric = measure.metric();
-    let shown = |number: f64| format::measure(measure, number).to_string();
+fn number(id: MetricId, value: &Value, range: &Value) -> Number {
+    let metric = id.metric();
     let (number, verdict) = (value.as_f64(), value.as_bool());
     let evidence = if value.is_null() {
         Evidence::NotKnown
@@ -219,11 +215,11 @@ fn number(measure: Measure, value: &Value, range: &Value) -> Number {
         label: metric.label.to_owned(),
         value: number,
         verdict,
-        unit: metric.unit.to_owned(),
+        unit: metric.unit.name().to_owned(),
         text: match (number, verdict) {
-            (Some(number), _) => shown(number),
-            (None, Some(verdict)) => if verdict { "yes" } else { "no" }.to_owned(),
-            (None, None) => "not known".to_owned(),
+            (Some(number), _) => format::measured(id, number).to_string(),
+            (None, Some(verdict)) => format::measured(id, f64::from(verdict)).to_string(),
+            (None, None) => format::metric(id, None).to_string(),
         },
         range_50: span(&range["range_50"]),
         range_90: span(&range["range_90"]),
@@ -273,8 +269,8 @@ impl Number {
     }
 
     fn between(&self, span: Span) -> String {
-        let shown = |end: f64| match Measure::find(&self.id) {
-            Some(measure) => format::measure(measure, end).to_string(),
+        let shown = |end: f64| match MetricId::find(&self.id) {
+            Some(id) => format::measured(id, end).to_string(),
             None => format::significant(end, 4),
         };
         format!("{} to {}", shown(span.low), shown(span.high))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use model::serving::ServingMetric;
+use model::metric::{MetricId, Regime};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, CustomRequest,
     GetPromptRequestParams, JsonObject, ProgressNotificationParam, ReadResourceRequestParams,
@@ -506,8 +506,8 @@ async fn every_prompt_names_tools_and_words_that_there_are() {
             // A field, one of the values that a field takes, or a word of a description.
             let is_in_schema =
                 ['"', '`'].iter().any(|it| schemas.contains(&format!("{it}{word}{it}")));
-            let is_metric = metrics.contains(word)
-                || ServingMetric::ALL.iter().any(|id| id.metric().name == word);
+            let is_metric =
+                metrics.contains(word) || MetricId::find_of(Regime::Serving, word).is_some();
             let is_uri = client.read_resource(ReadResourceRequestParams::new(word)).await.is_ok();
             assert!(is_tool || is_in_schema || is_metric || is_uri, "`{word}` in {}", prompt.name);
         }

@@ -1,6 +1,6 @@
 //! Pages in the visitor's language. They are written in English; where Chinese is wanted, a layer
-//! around all routes translates a page with the dictionary of `app/src/present/language`, and
-//! `app/src/script/translate.js` does the same with what changes in the browser.
+//! around all routes translates a page with the dictionary of `crates/present/src/words/language`,
+//! and `app/src/script/translate.js` does the same with what changes in the browser.
 //!
 //! No other code knows of languages. What the dictionary doesn't have stays English; what is below
 //! `translate="no"`, such as names and comments, stays as it was written.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
-use model::run::budget::{Assessment, BudgetMetric, Costed};
+use model::metric::{MetricId, Regime};
+use model::run::budget::{Assessment, Costed};
 
 /// A run of which everything is known.
 const START: &[(&str, &str)] = &[
@@ -37,26 +38,24 @@ pub(super) fn touches(id: KnobId) -> String {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
     let before = Costed::new(&design).unwrap().budget;
-    let mut moved: BTreeSet<BudgetMetric> = BTreeSet::new();
+    let mut moved: BTreeSet<MetricId> = BTreeSet::new();
     for value in values(id, &design) {
         let mut other = design.clone();
         if other.set(id, &value).is_err() {
             continue;
         }
         let after = Costed::new(&other).unwrap().budget;
-        moved.extend(
-            BudgetMetric::ALL.iter().copied().filter(|it| before.get(*it) != after.get(*it)),
-        );
+        moved.extend(MetricId::of(Regime::Budget).filter(|it| before.get(*it) != after.get(*it)));
     }
-    let has = |metric: BudgetMetric| moved.contains(&metric);
+    let has = |metric: MetricId| moved.contains(&metric);
     let is_of_spread = id == KnobId::deadline_days;
     let parts = [
-        (has(BudgetMetric::training_days), "days of training"),
-        (has(BudgetMetric::goodput_ratio), "goodput"),
-        (has(BudgetMetric::device_hours), "device-hours"),
-        (has(BudgetMetric::cost), "cost"),
-        (has(BudgetMetric::energy_kwh), "energy"),
-        (has(BudgetMetric::optimal_checkpoint_interval_seconds), "best checkpoint interval"),
+        (has(MetricId::training_days), "days of training"),
+        (has(MetricId::goodput_ratio), "goodput"),
+        (has(MetricId::device_hours), "device-hours"),
+        (has(MetricId::cost), "cost"),
+        (has(MetricId::energy_kwh), "energy"),
+        (has(MetricId::optimal_checkpoint_interval_seconds), "best checkpoint interval"),
         (is_of_spread, "the share of runs that end in time"),
         (id == KnobId::unique_tokens, "what laws of loss say"),
     ];

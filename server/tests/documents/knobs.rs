@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section, Value};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::rules::rules;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
@@ -156,7 +156,7 @@ fn touches(id: KnobId, starts: &[(Design, Metrics)]) -> String {
             }
             let Ok(plan) = Plan::new(&other) else { continue };
             let after = estimate(&plan).metrics;
-            let all = MetricId::ALL.iter().copied();
+            let all = MetricId::of(Regime::Training);
             moved.extend(all.filter(|metric| before.get(*metric) != after.get(*metric)));
         }
     }

@@ -6,10 +6,7 @@ use model::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREA
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, KnobId};
 use model::ground::choice::Choice;
-use model::metric::{Better, Metric, MetricId, Words};
-use model::run::budget::BudgetMetric;
-use model::run::quality::QualityMetric;
-use model::serving::ServingMetric;
+use model::metric::{Better, MetricId, Regime, Unit};
 use present::words::range::{Expected, expected, family};
 use serde_json::Value;
 
@@ -19,55 +16,46 @@ use crate::{keep_part, read, row, source, table};
 fn every_metric_is_in_the_guide_as_the_registry_has_it() {
     let plan = Plan::new(&Design::from_preset(Preset::DEFAULT_ID).unwrap()).unwrap();
     let mut text = String::new();
-    for id in MetricId::ALL {
-        let metric = id.metric();
-        let unit = match (metric.unit, *id) {
-            ("", MetricId::fits) => "yes or no",
-            ("", id) if id.metric().name.starts_with("params") => "a count",
-            ("", _) => "a ratio, where 1 is 100 %",
-            (unit, _) => unit,
-        };
-        let better = better(metric.better);
-        text.push_str(&format!(
-            "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
-             - Source: {}\n- Expected error: {}\n\n",
-            metric.name,
-            metric.label,
-            id.words().definition,
-            id.words().formula,
-            source(id.words().source),
-            error(expected(&plan, *id)),
-        ));
+    for id in MetricId::of(Regime::Training) {
+        let error = error(expected(&plan, id));
+        text.push_str(&format!("{}- Expected error: {error}\n\n", described(id)));
     }
     keep_part("docs/guide/metrics.md", "metrics", &text);
-    let serving = ServingMetric::ALL.iter().map(|id| (id.metric(), id.words()));
-    keep_part("docs/guide/metrics.md", "serving metrics", &described(serving, "a count"));
-    let budget = BudgetMetric::ALL.iter().map(|id| (id.metric(), id.words()));
-    keep_part("docs/guide/metrics.md", "budget metrics", &described(budget, "a number"));
-    let quality = QualityMetric::ALL.iter().map(|id| (id.metric(), id.words()));
-    keep_part("docs/guide/metrics.md", "quality metrics", &described(quality, "a ratio"));
+    for (regime, part) in [
+        (Regime::Serving, "serving metrics"),
+        (Regime::Budget, "budget metrics"),
+        (Regime::Quality, "quality metrics"),
+    ] {
+        let all: String = MetricId::of(regime).map(|id| described(id) + "\n").collect();
+        keep_part("docs/guide/metrics.md", part, &all);
+    }
 }
 
-/// Metrics without an error of their own kind.
-fn described<'a>(
-    metrics: impl Iterator<Item = (&'a Metric, &'a Words)>,
-    without_unit: &str,
-) -> String {
-    let mut text = String::new();
-    for (metric, words) in metrics {
-        let unit = if metric.unit.is_empty() { without_unit } else { metric.unit };
-        let better = better(metric.better);
-        text.push_str(&format!(
-            "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
-             - Source: {}\n\n",
-            metric.name,
-            metric.label,
-            words.definition,
-            words.formula,
-            source(words.source),
-        ));
+/// A metric as the registry has it.
+fn described(id: MetricId) -> String {
+    let (metric, words) = (id.metric(), id.words());
+    format!(
+        "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {}; better: {}\n- Source: {}\n",
+        metric.name,
+        metric.label,
+        words.definition,
+        words.formula,
+        unit(metric.unit),
+        better(metric.better),
+        source(words.source),
+    )
+}
+
+/// A unit as people read of it.
+fn unit(unit: Unit) -> &'static str {
+    match (unit.name(), unit) {
+        ("", Unit::Verdict) => "yes or no",
+        ("", Unit::Ratio(_) | Unit::Likelihood) => "a ratio, where 1 is 100 %",
+        ("", Unit::Factor) => "a factor",
+        ("", Unit::Money) => "an amount of money",
+        ("", _) => "a count",
+        (name, _) => name,
     }
-    text
 }
 
 const fn better(better: Option<Better>) -> &'static str {

@@ -5,8 +5,7 @@
 //! or `fits=oom`. The text is written by `UPDATE_DOCS=1`, in both languages.
 
 use model::catalogue::memory_state::MemoryState;
-use model::design::Design;
-use model::design::link;
+use model::design::{Design, link};
 use model::metric::{MetricId, MetricValue};
 use model::training::estimate::Estimate;
 use model::{Plan, estimate, range};
@@ -196,11 +195,11 @@ fn answer(
 fn ranged(plan: &Plan, estimate: &Estimate, id: MetricId) -> (String, Option<[f64; 2]>) {
     let value = estimate.metrics.get(id);
     let said = format::metric(id, value).to_string();
-    let (Some(range), MetricValue::Number(number)) = (range(plan, id), value) else {
+    let (Some(range), Some(MetricValue::Number(number))) = (range(plan, id), value) else {
         return (said, None);
     };
     let ends = range.most.map(|factor| factor * number);
-    let [low, high] = ends.map(|end| format::metric(id, MetricValue::Number(end)));
+    let [low, high] = ends.map(|end| format::measured(id, end));
     let low = if low.unit == high.unit { low.number } else { low.to_string() };
     (format!("{said} ({low}–{high})"), Some(ends))
 }
@@ -212,9 +211,7 @@ fn fitting(
     language: &Language,
     thread: &mut Thread,
 ) -> String {
-    let MetricValue::Number(share) = estimate.metrics.get(MetricId::fit_probability) else {
-        panic!("a probability is a number")
-    };
+    let share = estimate.metrics.fit_probability;
     let state = MemoryState::of(share);
     let place = MemoryState::ALL.iter().position(|it| *it == state).unwrap();
     let is_wrong = match found {
@@ -225,9 +222,5 @@ fn fitting(
     if is_wrong {
         thread.outside.push(format!("{} where it was {found:?}", language.states[0]));
     }
-    format!(
-        "{}, {}",
-        language.states[place],
-        format::metric(MetricId::fit_probability, MetricValue::Number(share))
-    )
+    format!("{}, {}", language.states[place], format::measured(MetricId::fit_probability, share))
 }

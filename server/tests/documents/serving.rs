@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
 use model::legal_values;
-use model::serving::{ServingMetric, ServingPlan, infer};
+use model::metric::{MetricId, Regime};
+use model::serving::{ServingPlan, infer};
 
 /// Designs from which each knob is moved.
 const STARTS: &[(&str, &[(&str, &str)])] = &[
@@ -87,23 +88,24 @@ pub(super) fn touches(id: KnobId) -> String {
             }
             let Ok(plan) = ServingPlan::new(&other) else { continue };
             let after = infer(&plan);
-            let all = ServingMetric::ALL.iter().copied();
-            let differs = |metric: &ServingMetric| {
-                before.get(*metric).to_bits() != after.get(*metric).to_bits()
+            let all = MetricId::of(Regime::Serving);
+            let differs = |metric: &MetricId| {
+                let [before, after] = [&before, &after].map(|it| it.metrics.get(*metric));
+                before.map(|it| it.to_bits()) != after.map(|it| it.to_bits())
             };
             moved.extend(all.filter(differs));
         }
     }
     let is_limit = matches!(id, KnobId::ttft_limit_milliseconds | KnobId::tpot_limit_milliseconds);
-    let has = |metric: ServingMetric| moved.contains(&metric);
+    let has = |metric: MetricId| moved.contains(&metric);
     let parts = [
-        (has(ServingMetric::tpot_seconds), "time per token"),
-        (has(ServingMetric::ttft_unloaded_seconds), "time of a prompt"),
-        (has(ServingMetric::ttft_seconds), "time to the first token"),
-        (has(ServingMetric::output_tokens_per_second_per_device), "throughput"),
-        (has(ServingMetric::weights_bytes), "weights"),
-        (has(ServingMetric::kv_cache_bytes), "room for the cache"),
-        (has(ServingMetric::kv_bytes_per_token), "cache per token"),
+        (has(MetricId::tpot_seconds), "time per token"),
+        (has(MetricId::ttft_unloaded_seconds), "time of a prompt"),
+        (has(MetricId::ttft_seconds), "time to the first token"),
+        (has(MetricId::output_tokens_per_second_per_device), "throughput"),
+        (has(MetricId::weights_bytes), "weights"),
+        (has(MetricId::kv_cache_bytes), "room for the cache"),
+        (has(MetricId::kv_bytes_per_token), "cache per token"),
         (is_limit, "whether the design is said to be good enough"),
     ];
     let parts: Vec<&str> = parts.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();

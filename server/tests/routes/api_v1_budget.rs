@@ -1,7 +1,7 @@
 //! `POST /api/v1/budget`, and the table and the brief of a link.
 
 use axum::http::StatusCode;
-use model::run::budget::BudgetMetric;
+use model::metric::{MetricId, Regime};
 use model::run::quality::CAVEAT;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn known() -> Value {
 #[tokio::test]
 async fn a_run_that_is_known_has_every_number() {
     let answer = budget(paper(&known())).await;
-    for metric in BudgetMetric::ALL {
+    for metric in MetricId::of(Regime::Budget) {
         assert!(answer["metrics"][metric.metric().name].is_number(), "{metric:?}");
     }
     let days = answer["metrics"]["days_to_train"].as_f64().unwrap();

@@ -1,7 +1,7 @@
 //! `POST /api/v1/infer`.
 
 use axum::http::StatusCode;
-use model::serving::ServingMetric;
+use model::metric::{MetricId, Regime};
 use serde_json::{Value, json};
 
 use crate::TestApp;
@@ -26,7 +26,7 @@ fn llama(serving: &Value) -> Value {
 #[tokio::test]
 async fn a_design_has_every_metric_of_serving_with_its_range_and_parts() {
     let answer = infer(llama(&json!({"tensor_parallel_size": 4, "concurrency": 16}))).await;
-    for metric in ServingMetric::ALL {
+    for metric in MetricId::of(Regime::Serving) {
         assert!(answer["metrics"][metric.metric().name].is_number(), "{metric:?}");
     }
     let tpot = answer["metrics"]["tpot_seconds"].as_f64().unwrap();

@@ -1,9 +1,8 @@
 //! What only a browser does on this page: it keeps the address in step with the state, and follows
 //! the page's own links without loading it again.
 
-use leptos::ev;
-use leptos::html;
 use leptos::prelude::*;
+use leptos::{ev, html};
 use present::page::budget::{Asked, asked, labels};
 use present::site::Page;
 
@@ -23,6 +22,11 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
     let Some((link, address)) = clicked_link(event) else { return };
+    if let Some(metric) = link.get_attribute("data-explain") {
+        // The link itself leads to the terms.
+        state.explain(&metric);
+        return;
+    }
     let query = address.strip_prefix(Page::Budget.path());
     let query = query.filter(|rest| rest.is_empty() || rest.starts_with('?'));
     let Some(Ok(other)) = query.map(asked) else { return };

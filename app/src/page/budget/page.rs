@@ -2,14 +2,15 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use model::metric::MetricId;
 use present::html::broken::broken_link;
 use present::page::budget::{Asked, Shown, asked, brief, charts, labels, quality};
 use present::site::Page;
 
-use super::state::State;
+use super::state::{EXPLAINED, State};
 use super::{browser, form};
 use crate::browser::on_server;
-use crate::panel::asking::section;
+use crate::panel::asking::{Explained, explained, section};
 use crate::panel::header;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
@@ -71,6 +72,15 @@ fn live(asked: Asked) -> impl IntoView {
                 {section("quality", "Loss beside a baseline", shown(quality::html))}
                 {section("brief", "Brief", shown(brief::html))}
                 {section("numbers", "All numbers", shown(labels::numbers))}
+                {explained(Explained {
+                    metrics: EXPLAINED.into_iter().flat_map(MetricId::of).collect(),
+                    now: Signal::derive(move || state.explained()),
+                    choose: Callback::new(move |name: String| state.explain(&name)),
+                    text: Memo::new(move |_| {
+                        let metric = state.explained();
+                        state.with_shown(|of| labels::explained(of, metric))
+                    }),
+                })}
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>

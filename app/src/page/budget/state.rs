@@ -1,17 +1,23 @@
 //! The page's state and everything derived from it; no view code.
 
+use leptos::prelude::*;
 use model::Plan;
 use model::design::KnobId;
 use model::design::violation::Violation;
 use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 use present::page::budget::{Asked, Shown};
 
 use crate::panel::asking::{Asking, Outcome, Typed};
+
+/// The regimes whose metrics the page explains.
+pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
 
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
     outcome: Outcome<Asked, Shown>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
 }
 
@@ -21,7 +27,23 @@ impl State {
             let baseline = asked.baseline.iter();
             baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
         };
-        Self { outcome: Outcome::new(asked, is_legal, Shown::new), typed: Typed::new() }
+        let explained = RwSignal::new(MetricId::days_to_train);
+        let outcome = Outcome::new(asked, is_legal, Shown::new);
+        Self { outcome, explained, typed: Typed::new() }
+    }
+
+    /// The metric whose terms are shown.
+    pub(super) fn explained(self) -> MetricId {
+        self.explained.get()
+    }
+
+    /// Shows the terms of the metric of that name.
+    pub(super) fn explain(self, name: &str) {
+        let known = EXPLAINED.into_iter().find_map(|regime| MetricId::find_of(regime, name));
+        if let Some(metric) = known {
+            self.outcome.compute();
+            self.explained.set(metric);
+        }
     }
 
     /// Part of the request.

@@ -2,7 +2,7 @@
 //! estimate.
 
 use leptos::wasm_bindgen::JsValue;
-use model::answer::measure::Measure;
+use model::metric::MetricId;
 use present::page::results::beside::Beside;
 use web_sys::js_sys::{JSON, Reflect};
 
@@ -28,7 +28,7 @@ impl Beside for Neighbour {
         &self.label
     }
 
-    fn metric(&self, id: Measure) -> Option<f64> {
+    fn metric(&self, id: MetricId) -> Option<f64> {
         let value = Reflect::get(&self.metrics, &id.metric().name.into()).ok()?;
         value.as_f64().or_else(|| value.as_bool().map(|flag| f64::from(u8::from(flag))))
     }

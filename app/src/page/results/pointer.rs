@@ -10,7 +10,7 @@ use present::page::results::data::Dim;
 use present::page::results::parallel::{Grip, Lanes};
 use present::page::results::select::{first_of_front, order};
 use present::page::results::view::End;
-use present::page::results::{Data, Grid, heat, parts, scale};
+use present::page::results::{Data, Grid, heat, parts};
 use web_sys::{Element, Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent};
 
 use super::browser::{Shared, ask, due};
@@ -18,6 +18,7 @@ use super::live::{Drag, Live};
 use crate::browser::canvas::size;
 use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
+use present::format;
 
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -418,7 +419,7 @@ fn set_end(page: &mut Live, data: &Data, side: &str, id: &str, value: &str) {
     let Some(dim) = data.find(id) else { return };
     let factor = match dim {
         Dim::Knob(_) => 1.0,
-        Dim::Metric(place) => scale::unit(data.metrics[place]).0,
+        Dim::Metric(place) => format::axis(data.metrics[place]).0,
     };
     let typed = value.trim().parse::<f64>().ok().map(|number| number * factor);
     let (lowest, highest) = (End::Number(f64::NEG_INFINITY), End::Number(f64::INFINITY));

@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 use model::design::KnobId;
-use model::metric::{MetricAddress, MetricId, MetricPart};
-use model::serving::ServingMetric;
+use model::metric::{MetricAddress, MetricId, MetricPart, Regime};
 use present::format;
 use present::page::review::deltas::knobs_between;
 use present::page::review::{labels, mentions};
@@ -158,9 +157,9 @@ fn new_thread(session: Session) -> Part {
         let stages = session.explorer.with_numbers(|numbers| numbers.estimate.stages.len());
         let chosen = session.about.get();
         let mut anchors = vec![Anchor::Design];
-        let metric = |metric: &MetricId| Anchor::Metric(MetricAddress::whole(*metric));
-        anchors.extend(MetricId::ALL.iter().map(metric));
-        anchors.extend(ServingMetric::ALL.iter().copied().map(Anchor::Served));
+        let metric = |metric: MetricId| Anchor::Metric(MetricAddress::whole(metric));
+        anchors.extend(MetricId::of(Regime::Training).map(metric));
+        anchors.extend(MetricId::of(Regime::Serving).map(Anchor::Served));
         anchors.extend((0..stages).map(|stage| {
             let part = MetricPart::Stage(stage as u32);
             Anchor::Metric(MetricAddress { metric: MetricId::memory_peak_bytes, part })

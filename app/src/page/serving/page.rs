@@ -3,16 +3,15 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::Design;
-use model::serving::ServingMetric;
+use model::metric::{MetricId, Regime};
 use present::html::broken::broken_link;
 use present::page::serving::{Ran, design, front, labels};
 use present::site::Page;
 
 use super::state::State;
 use super::{browser, experts, form};
-use crate::browser::on_server;
-use crate::browser::{copy as copy_text, reset_soon};
-use crate::panel::asking::section;
+use crate::browser::{copy as copy_text, on_server, reset_soon};
+use crate::panel::asking::{Explained, explained, section};
 use crate::panel::header;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
@@ -78,39 +77,18 @@ fn live(design: Design) -> impl IntoView {
                 {experts::part(state)}
                 {command(state)}
                 {section("numbers", "All numbers", shown(labels::numbers))}
-                {explained(state)}
+                {explained(Explained {
+                    metrics: MetricId::of(Regime::Serving).collect(),
+                    now: Signal::derive(move || state.explained()),
+                    choose: Callback::new(move |name: String| state.explain(&name)),
+                    text: Memo::new(move |_| {
+                        let metric = state.explained();
+                        state.with_shown(|ran| labels::explained(ran, metric))
+                    }),
+                })}
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
-    }
-}
-
-/// Explanation of one number, with the choice of which.
-fn explained(state: State) -> impl IntoView {
-    let now = move || state.explained().metric().name;
-    let first = untrack(now);
-    let options: Vec<_> = ServingMetric::ALL
-        .iter()
-        .map(|it| it.metric())
-        .map(|it| view! { <option value=it.name selected=it.name == first>{it.label}</option> })
-        .collect();
-    let text = Memo::new(move |_| {
-        let metric = state.explained();
-        state.with_shown(|ran| labels::explained(ran, metric))
-    });
-    view! {
-        <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
-            <h2 id="explained-title">"How a number comes about"</h2>
-            <div class="schedule-field">
-                <label for="explained-metric">"Metric"</label>
-                <select class="select" id="explained-metric" autocomplete="off" prop:value=now
-                    on:change=move |event| state.explain(&event_target_value(&event))
-                >
-                    {options}
-                </select>
-            </div>
-            <div inner_html=move || text.get()></div>
-        </section>
     }
 }
 

@@ -7,8 +7,9 @@ use leptos::prelude::*;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
-use model::serving::{LAYOUT, ServingMetric, ServingPlan, infer};
+use model::serving::{LAYOUT, ServingPlan, infer};
 use present::page::serving::Ran;
 use present::page::serving::measured::Measured;
 
@@ -29,7 +30,7 @@ pub(super) struct State {
     measured: RwSignal<Measured>,
     /// Whether the browser needs the measured loads: until something changes they are in the page.
     wants_measured: RwSignal<bool>,
-    explained: RwSignal<ServingMetric>,
+    explained: RwSignal<MetricId>,
     typed: Typed,
     later: Later,
 }
@@ -50,7 +51,7 @@ impl State {
         // The server has it before it writes the page.
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
-        let explained = RwSignal::new(ServingMetric::tpot_seconds);
+        let explained = RwSignal::new(MetricId::tpot_seconds);
         let later = Later::new(REST);
         Self {
             resting,
@@ -121,13 +122,13 @@ impl State {
     }
 
     /// The metric whose terms are shown.
-    pub(super) fn explained(self) -> ServingMetric {
+    pub(super) fn explained(self) -> MetricId {
         self.explained.get()
     }
 
     /// Shows the terms of the metric of that name.
     pub(super) fn explain(self, name: &str) {
-        if let Some(metric) = ServingMetric::find(name) {
+        if let Some(metric) = MetricId::find_of(Regime::Serving, name) {
             self.outcome.compute();
             self.explained.set(metric);
         }

@@ -38,7 +38,7 @@ impl Color {
 macro_rules! hues {
     ($($(#[$doc:meta])* $Name:ident = $property:literal;)+) => {
         /// A colour of the style sheet. A surface draws in these; what a chart writes for a page
-        /// has an [`Ink`](super::ink::Ink), whose colour the style sheet chooses among them.
+        /// has an `Ink`, whose colour the style sheet chooses among them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Hue { $($(#[$doc])* $Name,)+ }
 

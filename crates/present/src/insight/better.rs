@@ -71,36 +71,41 @@ impl Hindrance {
         }
     }
 
-    /// Whether it makes a metric's difference meaningless.
-    const fn hinders(self, metric: MetricId) -> bool {
-        match metric {
-            MetricId::mfu | MetricId::model_tflops_per_device => {
-                matches!(self, Self::Device | Self::Counting)
-            }
-            MetricId::tokens_per_second => {
-                matches!(self, Self::Model | Self::Cluster | Self::Device)
-            }
-            MetricId::tokens_per_second_per_device => matches!(self, Self::Model | Self::Device),
-            MetricId::memory_peak_bytes => matches!(self, Self::Model),
-            MetricId::step_time_seconds
-            | MetricId::comm_volume_bytes
-            | MetricId::comm_exposed_seconds => {
-                matches!(self, Self::Model | Self::Batch | Self::Cluster | Self::Device)
-            }
-            // What is left of the wait for others depends on how fast the device computes.
-            MetricId::bubble_ratio | MetricId::overlap_ratio => matches!(self, Self::Device),
-            MetricId::hfu
-            | MetricId::params_total
-            | MetricId::params_active
-            | MetricId::params_total_no_input_embedding
-            | MetricId::params_active_no_input_embedding
-            | MetricId::flops_per_token
-            | MetricId::memory_limit_bytes
-            | MetricId::fits
-            | MetricId::fit_probability
-            | MetricId::bubble_ratio_closed_form
-            | MetricId::imbalance_ratio
-            | MetricId::token_drop_ratio => false,
+    /// The metrics from whose difference it takes the meaning.
+    const fn hindered(self) -> &'static [MetricId] {
+        match self {
+            Self::Model => &[
+                MetricId::tokens_per_second,
+                MetricId::tokens_per_second_per_device,
+                MetricId::memory_peak_bytes,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Batch => &[
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Cluster => &[
+                MetricId::tokens_per_second,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+            ],
+            Self::Device => &[
+                MetricId::mfu,
+                MetricId::model_tflops_per_device,
+                MetricId::tokens_per_second,
+                MetricId::tokens_per_second_per_device,
+                MetricId::step_time_seconds,
+                MetricId::comm_volume_bytes,
+                MetricId::comm_exposed_seconds,
+                // What is left of the wait for others depends on how fast the device computes.
+                MetricId::bubble_ratio,
+                MetricId::overlap_ratio,
+            ],
+            Self::Counting => &[MetricId::mfu, MetricId::model_tflops_per_device],
         }
     }
 }
@@ -113,5 +118,5 @@ fn tokens(design: &Design) -> u128 {
 /// The first reason for which a metric doesn't say which of two is better.
 fn hindrance(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<Hindrance> {
     let [one, other] = [numbers, baseline].map(|it| it.plan.design());
-    Hindrance::ALL.into_iter().find(|it| it.hinders(metric) && it.holds(one, other))
+    Hindrance::ALL.into_iter().find(|it| it.hindered().contains(&metric) && it.holds(one, other))
 }

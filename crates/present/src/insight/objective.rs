@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use model::metric::{Better, MetricId, MetricValue};
+use model::metric::{Better, MetricId};
 use model::training::estimate::Metrics;
 
 use crate::format;
@@ -12,22 +12,16 @@ use crate::format;
 pub struct Objective {
     /// The metric.
     pub metric: MetricId,
-    /// Whether it is a share, whose changes are given in percentage points.
-    is_share: bool,
-}
-
-const fn objective(metric: MetricId, is_share: bool) -> Objective {
-    Objective { metric, is_share }
 }
 
 /// The metrics to choose from; the first is the usual one.
 pub const OBJECTIVES: [Objective; 6] = [
-    objective(MetricId::mfu, true),
-    objective(MetricId::tokens_per_second_per_device, false),
-    objective(MetricId::step_time_seconds, false),
-    objective(MetricId::memory_peak_bytes, false),
-    objective(MetricId::bubble_ratio, true),
-    objective(MetricId::comm_exposed_seconds, false),
+    Objective { metric: MetricId::mfu },
+    Objective { metric: MetricId::tokens_per_second_per_device },
+    Objective { metric: MetricId::step_time_seconds },
+    Objective { metric: MetricId::memory_peak_bytes },
+    Objective { metric: MetricId::bubble_ratio },
+    Objective { metric: MetricId::comm_exposed_seconds },
 ];
 
 impl Objective {
@@ -47,13 +41,13 @@ impl Objective {
     /// A value with its unit.
     #[must_use]
     pub fn text(self, value: f64) -> String {
-        format::metric(self.metric, MetricValue::Number(value)).to_string()
+        format::measured(self.metric, value).to_string()
     }
 
     /// A value's change against another: in points for shares, else relative.
     #[must_use]
     pub fn change(self, now: f64, then: f64) -> String {
-        if self.is_share { format::points(now, then) } else { format::relative(now, then) }
+        format::change(self.metric, now, then)
     }
 
     /// Order of two values; the better one is greater.

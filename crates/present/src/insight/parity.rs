@@ -2,7 +2,7 @@
 //! the server's.
 
 use model::design::link;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::training::estimate::Estimate;
 use model::{Plan, estimate};
 
@@ -16,7 +16,7 @@ pub fn estimate_numbers(query: &str) -> Vec<f64> {
 }
 
 fn flatten(estimate: &Estimate) -> Vec<f64> {
-    let metrics = MetricId::ALL.iter().map(|id| number(estimate.metrics.get(*id)));
+    let metrics = MetricId::of(Regime::Training).map(|id| number(estimate.metrics.get(id)));
     let mut numbers: Vec<f64> = metrics.collect();
     numbers.extend(estimate.step.parts().map(|(_, time)| time.get()));
     for stage in &estimate.stages {
@@ -43,7 +43,7 @@ mod tests {
         let plan = Plan::new(&design).expect("a legal design");
         let estimate = estimate(&plan);
         let numbers = estimate_numbers("");
-        let expected = MetricId::ALL.len()
+        let expected = MetricId::of(Regime::Training).count()
             + estimate.step.parts().count()
             + 16 * estimate.stages.len()
             + 4 * estimate.communication.len();

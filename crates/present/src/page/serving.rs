@@ -9,9 +9,9 @@ pub mod labels;
 pub mod measured;
 pub mod front;
 
+use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};
-use model::design::Design;
-use model::design::link;
+use model::design::{Design, link};
 use model::serving::{Inference, ServingPlan};
 
 use crate::site::Page;
@@ -31,6 +31,14 @@ pub struct Ran {
     pub plan: ServingPlan,
     /// Its numbers.
     pub inference: Inference,
+}
+
+impl Ran {
+    /// Answer of the model.
+    #[must_use]
+    pub const fn answer(&self) -> Answer<'_> {
+        Answer::Serving { plan: &self.plan, inference: &self.inference }
+    }
 }
 
 /// First design of the page: Qwen3-235B-A22B on eight H100.

@@ -1,7 +1,8 @@
 //! What a metric is: definition, formula, source, how far it may be off, and the tree of its terms.
 
 use maud::{Markup, html};
-use model::metric::MetricId;
+use model::Answer;
+use model::metric::{MetricId, Regime};
 
 use super::options::Options;
 use crate::html::source;
@@ -12,9 +13,9 @@ use crate::words::terms::terms;
 
 /// The metric that the options name; MFU where they name none.
 pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
-    let id = MetricId::find(options.get("metric")).unwrap_or(MetricId::mfu);
+    let id = MetricId::find_of(Regime::Training, options.get("metric")).unwrap_or(MetricId::mfu);
     let (metric, words) = (id.metric(), id.words());
-    let whole = model::explain(&numbers.plan, id);
+    let answer = Answer::Training { plan: &numbers.plan, estimate: &numbers.estimate };
     let error = expected(&numbers.plan, id).sentence(id, &numbers.estimate.metrics);
     html! {
         dl.explained {
@@ -34,6 +35,6 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
             dd { a href={ "/guide/metrics#" (metric.name) } { code { (metric.name) } } }
         }
         h3 { "Terms" }
-        (terms(&whole))
+        @if let Some(whole) = answer.explain(id) { (terms(&whole)) }
     }
 }

@@ -1,6 +1,6 @@
 //! Figures that a preset's own source reports, to be read beside ours.
 
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::training::estimate::Metrics;
 
 use crate::format::{self, Quantity};
@@ -40,18 +40,14 @@ impl Published {
     #[must_use]
     pub fn beside(&self, metrics: &Metrics) -> String {
         let ours = format::number(metrics.get(self.metric));
-        let error = if self.metric == MetricId::mfu {
-            format::points(ours, self.value)
-        } else {
-            format::relative(ours, self.value)
-        };
+        let error = format::change(self.metric, ours, self.value);
         format!("{} {} (estimate {error})", self.metric.metric().label, self.shown())
     }
 
     /// The figure with its unit.
     #[must_use]
     pub fn shown(&self) -> Quantity {
-        format::metric(self.metric, MetricValue::Number(self.value))
+        format::measured(self.metric, self.value)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use model::catalogue::calibration::ModelKind;
 use model::design::Design;
-use model::metric::{Basis, MetricId, MetricValue};
+use model::metric::{Basis, MetricId, Regime};
 use model::training::anchor::{self, Nearest};
 use model::training::estimate::Metrics;
 use model::training::range::MIN_SOURCES;
-use model::{Plan, Range};
+use model::{Answer, Plan, Range};
 
 use crate::format;
 use crate::words::name;
@@ -114,7 +114,25 @@ fn beside(differences: [f64; 2], metric: MetricId, metrics: &Metrics) -> String 
 }
 
 fn spanned(ends: [f64; 2], metric: MetricId) -> String {
-    format::span(ends.map(|end| format::metric(metric, MetricValue::Number(end)).to_string()))
+    format::span(ends.map(|end| format::measured(metric, end).to_string()))
+}
+
+/// Where half of the runs lie, or why there is no range.
+#[must_use]
+pub fn likely(answer: &Answer<'_>, metric: MetricId) -> String {
+    match (answer.range(metric), answer.number(metric), metric.metric().basis) {
+        (Some(range), Some(value), _) => {
+            // A number and its unit stay on one line.
+            let end = |factor: f64| {
+                format::measured(metric, value * factor).to_string().replace(' ', "\u{a0}")
+            };
+            format!("half of runs {}", format::span(range.half.map(end)))
+        }
+        (_, None, _) => "something isn't said".to_owned(),
+        (None, _, Basis::Exact) => "exact count".to_owned(),
+        (None, _, _) if answer.regime() == Regime::Budget => "from the inputs".to_owned(),
+        (None, ..) => "not compared with runs".to_owned(),
+    }
 }
 
 /// Basis of the range: the published runs that it is taken from.
@@ -240,10 +258,10 @@ mod tests {
         let plan = Plan::new(&model::design::link::decode("").expect("the default"))
             .expect("a legal preset");
         let metrics = metrics();
-        for metric in MetricId::ALL {
-            let expected = expected(&plan, *metric);
-            assert!(!expected.short(*metric, &metrics).is_empty(), "{metric:?}");
-            assert!(expected.sentence(*metric, &metrics).ends_with('.'), "{metric:?}");
+        for metric in MetricId::of(Regime::Training) {
+            let expected = expected(&plan, metric);
+            assert!(!expected.short(metric, &metrics).is_empty(), "{metric:?}");
+            assert!(expected.sentence(metric, &metrics).ends_with('.'), "{metric:?}");
         }
         assert_eq!(expected(&plan, MetricId::flops_per_token), Expected::Exact);
         assert_eq!(expected(&plan, MetricId::bubble_ratio), Expected::Derived);

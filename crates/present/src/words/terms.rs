@@ -1,13 +1,38 @@
 //! A number's terms as a tree that opens, as HTML text.
 
 use maud::{Markup, html};
-use model::Breakdown;
+use model::metric::MetricId;
+use model::{Answer, Breakdown};
 
+use super::range::likely;
 use crate::format;
 use crate::html::source;
 
 /// Number of levels of the tree that are open at first.
 const OPEN_LEVELS: usize = 2;
+
+/// How a metric comes about: its value, its definition and its terms.
+#[must_use]
+pub fn explained(answer: &Answer<'_>, id: MetricId) -> Markup {
+    let words = id.words();
+    html! {
+        p { strong { (format::metric(id, answer.get(id))) } ", " (likely(answer, id)) }
+        p { (words.definition) }
+        p.formula { (words.formula) }
+        @if let Some(whole) = answer.explain(id) { (terms(&whole)) }
+        p.muted {
+            (source(words.source)) ", "
+            a href={ "/guide/metrics#" (id.metric().name) } { code { (id.metric().name) } }
+        }
+    }
+}
+
+/// A metric's name, which leads to how it comes about on the same page.
+#[must_use]
+pub fn explained_link(id: MetricId) -> Markup {
+    let metric = id.metric();
+    html! { a href="#explained" data-explain=(metric.name) { (metric.label) } }
+}
 
 /// The formula of a number with its terms below it.
 #[must_use]

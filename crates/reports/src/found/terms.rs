@@ -135,7 +135,7 @@ fn nearest_target(domain: Domain, text: &str) -> Option<String> {
     let (name, rest) = text.split_at(text.find(['<', '>', '='])?);
     let way = if rest.starts_with('<') { "<=" } else { ">=" };
     let number = rest.trim_start_matches(['<', '>', '=']).trim();
-    let names = domain.metrics().map(|metric| metric.name).chain(["spare", "num_devices"]);
+    let names = domain.metrics().map(|id| id.metric().name).chain(["spare", "num_devices"]);
     let name = closest(name.trim(), names, |name| *name)?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     let number = number.map_or(0.0, |number| number.max(0.0));

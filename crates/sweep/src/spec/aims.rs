@@ -1,12 +1,13 @@
 //! What a sweep holds its designs against, and whether it finds their strategies.
 
 use model::Plan;
-use model::answer::measure::Measure;
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree};
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
 use model::ground::text::shorten;
+use model::metric::MetricId;
+use model::run::budget::lacks;
 use model::search::find::STRATEGY;
 
 use super::error::{below, error, kind};
@@ -25,7 +26,7 @@ pub(super) struct Aims {
 pub(super) struct Asked<'a> {
     pub(super) objectives: &'a [Objective],
     pub(super) constraints: &'a [Constraint],
-    pub(super) columns: &'a [Measure],
+    pub(super) columns: &'a [MetricId],
 }
 
 /// The design that doesn't vary; its own `schema` may be left out.
@@ -134,21 +135,16 @@ pub(super) fn swept_strategy(
 pub(super) fn unknown(asked: Asked<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
     let of_objectives = asked.objectives.iter().map(|one| one.metric);
     let of_constraints = asked.constraints.iter().filter_map(|it| match it.subject {
-        Subject::Metric(measure) => Some(measure),
+        Subject::Metric(id) => Some(id),
         Subject::Knob(_) => None,
     });
     let all = of_objectives.chain(of_constraints).chain(asked.columns.iter().copied());
     let mut lacking: Vec<(KnobId, &str)> = Vec::new();
-    for measure in all {
-        let needed = match measure {
-            Measure::Run(metric) => metric.lacks(own),
-            Measure::Quality(_) if own.run.train_tokens.is_none() => vec![KnobId::train_tokens],
-            Measure::Quality(_) | Measure::Training(_) | Measure::Serving(_) => vec![],
-        };
-        for knob in needed {
+    for id in all {
+        for knob in lacks(id, own) {
             let is_varied = axes.iter().any(|axis| axis.knob == knob);
             if !is_varied && lacking.iter().all(|(known, _)| *known != knob) {
-                lacking.push((knob, measure.metric().name));
+                lacking.push((knob, id.metric().name));
             }
         }
     }

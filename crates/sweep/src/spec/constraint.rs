@@ -1,10 +1,9 @@
 //! Constraints and objectives, as people write them.
 
-use model::answer::measure::{Measure, Regime};
 use model::design::{Design, KnobId};
 use model::ground::knob::{KnobError, Value};
 use model::ground::text::shorten;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 
 use super::error::error;
 use super::sweep::{Constraint, Goal, Objective, Operator, Subject};
@@ -25,7 +24,7 @@ pub(super) fn constraint(text: &str, base: &Design) -> Result<Constraint, KnobEr
     let shown = shorten(text);
     let whole = text.trim();
     if whole == MetricId::fits.metric().name {
-        let subject = Subject::Metric(FITS);
+        let subject = Subject::Metric(MetricId::fits);
         return Ok(Constraint {
             text: whole.to_owned(),
             subject,
@@ -68,8 +67,8 @@ fn wrong_fits() -> KnobError {
 
 /// A metric by its id, or a knob with a number.
 fn subject(name: &str, base: &Design) -> Result<Subject, KnobError> {
-    if let Some(metric) = Measure::find(name) {
-        if metric == FITS {
+    if let Some(metric) = MetricId::find(name) {
+        if metric == MetricId::fits {
             return Err(wrong_fits());
         }
         return Ok(Subject::Metric(metric));
@@ -106,9 +105,9 @@ pub(super) fn objective(text: &str) -> Result<Objective, KnobError> {
 }
 
 /// A metric that is a number.
-pub(super) fn metric(name: &str, place: &str) -> Result<Measure, KnobError> {
-    match Measure::find(name) {
-        Some(FITS) => Err(error(
+pub(super) fn metric(name: &str, place: &str) -> Result<MetricId, KnobError> {
+    match MetricId::find(name) {
+        Some(MetricId::fits) => Err(error(
             "not_a_number",
             place,
             "`fits` is true or false; it is a constraint, `memory_peak_bytes` is a number",
@@ -125,18 +124,18 @@ pub(super) fn metric(name: &str, place: &str) -> Result<Measure, KnobError> {
 /// The metric that begins so, or has the most of its beginning in common.
 fn nearest_metric(name: &str) -> Option<&'static str> {
     let common = |known: &str| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-    let names = Measure::all().map(|id| id.metric().name);
+    let names = MetricId::ALL.iter().map(|id| id.metric().name);
     names.filter(|known| common(known) > 1).max_by_key(|known| common(known))
 }
 
 /// Metrics that aren't of the regime of all others.
 pub(super) fn strangers<'a>(
     regime: Regime,
-    metrics: impl Iterator<Item = (&'static str, &'a Measure)>,
+    metrics: impl Iterator<Item = (&'static str, &'a MetricId)>,
 ) -> Vec<KnobError> {
     let strangers = metrics.filter(|(_, metric)| !metric.is_of(regime));
-    let say = |(place, metric): (&'static str, &Measure)| {
-        let (name, own) = (metric.metric().name, metric.regime().name());
+    let say = |(place, metric): (&'static str, &MetricId)| {
+        let (name, own) = (metric.metric().name, metric.regime().base().name());
         let detail = format!(
             "`{name}` is of {own} and other objectives of {}: a sweep is of one of them",
             regime.name()
@@ -145,9 +144,6 @@ pub(super) fn strangers<'a>(
     };
     strangers.map(say).collect()
 }
-
-/// The verdict that is a constraint by itself.
-const FITS: Measure = Measure::Training(MetricId::fits);
 
 /// The constraints that no number keeps together.
 pub(super) fn contradictions(constraints: &[Constraint]) -> Vec<KnobError> {

@@ -1,12 +1,10 @@
 //! Reads a spec strictly and to its end: everything that is wrong is reported at once.
 
-use model::answer::measure::{Measure, Regime};
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
 use model::ground::knob::{KnobError, Section, Value};
 use model::ground::text::shorten;
-use model::metric::MetricId;
-use model::serving::ServingMetric;
+use model::metric::{MetricId, Regime};
 
 use super::aims::{self, Aims, base, default_design};
 use super::axis::{self, Entry};
@@ -21,23 +19,23 @@ use super::sweep::{
 const MAX_ERRORS: usize = 100;
 
 /// Metrics that are kept beside the objectives' unless the spec names others.
-const USUAL_COLUMNS: [Measure; 6] = [
-    Measure::Training(MetricId::mfu),
-    Measure::Training(MetricId::step_time_seconds),
-    Measure::Training(MetricId::tokens_per_second_per_device),
-    Measure::Training(MetricId::memory_peak_bytes),
-    Measure::Training(MetricId::bubble_ratio),
-    Measure::Training(MetricId::comm_exposed_seconds),
+const USUAL_COLUMNS: [MetricId; 6] = [
+    MetricId::mfu,
+    MetricId::step_time_seconds,
+    MetricId::tokens_per_second_per_device,
+    MetricId::memory_peak_bytes,
+    MetricId::bubble_ratio,
+    MetricId::comm_exposed_seconds,
 ];
 
-/// Usual columns of a sweep of serving.
-const USUAL_COLUMNS_OF_SERVING: [Measure; 6] = [
-    Measure::Serving(ServingMetric::output_tokens_per_second_per_device),
-    Measure::Serving(ServingMetric::tokens_per_second_per_user),
-    Measure::Serving(ServingMetric::tpot_seconds),
-    Measure::Serving(ServingMetric::ttft_seconds),
-    Measure::Serving(ServingMetric::kv_limited_concurrency),
-    Measure::Serving(ServingMetric::weights_bytes),
+/// The same of serving.
+const USUAL_COLUMNS_OF_SERVING: [MetricId; 6] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tokens_per_second_per_user,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::kv_limited_concurrency,
+    MetricId::weights_bytes,
 ];
 
 impl Spec {
@@ -329,9 +327,11 @@ impl Reader {
     fn constraints(&mut self, tree: Option<&Tree>, regime: Regime) -> Vec<Constraint> {
         let texts = match (tree, regime) {
             (Some(tree), _) => self.texts("constraints", tree),
-            (None, Regime::Training) => vec!["fits"],
             // What has no room breaks a rule of serving.
-            (None, Regime::Serving | Regime::Both) => vec![],
+            (None, Regime::Serving) => vec![],
+            (None, Regime::Model | Regime::Training | Regime::Budget | Regime::Quality) => {
+                vec!["fits"]
+            }
         };
         let (mut read, base) = (Vec::new(), self.base.clone());
         for text in texts {
@@ -366,8 +366,8 @@ impl Reader {
 
     fn objectives(&mut self, tree: Option<&Tree>) -> Vec<Objective> {
         let usual = vec![
-            Objective { metric: Measure::Training(MetricId::mfu), goal: Goal::Max },
-            Objective { metric: Measure::Training(MetricId::memory_peak_bytes), goal: Goal::Min },
+            Objective { metric: MetricId::mfu, goal: Goal::Max },
+            Objective { metric: MetricId::memory_peak_bytes, goal: Goal::Min },
         ];
         let Some(tree) = tree else { return usual };
         let mut read: Vec<Objective> = Vec::new();
@@ -396,7 +396,7 @@ impl Reader {
         regime: Regime,
         objectives: &[Objective],
         constraints: &[Constraint],
-        columns: &[Measure],
+        columns: &[MetricId],
     ) {
         let own = objectives.iter().map(|one| ("objectives", &one.metric));
         let kept = constraints.iter().filter_map(|constraint| match &constraint.subject {
@@ -413,8 +413,8 @@ impl Reader {
         tree: Option<&Tree>,
         objectives: &[Objective],
         regime: Regime,
-    ) -> Vec<Measure> {
-        let mut columns: Vec<Measure> = objectives.iter().map(|one| one.metric).collect();
+    ) -> Vec<MetricId> {
+        let mut columns: Vec<MetricId> = objectives.iter().map(|one| one.metric).collect();
         let more = match tree {
             None if regime == Regime::Serving => USUAL_COLUMNS_OF_SERVING.to_vec(),
             None => USUAL_COLUMNS.to_vec(),

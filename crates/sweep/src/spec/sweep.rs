@@ -1,10 +1,10 @@
 //! The parts of a sweep's spec.
 
-use model::answer::measure::{Measure, Regime};
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::choice::{Choice, Timing};
 use model::ground::knob::Value;
+use model::metric::{MetricId, Regime};
 
 use crate::digest::digest;
 
@@ -30,8 +30,8 @@ pub struct Spec {
     pub constraints: Vec<Constraint>,
     /// Objectives; the first counts most.
     pub objectives: Vec<Objective>,
-    /// Columns kept of each kept design: the objectives' metrics first.
-    pub columns: Vec<Measure>,
+    /// What is kept of each design that is kept: the objectives' metrics first.
+    pub columns: Vec<MetricId>,
     /// Sampling of the space.
     pub sampling: Sampling,
     /// Number of best designs kept for each objective.
@@ -103,7 +103,7 @@ pub enum Subject {
     /// A knob with a number, before the design is evaluated.
     Knob(KnobId),
     /// A metric.
-    Metric(Measure),
+    Metric(MetricId),
 }
 
 /// Comparison of a constraint.
@@ -160,7 +160,7 @@ impl Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// The metric.
-    pub metric: Measure,
+    pub metric: MetricId,
     /// Direction.
     pub goal: Goal,
 }
@@ -229,26 +229,23 @@ impl Spec {
     /// Whether it requests a number of a run, or of a model beside another.
     #[must_use]
     pub fn asks_run(&self) -> bool {
-        let is_of_run =
-            |measure: &Measure| matches!(measure, Measure::Run(_) | Measure::Quality(_));
-        let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
-                Subject::Knob(_) => None,
-            });
-        self.columns.iter().chain(constraints).any(is_of_run)
+        self.regimes().any(|regime| matches!(regime, Regime::Budget | Regime::Quality))
     }
 
     /// Whether it requests the loss that published laws expect.
     #[must_use]
     pub fn asks_quality(&self) -> bool {
+        self.regimes().any(|regime| regime == Regime::Quality)
+    }
+
+    /// The regimes of all metrics that it asks for.
+    fn regimes(&self) -> impl Iterator<Item = Regime> {
         let constraints =
-            self.constraints.iter().filter_map(|constraint| match &constraint.subject {
-                Subject::Metric(measure) => Some(measure),
+            self.constraints.iter().filter_map(|constraint| match constraint.subject {
+                Subject::Metric(id) => Some(id),
                 Subject::Knob(_) => None,
             });
-        let is_quality = |measure: &Measure| matches!(measure, Measure::Quality(_));
-        self.columns.iter().chain(constraints).any(is_quality)
+        self.columns.iter().copied().chain(constraints).map(MetricId::regime)
     }
 
     /// Whether designs of it may be timed by closed forms.
@@ -282,8 +279,8 @@ impl Spec {
 
 /// The regime of the first objective that has one.
 pub(super) fn regime_of(objectives: &[Objective]) -> Regime {
-    let mut regimes = objectives.iter().map(|one| one.metric.regime());
-    regimes.find(|regime| *regime != Regime::Both).unwrap_or(Regime::Training)
+    let mut regimes = objectives.iter().map(|one| one.metric.regime().base());
+    regimes.find(|regime| *regime != Regime::Model).unwrap_or(Regime::Training)
 }
 
 impl Constraint {

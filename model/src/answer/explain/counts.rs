@@ -1,8 +1,7 @@
 //! Parameters, FLOPs and tokens as trees.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::Breakdown;
 use crate::ground::source::{DERIVED, LORA, MEGATRON};
@@ -10,12 +9,13 @@ use crate::layer::architecture::LayerKind;
 use crate::layer::deployment::Deployment;
 use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
+use crate::metric::Unit;
 use crate::training::plan::Plan;
 
 /// Parameters of this number of equal layers.
 fn layers(name: &str, number: u64, one: Breakdown) -> Breakdown {
-    let number_of = Breakdown::given("layers", number as f64, "");
-    Breakdown::product(&format!("{number} {name} layers"), "", vec![number_of, one])
+    let number_of = Breakdown::given("layers", number as f64, Unit::Count);
+    Breakdown::product(&format!("{number} {name} layers"), Unit::Count, vec![number_of, one])
         .by("layers x one layer", MEGATRON)
 }
 
@@ -34,7 +34,7 @@ fn layer(on: &Deployment, kind: &LayerKind) -> Breakdown {
     }
     let norms = kind.norm_params(on);
     terms.push(Breakdown::params("norms", norms, "norms x hidden size"));
-    Breakdown::sum(&format!("one {} layer", kind.name()), "", terms)
+    Breakdown::sum(&format!("one {} layer", kind.name()), Unit::Count, terms)
         .by(kind.mlp.params_formula(), MEGATRON)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
 
 /// All parameters.
 pub(super) fn params(plan: &Plan) -> Breakdown {
-    Breakdown::sum("parameters", "", param_terms(plan)).by("sum of its parts", MEGATRON)
+    Breakdown::sum("parameters", Unit::Count, param_terms(plan)).by("sum of its parts", MEGATRON)
 }
 
 /// All parameters, and those that a token doesn't meet.
@@ -84,19 +84,19 @@ pub(super) fn input_table(plan: &Plan) -> Breakdown {
 pub(super) fn tokens(plan: &Plan) -> Breakdown {
     let (batch, seq) = (plan.design().training.global_batch_size as f64, plan.batch.seq as f64);
     let terms = vec![
-        Breakdown::given("global batch", batch, "sequences"),
-        Breakdown::given("sequence length", seq, "tokens"),
+        Breakdown::given("global batch", batch, Unit::Sequences),
+        Breakdown::given("sequence length", seq, Unit::Tokens),
     ];
-    Breakdown::product("tokens of a step", "tokens", terms)
+    Breakdown::product("tokens of a step", Unit::Tokens, terms)
         .by("global batch x sequence length", DERIVED)
 }
 
 /// Three times the forward FLOPs of this many equal parts.
 fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
-    let passes = Breakdown::given("passes", 3.0, "")
+    let passes = Breakdown::given("passes", 3.0, Unit::Count)
         .by("the forward, and a backward of twice its FLOPs", MEGATRON);
-    let terms = vec![passes, Breakdown::given("number", number as f64, ""), forward];
-    Breakdown::product(name, "FLOP", terms).by("3 x number x forward of one", MEGATRON)
+    let terms = vec![passes, Breakdown::given("number", number as f64, Unit::Count), forward];
+    Breakdown::product(name, Unit::Flop, terms).by("3 x number x forward of one", MEGATRON)
 }
 
 /// Terms of the model FLOPs of a token.
@@ -105,7 +105,7 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
     let training = &plan.design().training;
     let (seq, convention) = (plan.attended(), training.attention_flops);
     let given = |name: &str, value: f64, formula: &str| {
-        Breakdown::given(name, value, "FLOP").by(formula, MEGATRON)
+        Breakdown::given(name, value, Unit::Flop).by(formula, MEGATRON)
     };
     let mut terms = vec![];
     let kinds = architecture.kinds.iter().zip(architecture.layers);
@@ -117,7 +117,7 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
             given("attention scores", scores, kind.mixer.score_formula()),
         ];
         let name = kind.name();
-        let one = Breakdown::sum(&format!("forward of one {name} layer"), "FLOP", parts)
+        let one = Breakdown::sum(&format!("forward of one {name} layer"), Unit::Flop, parts)
             .by("matrices + scores", MEGATRON);
         terms.push(trained(&format!("{number} {name} layers"), number, one));
     }
@@ -133,7 +133,7 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
         let formula = "- 2 x parameters of frozen matrices that the token meets";
         terms.push(given("gradients of frozen weights", -frozen, formula));
         let formula = "3 x 2 x LoRA rank x (inputs + outputs) of each adapter";
-        terms.push(Breakdown::given("adapters", adapters, "FLOP").by(formula, LORA));
+        terms.push(Breakdown::given("adapters", adapters, Unit::Flop).by(formula, LORA));
     }
     terms
 }

@@ -1,19 +1,19 @@
 //! Memory as a tree.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::{Breakdown, How};
 use crate::ground::choice::Timing;
 use crate::ground::source::{DERIVED, KORTHIKANTI_2022, ZERO};
 use crate::ground::units::Bytes;
+use crate::metric::Unit;
 use crate::training::estimate::{Estimate, StageEstimate, StageMemory};
 use crate::training::plan::Plan;
 
 /// Peak memory of a stage and its parts.
 pub(super) fn stage(stage: &StageEstimate) -> Breakdown {
-    Breakdown::sum(&format!("stage {}", stage.stage), "bytes", terms(stage))
+    Breakdown::sum(&format!("stage {}", stage.stage), Unit::MemoryBytes, terms(stage))
         .by("sum at its fullest moment", KORTHIKANTI_2022)
 }
 
@@ -44,14 +44,14 @@ fn terms(stage: &StageEstimate) -> Vec<Breakdown> {
                 _ => None,
             };
             let Some((one, many, number)) = per.filter(|(.., number)| *number > 0.0) else {
-                return Breakdown::given(label, bytes, "bytes").by(formula, source);
+                return Breakdown::given(label, bytes, Unit::MemoryBytes).by(formula, source);
             };
-            let unit = if label == "activations" { "bytes" } else { "" };
+            let unit = if label == "activations" { Unit::MemoryBytes } else { Unit::Count };
             let terms = vec![
                 Breakdown::given(one, bytes / number, unit),
-                Breakdown::given(many, number, ""),
+                Breakdown::given(many, number, Unit::Count),
             ];
-            Breakdown::product(label, "bytes", terms).by(formula, source)
+            Breakdown::product(label, Unit::MemoryBytes, terms).by(formula, source)
         })
         .collect()
 }
@@ -60,9 +60,9 @@ fn terms(stage: &StageEstimate) -> Vec<Breakdown> {
 pub(super) fn limit_terms(plan: &Plan) -> Vec<Breakdown> {
     let usable = plan.memory_limit().to_gib();
     vec![
-        Breakdown::given("usable memory", usable, "GiB")
+        Breakdown::given("usable memory", usable, Unit::Gib)
             .by(plan.accelerator().title, plan.accelerator().source),
-        Breakdown::given("bytes of a GiB", Bytes::gib(1.0).get(), ""),
+        Breakdown::given("bytes of a GiB", Bytes::gib(1.0).get(), Unit::Count),
     ]
 }
 
@@ -71,10 +71,10 @@ pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let host = estimate.stages.iter().map(|stage| stage.host_memory.get()).fold(0.0, f64::max);
     let below = |name: &str, peak: f64, limit: f64| {
         let terms = vec![
-            Breakdown::given("peak memory", peak, "bytes"),
-            Breakdown::given("memory limit", limit, "bytes"),
+            Breakdown::given("peak memory", peak, Unit::MemoryBytes),
+            Breakdown::given("memory limit", limit, Unit::MemoryBytes),
         ];
-        Breakdown::made(name, "", How::AtMost, terms)
+        Breakdown::made(name, Unit::Count, How::AtMost, terms)
             .by("1 if the peak is within the limit", DERIVED)
     };
     let metrics = &estimate.metrics;
@@ -98,14 +98,14 @@ pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdo
         (["memory limit", "peak memory"], on_device)
     };
     let [limit, peak] =
-        [0, 1].map(|index| Breakdown::given(names[index], sizes[index].get(), "bytes"));
-    let room = Breakdown::made("limit over peak", "", How::Quotient, vec![limit, peak])
+        [0, 1].map(|index| Breakdown::given(names[index], sizes[index].get(), Unit::MemoryBytes));
+    let room = Breakdown::made("limit over peak", Unit::Count, How::Quotient, vec![limit, peak])
         .by("limit / peak, of the memory that is fuller for its size", DERIVED);
     let mut terms = vec![room];
     if estimate.timing == Timing::ClosedForm && plan.closed_form_shortfall() > 0.0 {
         let most = libm::exp(plan.closed_form_shortfall());
         terms.push(
-            Breakdown::given("simulated peak over this one, at most", most, "")
+            Breakdown::given("simulated peak over this one, at most", most, Unit::Count)
                 .by("the most that it was for the presets under this schedule", DERIVED),
         );
     }

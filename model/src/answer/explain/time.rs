@@ -1,26 +1,26 @@
 //! Times, rates and ratios as trees.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::{Breakdown, How, counts};
 use crate::ground::axis::Axis;
 use crate::ground::source::{DERIVED, MEGATRON};
-use crate::metric::MetricId;
+use crate::metric::{MetricId, Unit};
 use crate::training::estimate::{Communication, Estimate, StageEstimate, StepPart};
 use crate::training::plan::Plan;
 
 /// The step with its parts.
 pub(super) fn step(estimate: &Estimate) -> Breakdown {
-    Breakdown::sum("step time", "s", step_parts(estimate)).by("sum of its parts", DERIVED)
+    Breakdown::sum("step time", Unit::Seconds, step_parts(estimate)).by("sum of its parts", DERIVED)
 }
 
 /// Parts of the time of a step.
 pub(super) fn step_parts(estimate: &Estimate) -> Vec<Breakdown> {
     let part = |(part, time): (StepPart, crate::ground::units::Seconds)| {
         let rows: Vec<&Communication> = exchanges(estimate, part).collect();
-        let shown = Breakdown::given(part.label(), time.get(), "s").by(part.meaning(), DERIVED);
+        let shown =
+            Breakdown::given(part.label(), time.get(), Unit::Seconds).by(part.meaning(), DERIVED);
         if rows.is_empty() {
             return shown;
         }
@@ -55,10 +55,10 @@ fn exchanges(estimate: &Estimate, part: StepPart) -> impl Iterator<Item = &Commu
 }
 
 fn exposed(row: &Communication) -> Breakdown {
-    traffic(row, row.exposed.get(), "s")
+    traffic(row, row.exposed.get(), Unit::Seconds)
 }
 
-fn traffic(row: &Communication, value: f64, unit: &'static str) -> Breakdown {
+fn traffic(row: &Communication, value: f64, unit: Unit) -> Breakdown {
     let name = format!("{} {} ({})", row.axis.name(), row.collective.name(), row.link.name());
     let formula = format!(
         "largest call {:.1} MB, {:.1} GB and {:.3} s a step, {:.3} s exposed",
@@ -76,40 +76,41 @@ pub(super) fn traffic_terms<'a>(
     metric: MetricId,
 ) -> Vec<Breakdown> {
     if metric == MetricId::comm_volume_bytes {
-        return rows.map(|row| traffic(row, row.bytes.get(), "bytes")).collect();
+        return rows.map(|row| traffic(row, row.bytes.get(), Unit::TrafficBytes)).collect();
     }
     let rows: Vec<&Communication> = rows.collect();
     if metric == MetricId::comm_exposed_seconds {
         return rows.into_iter().map(exposed).collect();
     }
-    let time: Vec<_> = rows.iter().map(|row| traffic(row, row.time.get(), "s")).collect();
-    let time = Breakdown::sum("communication time", "s", time).by("hidden or not", DERIVED);
+    let time: Vec<_> = rows.iter().map(|row| traffic(row, row.time.get(), Unit::Seconds)).collect();
+    let time =
+        Breakdown::sum("communication time", Unit::Seconds, time).by("hidden or not", DERIVED);
     if time.value <= 0.0 {
         return vec![];
     }
     let exposed = rows.into_iter().map(exposed).collect();
-    let exposed = Breakdown::sum("exposed communication", "s", exposed)
+    let exposed = Breakdown::sum("exposed communication", Unit::Seconds, exposed)
         .by("time in which devices wait for it", DERIVED);
     vec![exposed, time]
 }
 
 /// The FLOPs that MFU counts.
 pub(super) fn model_flops(plan: &Plan) -> Breakdown {
-    let per_token = Breakdown::sum("FLOPs per token", "FLOP", counts::flop_terms(plan));
+    let per_token = Breakdown::sum("FLOPs per token", Unit::Flop, counts::flop_terms(plan));
     let terms = vec![per_token.by("sum of its parts", MEGATRON), counts::tokens(plan)];
-    Breakdown::product("model FLOPs of a step", "FLOP", terms)
+    Breakdown::product("model FLOPs of a step", Unit::Flop, terms)
         .by("FLOPs per token x tokens", MEGATRON)
 }
 
 /// The devices.
 pub(super) fn devices(plan: &Plan) -> Breakdown {
-    Breakdown::given("devices", plan.deployment.ranks.world as f64, "")
+    Breakdown::given("devices", plan.deployment.ranks.world as f64, Unit::Count)
 }
 
 /// Terms of MFU: model FLOPs over step time, devices and peak.
 pub(super) fn utilisation_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let accelerator = plan.accelerator();
-    let peak = Breakdown::given("peak for MFU", plan.peak_for_mfu().get(), "FLOP/s")
+    let peak = Breakdown::given("peak for MFU", plan.peak_for_mfu().get(), Unit::FlopPerSecond)
         .by(accelerator.title, accelerator.source);
     vec![model_flops(plan), step(estimate), devices(plan), peak]
 }
@@ -121,13 +122,22 @@ pub(super) fn bubble_terms(estimate: &Estimate) -> Vec<Breakdown> {
     let stages: Vec<_> = estimate
         .stages
         .iter()
-        .map(|stage| Breakdown::given(&format!("stage {}", stage.stage), busy(stage), "s"))
+        .map(|stage| {
+            Breakdown::given(&format!("stage {}", stage.stage), busy(stage), Unit::Seconds)
+        })
         .collect();
-    let count = Breakdown::given("stages", stages.len() as f64, "");
-    let all = Breakdown::sum("all stages", "s", stages).by("compute + exposed", DERIVED);
-    let mean =
-        Breakdown::made("mean time with a task resident", "s", How::Quotient, vec![all, count]);
-    vec![mean.by("all stages / stages", DERIVED), Breakdown::given("pipeline time", whole, "s")]
+    let count = Breakdown::given("stages", stages.len() as f64, Unit::Count);
+    let all = Breakdown::sum("all stages", Unit::Seconds, stages).by("compute + exposed", DERIVED);
+    let mean = Breakdown::made(
+        "mean time with a task resident",
+        Unit::Seconds,
+        How::Quotient,
+        vec![all, count],
+    );
+    vec![
+        mean.by("all stages / stages", DERIVED),
+        Breakdown::given("pipeline time", whole, Unit::Seconds),
+    ]
 }
 
 /// The counts that a schedule's published formula takes.
@@ -135,14 +145,14 @@ pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
     let batch = plan.design().training.global_batch_size as f64;
     let ranks = &plan.deployment.ranks;
     let batches = vec![
-        Breakdown::given("global batch", batch, "sequences"),
-        Breakdown::given("DP", ranks.dp as f64, ""),
-        Breakdown::given("micro-batch", plan.batch.micro_batch as f64, "sequences"),
+        Breakdown::given("global batch", batch, Unit::Sequences),
+        Breakdown::given("DP", ranks.dp as f64, Unit::Count),
+        Breakdown::given("micro-batch", plan.batch.micro_batch as f64, Unit::Sequences),
     ];
     vec![
-        Breakdown::given("p, pipeline stages", ranks.pp as f64, ""),
-        Breakdown::given("v, virtual stages", ranks.vpp as f64, ""),
-        Breakdown::made("m, micro-batches", "", How::Quotient, batches)
+        Breakdown::given("p, pipeline stages", ranks.pp as f64, Unit::Count),
+        Breakdown::given("v, virtual stages", ranks.vpp as f64, Unit::Count),
+        Breakdown::made("m, micro-batches", Unit::Count, How::Quotient, batches)
             .by("global batch / (DP x micro-batch)", MEGATRON),
     ]
 }
@@ -151,14 +161,14 @@ pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
 pub(super) fn imbalance_terms(plan: &Plan) -> Vec<Breakdown> {
     let effect = plan.effect();
     vec![
-        Breakdown::given("tokens of the mean rank", 1.0, ""),
-        Breakdown::given("without a planner", effect.imbalance_unplanned, ""),
-        Breakdown::given("that memory holds", effect.fullest, ""),
+        Breakdown::given("tokens of the mean rank", 1.0, Unit::Count),
+        Breakdown::given("without a planner", effect.imbalance_unplanned, Unit::Count),
+        Breakdown::given("that memory holds", effect.fullest, Unit::Count),
     ]
 }
 
 /// Terms of the share of dropped tokens: the capacity factor.
 pub(super) fn drop_terms(plan: &Plan) -> Vec<Breakdown> {
     let factor = plan.design().training.moe_expert_capacity_factor.unwrap_or(1.0);
-    vec![Breakdown::given("capacity factor", factor, "")]
+    vec![Breakdown::given("capacity factor", factor, Unit::Count)]
 }

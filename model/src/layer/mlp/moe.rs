@@ -24,6 +24,7 @@ use crate::ground::tally::Tally;
 use crate::layer::deployment::Deployment;
 use crate::layer::elementwise::activation;
 use crate::layer::params::{Cut, Matrices, Params};
+use crate::metric::Unit;
 use crate::metric::breakdown::Breakdown;
 
 /// Experts with their router.
@@ -262,7 +263,7 @@ impl Transform for Moe {
 
     fn param_terms(&self, on: &Deployment) -> Vec<Breakdown> {
         let experts = vec![
-            Breakdown::given("experts", self.experts as f64, ""),
+            Breakdown::given("experts", self.experts as f64, Unit::Count),
             Breakdown::params(
                 "one expert",
                 self.expert_params(on),
@@ -280,7 +281,8 @@ impl Transform for Moe {
             terms.push(Breakdown::params("expert latents", self.latent_params(on), formula));
         }
         terms.extend([
-            Breakdown::product("routed experts", "", experts).by("experts x one expert", MEGATRON),
+            Breakdown::product("routed experts", Unit::Count, experts)
+                .by("experts x one expert", MEGATRON),
             Breakdown::params("shared experts", shared, "matrices x hidden size x shared width"),
         ]);
         terms

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::quality::{Judged, judge};
+use super::quality::{Contest, Judged, judge};
 use super::run::{Budget, budget};
 use super::surface::{Surface, surface};
 use crate::design::Design;
@@ -70,5 +70,12 @@ impl Assessment {
             .and_then(|base| judge((&own.plan, &own.budget), (&base.plan, &base.budget)));
         let surface = surface(&own.plan, own.metrics.step_time);
         Ok(Self { own, surface, baseline, judged })
+    }
+
+    /// The design against its baseline; none without one.
+    #[must_use]
+    pub fn contest(&self) -> Option<Contest<'_>> {
+        let (own, baseline) = (&self.own, self.baseline.as_ref()?);
+        Some(Contest::new((&own.plan, &own.budget), (&baseline.plan, &baseline.budget)))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::design::Run;
 use crate::ground::choice::ShardingStrategy;
+use crate::ground::units::BytesPerSecond;
 use crate::training::plan::Plan;
 
 /// A checkpoint of a design.
@@ -11,6 +12,10 @@ pub struct Checkpoint {
     pub bytes: f64,
     /// Devices that have a part of it that is theirs to write.
     pub writers: f64,
+    /// Parameters of the fullest writer over the mean.
+    pub unevenness: f64,
+    /// Bandwidth from a device to its host's memory.
+    pub host: BytesPerSecond,
     /// Seconds in which the fullest writer copies its part to the host's memory.
     pub snapshot_seconds: f64,
 }
@@ -43,7 +48,9 @@ impl Checkpoint {
         let unevenness = most * stages / sum;
         let cluster = &plan.design().cluster;
         let host = cluster.host_gb_per_sec.unwrap_or(plan.accelerator().host_gb_per_sec) * 1e9;
-        Self { bytes, writers, snapshot_seconds: bytes / writers * unevenness / host }
+        let snapshot_seconds = bytes / writers * unevenness / host;
+        let host = BytesPerSecond::new(host);
+        Self { bytes, writers, unevenness, host, snapshot_seconds }
     }
 
     /// Seconds that a checkpoint stops the training and seconds that it is written behind it; none

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::metric::BudgetMetric;
 use super::run::Budget;
+use crate::metric::{MetricId, QualityMetrics};
 use crate::run::quality::{
-    BatchAdvice, Comparison, Leverage, QualityMetric, Refusal, Shape, batch_advice, compare,
-    leverage,
+    BatchAdvice, Comparison, Leverage, Refusal, Shape, Spread, batch_advice, compare, leverage,
 };
 use crate::training::plan::Plan;
 
@@ -36,7 +35,7 @@ pub fn judge(own: (&Plan, &Budget), baseline: (&Plan, &Budget)) -> Option<Judged
     let comparison = compare((&shape, tokens), (&base, base_tokens), run.unique_tokens);
     let relative_time =
         comparison.as_ref().ok().and_then(|it| it.relative_time(rate(own.1), rate(baseline.1)));
-    let days = |budget: &Budget| budget.get(BudgetMetric::days_to_train);
+    let days = |budget: &Budget| budget.get(MetricId::days_to_train);
     Some(Judged {
         leverage: leverage(&shape, tokens),
         advice: batch_advice(&shape, tokens),
@@ -46,11 +45,37 @@ pub fn judge(own: (&Plan, &Budget), baseline: (&Plan, &Budget)) -> Option<Judged
     })
 }
 
+/// The tokens that a design and its baseline train on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tokens {
+    pub(super) own: f64,
+    pub(super) baseline: f64,
+}
+
+/// How each metric is counted.
+const VALUES: QualityMetrics<fn(&Contest<'_>, Tokens) -> Result<f64, &'static str>> =
+    QualityMetrics {
+        loss_difference: |of, tokens| of.difference(tokens),
+        loss_difference_min: |of, tokens| Ok(of.losses(tokens)?.min),
+        loss_difference_max: |of, tokens| Ok(of.losses(tokens)?.max),
+        loss_difference_is_tie: |of, tokens| {
+            let found = of.compare(tokens)?;
+            Ok(found.map_or(1.0, |found| f64::from(u8::from(!found.is_ranked()))))
+        },
+        tokens_to_equal_loss: |of, tokens| Ok(of.tokens_to_equal(tokens)?.median),
+        tokens_to_equal_loss_min: |of, tokens| Ok(of.tokens_to_equal(tokens)?.min),
+        tokens_to_equal_loss_max: |of, tokens| Ok(of.tokens_to_equal(tokens)?.max),
+        time_to_equal_loss: |of, tokens| of.time_to_equal(tokens),
+        cost_to_equal_loss: |of, tokens| Ok(of.time_to_equal(tokens)? * of.price()),
+        loss_difference_at_equal_time: |of, tokens| of.difference(of.in_equal_time(tokens)),
+        loss_difference_at_equal_cost: |of, tokens| of.difference(of.at_equal_cost(tokens)),
+    };
+
 /// A design with its budget against a baseline with its own: the numbers of sweeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Contest<'a> {
-    own: (&'a Plan, &'a Budget),
-    baseline: (&'a Plan, &'a Budget),
+    pub(super) own: (&'a Plan, &'a Budget),
+    pub(super) baseline: (&'a Plan, &'a Budget),
 }
 
 impl<'a> Contest<'a> {
@@ -65,68 +90,56 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     /// The name of what keeps it from being known.
-    pub fn number(&self, metric: QualityMetric) -> Result<f64, &'static str> {
-        let tokens = self.own.0.design().run.train_tokens.ok_or("unknown_tokens")?;
-        let base_tokens = self.baseline.0.design().run.train_tokens.unwrap_or(tokens);
-        match metric {
-            QualityMetric::loss_difference_at_equal_time => {
-                self.difference(base_tokens * self.speed(), base_tokens)
-            }
-            QualityMetric::loss_difference_at_equal_cost => {
-                self.difference(base_tokens * self.speed() / self.price(), base_tokens)
-            }
-            QualityMetric::time_to_equal_loss => {
-                Ok(self.tokens_to_equal(tokens, base_tokens)?[0] / self.speed())
-            }
-            QualityMetric::cost_to_equal_loss => {
-                let time = self.tokens_to_equal(tokens, base_tokens)?[0] / self.speed();
-                Ok(time * self.price())
-            }
-            QualityMetric::tokens_to_equal_loss => {
-                Ok(self.tokens_to_equal(tokens, base_tokens)?[0])
-            }
-            QualityMetric::tokens_to_equal_loss_min => {
-                Ok(self.tokens_to_equal(tokens, base_tokens)?[1])
-            }
-            QualityMetric::tokens_to_equal_loss_max => {
-                Ok(self.tokens_to_equal(tokens, base_tokens)?[2])
-            }
-            QualityMetric::loss_difference => self.difference(tokens, base_tokens),
-            QualityMetric::loss_difference_min => {
-                let found = self.compare(tokens, base_tokens)?;
-                Ok(found.map_or(0.0, |it| it.loss_difference.min))
-            }
-            QualityMetric::loss_difference_max => {
-                let found = self.compare(tokens, base_tokens)?;
-                Ok(found.map_or(0.0, |it| it.loss_difference.max))
-            }
-            QualityMetric::loss_difference_is_tie => {
-                let found = self.compare(tokens, base_tokens)?;
-                Ok(found.map_or(1.0, |it| f64::from(u8::from(!it.is_ranked()))))
-            }
-        }
+    pub fn number(&self, metric: MetricId) -> Result<f64, &'static str> {
+        let value = VALUES.get(metric).ok_or("not_a_metric_of_quality")?;
+        value(self, self.tokens()?)
     }
 
-    /// Comparison after these tokens of each; `None` where the laws see no difference.
-    fn compare(&self, tokens: f64, base_tokens: f64) -> Result<Option<Comparison>, &'static str> {
+    /// The tokens that both train on.
+    pub(super) fn tokens(&self) -> Result<Tokens, &'static str> {
+        let own = self.own.0.design().run.train_tokens.ok_or("unknown_tokens")?;
+        let baseline = self.baseline.0.design().run.train_tokens.unwrap_or(own);
+        Ok(Tokens { own, baseline })
+    }
+
+    /// What laws say after so many tokens of each; none where they see no difference.
+    pub(super) fn compare(&self, tokens: Tokens) -> Result<Option<Comparison>, &'static str> {
         let [shape, base] = [self.own.0, self.baseline.0].map(Shape::new);
         let unique = self.own.0.design().run.unique_tokens;
-        match compare((&shape, tokens), (&base, base_tokens), unique) {
+        match compare((&shape, tokens.own), (&base, tokens.baseline), unique) {
             Ok(found) => Ok(Some(found)),
             Err(refusals) if refusals == [Refusal::NothingSeen] => Ok(None),
             Err(refusals) => Err(refusals.first().map_or("unknown", |it| it.name())),
         }
     }
 
-    fn difference(&self, tokens: f64, base_tokens: f64) -> Result<f64, &'static str> {
-        Ok(self.compare(tokens, base_tokens)?.map_or(0.0, |it| it.loss_difference.median))
+    fn difference(&self, tokens: Tokens) -> Result<f64, &'static str> {
+        Ok(self.losses(tokens)?.median)
     }
 
-    /// Tokens to equal loss: the median, the least and the largest.
-    fn tokens_to_equal(&self, tokens: f64, base_tokens: f64) -> Result<[f64; 3], &'static str> {
-        let Some(found) = self.compare(tokens, base_tokens)? else { return Ok([1.0; 3]) };
-        let factors = found.tokens_to_equal_loss.ok_or("loss_out_of_reach")?;
-        Ok([factors.median, factors.min, factors.max])
+    /// Loss less that of the baseline by the laws.
+    fn losses(&self, tokens: Tokens) -> Result<Spread, &'static str> {
+        Ok(self.compare(tokens)?.map_or(Spread::of_one(0.0), |found| found.loss_difference))
+    }
+
+    /// Tokens to equal loss by the laws.
+    fn tokens_to_equal(&self, tokens: Tokens) -> Result<Spread, &'static str> {
+        let Some(found) = self.compare(tokens)? else { return Ok(Spread::of_one(1.0)) };
+        found.tokens_to_equal_loss.ok_or("loss_out_of_reach")
+    }
+
+    fn time_to_equal(&self, tokens: Tokens) -> Result<f64, &'static str> {
+        Ok(self.tokens_to_equal(tokens)?.median / self.speed())
+    }
+
+    /// Tokens where the design trains as long as the baseline.
+    pub(super) fn in_equal_time(&self, tokens: Tokens) -> Tokens {
+        Tokens { own: tokens.baseline * self.speed(), ..tokens }
+    }
+
+    /// Tokens where the design trains for the baseline's money.
+    pub(super) fn at_equal_cost(&self, tokens: Tokens) -> Tokens {
+        Tokens { own: tokens.baseline * self.speed() / self.price(), ..tokens }
     }
 
     /// Tokens a second over those of the baseline, goodput among them.
@@ -147,5 +160,5 @@ impl<'a> Contest<'a> {
 
 /// Tokens a second as they count: goodput among them where it is known.
 fn rate(budget: &Budget) -> f64 {
-    budget.tokens_per_second * budget.get(BudgetMetric::goodput_ratio).unwrap_or(1.0)
+    budget.tokens_per_second * budget.get(MetricId::goodput_ratio).unwrap_or(1.0)
 }

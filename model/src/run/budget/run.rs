@@ -5,14 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::checkpoint::Checkpoint;
-use super::metric::BudgetMetric;
 use super::published::{PUE_RANGE, rated_watts};
 use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
 use crate::catalogue::memory_state::MemoryState;
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
-use crate::metric::{Basis, MetricId};
+use crate::metric::{Basis, BudgetMetrics, MetricId};
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 use crate::training::plan::Plan;
@@ -61,7 +60,20 @@ pub struct Budget {
     pub assumed: Vec<String>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
+    /// What the training alone is counted from; none without tokens.
+    pub(super) paced: Option<Paced>,
     prices: Prices,
+}
+
+/// The tokens of a run by how fast they are trained on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Paced {
+    /// Tokens of the batch's warm-up.
+    pub(super) warm_up_tokens: f64,
+    /// Seconds that they take.
+    pub(super) warm_up: f64,
+    /// Tokens with the whole batch.
+    pub(super) tokens: f64,
 }
 
 /// Factors that turn days into device hours, energy and cost.
@@ -102,28 +114,13 @@ pub struct Spares {
 impl Budget {
     /// The value of a metric; `None` if something isn't known.
     #[must_use]
-    pub fn get(&self, metric: BudgetMetric) -> Option<f64> {
-        let prices = &self.prices;
-        let hours = || Some(self.days()? * 24.0 * (prices.devices + prices.spares));
-        match metric {
-            BudgetMetric::days_to_train => self.days(),
-            BudgetMetric::training_days => self.training.map(|seconds| seconds / DAY),
-            BudgetMetric::device_hours => hours(),
-            BudgetMetric::cost => Some(hours()? * prices.price?),
-            BudgetMetric::energy_kwh => Some(hours()? * self.watts? * prices.pue / 1e3),
-            BudgetMetric::goodput_ratio => self.ratios.map(|it| it.goodput),
-            BudgetMetric::checkpoint_stall_ratio => self.ratios.map(|it| it.stall),
-            BudgetMetric::lost_work_ratio => self.ratios.map(|it| it.lost),
-            BudgetMetric::restart_ratio => self.ratios.map(|it| it.restart),
-            BudgetMetric::failures_expected => {
-                Some(self.days()? * DAY / self.recovery?.between_failures)
-            }
-            BudgetMetric::checkpoint_bytes => Some(self.checkpoint.bytes),
-            BudgetMetric::checkpoint_seconds => self.recovery.map(|it| it.stall + it.behind),
-            BudgetMetric::optimal_checkpoint_interval_seconds => {
-                self.recovery.map(|it| it.best_interval())
-            }
-        }
+    pub fn get(&self, metric: MetricId) -> Option<f64> {
+        VALUES.get(metric).and_then(|value| value(self))
+    }
+
+    /// Hours of all devices, spare ones among them.
+    fn device_hours(&self) -> Option<f64> {
+        Some(self.days()? * 24.0 * (self.prices.devices + self.prices.spares))
     }
 
     /// Days of the run; of training alone where goodput isn't known.
@@ -138,6 +135,23 @@ impl Budget {
         self.ratios.is_some()
     }
 }
+
+/// How each metric is counted.
+const VALUES: BudgetMetrics<fn(&Budget) -> Option<f64>> = BudgetMetrics {
+    days_to_train: Budget::days,
+    training_days: |of| of.training.map(|seconds| seconds / DAY),
+    device_hours: Budget::device_hours,
+    cost: |of| Some(of.device_hours()? * of.prices.price?),
+    energy_kwh: |of| Some(of.device_hours()? * of.watts? * of.prices.pue / 1e3),
+    goodput_ratio: |of| of.ratios.map(|ratios| ratios.goodput),
+    checkpoint_stall_ratio: |of| of.ratios.map(|ratios| ratios.stall),
+    lost_work_ratio: |of| of.ratios.map(|ratios| ratios.lost),
+    restart_ratio: |of| of.ratios.map(|ratios| ratios.restart),
+    failures_expected: |of| Some(of.days()? * DAY / of.recovery?.between_failures),
+    checkpoint_bytes: |of| Some(of.checkpoint.bytes),
+    checkpoint_seconds: |of| of.recovery.map(|recovery| recovery.stall + recovery.behind),
+    optimal_checkpoint_interval_seconds: |of| of.recovery.map(|recovery| recovery.best_interval()),
+};
 
 /// The budget of a plan with these metrics.
 #[must_use]
@@ -202,10 +216,12 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
             warnings.push(format!("the design does not fit its memory: {likely:.0} % likely to"));
         }
     }
-    let training = run.train_tokens.map(|tokens| {
-        ramped(plan, run.ramp.unwrap_or(0.0).min(tokens), &mut warnings)
-            + (tokens - run.ramp.unwrap_or(0.0).min(tokens)) / metrics.tokens_per_second
+    let paced = run.train_tokens.map(|tokens| {
+        let warm_up_tokens = run.ramp.unwrap_or(0.0).min(tokens);
+        let warm_up = ramped(plan, warm_up_tokens, &mut warnings);
+        Paced { warm_up_tokens, warm_up, tokens: tokens - warm_up_tokens }
     });
+    let training = paced.map(|it| it.warm_up + it.tokens / metrics.tokens_per_second);
     Budget {
         training,
         checkpoint,
@@ -222,6 +238,7 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         spares: None,
         assumed: Vec::new(),
         warnings,
+        paced,
         prices: Prices {
             devices,
             spares: run.spare_devices as f64,
@@ -397,7 +414,7 @@ fn assumed(design: &Design, own: &Budget) -> Vec<String> {
 
 /// The range of a metric of a budget, as factors: where it follows the step's time, its own.
 #[must_use]
-pub fn budget_range(plan: &Plan, metric: BudgetMetric) -> Option<Range> {
+pub(crate) fn budget_range(plan: &Plan, metric: MetricId) -> Option<Range> {
     match metric.metric().basis {
         Basis::Time => range(plan, MetricId::step_time_seconds),
         Basis::Rate | Basis::Memory | Basis::Verdict | Basis::Exact | Basis::Derived => None,

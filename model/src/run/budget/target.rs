@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::metric::BudgetMetric;
 use super::published::rated_watts;
 use super::run::plain;
 use crate::design::{Design, KnobId};
+use crate::ground::knob::Value;
+use crate::metric::{BudgetMetrics, MetricId, Regime};
 use crate::training::estimate::Metrics;
 use crate::training::plan::Plan;
 
@@ -13,7 +14,7 @@ use crate::training::plan::Plan;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunTarget {
     /// The metric.
-    pub metric: BudgetMetric,
+    pub metric: MetricId,
     /// Whether the limit is the most; the least otherwise.
     pub is_most: bool,
     /// The limit, in the metric's unit.
@@ -56,33 +57,40 @@ impl core::fmt::Display for RunTarget {
     }
 }
 
-impl BudgetMetric {
-    /// Knobs of a run that have no value in a design, and without which this metric isn't known.
-    #[must_use]
-    pub fn lacks(self, design: &Design) -> Vec<KnobId> {
-        let run = &design.run;
-        let counts = !matches!(
-            self,
-            Self::goodput_ratio
-                | Self::checkpoint_stall_ratio
-                | Self::lost_work_ratio
-                | Self::restart_ratio
-                | Self::checkpoint_bytes
-                | Self::checkpoint_seconds
-                | Self::optimal_checkpoint_interval_seconds
-        );
-        let recovers = self == Self::failures_expected || !counts && self != Self::checkpoint_bytes;
-        let watts = run.device_watts.is_some() || rated_watts(design.cluster.accelerator).is_some();
-        let needed = [
-            (KnobId::train_tokens, counts && run.train_tokens.is_none()),
-            (
-                KnobId::price_per_device_hour,
-                self == Self::cost && run.price_per_device_hour.is_none(),
-            ),
-            (KnobId::device_watts, self == Self::energy_kwh && !watts),
-            (KnobId::mtbf_device_hours, recovers && run.mtbf_device_hours.is_none()),
-            (KnobId::checkpoint_gb_per_sec, recovers && run.checkpoint_gb_per_sec.is_none()),
-        ];
-        needed.into_iter().filter_map(|(knob, lacks)| lacks.then_some(knob)).collect()
-    }
+const TOKENS: &[KnobId] = &[KnobId::train_tokens];
+const RECOVERY: &[KnobId] = &[KnobId::mtbf_device_hours, KnobId::checkpoint_gb_per_sec];
+
+/// Knobs of a run without which a metric isn't known.
+const NEEDS: BudgetMetrics<&[KnobId]> = BudgetMetrics {
+    days_to_train: TOKENS,
+    training_days: TOKENS,
+    device_hours: TOKENS,
+    cost: &[KnobId::train_tokens, KnobId::price_per_device_hour],
+    energy_kwh: &[KnobId::train_tokens, KnobId::device_watts],
+    goodput_ratio: RECOVERY,
+    checkpoint_stall_ratio: RECOVERY,
+    lost_work_ratio: RECOVERY,
+    restart_ratio: RECOVERY,
+    failures_expected: &[
+        KnobId::train_tokens,
+        KnobId::mtbf_device_hours,
+        KnobId::checkpoint_gb_per_sec,
+    ],
+    checkpoint_bytes: &[],
+    checkpoint_seconds: RECOVERY,
+    optimal_checkpoint_interval_seconds: RECOVERY,
+};
+
+/// Knobs of a run that have no value in a design, and without which a metric isn't known.
+#[must_use]
+pub fn lacks(metric: MetricId, design: &Design) -> Vec<KnobId> {
+    let needs = match metric.regime() {
+        Regime::Budget => NEEDS.get(metric).copied().unwrap_or_default(),
+        Regime::Quality => TOKENS,
+        Regime::Model | Regime::Training | Regime::Serving => &[],
+    };
+    let is_rated = rated_watts(design.cluster.accelerator).is_some();
+    let is_known =
+        |knob: KnobId| knob == KnobId::device_watts && is_rated || design.get(knob) != Value::None;
+    needs.iter().copied().filter(|knob| !is_known(*knob)).collect()
 }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::laws::{self, MAX_COMPUTE, MAX_GRANULARITY};
 use super::{Flag, Refusal, Shape, effective_tokens};
+use crate::ground::sorting::{median, sort_numbers};
 
 /// A median difference below this is a tie: the joint law misses its own runs by 0.004 to 0.006.
 pub const TIE_NATS: f64 = 0.005;
@@ -92,17 +93,14 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// The same value by all.
+    pub(crate) const fn of_one(value: f64) -> Self {
+        Self { median: value, min: value, max: value }
+    }
+
     fn of(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        let (min, max) = (*values.first()?, *values.last()?);
-        let middle = values.len() / 2;
-        let upper = *values.get(middle)?;
-        let median = if values.len().is_multiple_of(2) {
-            f64::midpoint(*values.get(middle - 1)?, upper)
-        } else {
-            upper
-        };
-        Some(Self { median, min, max })
+        sort_numbers(&mut values);
+        Some(Self { median: median(&values)?, min: *values.first()?, max: *values.last()? })
     }
 }
 
@@ -134,13 +132,43 @@ pub fn leverage(shape: &Shape, tokens: f64) -> Leverage {
     Leverage { low: joint.min(middle / 1.5), middle, high: 1.5 * unclipped.max(middle) }
 }
 
+/// A model against a baseline by one member.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemberComparison {
+    /// The member.
+    pub member: Member,
+    /// Loss of the model, in nats.
+    pub loss: f64,
+    /// Loss of the baseline.
+    pub baseline_loss: f64,
+    /// Tokens that the model needs for the baseline's loss, over the baseline's; none where the
+    /// member never reaches it or isn't asked.
+    pub tokens_to_equal_loss: Option<f64>,
+}
+
+impl MemberComparison {
+    fn new(member: Member, own: (&Shape, f64), baseline: (&Shape, f64)) -> Self {
+        let [loss, baseline_loss] =
+            [own, baseline].map(|(shape, tokens)| member.loss(shape, tokens));
+        let equal = || tokens_to_equal(member, own.0, baseline_loss, baseline.1);
+        let tokens_to_equal_loss = member.tells_tokens().then(equal).flatten();
+        Self { member, loss, baseline_loss, tokens_to_equal_loss }
+    }
+
+    /// Loss of the model less that of the baseline.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.loss - self.baseline_loss
+    }
+}
+
 /// A model against a baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Loss of the model less that of the baseline, in nats per token: below zero it is better.
     pub loss_difference: Spread,
-    /// Loss difference by each member of the ensemble that was evaluated.
-    pub by_member: Vec<(Member, f64)>,
+    /// What each member that was asked says.
+    pub by_member: Vec<MemberComparison>,
     /// Tokens that the model needs for the baseline's loss, over the baseline's; `None` if a
     /// member never reaches it. Zhao's law isn't used: its term in tokens is spent long before.
     pub tokens_to_equal_loss: Option<Spread>,
@@ -188,22 +216,16 @@ pub fn compare(
         return Err(refusals);
     }
     let worth = |tokens: f64| unique.map_or(tokens, |unique| effective_tokens(unique, tokens));
-    let sides = [(own.0, worth(own.1)), (baseline.0, worth(baseline.1))];
+    let sides = [own, baseline].map(|(shape, tokens)| (shape, worth(tokens)));
     let flags = flags([own, baseline], unique);
     let members: &[Member] =
         if flags.contains(&Flag::Coarse) { &[Member::Joint] } else { &Member::ALL };
-    let [(shape, tokens), (base, base_tokens)] = sides;
-    let by_member: Vec<(Member, f64)> = members
-        .iter()
-        .map(|it| (*it, it.loss(shape, tokens) - it.loss(base, base_tokens)))
-        .collect();
-    let spread = Spread::of(by_member.iter().map(|(_, nats)| *nats).collect());
+    let by_member: Vec<MemberComparison> =
+        members.iter().map(|it| MemberComparison::new(*it, sides[0], sides[1])).collect();
+    let spread = Spread::of(by_member.iter().map(MemberComparison::difference).collect());
     let Some(loss_difference) = spread else { return Err(refusals) };
-    let factors: Option<Vec<f64>> = members
-        .iter()
-        .filter(|it| it.tells_tokens())
-        .map(|it| tokens_to_equal(*it, shape, it.loss(base, base_tokens), base_tokens))
-        .collect();
+    let telling = by_member.iter().filter(|it| it.member.tells_tokens());
+    let factors: Option<Vec<f64>> = telling.map(|it| it.tokens_to_equal_loss).collect();
     let signs_differ = loss_difference.min < 0.0 && loss_difference.max > 0.0;
     Ok(Comparison {
         is_tie: libm::fabs(loss_difference.median) < TIE_NATS || signs_differ,

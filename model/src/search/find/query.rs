@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::target::{Domain, Target};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::metric::MetricId;
+use crate::run::budget::lacks;
 
 /// The share of the memory that a design leaves free at its peak, at least, to be proposed.
 pub const MIN_SPARE: f64 = 0.03;
@@ -128,7 +129,7 @@ impl Query {
         let mut knobs: Vec<KnobId> = Vec::new();
         for target in &self.targets {
             let Target::Run(target) = target else { continue };
-            knobs.extend(target.metric.lacks(&self.design));
+            knobs.extend(lacks(target.metric, &self.design));
         }
         knobs.sort_unstable();
         knobs.dedup();

@@ -21,8 +21,9 @@ use crate::design::violation::Violation;
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
 use crate::ground::pareto;
+use crate::metric::MetricId;
 use crate::serving::{
-    Inference, Instances, LAYOUT, Layout, ServingMetric, ServingPlan, infer, rules, with_layout,
+    Inference, Instances, LAYOUT, Layout, ServingPlan, infer, rules, with_layout,
 };
 
 use layouts::{Machine, loads, machines};
@@ -113,21 +114,22 @@ fn front(points: &[LayoutPoint]) -> Vec<LayoutPoint> {
 impl Predicted for Inference {
     fn bounded(&self, _: &Design, target: &Target) -> Option<f64> {
         match target {
-            Target::Serving { metric, .. } => Some(self.get(*metric)),
-            Target::Spare(_) => Some(spare(self)),
-            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) | Target::Run(_) => None,
+            Target::AtLeast(metric, _) | Target::AtMost(metric, _) => {
+                self.metrics.get(*metric).copied()
+            }
+            Target::Spare(_) | Target::Devices(_) | Target::Run(_) => None,
         }
     }
 
     fn speed(&self) -> f64 {
-        self.get(ServingMetric::output_tokens_per_second_per_device)
+        self.metrics.output_tokens_per_second_per_device
     }
-}
 
-/// Share of the cache that is free with the requests in flight.
-fn spare(inference: &Inference) -> f64 {
-    let held = inference.get(ServingMetric::kv_limited_concurrency);
-    (1.0 - inference.get(ServingMetric::requests_in_flight) / held).max(0.0)
+    /// Share of the cache that is free with the requests in flight.
+    fn spare(&self) -> f64 {
+        let held = self.metrics.kv_limited_concurrency;
+        (1.0 - self.metrics.requests_in_flight / held).max(0.0)
+    }
 }
 
 /// Stage of a search for a layout.
@@ -227,10 +229,10 @@ impl LayoutSearch {
     fn begun(query: Query) -> Self {
         let serving = &query.design.serving;
         let limit = |metric, millis: Option<f64>| {
-            millis.map(|millis| Target::Serving { metric, is_most: true, limit: millis * 1e-3 })
+            millis.map(|millis| Target::AtMost(metric, millis * 1e-3))
         };
-        let ttft = limit(ServingMetric::ttft_seconds, serving.ttft_limit_milliseconds);
-        let tpot = limit(ServingMetric::tpot_seconds, serving.tpot_limit_milliseconds);
+        let ttft = limit(MetricId::ttft_seconds, serving.ttft_limit_milliseconds);
+        let tpot = limit(MetricId::tpot_seconds, serving.tpot_limit_milliseconds);
         let targets = query.targets.iter().copied().chain(ttft).chain(tpot).collect();
         Self {
             query,
@@ -303,7 +305,7 @@ impl LayoutSearch {
         // Of those that nobody would call slower, the one that is best for a user is the fastest.
         let least = candidates.first().map_or(0.0, |it| it.metrics.speed()) * (1.0 - NO_DIFFERENCE);
         let alike = candidates.iter().take_while(|it| it.metrics.speed() >= least);
-        let per_token = |it: &Candidate<Inference>| it.metrics.get(ServingMetric::tpot_seconds);
+        let per_token = |it: &Candidate<Inference>| it.metrics.metrics.tpot_seconds;
         let best =
             alike.enumerate().min_by(|one, other| per_token(one.1).total_cmp(&per_token(other.1)));
         if let Some((best, _)) = best {
@@ -349,7 +351,7 @@ impl LayoutSearch {
                 label,
                 why: label.map_or_else(Vec::new, why),
                 bottleneck: String::from(one.metrics.bottleneck.words()),
-                margin: spare(&one.metrics),
+                margin: one.metrics.spare(),
                 behind: reason::behind(one, fastest),
                 unusual: Vec::new(),
                 design: one.design.clone(),

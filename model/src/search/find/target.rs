@@ -4,9 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::design::Design;
-use crate::metric::{Metric, MetricId};
-use crate::run::budget::{BudgetMetric, RunTarget};
-use crate::serving::ServingMetric;
+use crate::metric::{Metric, MetricId, Regime};
+use crate::run::budget::RunTarget;
 
 /// Domain of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,15 +30,6 @@ pub enum Target {
     Devices(u64),
     /// A number of the run's budget is within a limit.
     Run(RunTarget),
-    /// A metric of serving is within a limit.
-    Serving {
-        /// The metric.
-        metric: ServingMetric,
-        /// Whether the limit is the most; the least otherwise.
-        is_most: bool,
-        /// The limit, in the metric's unit.
-        limit: f64,
-    },
 }
 
 /// Predicted numbers of a design.
@@ -50,6 +40,9 @@ pub trait Predicted {
 
     /// Tokens a second by which designs are compared.
     fn speed(&self) -> f64;
+
+    /// Share of the memory that is free: of the device at the peak, or of the cache.
+    fn spare(&self) -> f64;
 }
 
 impl Domain {
@@ -85,27 +78,21 @@ impl Domain {
 
     /// The target on a metric of that name.
     fn bound(self, name: &str, is_most: bool, limit: f64) -> Option<Target> {
-        if self == Self::Serving {
-            return Some(Target::Serving { metric: ServingMetric::find(name)?, is_most, limit });
-        }
-        Some(match (MetricId::find(name), BudgetMetric::find(name)) {
-            (Some(metric), _) if is_most => Target::AtMost(metric, limit),
-            (Some(metric), _) => Target::AtLeast(metric, limit),
-            (None, metric) => Target::Run(RunTarget { metric: metric?, is_most, limit }),
+        let metric = MetricId::find(name).filter(|id| self.metrics().any(|known| known == *id))?;
+        Some(match metric.regime() {
+            Regime::Budget => Target::Run(RunTarget { metric, is_most, limit }),
+            _ if is_most => Target::AtMost(metric, limit),
+            _ => Target::AtLeast(metric, limit),
         })
     }
 
-    /// Names of the metrics that targets bound.
-    pub fn metrics(self) -> impl Iterator<Item = &'static Metric> {
-        let (training, serving) = match self {
-            Self::Training => (MetricId::ALL, &[][..]),
-            Self::Serving => (&[][..], ServingMetric::ALL),
+    /// Metrics that targets bound.
+    pub fn metrics(self) -> impl Iterator<Item = MetricId> {
+        let [own, of_run] = match self {
+            Self::Training => [Regime::Training, Regime::Budget].map(Some),
+            Self::Serving => [Some(Regime::Serving), None],
         };
-        let of_run = if self == Self::Training { BudgetMetric::ALL } else { &[] };
-        let training = training.iter().map(|id| id.metric());
-        training
-            .chain(of_run.iter().map(|id| id.metric()))
-            .chain(serving.iter().map(|id| id.metric()))
+        own.into_iter().chain(of_run).flat_map(MetricId::of)
     }
 }
 
@@ -115,7 +102,6 @@ impl Target {
         match self {
             Self::AtLeast(metric, _) | Self::AtMost(metric, _) => Some(metric.metric()),
             Self::Run(target) => Some(target.metric.metric()),
-            Self::Serving { metric, .. } => Some(metric.metric()),
             Self::Spare(_) | Self::Devices(_) => None,
         }
     }
@@ -126,9 +112,7 @@ impl Target {
             Self::AtLeast(_, limit) | Self::Spare(limit) => (false, limit),
             Self::AtMost(_, limit) => (true, limit),
             Self::Devices(most) => (true, most as f64),
-            Self::Run(RunTarget { is_most, limit, .. }) | Self::Serving { is_most, limit, .. } => {
-                (is_most, limit)
-            }
+            Self::Run(RunTarget { is_most, limit, .. }) => (is_most, limit),
         }
     }
 
@@ -136,11 +120,8 @@ impl Target {
     fn number(&self, design: &Design, metrics: &impl Predicted) -> Option<f64> {
         match self {
             Self::Devices(_) => Some(design.cluster.num_devices as f64),
-            Self::AtLeast(..)
-            | Self::AtMost(..)
-            | Self::Spare(_)
-            | Self::Run(_)
-            | Self::Serving { .. } => metrics.bounded(design, self),
+            Self::Spare(_) => Some(metrics.spare()),
+            Self::AtLeast(..) | Self::AtMost(..) | Self::Run(_) => metrics.bounded(design, self),
         }
     }
 

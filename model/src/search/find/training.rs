@@ -33,7 +33,7 @@ use crate::design::violation::Violation;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::{Choice, Method, ShardingStrategy};
 use crate::ground::units::Bytes;
-use crate::metric::{MetricId, MetricValue};
+use crate::metric::MetricId;
 use crate::rules;
 use crate::rules::vocabulary::{Vocabulary, can_shard};
 use crate::training::estimate::Metrics;
@@ -46,14 +46,6 @@ use sizing::Sizing;
 use space::Space;
 use walk::{Simulated, Stage, Walk, degrees};
 
-/// The value of a metric; a verdict is 1 where it holds.
-fn number(metrics: &Metrics, metric: MetricId) -> f64 {
-    match metrics.get(metric) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
-}
-
 /// The share of the device's memory that is free at the peak; negative where it doesn't fit.
 #[must_use]
 pub fn spare(metrics: &Metrics) -> f64 {
@@ -63,15 +55,18 @@ pub fn spare(metrics: &Metrics) -> f64 {
 impl Predicted for Metrics {
     fn bounded(&self, design: &Design, target: &Target) -> Option<f64> {
         match target {
-            Target::AtLeast(metric, _) | Target::AtMost(metric, _) => Some(number(self, *metric)),
-            Target::Spare(_) => Some(spare(self)),
+            Target::AtLeast(metric, _) | Target::AtMost(metric, _) => self.number(*metric),
             Target::Run(target) => target.number(design, self),
-            Target::Devices(_) | Target::Serving { .. } => None,
+            Target::Spare(_) | Target::Devices(_) => None,
         }
     }
 
     fn speed(&self) -> f64 {
         self.tokens_per_second
+    }
+
+    fn spare(&self) -> f64 {
+        spare(self)
     }
 }
 
@@ -113,11 +108,7 @@ impl Query {
             Target::AtMost(MetricId::memory_peak_bytes, bytes) => {
                 most.max(1.0 - bytes / Bytes::gib(usable).get())
             }
-            Target::AtLeast(..)
-            | Target::AtMost(..)
-            | Target::Devices(_)
-            | Target::Run(_)
-            | Target::Serving { .. } => most,
+            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) | Target::Run(_) => most,
         })
     }
 }

@@ -2,10 +2,10 @@
 
 use model::design::{Design, KnobId};
 use model::metric::MetricId;
-use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
-use model::serving::{Inference, ServingMetric, ServingPlan, serving_range};
+use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation};
+use model::serving::{Inference, ServingPlan};
 use model::training::estimate::Metrics;
-use model::{MODEL_VERSION, Plan, design::link};
+use model::{MODEL_VERSION, Plan, Range, design::link};
 use present::format;
 use present::words::name;
 use present::words::range::half;
@@ -23,12 +23,12 @@ const METRICS: [MetricId; 4] = [
 ];
 
 /// Metrics of a design that serves.
-const SERVING_METRICS: [ServingMetric; 5] = [
-    ServingMetric::output_tokens_per_second_per_device,
-    ServingMetric::tokens_per_second_per_user,
-    ServingMetric::tpot_seconds,
-    ServingMetric::ttft_seconds,
-    ServingMetric::requests_in_flight,
+const SERVING_METRICS: [MetricId; 5] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tokens_per_second_per_user,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::requests_in_flight,
 ];
 
 /// Knobs that a row of the other designs tells of.
@@ -47,9 +47,6 @@ pub(in crate::cli) trait Summarized: Reported {
 
     /// Texts of the numbers, each with its range where it has one.
     fn numbers(&self, design: &Design) -> Vec<(String, Option<String>)>;
-
-    /// Share that is to spare.
-    fn spare(&self) -> f64;
 
     /// Work of a search, in lines.
     fn work(answer: &Answer<Self>) -> [String; 2]
@@ -73,10 +70,6 @@ impl Summarized for Metrics {
         METRICS.map(number).to_vec()
     }
 
-    fn spare(&self) -> f64 {
-        spare(self)
-    }
-
     fn work(answer: &Answer) -> [String; 2] {
         let space = format::counted(answer.space, "combination", "combinations");
         let evaluated = format::counted(answer.evaluated, "estimate", "estimates");
@@ -97,21 +90,15 @@ impl Summarized for Inference {
 
     fn numbers(&self, design: &Design) -> Vec<(String, Option<String>)> {
         let plan = ServingPlan::new(design).ok();
-        let number = |id: ServingMetric| {
-            let (value, unit) = (self.get(id), id.metric().unit);
-            let shown = |value: f64| format::in_unit(value, unit).to_string();
-            let range = plan.as_ref().and_then(|plan| serving_range(plan, id));
-            (
-                shown(value),
-                range.map(|it| format::span(it.half.map(|factor| shown(value * factor)))),
-            )
+        let number = |id: MetricId| {
+            let answer = plan.as_ref().map(|plan| model::Answer::Serving { plan, inference: self });
+            let shown = |value: f64| format::measured(id, value).to_string();
+            let value = self.metrics.get(id).copied().unwrap_or(0.0);
+            let range = answer.and_then(|answer| answer.range(id));
+            let ends = |it: Range| format::span(it.half.map(|factor| shown(value * factor)));
+            (shown(value), range.map(ends))
         };
         SERVING_METRICS.map(number).to_vec()
-    }
-
-    fn spare(&self) -> f64 {
-        let held = self.get(ServingMetric::kv_limited_concurrency);
-        1.0 - self.get(ServingMetric::requests_in_flight) / held
     }
 
     fn work(answer: &Answer<Self>) -> [String; 2] {

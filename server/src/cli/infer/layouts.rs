@@ -1,7 +1,7 @@
 //! Layouts beside each other, for people.
 
-use model::design::Design;
-use model::design::link;
+use model::design::{Design, link};
+use model::ground::units::Seconds;
 use model::search::find::{LayoutFront, LayoutPoint};
 use present::format;
 use present::page::serving::pools;
@@ -47,7 +47,7 @@ fn row(it: &LayoutPoint) -> Vec<String> {
         format::whole(it.concurrency),
         format::significant(it.per_device, 4),
         format::significant(it.per_user, 3),
-        format::in_unit(it.tpot, "s").to_string(),
-        format::in_unit(it.ttft, "s").to_string(),
+        format::duration(Seconds::new(it.tpot)).to_string(),
+        format::duration(Seconds::new(it.ttft)).to_string(),
     ]
 }

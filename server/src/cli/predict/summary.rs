@@ -2,7 +2,7 @@
 
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Timing};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::training::estimate::{Estimate, StageMemory};
 use model::{MODEL_VERSION, Plan, design::link, design::software, estimate};
 use present::format;
@@ -89,16 +89,15 @@ fn changes(design: &Design) -> String {
 
 /// The metrics, each with its expected error.
 fn headline(plan: &Plan, estimate: &Estimate) -> String {
-    let rows: Vec<Vec<String>> = MetricId::ALL
-        .iter()
+    let rows: Vec<Vec<String>> = MetricId::of(Regime::Training)
         .map(|id| {
             let metric = id.metric();
-            let value = format::metric(*id, estimate.metrics.get(*id));
+            let value = format::metric(id, estimate.metrics.get(id));
             vec![
                 metric.label.into(),
                 value.number,
                 value.unit.into(),
-                expected(plan, *id).short(*id, &estimate.metrics),
+                expected(plan, id).short(id, &estimate.metrics),
                 id.words().definition.into(),
             ]
         })

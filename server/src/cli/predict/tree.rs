@@ -1,27 +1,26 @@
 //! An explanation as an indented tree.
 
+use crate::report;
 use model::Breakdown;
-use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue, Words};
-use model::serving::ServingMetric;
+use model::design::file::json;
+use model::metric::{MetricAddress, MetricId, MetricPart, Words};
 use present::format::{self, Quantity};
 
 /// The metric with its definition, then its terms, each indented below what it is a part of.
 pub(super) fn of_metric(address: MetricAddress, root: &Breakdown) -> String {
     let id = address.metric;
     let metric = id.metric();
-    let value = if id == MetricId::fits {
-        MetricValue::Flag(root.value != 0.0)
-    } else {
-        MetricValue::Number(root.value)
-    };
     let part =
         if address.part == MetricPart::Whole { String::new() } else { format!(" ({address})") };
-    text(&format!("{}{part}", metric.label), &format::metric(id, value), id.words(), root)
+    text(&format!("{}{part}", metric.label), &format::measured(id, root.value), id.words(), root)
 }
 
-/// Explanation of a serving metric, in the same form.
-pub(in crate::cli) fn of_serving(id: ServingMetric, root: &Breakdown) -> String {
-    text(id.metric().label, &format::served(id, root.value), id.words(), root)
+/// A metric of another regime in the same form, or as JSON.
+pub(in crate::cli) fn of_answer(id: MetricId, root: &Breakdown, as_json: bool) -> String {
+    if as_json {
+        return json::print(&report::breakdown(root));
+    }
+    text(id.metric().label, &format::measured(id, root.value), id.words(), root)
 }
 
 fn text(label: &str, value: &Quantity, words: &Words, root: &Breakdown) -> String {

@@ -1,5 +1,6 @@
 //! `moescape validate` on a file of runs of serving.
 
+use model::metric::Unit;
 use present::format;
 use present::page::trust::words;
 use validation::report::serving::{ServingRowReport, ServingValidation};
@@ -32,8 +33,8 @@ pub(super) fn text(report: &ServingValidation) -> String {
 fn rows(rows: &[ServingRowReport]) -> String {
     let line = |row: &ServingRowReport| {
         let unit = match row.metric.as_deref() {
-            Some("output" | "total" | "input") => "tokens/s",
-            _ => "s",
+            Some("output" | "total" | "input") => Unit::TokensPerSecond,
+            _ => Unit::Seconds,
         };
         let shown = |value: Option<f64>| {
             value.map_or_else(String::new, |it| format::in_unit(it, unit).to_string())

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, Regime};
 use model::training::estimate::{Communication, StageEstimate, StageMemory};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
@@ -12,6 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use present::format;
 use present::insight::numbers::Numbers;
 use present::words::provenance::{self, Provenance};
 
@@ -48,15 +49,12 @@ pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, S
 
 fn rows(numbers: &Numbers) -> Vec<Row> {
     let estimate = &numbers.estimate;
-    let headline = MetricId::ALL.iter().map(|id| Row {
+    let headline = MetricId::of(Regime::Training).map(|id| Row {
         scope: "step",
         place: String::new(),
         metric: id.metric().name.to_owned(),
-        value: match estimate.metrics.get(*id) {
-            MetricValue::Number(value) => value,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        },
-        unit: id.metric().unit,
+        value: format::number(estimate.metrics.get(id)),
+        unit: id.metric().unit.name(),
     });
     let stages = estimate.stages.iter().flat_map(stage);
     headline.chain(stages).chain(estimate.communication.iter().flat_map(axis)).collect()
@@ -174,7 +172,7 @@ mod tests {
         let (numbers, all) = (numbers(), rows(&numbers()));
         let estimate = &numbers.estimate;
         let of = |scope| all.iter().filter(move |row| row.scope == scope);
-        assert_eq!(of("step").count(), MetricId::ALL.len());
+        assert_eq!(of("step").count(), MetricId::of(Regime::Training).count());
         let peaks: Vec<f64> = of("stage")
             .filter(|row| row.metric == "memory_peak_bytes")
             .map(|row| row.value)

@@ -9,7 +9,7 @@ use model::MODEL_VERSION;
 use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::ground::source::{self, Source};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use present::site::Page;
 
 use crate::http::static_page::Reading;
@@ -30,9 +30,9 @@ pub(super) async fn page(State(state): State<AppState>, headers: HeaderMap) -> R
 
 /// Items that rest on a source: names with the addresses where they are described.
 fn rests_on(source: Source) -> Vec<(&'static str, String)> {
-    let metrics = MetricId::ALL.iter().filter(|id| id.words().source == source);
+    let metrics = MetricId::of(Regime::Training).filter(|id| id.words().source == source);
     let metrics =
-        metrics.map(|id| id.metric()).map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
+        metrics.map(MetricId::metric).map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
     let knobs = KnobId::ALL.iter().filter(|id| id.words().source == source).map(|id| id.knob());
     let knobs = knobs.map(|it| (it.label, format!("/guide/knobs#{}", it.name)));
     let presets = Preset::all().filter(|it| it.source == source && it.refused.is_none());

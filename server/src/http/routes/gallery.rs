@@ -7,11 +7,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
+use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};
-use model::design::Design;
-use model::design::link;
+use model::design::{Design, link};
 use model::metric::MetricId;
-use model::serving::{ServingMetric, ServingPlan, infer};
+use model::serving::{ServingPlan, infer};
 use present::format::{self, PerUnit};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
@@ -200,12 +200,13 @@ fn served_facts(design: &Design) -> Vec<(&'static str, String)> {
         format!("{} × {}", format::whole(cluster.num_devices), cluster.accelerator.row().title);
     let Ok(plan) = ServingPlan::new(design) else { return vec![("Cluster", devices)] };
     let inference = infer(&plan);
-    let shown = |id: ServingMetric| (id.metric().label, format::served(id, inference.get(id)));
+    let answer = Answer::Serving { plan: &plan, inference: &inference };
+    let shown = |id: MetricId| (id.metric().label, format::metric(id, answer.get(id)));
     let numbers = [
-        ServingMetric::output_tokens_per_second_per_device,
-        ServingMetric::tpot_seconds,
-        ServingMetric::ttft_seconds,
-        ServingMetric::kv_limited_concurrency,
+        MetricId::output_tokens_per_second_per_device,
+        MetricId::tpot_seconds,
+        MetricId::ttft_seconds,
+        MetricId::kv_limited_concurrency,
     ];
     let numbers = numbers.map(shown).map(|(label, value)| (label, value.to_string()));
     std::iter::once(("Cluster", devices)).chain(numbers).collect()

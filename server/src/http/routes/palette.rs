@@ -13,7 +13,7 @@ use model::design::KnobId;
 use model::design::file::Tree;
 use model::ground::choice::Choice;
 use model::ground::knob::Kind;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use present::study::Study;
 use present::words::name;
 
@@ -37,7 +37,7 @@ pub(super) async fn palette() -> Response {
 }
 
 fn tree() -> Tree {
-    let metrics = MetricId::ALL.iter().map(|id| {
+    let metrics = MetricId::of(Regime::Training).map(|id| {
         let metric = id.metric();
         Tree::map([
             ("id", metric.name.into()),
@@ -169,7 +169,7 @@ mod tests {
         match kind {
             "view" => VIEWS.iter().any(|(id, _)| *id == name),
             "knob" => offered().any(|id| id.id() == name),
-            "metric" => MetricId::find(name).is_some(),
+            "metric" => MetricId::find_of(Regime::Training, name).is_some(),
             "preset" => Preset::all().any(|it| it.id == name && it.refused.is_none()),
             "page" => Page::at(name).path() == name,
             "guide" => CHAPTERS.iter().any(|chapter| chapter.address() == name),

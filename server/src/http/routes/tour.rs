@@ -11,7 +11,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use model::catalogue::preset::Preset;
 use model::design::ladder::{PAPER, TO_PAPER};
-use model::metric::{Better, MetricId, MetricValue};
+use model::metric::{Better, MetricId};
 use model::{MemoryState, design::link};
 use present::format;
 use present::page::ladder::numbers::{Step, steps};
@@ -164,7 +164,7 @@ fn numbers(steps: &[Step], index: usize) -> Markup {
                 tr {
                     th scope="row" { (metric.metric().label) }
                     @for value in then.into_iter().chain([now]) {
-                        td { (format::metric(metric, MetricValue::Number(value))) }
+                        td { (format::measured(metric, value)) }
                     }
                     @if let Some(then) = then {
                         td class=(verdict(metric, now, then)) {
@@ -178,10 +178,7 @@ fn numbers(steps: &[Step], index: usize) -> Markup {
 }
 
 fn number(step: &Step, metric: MetricId) -> f64 {
-    match step.predicted.metrics.get(metric) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
+    format::number(step.predicted.metrics.get(metric))
 }
 
 /// Verdict on a change: better, worse or even. A difference that is written as no change is even.
@@ -210,7 +207,7 @@ fn published(steps: &[Step], step: &Step) -> Markup {
         ul.tour-published {
             @if !known.is_empty() { li { "Of this change: " (known) "." } }
             @for (metric, reported) in &reported {
-                @let shown = |value| format::metric(*metric, MetricValue::Number(value));
+                @let shown = |value| format::measured(*metric, value);
                 @let ours = number(step, *metric);
                 li {
                     (metric.metric().label) ": published is " (shown(*reported))

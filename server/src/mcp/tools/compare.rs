@@ -1,6 +1,6 @@
 //! `compare`: two to four designs beside each other, each difference with how sure it is.
 
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use model::{MODEL_VERSION, design::link};
 use present::format;
 use present::insight::numbers::Numbers;
@@ -121,7 +121,7 @@ impl Tool for Compare {
             };
             let differences = match (numbers, base) {
                 (Some(own), Some(base)) if !std::ptr::eq(own, base) => {
-                    MetricId::ALL.iter().map(|id| difference(*id, own, base)).collect()
+                    MetricId::of(Regime::Training).map(|id| difference(id, own, base)).collect()
                 }
                 _ => vec![],
             };
@@ -165,7 +165,7 @@ fn difference(id: MetricId, own: &Numbers, base: &Numbers) -> Difference {
     };
     Difference {
         metric: id.metric().name.to_owned(),
-        unit: id.metric().unit.to_owned(),
+        unit: id.metric().unit.name().to_owned(),
         absolute: found.absolute,
         relative: found.relative,
         verdict,

@@ -1,9 +1,12 @@
 //! `explain`: how a number comes about, term by term.
 
-use model::metric::{MetricAddress, MetricPart};
-use model::serving::{ServingMetric, ServingPlan, explain as explain_serving, infer};
-use model::{MODEL_VERSION, Plan, design::link, explain_at};
+use model::design::link;
+use model::metric::Regime;
+use model::{Breakdown, MODEL_VERSION};
 use present::format;
+use present::page::budget as budget_page;
+use present::site::Page;
+use reports::explained::{self, Unexplained};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +27,11 @@ pub(in crate::mcp) struct Input {
     #[serde(flatten)]
     of: DesignAsked,
     /// The metric, whole or of a part: `mfu`, `memory_peak_bytes@stage=3`,
-    /// `comm_volume_bytes@axis=ep,link=inter_node`, or one of serving such as `tpot_seconds`.
+    /// `comm_volume_bytes@axis=ep,link=inter_node`, one of serving such as `tpot_seconds`, of a
+    /// run such as `goodput_ratio`, or of the loss beside a baseline such as `loss_difference`.
     metric: String,
+    /// The design that the loss is told beside.
+    baseline: Option<DesignAsked>,
     /// Levels of terms, from 1 to 12; 3 unless said.
     depth: Option<usize>,
 }
@@ -45,7 +51,7 @@ impl Tool for Explain {
     const TITLE: &'static str = "Explain a number";
     const DESCRIPTION: &'static str = "Explains how one metric of a design comes about: its \
         formula with today's values, down to knobs, constants and their sources. Metrics of \
-        serving are explained with the design's serving knobs.";
+        serving are explained with the design's serving knobs, those of a budget with its run.";
     type Input = Input;
     type Output = Output;
 
@@ -55,45 +61,40 @@ impl Tool for Explain {
             let detail = format!("`depth` is from 1 to {MAX_DEPTH}");
             return Err(Refusal::new("out_of_range", "depth", detail));
         }
-        let (breakdown, query) = match ServingMetric::find(&input.metric) {
-            Some(id) => {
-                let (design, _) = input.of.read(Names::Serving)?;
-                let plan = ServingPlan::new(&design).map_err(|rules| said::broken(&rules))?;
-                (explain_serving(&plan, &infer(&plan), id), link::encode(&design))
+        let regime = explained::regime(&input.metric);
+        let is_served = regime == Regime::Serving;
+        let names = if is_served { Names::Serving } else { Names::Training };
+        let (design, _) = input.of.read(names)?;
+        let baseline = input.baseline.map(|it| it.read(Names::Training)).transpose()?;
+        let baseline = baseline.map(|(design, _)| design);
+        let mut breakdown = explained::explained(&design, baseline.as_ref(), &input.metric)
+            .map_err(|why| match why {
+                Unexplained::Unknown(error) => error.into(),
+                Unexplained::NoPart(detail) => Refusal::new("no_such_part", "metric", detail),
+                Unexplained::Broken(rules) => said::broken(&rules),
+            })?;
+        let is_cut = cut(&mut breakdown, depth);
+        let link = match regime {
+            Regime::Model | Regime::Training => call.design(&link::encode(&design)),
+            Regime::Serving => {
+                call.link(&format!("{}?{}", Page::Serving.path(), link::encode(&design)))
             }
-            None => {
-                let address = MetricAddress::parse(&input.metric)?;
-                let (design, _) = input.of.read(Names::Training)?;
-                let plan = Plan::new(&design).map_err(|rules| said::broken(&rules))?;
-                let breakdown = explain_at(&plan, address).ok_or_else(|| no_part(address))?;
-                (breakdown, link::encode(&design))
+            Regime::Budget | Regime::Quality => {
+                let query = budget_page::query(design, baseline);
+                call.link(&format!("{}?{query}", Page::Budget.path()))
             }
-        };
-        let mut term = report::explained(&breakdown);
-        let is_cut = cut(&mut term, depth);
-        let link = match ServingMetric::find(&input.metric) {
-            Some(_) => call.link(&format!("{}?{query}", present::site::Page::Serving.path())),
-            None => call.design(&query),
         };
         let mut text = String::new();
-        write(&term, 0, &mut text);
+        write(&breakdown, 0, &mut text);
         text += &format!("{link}\n");
         let (metric, model_version) = (input.metric, MODEL_VERSION.to_owned());
-        Ok((Output { link, metric, term: Told(term), is_cut, model_version }, text))
+        let term = Told(report::explained(&breakdown));
+        Ok((Output { link, metric, term, is_cut, model_version }, text))
     }
 }
 
-fn no_part(address: MetricAddress) -> Refusal {
-    let detail = match address.part {
-        MetricPart::Stage(stage) => format!("the design has no stage {stage}; they begin with 0"),
-        MetricPart::Axis(axis, _) => format!("the design has no such traffic of {}", axis.name()),
-        MetricPart::Whole => "the design has no such part".to_owned(),
-    };
-    Refusal::new("no_such_part", "metric", detail)
-}
-
-/// Leaves out what is below `depth` levels; says whether there was any.
-fn cut(term: &mut Explained, depth: usize) -> bool {
+/// Leaves out what is below so many levels; says whether there was any.
+fn cut(term: &mut Breakdown, depth: usize) -> bool {
     if depth <= 1 {
         let had_some = !term.children.is_empty();
         term.children.clear();
@@ -103,15 +104,14 @@ fn cut(term: &mut Explained, depth: usize) -> bool {
     cuts.contains(&true)
 }
 
-fn write(term: &Explained, level: usize, text: &mut String) {
-    let value = format::significant(term.value, 4);
-    let unit = if term.unit.is_empty() { String::new() } else { format!(" {}", term.unit) };
+fn write(term: &Breakdown, level: usize, text: &mut String) {
+    let value = format::in_unit(term.value, term.unit);
     let formula =
         if term.formula.is_empty() { String::new() } else { format!(" = {}", term.formula) };
     let from = match term.source.url {
-        Some(url) => format!(" [{}, {url}]", term.source.title),
-        None => String::new(),
+        "" => String::new(),
+        url => format!(" [{}, {url}]", term.source.title),
     };
-    *text += &format!("{}{}: {value}{unit}{formula}{from}\n", "  ".repeat(level), term.name);
+    *text += &format!("{}{}: {value}{formula}{from}\n", "  ".repeat(level), term.name);
     term.children.iter().for_each(|term| write(term, level + 1, text));
 }

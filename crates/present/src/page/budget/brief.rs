@@ -4,23 +4,23 @@ use std::fmt::Write as _;
 
 use maud::html;
 use model::ground::knob::KnobError;
-use model::run::budget::{BudgetMetric, budget_range};
+use model::metric::{MetricId, Regime};
 use model::run::quality::CAVEAT;
 
 use super::{Asked, CSV_PATH, MARKDOWN_PATH, Shown, asked, labels, quality};
 use crate::format;
 use crate::words::provenance::{self, Provenance};
 
-/// Metrics of the brief, in order.
-const LINES: [BudgetMetric; 8] = [
-    BudgetMetric::days_to_train,
-    BudgetMetric::device_hours,
-    BudgetMetric::cost,
-    BudgetMetric::energy_kwh,
-    BudgetMetric::goodput_ratio,
-    BudgetMetric::failures_expected,
-    BudgetMetric::checkpoint_bytes,
-    BudgetMetric::optimal_checkpoint_interval_seconds,
+/// What the brief says first.
+const LINES: [MetricId; 8] = [
+    MetricId::days_to_train,
+    MetricId::device_hours,
+    MetricId::cost,
+    MetricId::energy_kwh,
+    MetricId::goodput_ratio,
+    MetricId::failures_expected,
+    MetricId::checkpoint_bytes,
+    MetricId::optimal_checkpoint_interval_seconds,
 ];
 
 /// The brief on the page, with the ways to take it along.
@@ -151,14 +151,13 @@ pub fn csv(raw: &str, date: &str) -> Result<String, Vec<KnobError>> {
     let columns = ["id", "unit", "value", "low_50", "high_50", "low_90", "high_90", "note"];
     let mut rows = vec![columns.map(str::to_owned).to_vec()];
     let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
-    for metric in BudgetMetric::ALL.iter().copied() {
-        let value = own.budget.get(metric);
-        let range = budget_range(&own.plan, metric);
+    for metric in MetricId::of(Regime::Budget) {
+        let (value, range) = (own.answer().number(metric), own.answer().range(metric));
         let end = |most: bool, place: usize| {
             let factor = range.map(|it| if most { it.most[place] } else { it.half[place] });
             number(value.zip(factor).map(|(value, factor)| value * factor))
         };
-        let (id, unit) = (metric.metric().name, metric.metric().unit);
+        let (id, unit) = (metric.metric().name, metric.metric().unit.name());
         let cells = [id.to_owned(), unit.to_owned(), number(value)];
         let ends = [end(false, 0), end(false, 1), end(true, 0), end(true, 1)];
         rows.push(cells.into_iter().chain(ends).chain([String::new()]).collect());

@@ -1,29 +1,29 @@
 //! What the page says of a budget, as HTML text.
 
 use maud::{Markup, html};
+use model::Answer;
 use model::design::violation::{Nearest, Violation};
-use model::metric::Basis;
-use model::run::budget::{BudgetMetric, budget_range, published_tokens};
+use model::metric::{MetricId, Regime, Unit};
+use model::run::budget::published_tokens;
 
-use crate::format;
-use crate::format::run::{rounded, shown};
-use crate::html::broken;
-use crate::html::table_head;
+use crate::format::{self, rounded};
+use crate::html::{broken, table_head};
+use crate::words::terms::explained_link;
+use crate::words::{range, terms};
 
 use super::{Asked, Shown};
 
-/// Text of a metric's value; "not known" if there is none.
-pub(super) fn value(of: &Shown, metric: BudgetMetric) -> String {
-    let value = of.assessment.own.budget.get(metric);
-    value.map_or_else(|| "not known".to_owned(), |value| shown(metric, value))
+/// Text of a metric's value; a dash where it isn't known.
+pub(super) fn value(of: &Shown, metric: MetricId) -> String {
+    format::metric(metric, of.assessment.own.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
 pub fn headline(of: &Shown) -> String {
     format!(
         "{}, goodput {}",
-        value(of, BudgetMetric::days_to_train),
-        value(of, BudgetMetric::goodput_ratio)
+        value(of, MetricId::days_to_train),
+        value(of, MetricId::goodput_ratio)
     )
 }
 
@@ -71,12 +71,8 @@ fn taken(asked: &Asked, tokens: f64) -> String {
 }
 
 /// The numbers that matter most.
-const CARDS: [BudgetMetric; 4] = [
-    BudgetMetric::days_to_train,
-    BudgetMetric::cost,
-    BudgetMetric::energy_kwh,
-    BudgetMetric::goodput_ratio,
-];
+const CARDS: [MetricId; 4] =
+    [MetricId::days_to_train, MetricId::cost, MetricId::energy_kwh, MetricId::goodput_ratio];
 
 /// The cards.
 pub fn cards(of: &Shown) -> String {
@@ -84,7 +80,7 @@ pub fn cards(of: &Shown) -> String {
         @for metric in CARDS {
             @let id = metric.metric().name;
             article.card.metric aria-labelledby={ (id) "-title" } {
-                div.card-head { h2 id={ (id) "-title" } { (metric.metric().label) } }
+                div.card-head { h2 id={ (id) "-title" } { (explained_link(metric)) } }
                 p.card-value { (value(of, metric)) }
                 p.card-line { (likely(of, metric)) }
             }
@@ -93,19 +89,9 @@ pub fn cards(of: &Shown) -> String {
     markup.into_string()
 }
 
-/// Range that half of the runs lie in, or why there is none.
-pub(super) fn likely(of: &Shown, metric: BudgetMetric) -> String {
-    let own = &of.assessment.own;
-    match (budget_range(&own.plan, metric), own.budget.get(metric), metric.metric().basis) {
-        (Some(range), Some(value), _) => {
-            // A number and its unit stay on one line.
-            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            format!("half of runs {}", format::span(range.half.map(end)))
-        }
-        (_, None, _) => "something isn't said".to_owned(),
-        (None, _, Basis::Exact) => "exact count".to_owned(),
-        (None, _, _) => "from the inputs".to_owned(),
-    }
+/// Where half of the runs lie, or why there is no range.
+pub(super) fn likely(of: &Shown, metric: MetricId) -> String {
+    range::likely(&of.assessment.own.answer(), metric)
 }
 
 /// Spread of the outcomes of identical runs.
@@ -117,7 +103,7 @@ pub fn spread(of: &Shown) -> String {
         }
         .into_string();
     };
-    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, "days").to_string();
+    let days = |seconds: f64| format::in_unit(seconds / 86_400.0, Unit::Days).to_string();
     let deadline = of.asked.design.run.deadline_days;
     let rows = [
         ("One of ten ends within", days(outcomes.early)),
@@ -140,11 +126,11 @@ pub fn spread(of: &Shown) -> String {
                 @if let Some(spares) = budget.spares {
                     tr {
                         th scope="row" { "Spare nodes used up without repair" }
-                        td { (format::in_unit(spares.days, "days")) }
+                        td { (format::in_unit(spares.days, Unit::Days)) }
                     }
                     tr {
                         th scope="row" { "Longest repair that spares cover, 99 of 100 failures" }
-                        td { (format::in_unit(spares.repair_hours, "h")) }
+                        td { (format::in_unit(spares.repair_hours, Unit::Hours)) }
                     }
                 }
             }
@@ -190,23 +176,32 @@ pub fn numbers(of: &Shown) -> String {
         table.serving-numbers {
             caption.visually-hidden { "All numbers" }
             (table_head(&["Metric", "Value", "Range", "Meaning"]))
-            tbody { @for metric in BudgetMetric::ALL.iter().copied() { (row(of, metric)) } }
+            tbody { @for metric in MetricId::of(Regime::Budget) { (row(of, metric)) } }
         }
     };
     markup.into_string()
 }
 
-fn row(of: &Shown, metric: BudgetMetric) -> Markup {
+fn row(of: &Shown, metric: MetricId) -> Markup {
     html! {
         tr {
-            th scope="row" {
-                a href={ "/guide/metrics#" (metric.metric().name) } { (metric.metric().label) }
-            }
+            th scope="row" { (explained_link(metric)) }
             td { (value(of, metric)) }
             td { (likely(of, metric)) }
             td { (metric.words().definition) }
         }
     }
+}
+
+/// How a metric of the run, or of its model beside the baseline, comes about.
+pub fn explained(of: &Shown, metric: MetricId) -> String {
+    let assessment = &of.assessment;
+    let answer = match metric.regime() {
+        Regime::Quality => assessment.contest().map(Answer::Quality),
+        Regime::Model | Regime::Training | Regime::Serving | Regime::Budget => None,
+    };
+    let answer = answer.unwrap_or_else(|| assessment.own.answer());
+    terms::explained(&answer, metric).into_string()
 }
 
 /// Broken rules with their ways out.

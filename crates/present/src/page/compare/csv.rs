@@ -2,8 +2,7 @@
 
 use model::MODEL_VERSION;
 use model::design::KnobId;
-use model::metric::{MetricId, MetricValue};
-use model::serving::ServingMetric;
+use model::metric::{MetricId, MetricValue, Regime};
 
 use super::numbers::{Column, columns, delta};
 use super::serving::{Served, served};
@@ -22,9 +21,10 @@ pub fn csv(raw: &str, date: &str) -> String {
     let same = |value: &str| columns.iter().map(|_| value.to_owned()).collect::<Vec<_>>();
     rows.push(row("model_version", "", same(MODEL_VERSION).into_iter()));
     rows.push(row("date", "", same(date).into_iter()));
-    rows.extend(MetricId::ALL.iter().map(|id| metric(*id, &columns, chosen.baseline)));
+    rows.extend(MetricId::of(Regime::Training).map(|id| metric(id, &columns, chosen.baseline)));
     if let Some(served) = served(&columns) {
-        rows.extend(ServingMetric::ALL.iter().map(|id| of_serving(*id, &served, chosen.baseline)));
+        let metrics = MetricId::of(Regime::Serving);
+        rows.extend(metrics.map(|id| of_serving(id, &served, chosen.baseline)));
     }
     rows.extend(KnobId::ALL.iter().map(|id| {
         let value = |column: &Column| {
@@ -54,11 +54,11 @@ fn row(id: &str, unit: &str, cells: impl Iterator<Item = String>) -> Vec<String>
     [id.to_owned(), unit.to_owned()].into_iter().chain(cells).collect()
 }
 
-fn of_serving(id: ServingMetric, served: &[Option<Served>], baseline: usize) -> Vec<String> {
-    let value = |one: &Option<Served>| one.as_ref().map(|one| one.get(id));
+fn of_serving(id: MetricId, served: &[Option<Served>], baseline: usize) -> Vec<String> {
+    let value = |one: &Option<Served>| one.as_ref()?.answer().number(id);
     let said = |number: Option<f64>| number.map_or_else(String::new, |it| it.to_string());
     let mut cells =
-        row(id.metric().name, id.metric().unit, served.iter().map(|one| said(value(one))));
+        row(id.metric().name, id.metric().unit.name(), served.iter().map(|one| said(value(one))));
     let base = served.get(baseline).and_then(value);
     let others = served.iter().enumerate().filter(|(place, _)| *place != baseline);
     cells.extend(others.map(|(_, one)| said(value(one).zip(base).map(|(now, then)| now - then))));
@@ -69,12 +69,13 @@ fn metric(id: MetricId, columns: &[Column], baseline: usize) -> Vec<String> {
     let value = |column: &Column| {
         column.numbers().map_or_else(String::new, |numbers| {
             match numbers.estimate.metrics.get(id) {
-                MetricValue::Number(number) => number.to_string(),
-                MetricValue::Flag(flag) => flag.to_string(),
+                Some(MetricValue::Number(number)) => number.to_string(),
+                Some(MetricValue::Flag(flag)) => flag.to_string(),
+                None => String::new(),
             }
         })
     };
-    let mut cells = row(id.metric().name, id.metric().unit, columns.iter().map(value));
+    let mut cells = row(id.metric().name, id.metric().unit.name(), columns.iter().map(value));
     let base = columns.get(baseline).and_then(Column::numbers);
     let others = columns.iter().enumerate().filter(|(place, _)| *place != baseline);
     cells.extend(others.map(|(_, column)| match (column.numbers(), base) {
@@ -101,9 +102,9 @@ mod tests {
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines[0], "id,unit,A,B,C,A - B,C - B");
         assert!(lines[1].contains("\"one, two\""), "{}", lines[1]);
-        assert_eq!(lines.len(), 5 + MetricId::ALL.len() + KnobId::ALL.len());
+        assert_eq!(lines.len(), 5 + MetricId::of(Regime::Training).count() + KnobId::ALL.len());
         assert!(lines.contains(&"date,,2026-01-31,2026-01-31,2026-01-31"));
-        for id in MetricId::ALL {
+        for id in MetricId::of(Regime::Training) {
             let start = format!("{},", id.metric().name);
             assert_eq!(lines.iter().filter(|line| line.starts_with(&start)).count(), 1);
         }

@@ -5,7 +5,7 @@ use model::design::link;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::{KnobError, Section};
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricId, Regime, Unit};
 use model::training::range::{are_alike, probability_of_order};
 
 use crate::format::{self, number};
@@ -145,7 +145,7 @@ pub struct Delta {
 #[must_use]
 pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
     let [now, then] = [numbers, baseline].map(|it| it.estimate.metrics.get(metric));
-    let is_flag = matches!(now, MetricValue::Flag(_));
+    let is_flag = metric.metric().unit == Unit::Verdict;
     let [now, then] = [now, then].map(number);
     let absolute = now - then;
     let relative = (!is_flag && then != 0.0).then(|| absolute / then);
@@ -270,7 +270,7 @@ pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
         numbers.windows(2).any(|pair| value(pair[0], id).total_cmp(&value(pair[1], id)).is_ne())
     };
     let all = all || numbers.len() < 2;
-    MetricId::ALL.iter().copied().filter(|id| all || differs(*id)).collect()
+    MetricId::of(Regime::Training).filter(|id| all || differs(*id)).collect()
 }
 
 #[cfg(test)]
@@ -395,7 +395,8 @@ mod tests {
             [KnobId::pipeline_model_parallel_size, KnobId::virtual_pipeline_model_parallel_size]
         );
         assert_eq!(listed(true), KnobId::ALL);
-        assert_eq!(metrics(&columns, true), MetricId::ALL);
+        let all: Vec<MetricId> = MetricId::of(Regime::Training).collect();
+        assert_eq!(metrics(&columns, true), all);
         let differing = metrics(&columns, false);
         assert!(differing.contains(&MetricId::mfu));
         assert!(!differing.contains(&MetricId::params_total));

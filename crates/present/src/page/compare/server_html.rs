@@ -7,7 +7,7 @@ use model::catalogue::preset::PresetKind;
 use model::design::Design;
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
-use model::metric::{Better, MetricId};
+use model::metric::{Better, MetricId, Regime, Unit};
 
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, serving, start, table};
@@ -240,10 +240,10 @@ fn reading() -> Markup {
 
 /// Definitions of the metrics.
 fn definitions() -> Markup {
-    let metrics = MetricId::ALL.iter().map(|id| {
+    let metrics = MetricId::of(Regime::Training).map(|id| {
         let metric = id.metric();
         let way = match metric.better {
-            Some(_) if *id == MetricId::fits => "Yes is better.",
+            Some(_) if metric.unit == Unit::Verdict => "Yes is better.",
             Some(Better::Higher) => "Higher is better.",
             Some(Better::Lower) => "Lower is better.",
             None => "Neither way is better by itself.",
@@ -253,7 +253,8 @@ fn definitions() -> Markup {
                 dt { (metric.label) }
                 dd {
                     (id.words().definition) "."
-                    @if !metric.unit.is_empty() { " In " (metric.unit) "." }
+                    @let unit = metric.unit.name();
+                    @if !unit.is_empty() { " In " (unit) "." }
                     " " (way)
                 }
                 dd.formula { (id.words().formula) }

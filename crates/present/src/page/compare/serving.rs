@@ -1,8 +1,10 @@
 //! How the designs serve, beside each other.
 
 use maud::{Markup, html};
+use model::Answer;
 use model::design::{Design, Serving};
-use model::serving::{Inference, ServingMetric, ServingPlan, infer, serving_range};
+use model::metric::{MetricId, Regime};
+use model::serving::{Inference, ServingPlan, infer};
 
 use super::numbers::Column;
 use crate::format;
@@ -22,9 +24,9 @@ impl Served {
         Some(Self { inference: infer(&plan), plan })
     }
 
-    /// The value of a metric.
-    pub(super) fn get(&self, id: ServingMetric) -> f64 {
-        self.inference.get(id)
+    /// What the model says of it.
+    pub(super) const fn answer(&self) -> Answer<'_> {
+        Answer::Serving { plan: &self.plan, inference: &self.inference }
     }
 }
 
@@ -40,11 +42,11 @@ pub(super) fn served(columns: &[Column]) -> Option<Vec<Option<Served>>> {
 pub(super) fn headline(design: &Design) -> Option<String> {
     let is_asked = design.serving != Serving::default();
     let served = is_asked.then(|| Served::new(design)).flatten()?;
-    let shown = |id: ServingMetric| format::served(id, served.get(id)).to_string();
+    let shown = |id: MetricId| format::metric(id, served.answer().get(id)).to_string();
     Some(format!(
         "It serves: {} per device, TPOT {}. Its layout for training breaks rules.",
-        shown(ServingMetric::output_tokens_per_second_per_device),
-        shown(ServingMetric::tpot_seconds),
+        shown(MetricId::output_tokens_per_second_per_device),
+        shown(MetricId::tpot_seconds),
     ))
 }
 
@@ -52,7 +54,7 @@ pub(super) fn headline(design: &Design) -> Option<String> {
 pub(super) fn rows(served: &[Option<Served>], baseline: usize) -> Markup {
     let base = served.get(baseline).and_then(Option::as_ref);
     html! {
-        @for id in ServingMetric::ALL.iter().copied() {
+        @for id in MetricId::of(Regime::Serving) {
             tr data-metric=(id.metric().name) {
                 th scope="row" { span title=(id.words().definition) { (id.metric().label) } }
                 @for (place, one) in served.iter().enumerate() {
@@ -68,18 +70,17 @@ pub(super) fn rows(served: &[Option<Served>], baseline: usize) -> Markup {
     }
 }
 
-fn cell(id: ServingMetric, one: &Served, base: Option<&Served>) -> Markup {
-    let value = one.get(id);
-    let shown = |value: f64| format::served(id, value).to_string();
-    let range = serving_range(&one.plan, id);
+fn cell(id: MetricId, one: &Served, base: Option<&Served>) -> Markup {
+    let value = |of: &Served| format::number(of.answer().get(id));
+    let shown = |value: f64| format::measured(id, value).to_string();
     html! {
-        span.compare-value { (shown(value)) }
-        @if let Some(range) = range {
-            @let span = format::span(range.half.map(|factor| shown(value * factor)));
+        span.compare-value { (shown(value(one))) }
+        @if let Some(range) = one.answer().range(id) {
+            @let span = format::span(range.half.map(|factor| shown(value(one) * factor)));
             span.compare-note { "half of runs " (span) }
         }
         @if let Some(base) = base {
-            span.delta { (format::relative(value, base.get(id))) }
+            span.delta { (format::relative(value(one), value(base))) }
         }
     }
 }
@@ -106,9 +107,10 @@ mod tests {
         let served = served(&columns(&Chosen::of_links(links))).expect("they serve");
         let [one, many] = [0, 1].map(|place| served[place].as_ref().expect("it is legal"));
         assert!(served[2].is_none());
-        let id = ServingMetric::output_tokens_per_second_per_device;
+        let [one, many] =
+            [one, many].map(|it| it.inference.metrics.output_tokens_per_second_per_device);
         let html = rows(&served, 0).into_string();
-        assert!(html.contains(&format::relative(many.get(id), one.get(id))), "{html}");
-        assert_eq!(html.matches(NOTHING).count(), ServingMetric::ALL.len());
+        assert!(html.contains(&format::relative(many, one)), "{html}");
+        assert_eq!(html.matches(NOTHING).count(), MetricId::of(Regime::Serving).count());
     }
 }

@@ -106,7 +106,7 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
                         }
                         @if let Some(base) = base.filter(|_| place != baseline) {
                             @let then = base.estimate.metrics.get(id);
-                            (delta_html(id, (value, then), delta(id, numbers, base)))
+                            (delta_html(id, [value, then], delta(id, numbers, base)))
                         }
                     } @else { (NOTHING) }
                 }
@@ -115,14 +115,14 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
     }
 }
 
-/// Cell of a value's difference from the baseline's, with its verdict.
-fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delta) -> Markup {
+/// How a value differs from the baseline's, and what to make of it.
+fn delta_html(id: MetricId, ends: [Option<MetricValue>; 2], delta: Delta) -> Markup {
     let class = match delta.verdict {
         Verdict::Better(sure) if sure.is_clear() => "delta better",
         Verdict::Worse(sure) if sure.is_clear() => "delta worse",
         Verdict::Same | Verdict::Neither | Verdict::Better(_) | Verdict::Worse(_) => "delta",
     };
-    let text = match (difference(id, now, then, delta), word(delta.verdict)) {
+    let text = match (difference(id, ends, delta), word(delta.verdict)) {
         (None, Some(word)) => word.to_owned(),
         (None, None) => return Markup::default(),
         (Some(text), Some(word)) => format!("{text}, {word}"),
@@ -135,8 +135,10 @@ fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delt
 }
 
 /// `−12.3 s (−35.9 %)`; of shares in points, with the relative change.
-fn difference(id: MetricId, now: MetricValue, then: MetricValue, delta: Delta) -> Option<String> {
-    let (MetricValue::Number(now), MetricValue::Number(then)) = (now, then) else { return None };
+fn difference(id: MetricId, ends: [Option<MetricValue>; 2], delta: Delta) -> Option<String> {
+    let [Some(MetricValue::Number(now)), Some(MetricValue::Number(then))] = ends else {
+        return None;
+    };
     if delta.verdict == Verdict::Same {
         return None;
     }

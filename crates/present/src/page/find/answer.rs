@@ -11,7 +11,7 @@ use reports::found::label;
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
-use crate::format::{self, counted, percent, run, short_label, whole};
+use crate::format::{self, counted, percent, short_label, whole};
 use crate::html::design_address;
 use crate::insight::memory_state;
 use crate::site::Page;
@@ -227,9 +227,7 @@ pub fn refused(query: &Query, violations: &[Violation]) -> String {
 /// A target as people read it: `MFU at least 40 %`.
 #[must_use]
 pub fn target_text(target: &Target) -> String {
-    let value = |metric: MetricId, number: f64| {
-        format::metric(metric, model::metric::MetricValue::Number(number)).to_string()
-    };
+    let value = |metric: MetricId, number: f64| format::measured(metric, number).to_string();
     match *target {
         Target::AtLeast(metric, least) => {
             format!("{} at least {}", metric.metric().label, value(metric, least))
@@ -241,12 +239,7 @@ pub fn target_text(target: &Target) -> String {
         Target::Devices(most) => format!("Devices at most {}", whole(most)),
         Target::Run(RunTarget { metric, is_most, limit }) => {
             let way = if is_most { "most" } else { "least" };
-            format!("{} at {way} {}", metric.metric().label, run::shown(metric, limit))
-        }
-        Target::Serving { metric, is_most, limit } => {
-            let way = if is_most { "most" } else { "least" };
-            let metric = metric.metric();
-            format!("{} at {way} {}", metric.label, format::in_unit(limit, metric.unit))
+            format!("{} at {way} {}", metric.metric().label, value(metric, limit))
         }
     }
 }

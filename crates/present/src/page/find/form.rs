@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use model::design::KnobId;
 use model::ground::knob::{KnobError, Section};
 use model::metric::MetricId;
-use model::run::budget::{BudgetMetric, RunTarget};
+use model::run::budget::RunTarget;
 use model::search::find::{Goal, Query, Question, STRATEGY, Target};
 
 use crate::format::{self, short_label, whole};
@@ -188,10 +188,10 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
         Target::AtMost(MetricId::step_time_seconds, most) => Some(("find.step", shown(most))),
         Target::Spare(least) => Some(("find.spare", shown(least * 100.0))),
         Target::Devices(most) => Some(("find.max_devices", most.to_string())),
-        Target::Run(RunTarget { metric: BudgetMetric::days_to_train, is_most: true, limit }) => {
+        Target::Run(RunTarget { metric: MetricId::days_to_train, is_most: true, limit }) => {
             Some(("find.days", shown(limit)))
         }
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) | Target::Serving { .. } => None,
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Run(_) => None,
     }
 }
 

@@ -55,7 +55,7 @@ fn room(query: &Query) -> String {
 /// A target as a constraint of a sweep; memory to spare is one with all else that takes memory.
 fn constraint(target: &Target) -> Option<String> {
     match target {
-        Target::Spare(_) | Target::AtLeast(MetricId::fits, _) | Target::Serving { .. } => None,
+        Target::Spare(_) | Target::AtLeast(MetricId::fits, _) => None,
         Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) | Target::Run(_) => {
             Some(target.to_string())
         }

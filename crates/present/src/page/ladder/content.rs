@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use model::catalogue::preset::Preset;
 use model::design::ladder::{NOT_MODELLED, PAPER, START};
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
@@ -262,10 +262,8 @@ fn band(last: &Step) -> Option<String> {
 fn end(step: &Step, metric: MetricId) -> Markup {
     let published = step.published(metric);
     let run = step.preset.and_then(|id| Preset::find(id).ok());
-    let MetricValue::Number(predicted) = step.predicted.metrics.get(metric) else {
-        return Markup::default();
-    };
-    let shown = |value| format::metric(metric, MetricValue::Number(value));
+    let predicted = format::number(step.predicted.metrics.get(metric));
+    let shown = |value| format::measured(metric, value);
     html! {
         @if let (Some(published), Some(run)) = (published, run) {
             tr.ends {

@@ -1,7 +1,7 @@
 //! Designs beside those of the sweep, each where it lies in the scatter: the one that the sweep
 //! varies, and those that the reader has pinned.
 
-use model::answer::measure::Measure;
+use model::metric::MetricId;
 
 use crate::site::chosen::{Chosen, letter};
 
@@ -14,7 +14,7 @@ pub trait Beside {
     fn label(&self) -> &str;
 
     /// A metric of it.
-    fn metric(&self, id: Measure) -> Option<f64>;
+    fn metric(&self, id: MetricId) -> Option<f64>;
 }
 
 /// Designs drawn beside those of a sweep of that base: labels and links.

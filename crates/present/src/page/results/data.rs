@@ -6,11 +6,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use model::MemoryState;
-use model::answer::measure::{Measure, Regime};
 use model::design::KnobId;
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 
-use crate::format::{self, run};
+use crate::format;
 use crate::insight::memory_state;
 use crate::site::Page;
 
@@ -39,7 +38,7 @@ pub struct Data {
     /// Knobs that differ between designs: those that vary, then those that follow.
     pub knobs: Vec<Knob>,
     /// Metrics of each design, the objectives' first.
-    pub metrics: Vec<Measure>,
+    pub metrics: Vec<MetricId>,
     /// The designs that are kept.
     pub rows: Rows,
     /// Reasons that rule out designs, each with its number of designs, the most first.
@@ -472,7 +471,7 @@ impl Data {
     /// Whether it has metrics of published loss laws: their caveat is beside it then.
     #[must_use]
     pub fn has_quality(&self) -> bool {
-        self.metrics.iter().any(|id| matches!(id, Measure::Quality(_)))
+        self.metrics.iter().any(|id| id.regime() == Regime::Quality)
     }
 
     /// Label of a link to one of its designs.
@@ -497,15 +496,9 @@ impl Data {
 
 /// A metric as people read it.
 #[must_use]
-pub fn shown(id: Measure, number: f64) -> String {
-    if id == Measure::Training(MetricId::fits) {
-        return if number > 0.5 { "yes" } else { "no" }.to_owned();
-    }
-    if let Measure::Run(metric) = id {
-        return run::shown(metric, number);
-    }
-    let text = format::measure(id, number).to_string();
-    if id == Measure::Training(MetricId::fit_probability) {
+pub fn shown(id: MetricId, number: f64) -> String {
+    let text = format::measured(id, number).to_string();
+    if id == MetricId::fit_probability {
         return format!("{text}, {}", memory_state::word(MemoryState::of(number)));
     }
     text

@@ -1,6 +1,5 @@
 //! What the views of a sweep make of its result: columns, scales, selections.
 
-use model::answer::measure::Measure;
 use model::design::file::json;
 use model::metric::MetricId;
 
@@ -315,7 +314,7 @@ fn axes_have_round_numbers_and_places_that_come_back() {
 
 #[test]
 fn a_row_says_its_state_beside_how_likely_it_fits() {
-    let shown = |number| data::shown(Measure::Training(MetricId::fit_probability), number);
+    let shown = |number| data::shown(MetricId::fit_probability, number);
     assert_eq!(shown(0.93), "93 %, fits");
     assert_eq!(shown(0.57), "57 %, tight");
     assert_eq!(shown(0.02), "2 %, does not fit");

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use model::answer::measure::Measure;
 use model::design::KnobId;
+use model::metric::MetricId;
 
 use super::data::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pace, Pair, Rows, SimulatedCounts,
@@ -112,7 +112,7 @@ by_way_of! {
     bool, u8: |it: &Self| u8::from(*it), |code| Some(code == 1);
     String, Vec<u8>: |it: &Self| it.clone().into_bytes(), |bytes| Self::from_utf8(bytes).ok();
     KnobId, String: |it: &Self| it.id(), |id: String| Self::find(&id).ok();
-    Measure, String: |it: &Self| it.metric().name.to_owned(), |name: String| Self::find(&name);
+    MetricId, String: |it: &Self| it.metric().name.to_owned(), |name: String| Self::find(&name);
     Standing, u8: |it: &Self| *it as u8, |code| Self::ALL.get(usize::from(code)).copied();
     BTreeMap<u64, Vec<f64>>, Vec<(u64, Vec<f64>)>:
         |it: &Self| it.clone().into_iter().collect(), |all: Vec<_>| Some(all.into_iter().collect());

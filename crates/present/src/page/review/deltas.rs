@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use model::design::KnobId;
-use model::design::link;
-use model::metric::MetricValue;
+use model::design::{KnobId, link};
 use model::{MemoryState, Plan, estimate};
 
 use super::labels::HEADLINE;
@@ -57,13 +55,11 @@ pub fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
             let then = others[index];
             if now.total_cmp(&then).is_eq() {
                 "the same".to_owned()
-            } else if *id == model::metric::MetricId::mfu {
-                format::points(now, then)
             } else {
-                format::relative(now, then)
+                format::change(*id, now, then)
             }
         });
-        let text = format::metric(*id, MetricValue::Number(now)).to_string();
+        let text = format::measured(*id, now).to_string();
         [id.metric().label.to_owned(), text, change]
     };
     Some(HEADLINE.iter().enumerate().map(row).collect())

@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::ground::units::Bytes;
-use model::metric::{MetricId, MetricPart, MetricValue};
+use model::metric::{MetricId, MetricPart};
 use review::{Anchor, Change, Edited, Outcome, Person, Role, Room, SaidValue, Setting};
 
 use crate::format;
@@ -48,9 +48,11 @@ pub fn value(anchor: &Anchor, value: &SaidValue) -> String {
     match (anchor, value) {
         (_, SaidValue::Flag(flag)) => (if *flag { "yes" } else { "no" }).to_owned(),
         (Anchor::Metric(address), SaidValue::Number(number)) => {
-            format::metric(address.metric, MetricValue::Number(*number)).to_string()
+            format::measured(address.metric, *number).to_string()
         }
-        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
+        (Anchor::Served(id), SaidValue::Number(number)) => {
+            format::measured(*id, *number).to_string()
+        }
         (_, SaidValue::Number(number)) => format::memory(Bytes::new(*number)).to_string(),
         (_, SaidValue::Text(text)) => spelled(text).to_owned(),
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{PreEscaped, html};
 use model::design::Design;
+use model::ground::units::Seconds;
 use model::search::find::{LayoutFront, LayoutPoint};
 use model::serving::Instances;
 
@@ -60,8 +61,9 @@ pub fn html(front: &LayoutFront, design: &Design, measured: &Measured) -> String
                     (pools(chosen)) ", "
                     (format::counted(chosen.concurrency, "request", "requests"))
                 }
-                " " (format::in_unit(chosen.per_device, "tokens/s")) " per device, TPOT "
-                (format::in_unit(chosen.tpot, "s")) ", TTFT " (format::in_unit(chosen.ttft, "s"))
+                " " (format::token_rate(chosen.per_device)) " per device, TPOT "
+                (format::duration(Seconds::new(chosen.tpot))) ", TTFT "
+                (format::duration(Seconds::new(chosen.ttft)))
             },
             None => p { "No layout is within the limits." },
         }
@@ -150,8 +152,8 @@ fn table(front: &LayoutFront, design: &Design) -> maud::Markup {
                         td { (format::whole(point.concurrency)) }
                         td { (format::significant(point.per_device, 4)) }
                         td { (format::significant(point.per_user, 3)) }
-                        td { (format::in_unit(point.tpot, "s")) }
-                        td { (format::in_unit(point.ttft, "s")) }
+                        td { (format::duration(Seconds::new(point.tpot))) }
+                        td { (format::duration(Seconds::new(point.ttft))) }
                         @if is_limited { td { (if point.is_good { "within" } else { "above" }) } }
                     }
                 }

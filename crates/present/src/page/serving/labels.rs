@@ -3,29 +3,29 @@
 use maud::{Markup, html};
 use model::design::Design;
 use model::design::violation::Violation;
-use model::ground::units::Bytes;
-use model::metric::Basis;
-use model::serving::{Part, ServingMetric, explain, serving_range};
-
-use crate::format;
-use crate::html::{broken, source, table_head};
-use crate::words::terms::terms;
+use model::ground::units::{Bytes, Seconds};
+use model::metric::{MetricId, Regime};
+use model::serving::Part;
 
 use super::{Ran, address};
+use crate::format;
+use crate::html::{broken, table_head};
+use crate::words::range::likely;
+use crate::words::terms::{self, explained_link};
 
-/// A value in its unit.
-fn shown(metric: ServingMetric, value: f64) -> String {
-    format::served(metric, value).to_string()
+/// A metric's value in its unit.
+fn shown(ran: &Ran, metric: MetricId) -> String {
+    format::metric(metric, ran.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
 pub fn headline(ran: &Ran) -> String {
-    let get = |metric| shown(metric, ran.inference.get(metric));
+    let get = |metric| shown(ran, metric);
     format!(
         "{} per device, {} per user, first token after {}",
-        get(ServingMetric::output_tokens_per_second_per_device),
-        get(ServingMetric::tokens_per_second_per_user),
-        get(ServingMetric::ttft_seconds),
+        get(MetricId::output_tokens_per_second_per_device),
+        get(MetricId::tokens_per_second_per_user),
+        get(MetricId::ttft_seconds),
     )
 }
 
@@ -77,11 +77,11 @@ pub(super) fn layout(layout: model::serving::Layout) -> String {
 }
 
 /// The numbers that matter most.
-const CARDS: [ServingMetric; 4] = [
-    ServingMetric::output_tokens_per_second_per_device,
-    ServingMetric::tpot_seconds,
-    ServingMetric::ttft_seconds,
-    ServingMetric::kv_limited_concurrency,
+const CARDS: [MetricId; 4] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::kv_limited_concurrency,
 ];
 
 /// The cards.
@@ -93,49 +93,18 @@ pub fn cards(ran: &Ran) -> String {
                 div.card-head {
                     h2 id={ (id) "-title" } { (explained_link(metric)) }
                 }
-                p.card-value { (shown(metric, ran.inference.get(metric))) }
-                p.card-line { (likely(ran, metric)) }
+                p.card-value { (shown(ran, metric)) }
+                p.card-line { (likely(&ran.answer(), metric)) }
             }
         }
     };
     markup.into_string()
 }
 
-/// A metric's name, which leads to how it comes about.
-fn explained_link(metric: ServingMetric) -> Markup {
-    let row = metric.metric();
-    html! { a href="#explained" data-explain=(row.name) { (row.label) } }
-}
-
 /// Explanation of a metric: definition, formula and terms.
-pub fn explained(ran: &Ran, metric: ServingMetric) -> String {
-    let words = metric.words();
-    let whole = explain(&ran.plan, &ran.inference, metric);
-    let markup = html! {
-        p { strong { (shown(metric, whole.value)) } ", " (likely(ran, metric)) }
-        p { (words.definition) }
-        p.formula { (words.formula) }
-        (terms(&whole))
-        p.muted {
-            (source(words.source)) ", "
-            a href={ "/guide/metrics#" (metric.metric().name) } { code { (metric.metric().name) } }
-        }
-    };
-    markup.into_string()
-}
-
-/// Range that half of the runs lie in, or why there is none.
-fn likely(ran: &Ran, metric: ServingMetric) -> String {
-    let value = ran.inference.get(metric);
-    match (serving_range(&ran.plan, metric), metric.metric().basis) {
-        (Some(range), _) => {
-            // A number and its unit stay on one line.
-            let end = |factor: f64| shown(metric, value * factor).replace(' ', "\u{a0}");
-            format!("half of runs {}", format::span(range.half.map(end)))
-        }
-        (None, Basis::Exact) => "exact count".to_owned(),
-        (None, _) => "not compared with runs".to_owned(),
-    }
+#[must_use]
+pub fn explained(ran: &Ran, metric: MetricId) -> String {
+    terms::explained(&ran.answer(), metric).into_string()
 }
 
 /// Every metric with its range and definition.
@@ -145,13 +114,13 @@ pub fn numbers(ran: &Ran) -> String {
             caption.visually-hidden { "All numbers" }
             (table_head(&["Metric", "Value", "Range", "Meaning"]))
             tbody {
-                @for metric in ServingMetric::ALL.iter().copied() {
+                @for metric in MetricId::of(Regime::Serving) {
                     tr {
                         th scope="row" {
                             (explained_link(metric))
                         }
-                        td { (shown(metric, ran.inference.get(metric))) }
-                        td { (likely(ran, metric)) }
+                        td { (shown(ran, metric)) }
+                        td { (likely(&ran.answer(), metric)) }
                         td { (metric.words().definition) }
                     }
                 }
@@ -183,13 +152,13 @@ fn waterfall(title: &str, parts: &[Part]) -> Markup {
         .collect();
     html! {
         table.serving-parts {
-            caption { (title) ", " (format::in_unit(all, "s")) }
+            caption { (title) ", " (format::duration(Seconds::new(all))) }
             (table_head(&["Part", "Time", "Share", ""]))
             tbody {
                 @for (from, part) in bars {
                     tr {
                         th scope="row" { (part.name) }
-                        td { (format::in_unit(part.seconds, "s")) }
+                        td { (format::duration(Seconds::new(part.seconds))) }
                         td { (format::percent(part.seconds / all, 1)) }
                         td {
                             svg.serving-bar viewBox="0 0 100 6" preserveAspectRatio="none"

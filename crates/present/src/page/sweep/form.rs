@@ -4,11 +4,11 @@
 use std::fmt::Display;
 
 use maud::{Markup, html};
-use model::answer::measure::{Measure, Regime};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Section};
+use model::metric::{MetricId, Regime};
 
 use crate::format::counted;
 use crate::html::option;
@@ -281,9 +281,8 @@ fn hint(kind: Option<Kind>) -> Markup {
 fn metric_options(now: &str) -> Markup {
     let groups = [("Training", false), ("Serving", true)];
     let of = |is_serving: bool| {
-        Measure::all()
-            .filter(move |it| (it.regime() == Regime::Serving) == is_serving)
-            .map(Measure::metric)
+        let all = MetricId::ALL.iter().copied();
+        all.filter(move |it| (it.regime() == Regime::Serving) == is_serving).map(MetricId::metric)
     };
     html! {
         @for (title, is_serving) in groups {
@@ -310,7 +309,7 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
                 }
                 select.select id={ "metric-" (place) } data-do="metric" data-with=(place)
                     aria-label="Metric" autocomplete="off" {
-                    @if Measure::find(name).is_none() { (option("", name, true)) }
+                    @if MetricId::find(name).is_none() { (option("", name, true)) }
                     (metric_options(name))
                 }
                 @if all.len() > 1 {

@@ -6,7 +6,6 @@ mod sweeps;
 
 use maud::{Markup, html};
 use model::catalogue::preset::Preset;
-use model::metric::MetricValue;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
@@ -14,8 +13,7 @@ use validation::report::{Group, Pair, Summary, Target, Validation};
 use super::constants;
 use super::filter::{Facet, Filter};
 use super::sheet::{self, Cell, card, table};
-use super::words;
-use super::{CSV_PATH, JSON_PATH};
+use super::{CSV_PATH, JSON_PATH, words};
 use crate::draw::text::sentence;
 use crate::format;
 use crate::insight::numbers::Numbers;
@@ -126,10 +124,8 @@ fn seeds() -> Markup {
         let numbers = published(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
         published(preset.id).filter_map(move |row| {
             let numbers = numbers.as_ref()?;
-            let MetricValue::Number(ours) = numbers.estimate.metrics.get(row.metric) else {
-                return None;
-            };
             let metrics = &numbers.estimate.metrics;
+            let ours = metrics.number(row.metric)?;
             Some(vec![
                 Cell {
                     link: Some(format!("/?v=1&preset={}", preset.id)),
@@ -137,7 +133,7 @@ fn seeds() -> Markup {
                 },
                 Cell::text(row.metric.metric().label),
                 Cell::text(&row.shown().to_string()),
-                Cell::text(&format::metric(row.metric, MetricValue::Number(ours)).to_string()),
+                Cell::text(&format::measured(row.metric, ours).to_string()),
                 Cell::text(&format::relative(ours, row.value)),
                 Cell::text(&expected(&numbers.plan, row.metric).short(row.metric, metrics)),
             ])

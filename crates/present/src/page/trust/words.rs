@@ -2,7 +2,7 @@
 
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::training::range::MIN_SOURCES;
 use validation::report::{LeftOutScore, Row, Score, Summary, Target};
 
@@ -28,7 +28,7 @@ pub fn accelerator_label(id: &str) -> &str {
 pub fn value(row: &Row, value: Option<f64>) -> String {
     let id = row.metric.as_deref().and_then(MetricId::find);
     match (id, value) {
-        (Some(id), Some(value)) => format::metric(id, MetricValue::Number(value)).to_string(),
+        (Some(id), Some(value)) => format::measured(id, value).to_string(),
         _ => NOTHING.to_owned(),
     }
 }

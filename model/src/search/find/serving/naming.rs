@@ -4,7 +4,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::spare;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::search::find::answer::Candidate;
 use crate::search::find::query::{Goal, SAFEST, SIMPLEST};
@@ -45,7 +44,7 @@ pub(super) fn named(
 /// Smallest distance of a design from the end of its cache and from its targets, as a share.
 fn room(one: &Candidate<Inference>, targets: &[Target]) -> f64 {
     let to = |target: &Target| target.room(&one.design, &one.metrics);
-    targets.iter().map(to).fold(spare(&one.metrics), f64::min)
+    targets.iter().map(to).fold(one.metrics.spare(), f64::min)
 }
 
 /// Why a named design is in an answer.

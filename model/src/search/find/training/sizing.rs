@@ -221,11 +221,7 @@ fn device_steps(query: &Query, from: u64) -> Vec<u64> {
     let node = devices_per_node(&query.design);
     let bound = query.targets.iter().fold(MAX_DEVICES, |most, target| match target {
         Target::Devices(count) => most.min(*count),
-        Target::AtLeast(..)
-        | Target::AtMost(..)
-        | Target::Spare(_)
-        | Target::Run(_)
-        | Target::Serving { .. } => most,
+        Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Run(_) => most,
     });
     let mut steps: Vec<u64> = (1..=node).filter(|count| node.is_multiple_of(*count)).collect();
     let mut count = node * 2;

@@ -7,8 +7,8 @@ use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of,
 use super::reach::Reach;
 use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
+use super::spare;
 use super::tuning;
-use super::{number, spare};
 use crate::design::{Design, KnobSet};
 use crate::ground::choice::Timing;
 use crate::rules::vocabulary::STRATEGY;
@@ -320,12 +320,16 @@ impl Walk {
     fn may_reach(&self, closed: &Closed) -> bool {
         let metrics = &closed.metrics;
         self.targets.iter().all(|target| match *target {
-            Target::AtLeast(metric, least) => number(metrics, metric) * DRIFT >= least,
-            Target::AtMost(metric, most) => number(metrics, metric) <= most * DRIFT,
+            Target::AtLeast(metric, least) => {
+                metrics.number(metric).is_some_and(|number| number * DRIFT >= least)
+            }
+            Target::AtMost(metric, most) => {
+                metrics.number(metric).is_some_and(|number| number <= most * DRIFT)
+            }
             Target::Run(target) => target.number(&closed.design, metrics).is_some_and(|number| {
                 target.is_reached(if target.is_most { number / DRIFT } else { number * DRIFT })
             }),
-            Target::Spare(_) | Target::Devices(_) | Target::Serving { .. } => true,
+            Target::Spare(_) | Target::Devices(_) => true,
         })
     }
 

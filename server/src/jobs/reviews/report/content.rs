@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::ground::units::Bytes;
 use model::metric::{MetricId, MetricValue};
 use model::{MODEL_VERSION, Plan};
 use present::format;
 use present::insight::numbers::Numbers;
-use present::words::name;
-use present::words::range;
+use present::words::{name, range};
 use review::{
     Anchor, Change, Decision, Event, Person, Proposal, ProposalState, Room, SaidValue, Setting,
     Stale, Thread,
@@ -169,15 +167,14 @@ fn compared(id: MetricId, numbers: Option<&Numbers>, to: Option<&Numbers>) -> Ce
     let value = numbers.estimate.metrics.get(id);
     let text = format::metric(id, value).to_string();
     let then = to.map(|to| to.estimate.metrics.get(id));
-    let (MetricValue::Number(now), Some(MetricValue::Number(then))) = (value, then) else {
+    let (Some(MetricValue::Number(now)), Some(Some(MetricValue::Number(then)))) = (value, then)
+    else {
         return text.into();
     };
     let difference = if now.to_bits() == then.to_bits() {
         "same".to_owned()
-    } else if matches!(id, MetricId::mfu | MetricId::bubble_ratio) {
-        format::points(now, then)
     } else {
-        format::relative(now, then)
+        format::change(id, now, then)
     };
     format!("{text} ({difference})").into()
 }
@@ -357,9 +354,11 @@ fn then_and_now(
 fn in_words(anchor: &Anchor, value: &SaidValue) -> String {
     match (anchor, value) {
         (Anchor::Metric(address), SaidValue::Number(number)) => {
-            format::metric(address.metric, MetricValue::Number(*number)).to_string()
+            format::measured(address.metric, *number).to_string()
         }
-        (Anchor::Served(id), SaidValue::Number(number)) => format::served(*id, *number).to_string(),
+        (Anchor::Served(id), SaidValue::Number(number)) => {
+            format::measured(*id, *number).to_string()
+        }
         (Anchor::Stage(_), SaidValue::Number(number)) => {
             format::memory(Bytes::new(*number)).to_string()
         }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use model::answer::measure::Measure;
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::ground::knob::Value;
+use model::metric::MetricId;
 
 use super::{
     Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pair, SimulatedCounts, Standing,
@@ -27,7 +27,7 @@ pub fn read(id: &str, state: &str, result: &Tree) -> Data {
     let columns: Vec<&str> = list(columns).iter().filter_map(Tree::as_text).collect();
     let known = |name: &&str| KnobId::ALL.iter().copied().find(|knob| knob.id() == **name);
     let knobs: Vec<KnobId> = columns.iter().filter_map(known).collect();
-    data.metrics = columns.iter().filter_map(|name| Measure::find(name)).collect();
+    data.metrics = columns.iter().filter_map(|name| MetricId::find(name)).collect();
     let designs = designs(result, &knobs, &data.metrics);
     data.knobs = knobs.iter().map(|id| Knob { id: *id, values: vec![] }).collect();
     data.counts = Counts {
@@ -89,7 +89,7 @@ struct Kept {
 type Designs = BTreeMap<u64, Kept>;
 
 /// The designs of a result: front, best and sample.
-fn designs(result: &Tree, knobs: &[KnobId], metrics: &[Measure]) -> Designs {
+fn designs(result: &Tree, knobs: &[KnobId], metrics: &[MetricId]) -> Designs {
     let mut designs = Designs::new();
     let rows = result.get("sample").and_then(|sample| sample.get("rows"));
     for row in list(rows) {
@@ -120,7 +120,7 @@ fn designs(result: &Tree, knobs: &[KnobId], metrics: &[Measure]) -> Designs {
             row.get("knobs").and_then(|all| all.get(&knob.id())).map_or(String::new(), spelled)
         };
         let numbers = |tree: &Tree| -> Vec<f64> {
-            let number = |id: &Measure| tree.get(id.metric().name).map_or(0.0, real);
+            let number = |id: &MetricId| tree.get(id.metric().name).map_or(0.0, real);
             metrics.iter().map(number).collect()
         };
         let kept = Kept {
@@ -186,7 +186,7 @@ pub(super) fn by_value(one: &str, other: &str) -> Ordering {
     number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
 }
 
-fn objectives(result: &Tree, metrics: &[Measure]) -> Vec<Objective> {
+fn objectives(result: &Tree, metrics: &[MetricId]) -> Vec<Objective> {
     let all = list(result.get("objectives")).iter();
     all.filter_map(|one| {
         let name = text(one, "metric")?;

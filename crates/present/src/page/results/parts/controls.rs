@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::table::table_dims;
+use crate::format;
 use crate::html::{option, table_head};
 use crate::page::results::data::{Data, Dim};
-use crate::page::results::scale;
 use crate::page::results::view::View;
 
 /// A choice of columns.
@@ -135,7 +135,7 @@ fn range_end(data: &Data, dim: Dim, side: &str, now: Option<f64>) -> Markup {
             }
         }
         Dim::Metric(place) => {
-            let (factor, unit) = scale::unit(data.metrics[place]);
+            let (factor, unit) = format::axis(data.metrics[place]);
             let value = now.map(|now| ((now / factor * 1e4).round() / 1e4).to_string());
             let gap = if unit.is_empty() { "" } else { " in " };
             html! {

@@ -216,14 +216,7 @@ fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
     match dim {
         Dim::Knob(_) if (now - then).abs() < 0.5 => "same".to_owned(),
         Dim::Knob(_) => "differs".to_owned(),
-        Dim::Metric(place) => {
-            let id = data.metrics[place];
-            if format::measure(id, now).unit == "%" {
-                format::points(now, then)
-            } else {
-                format::relative(now, then)
-            }
-        }
+        Dim::Metric(place) => format::change(data.metrics[place], now, then),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs of serving beside their predictions.
 
 use maud::{Markup, html};
+use model::metric::Unit;
 use validation::report::serving::{ServingRowReport, ServingValidation};
 use validation::report::{Group, Score};
 
@@ -113,7 +114,8 @@ const SEED_COLUMNS: [&str; 5] = ["Run", "Measured", "Published", "Predicted", "E
 fn seeds(report: &ServingValidation) -> impl Iterator<Item = Vec<Cell>> + '_ {
     let row = |row: &ServingRowReport| {
         let (measured, predicted) = (row.measured?, row.predicted?);
-        let unit = if row.metric.as_deref().is_some_and(is_rate) { "tokens/s" } else { "s" };
+        let is_rate = row.metric.as_deref().is_some_and(is_rate);
+        let unit = if is_rate { Unit::TokensPerSecond } else { Unit::Seconds };
         let shown = |value: f64| format::in_unit(value, unit).to_string();
         let link = row.design.as_ref().map(|query| format!("{}?{query}", Page::Serving.path()));
         Some(vec![
