@@ -66,8 +66,8 @@ const TOGETHER: &[KnobSet] = &[
 /// [`crate::search::find::Goal::ALL`]; none where nothing fits, or all have one.
 ///
 /// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps - 0.15 x
-/// doubts`. Simplest: within 10 %, with the fewest knobs that aren't neutral, of equals the fastest.
-/// Small steps go on from the best of both kinds that the walk met.
+/// doubts`. Simplest: within 10 %, with the fewest knobs that aren't neutral, of equals the
+/// fastest. Small steps go on from the best of both kinds that the walk met.
 pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Option<Simulated> {
     let within =
         |fastest: &Simulated, share: f64| fastest.metrics.tokens_per_second * (1.0 - share);
