@@ -39,6 +39,7 @@ pub use table::{
 };
 
 use crate::catalogue::accelerator::AcceleratorId;
+use crate::catalogue::calibration::ModelKind;
 use crate::catalogue::preset::Preset;
 use crate::ground::choice::AttentionVariant;
 use crate::ground::knob::{KnobError, Section};
@@ -61,12 +62,36 @@ impl Transformer {
         self.is_hybrid() || has_windows || !is_plain || !is_alike
     }
 
+    /// Its kind, as far as errors of predictions are known by it.
+    #[must_use]
+    pub fn model_kind(&self) -> ModelKind {
+        if self.is_mixed() {
+            ModelKind::Mixed
+        } else if self.has_experts() {
+            ModelKind::Experts
+        } else {
+            ModelKind::Dense
+        }
+    }
+
+    /// Whether it has experts.
+    #[must_use]
+    pub const fn has_experts(&self) -> bool {
+        self.num_moe_experts.is_some()
+    }
+
+    /// Whether the layer at this position has experts, where no pattern of sub-layers says so.
+    #[must_use]
+    pub fn is_moe_layer(&self, position: u64) -> bool {
+        self.has_experts() && self.moe_layer_freq.marks(position)
+    }
+
     /// MoE layers among its layers, those of MTP not counted.
     pub(crate) fn moe_layers(&self) -> u64 {
         if let Some(pattern) = &self.hybrid_layer_pattern {
             return pattern.layers.iter().filter(|it| **it == Symbol::Experts).count() as u64;
         }
-        self.num_moe_experts.map_or(0, |_| self.moe_layer_freq.moe_before(self.num_layers))
+        if self.has_experts() { self.moe_layer_freq.marked_before(self.num_layers) } else { 0 }
     }
 }
 

@@ -4,6 +4,10 @@
 //! From ground to roof: a module imports only those above it.
 
 pub mod estimate;
+pub(crate) mod optimizer;
+pub(crate) mod pipeline_schedule;
+pub(crate) mod recomputation;
+pub(crate) mod overlap;
 pub mod plan;
 pub(crate) mod boundary;
 pub(crate) mod counts;
@@ -11,7 +15,6 @@ pub(crate) mod data_parallel;
 pub(crate) mod layer_key;
 pub mod memory_headroom;
 pub(crate) mod muon;
-pub(crate) mod recomputation;
 pub(crate) mod memory;
 pub(crate) mod stage;
 pub mod pair;

@@ -11,19 +11,12 @@ use model::search::solve::{Target, Wish};
 use model::training::estimate::Metrics;
 use model::{Answer, Breakdown, Plan, estimate, solve};
 use proptest::prelude::*;
+use testing::design::{from_preset, plan};
 
 const DAY: f64 = 86_400.0;
 
-fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
 fn planned(design: &Design) -> (Plan, Metrics) {
-    let plan = Plan::new(design).unwrap_or_else(|broken| panic!("{broken:?}"));
+    let plan = plan(design);
     let metrics = estimate(&plan).metrics;
     (plan, metrics)
 }
@@ -42,7 +35,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 fn paper(settings: &[(&str, &str)]) -> Design {
-    let mut design = of("pangu-ultra-moe-6k@2", KNOWN);
+    let mut design = from_preset("pangu-ultra-moe-6k@2", KNOWN);
     for (knob, value) in settings {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
@@ -159,12 +152,12 @@ fn a_run_that_fails_faster_than_it_recovers_never_ends_and_has_no_numbers() {
 
 #[test]
 fn what_is_not_known_stays_open() {
-    let nothing = budgeted(&of("pangu-ultra-moe-6k@2", &[]));
+    let nothing = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[]));
     let known = [Metric::checkpoint_bytes];
     for metric in Metric::of(Regime::Budget) {
         assert_eq!(nothing.get(metric).is_some(), known.contains(&metric), "{metric:?}");
     }
-    let tokens = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
+    let tokens = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     assert_eq!(tokens.get(Metric::days_to_train), tokens.get(Metric::training_days));
     assert!(tokens.get(Metric::goodput_ratio).is_none() && tokens.get(Metric::cost).is_none());
     assert!(tokens.assumed.iter().any(|line| line.contains("floor")), "{:?}", tokens.assumed);
@@ -185,7 +178,7 @@ fn days_hours_money_and_energy_follow_from_one_another() {
 
 #[test]
 fn a_checkpoint_has_weights_main_copies_and_moments_once() {
-    let (plan, _) = planned(&of("deepseek-v3-2k-h800", &[]));
+    let (plan, _) = planned(&from_preset("deepseek-v3-2k-h800", &[]));
     let found = Checkpoint::new(&plan);
     let params = (plan.params_total() + plan.params_mtp()) as f64;
     let memory = &plan.design().memory;
@@ -195,7 +188,7 @@ fn a_checkpoint_has_weights_main_copies_and_moments_once() {
     assert!((found.bytes / (params * (2.0 + states)) - 1.0).abs() < 1e-12, "{found:?}");
     assert!((found.writers - 2_048.0).abs() < 1e-9);
     // No framework keeps moments in 16 bits and whole on each device.
-    let whole = of(
+    let whole = from_preset(
         "deepseek-v3-2k-h800",
         &[
             ("framework", "ideal"),
@@ -246,7 +239,7 @@ fn the_rate_for_99_percent_is_a_break_even() {
 
 #[test]
 fn a_surface_rises_with_reliability_and_with_storage() {
-    let (plan, metrics) = planned(&of("pangu-ultra-moe-6k@2", &[]));
+    let (plan, metrics) = planned(&from_preset("pangu-ultra-moe-6k@2", &[]));
     let found = surface(&plan, metrics.step_time);
     let columns = found.rates.len();
     assert_eq!(found.cells.len(), columns * found.mtbf.len());
@@ -299,7 +292,7 @@ fn what_a_metric_lacks_is_what_keeps_it_from_being_known() {
         for chosen in 0..1_u32 << said.len() {
             let settings: Vec<_> =
                 (0..said.len()).filter(|at| chosen >> at & 1 == 1).map(|at| said[at]).collect();
-            let (plan, metrics) = planned(&of(preset, &settings));
+            let (plan, metrics) = planned(&from_preset(preset, &settings));
             let budget = budget(&plan, &metrics);
             for metric in Metric::of(Regime::Budget) {
                 let lacking = lacks(metric, plan.design());
@@ -353,7 +346,7 @@ fn failures_of_rsc_1_are_as_far_apart_as_its_paper_projects() {
 fn llama_3_keeps_the_share_of_its_time_that_is_published() {
     let llama = published_failures().iter().find(|it| it.name == "llama-3").unwrap();
     let hours = llama.device_hours.to_string();
-    let design = of(
+    let design = from_preset(
         "llama-3.1-405b",
         &[
             ("mtbf_device_hours", &hours),
@@ -380,7 +373,7 @@ fn llama_3_keeps_the_share_of_its_time_that_is_published() {
 /// predicted within 10 % of it.
 #[test]
 fn deepseek_v3_takes_about_the_hours_that_are_published() {
-    let found = budgeted(&of("deepseek-v3-2k-h800", &[("train_tokens", "14.8e12")]));
+    let found = budgeted(&from_preset("deepseek-v3-2k-h800", &[("train_tokens", "14.8e12")]));
     let hours = found.get(Metric::device_hours).unwrap();
     assert!((hours / 2.664e6 - 1.0).abs() < 0.10, "{hours}");
 }
@@ -388,7 +381,7 @@ fn deepseek_v3_takes_about_the_hours_that_are_published() {
 /// Pangu Ultra MoE: 19T tokens at 1.46 million a second are 150.6 days.
 #[test]
 fn pangu_ultra_moe_takes_the_days_of_its_throughput() {
-    let found = budgeted(&of("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
+    let found = budgeted(&from_preset("pangu-ultra-moe-6k@2", &[("train_tokens", "19e12")]));
     let days = found.get(Metric::training_days).unwrap();
     assert!((days / (19e12 / 1.46e6 / DAY) - 1.0).abs() < 0.01, "{days}");
 }
@@ -435,7 +428,7 @@ fn every_number_of_a_run_follows_from_its_terms() {
         let known = Metric::of(Regime::Budget).filter(|it| own.budget.get(*it).is_some()).count();
         assert_eq!(explained(own.answer()), known, "{settings:?}");
     }
-    let bare = Assessment::new(&of("glm-4.5", &[]), None).unwrap().own;
+    let bare = Assessment::new(&from_preset("glm-4.5", &[]), None).unwrap().own;
     assert_eq!(bare.answer().explain(Metric::cost), None);
 }
 

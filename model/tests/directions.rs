@@ -3,22 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::answer::roofline::{Direction, Unit, roofline};
-use model::design::{Design, KnobId};
+use model::design::KnobId;
 use model::ground::axis::Axis;
 use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
-
-fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn of(design: &Design) -> Estimate {
-    estimate(&Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}")))
-}
+use testing::design::{estimated, from_preset};
 
 /// Quantity that a knob moves.
 type Quantity = fn(&Estimate) -> f64;
@@ -61,10 +50,10 @@ fn bytes(estimate: &Estimate, axis: Axis) -> f64 {
 /// `knob` set to `value` on top of `base` makes the quantity larger (`>`) or smaller (`<`).
 #[track_caller]
 fn check(preset: &str, base: &[(&str, &str)], knob: &str, value: &str, way: char, what: Quantity) {
-    let before = what(&of(&design(preset, base)));
+    let before = what(&estimated(&from_preset(preset, base)));
     let mut settings = base.to_vec();
     settings.push((knob, value));
-    let after = what(&of(&design(preset, &settings)));
+    let after = what(&estimated(&from_preset(preset, &settings)));
     let holds = if way == '>' { after > before } else { after < before };
     assert!(holds, "{knob}={value}: from {before} to {after}, wanted {way}");
 }
@@ -227,11 +216,11 @@ fn loss_without_logits() {
     ];
     // 65,536 tokens x 151,936 words in 16 bits are 19.9 GB, 3,072 columns of them 0.4; beside the
     // head's moment stands that of a layer that is computed again.
-    let base = of(&design("qwen3-8b", &long));
+    let base = estimated(&from_preset("qwen3-8b", &long));
     let with = |knob: &str, value: &str| {
         let mut set = long.to_vec();
         set.push((knob, value));
-        of(&design("qwen3-8b", &set))
+        estimated(&from_preset("qwen3-8b", &set))
     };
     let linear = with("cross_entropy_fusion_impl", "linear");
     assert!(PEAK(&base) - PEAK(&linear) > 5e9, "{} {}", PEAK(&base), PEAK(&linear));
@@ -267,9 +256,9 @@ fn memory_knobs_trade_memory_for_time_or_links() {
         "shared_experts",
         "core_attn",
     ] {
-        let without = of(&design(PAPER, &none));
+        let without = estimated(&from_preset(PAPER, &none));
         selective[1] = ("recompute_modules", module);
-        let with = of(&design(PAPER, &selective));
+        let with = estimated(&from_preset(PAPER, &selective));
         assert!(ACTIVATIONS(&with) < ACTIVATIONS(&without), "{module}");
         assert!(RECOMPUTE(&with) > RECOMPUTE(&without), "{module}");
     }
@@ -301,7 +290,8 @@ fn scattered_sends_take_less_of_the_network_where_every_tp_rank_has_the_whole() 
     check(DENSE, &whole, "scatter_gather_tensors_in_pipeline", "true", '<', STEP);
     let split = [("tp", "8"), ("pp", "8"), ("num_devices", "64"), ("sequence_parallel", "true")];
     let scattered = [split.as_slice(), &[("scatter_gather_tensors_in_pipeline", "true")]].concat();
-    let (plain, scattered) = (of(&design(DENSE, &split)), of(&design(DENSE, &scattered)));
+    let (plain, scattered) =
+        (estimated(&from_preset(DENSE, &split)), estimated(&from_preset(DENSE, &scattered)));
     assert_eq!(plain.metrics, scattered.metrics);
     assert!(scattered.warnings.iter().any(|warning| warning.contains("without SP")));
 }
@@ -342,7 +332,7 @@ fn graphs_of_layers_leave_the_experts_to_the_host() {
             ("recompute_granularity", "none"),
             ("cuda_graph_impl", graph),
         ];
-        HOST_WAIT(&of(&design(preset, &settings)))
+        HOST_WAIT(&estimated(&from_preset(preset, &settings)))
     };
     let [none, layers, all] =
         ["none", "transformer_engine", "local"].map(|graph| waited(SMALL, graph));
@@ -356,14 +346,15 @@ fn blocking_launches_add_their_host_time_to_the_kernels() {
     let off = [("overlap_grad_reduce", "false"), ("overlap_param_gather", "false")];
     let micros = [off.as_slice(), &[("dispatch_microseconds", "40")]].concat();
     let blocking = [micros.as_slice(), &[("launch_blocking", "true")]].concat();
-    let waited = |settings: &[(&str, &str)]| HOST_WAIT(&of(&design(DENSE, settings)));
+    let waited = |settings: &[(&str, &str)]| HOST_WAIT(&estimated(&from_preset(DENSE, settings)));
     assert!(waited(&micros) < 0.01 * waited(&blocking));
     // Each launch is waited for, so that twice the time for one is twice the wait.
     let slower = [blocking.as_slice(), &[("dispatch_microseconds", "80")]].concat();
     let ratio = waited(&slower) / waited(&blocking);
     assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
     // Nothing runs beside a kernel.
-    let beside = design(DENSE, &[("launch_blocking", "true"), ("overlap_grad_reduce", "true")]);
+    let beside =
+        from_preset(DENSE, &[("launch_blocking", "true"), ("overlap_grad_reduce", "true")]);
     let violations = Plan::new(&beside).unwrap_err();
     assert_eq!(violations.len(), 1, "{violations:?}");
     assert_eq!(violations[0].rule, "blocking_launches_overlap_nothing");
@@ -386,7 +377,7 @@ fn heads_that_tensor_cores_cannot_load_are_left_to_cuda_cores() {
         ("precision", "fp16"),
     ];
     let step = |heads| {
-        STEP(&of(&design(
+        STEP(&estimated(&from_preset(
             "llama-3-8b",
             &[bloom.as_slice(), &[("num_attention_heads", heads)]].concat(),
         )))
@@ -411,7 +402,7 @@ fn cluster_knobs_speed_up_or_slow_down() {
 
 #[test]
 fn usable_and_host_memory_decide_what_fits() {
-    let fits = |settings: &[(&str, &str)]| of(&design(PAPER, settings)).metrics.fits;
+    let fits = |settings: &[(&str, &str)]| estimated(&from_preset(PAPER, settings)).metrics.fits;
     assert!(fits(&[]));
     assert!(!fits(&[("hbm_usable_gib", "40")]));
     assert!(!fits(&[("host_memory_gib", "64")]));
@@ -427,7 +418,7 @@ fn hidden_7680_does_more_per_second_than_8192_at_the_same_step() {
 /// Llama 3 8B on H100, weakly scaled: 4 sequences a device.
 fn scaled(devices: u64) -> Estimate {
     let (devices, sequences) = (devices.to_string(), (4 * devices).to_string());
-    of(&design(
+    estimated(&from_preset(
         "llama-3-8b",
         &[
             ("accelerator", "h100-sxm-80gb"),
@@ -464,7 +455,7 @@ fn a_shallow_product_loses_more_with_narrow_operands() {
             ("moe_ffn_hidden_size", width),
             ("seq_length", "32768"),
         ];
-        let plan = Plan::new(&design("qwen3-30b-a3b", &settings)).unwrap();
+        let plan = Plan::new(&from_preset("qwen3-30b-a3b", &settings)).unwrap();
         let roofline = roofline(&plan, &estimate(&plan).communication);
         let mut experts = roofline.operators.iter().filter(|operator| {
             operator.name == "Experts" && operator.direction == Direction::Forward
@@ -482,7 +473,7 @@ fn a_shallow_product_loses_more_with_narrow_operands() {
 fn short_sequences_cost_attention_more_than_their_scores() {
     let seconds = |accelerator: &str, seq: &str| {
         let settings = [("accelerator", accelerator), ("seq_length", seq)];
-        let plan = Plan::new(&design("llama-3-8b", &settings)).unwrap();
+        let plan = Plan::new(&from_preset("llama-3-8b", &settings)).unwrap();
         let roofline = roofline(&plan, &estimate(&plan).communication);
         let mut core = roofline.operators.iter().filter(|operator| {
             operator.name == "Core attention" && operator.direction == Direction::Forward
@@ -509,7 +500,7 @@ fn what_nothing_hides_costs_no_contention() {
         ("overlap_grad_reduce", "false"),
         ("overlap_param_gather", "false"),
     ];
-    let estimate = of(&design("qwen3-30b-a3b", &settings));
+    let estimate = estimated(&from_preset("qwen3-30b-a3b", &settings));
     assert!(EP_EXPOSED(&estimate) > 0.0);
     assert!(estimate.step.part(StepPart::Contention).get() < 1e-12);
 }

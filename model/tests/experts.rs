@@ -10,28 +10,19 @@ use model::serving::experts::{Experts, published, touched_experts};
 use model::serving::runs::beside;
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_seconds, rules};
 use proptest::prelude::*;
+use testing::design::{serving_plan, with};
 
 fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
     let design = Design::from_preset(preset).unwrap();
     settings.iter().fold(design, |design, (knob, value)| with(&design, knob, value))
 }
 
-fn with(design: &Design, knob: &str, value: &str) -> Design {
-    let mut design = design.clone();
-    design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    design
-}
-
-fn plan(design: &Design) -> ServingPlan {
-    ServingPlan::new(design).unwrap_or_else(|broken| panic!("{broken:?}"))
-}
-
 fn served(design: &Design) -> Inference {
-    infer(&plan(design))
+    infer(&serving_plan(design))
 }
 
 fn experts(design: &Design) -> Experts {
-    Experts::new(&plan(design)).unwrap()
+    Experts::new(&serving_plan(design)).unwrap()
 }
 
 /// Pangu Ultra MoE on 32 NPUs, experts whole on each.
@@ -109,15 +100,17 @@ fn fewer_experts_leave_room_for_requests_and_touch_fewer() {
     near(touched_experts(128.0, 8.0, 1.0), 8.0, 1e-12);
     near(touched_experts(256.0, 8.0, 4.0), 256.0 * (1.0 - (31.0_f64 / 32.0).powi(4)), 1e-12);
     let touched = |design: &Design| {
-        let plan = plan(design);
+        let plan = serving_plan(design);
         Experts::new(&plan).unwrap().touched(&plan, &infer(&plan))
     };
     assert!(touched(&half) <= 128.0 && touched(&half) < touched(&whole));
     // Half the experts of a token are half the products.
     let four = with(&with(&half, "experts_kept_topk", "4"), "concurrency", "4096");
     let eight = with(&half, "concurrency", "4096");
-    assert!(decode_step(&plan(&four), 256.0) < decode_step(&plan(&eight), 256.0));
-    assert!(prefill_seconds(&plan(&four), 1.0) < prefill_seconds(&plan(&eight), 1.0));
+    assert!(decode_step(&serving_plan(&four), 256.0) < decode_step(&serving_plan(&eight), 256.0));
+    assert!(
+        prefill_seconds(&serving_plan(&four), 1.0) < prefill_seconds(&serving_plan(&eight), 1.0)
+    );
 }
 
 #[test]
@@ -221,7 +214,8 @@ fn experts_on_the_host_leave_memory_and_cost_time() {
 #[test]
 fn the_hosts_time_is_linear_in_the_misses_of_one_token() {
     // As measured of DeepSeek-V4-Flash on an A3 die: TPOT = t + 24.8 (1 - H) ms.
-    let step = |hits: &str| decode_step(&plan(&hosted(&[("expert_cache_hit_rate", hits)])), 1.0);
+    let step =
+        |hits: &str| decode_step(&serving_plan(&hosted(&[("expert_cache_hit_rate", hits)])), 1.0);
     let [none, half, most] = ["0.2", "0.5", "0.8"].map(step);
     near(none - half, half - most, 0.15);
 }
@@ -245,7 +239,7 @@ proptest! {
     #[test]
     fn more_hits_and_faster_memory_never_make_a_step_longer(design in any_hosted()) {
         prop_assume!(ServingPlan::new(&design).is_ok());
-        let step = |design: &Design| decode_step(&plan(design), 2.0);
+        let step = |design: &Design| decode_step(&serving_plan(design), 2.0);
         let now = step(&design);
         let mut other = design.clone();
         other.serving.host_memory_gb_per_sec =

@@ -4,21 +4,10 @@
 use model::answer::ledger::{Fate, Tensor};
 use model::design::{Design, KnobId, PerStage};
 use model::ground::choice::{Choice, RecomputeModule, SwapModule};
-use model::{Plan, estimate, ledger, make_it_fit};
+use model::{Plan, ledger, make_it_fit};
+use testing::design::{changed, estimated, from_preset, plan};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";
-
-fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn plan(design: &Design) -> Plan {
-    Plan::new(design).unwrap_or_else(|broken| panic!("{broken:#?}"))
-}
 
 /// No framework, whose arguments couldn't say each set and list.
 const IDEAL: (&str, &str) = ("framework", "ideal");
@@ -30,7 +19,7 @@ const PLAIN: [(&str, &str); 3] =
 /// whole layers fit too, and cost a quarter of the MFU. Peaks are in GiB, 60.3 GiB can be used.
 #[test]
 fn the_recipe_fits_by_what_the_paper_does_and_whole_layers_cost_more() {
-    let of = |settings: &[(&str, &str)]| estimate(&plan(&with(RECIPE, settings))).metrics;
+    let of = |settings: &[(&str, &str)]| estimated(&from_preset(RECIPE, settings)).metrics;
     let near = |value: f64, known: f64| assert!((value / known - 1.0).abs() < 0.02, "{value}");
     let recipe = of(&[]);
     assert!(recipe.fits);
@@ -53,7 +42,7 @@ fn the_recipe_fits_by_what_the_paper_does_and_whole_layers_cost_more() {
 #[test]
 fn what_fits_is_within_a_percent_of_the_best_of_all_sets() {
     // Few enough to simulate all of them: MLA, permutation, activation and two swaps.
-    let plain = with(RECIPE, &PLAIN);
+    let plain = from_preset(RECIPE, &PLAIN);
     let found = make_it_fit(&plan(&plain)).best.unwrap();
     assert!(found.estimate.metrics.fits);
     let mut best = 0.0_f64;
@@ -74,7 +63,7 @@ fn what_fits_is_within_a_percent_of_the_best_of_all_sets() {
                     ("recompute_modules", list.as_str()),
                     ("swap_modules", swap),
                 ];
-                let metrics = estimate(&plan(&with(RECIPE, &settings))).metrics;
+                let metrics = estimated(&from_preset(RECIPE, &settings)).metrics;
                 if metrics.fits {
                     best = best.max(metrics.mfu);
                 }
@@ -84,13 +73,13 @@ fn what_fits_is_within_a_percent_of_the_best_of_all_sets() {
     assert!(best > 0.0);
     assert!(found.estimate.metrics.mfu >= best * 0.99, "{} {best}", found.estimate.metrics.mfu);
     // The recipe's own set is one of those that were tried.
-    let recipe = estimate(&plan(&with(RECIPE, &[]))).metrics.mfu;
+    let recipe = estimated(&from_preset(RECIPE, &[])).metrics.mfu;
     assert!(found.estimate.metrics.mfu >= recipe * (1.0 - 1e-9));
 }
 
 #[test]
 fn what_fits_changes_nothing_but_recomputation_and_swapping() {
-    let plain = with(RECIPE, &PLAIN);
+    let plain = from_preset(RECIPE, &PLAIN);
     let found = make_it_fit(&plan(&plain)).best.unwrap().design;
     for id in KnobId::ALL {
         let memory = id.id().starts_with("memory.recompute") || *id == KnobId::swap_modules;
@@ -100,7 +89,7 @@ fn what_fits_changes_nothing_but_recomputation_and_swapping() {
 
 #[test]
 fn what_can_never_fit_is_not_promised_and_says_what_was_tried() {
-    let huge = with(RECIPE, &[IDEAL, ("hbm_usable_gib", "8")]);
+    let huge = from_preset(RECIPE, &[IDEAL, ("hbm_usable_gib", "8")]);
     let fit = make_it_fit(&plan(&huge));
     assert!(fit.best.is_none());
     assert!(fit.tried > 4_000, "{}", fit.tried);
@@ -125,16 +114,16 @@ fn best_of_all_lists(base: &Design) -> f64 {
         for number in 0..256_u32 {
             let list: Vec<String> =
                 (0..4).map(|stage| ((number >> (2 * stage)) & 3).to_string()).collect();
-            let mut design = base.clone();
-            for (knob, value) in [
-                ("recompute_granularity", "full"),
-                ("recompute_method", "block"),
-                ("recompute_num_layers", &list.join(",")),
-                ("swap_modules", swap),
-            ] {
-                design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-            }
-            let metrics = estimate(&plan(&design)).metrics;
+            let design = changed(
+                &base,
+                &[
+                    ("recompute_granularity", "full"),
+                    ("recompute_method", "block"),
+                    ("recompute_num_layers", &list.join(",")),
+                    ("swap_modules", swap),
+                ],
+            );
+            let metrics = estimated(&design).metrics;
             if metrics.fits {
                 best = best.max(metrics.mfu);
             }
@@ -147,7 +136,7 @@ fn best_of_all_lists(base: &Design) -> f64 {
 fn whole_layers_are_recomputed_on_the_stages_that_need_it_and_on_no_other() {
     let mut uneven = 0;
     for limit in ["15", "12", "11"] {
-        let mut base = with("llama-3-70b", &FOUR_STAGES);
+        let mut base = from_preset("llama-3-70b", &FOUR_STAGES);
         base.set_text(KnobId::hbm_usable_gib, limit).unwrap();
         let best = best_of_all_lists(&base);
         let found = make_it_fit(&plan(&base)).best.unwrap();
@@ -165,7 +154,7 @@ fn whole_layers_are_recomputed_on_the_stages_that_need_it_and_on_no_other() {
             fewer[stage] -= 1;
             let mut design = found.design.clone();
             design.memory.recompute_num_layers = Some(PerStage::Each(fewer));
-            assert!(!estimate(&plan(&design)).metrics.fits, "{limit} GiB, stage {stage}");
+            assert!(!estimated(&design).metrics.fits, "{limit} GiB, stage {stage}");
         }
     }
     assert!(uneven >= 2, "{uneven}");
@@ -174,7 +163,7 @@ fn whole_layers_are_recomputed_on_the_stages_that_need_it_and_on_no_other() {
 #[test]
 fn tensors_sum_to_what_a_layer_keeps_and_each_has_one_fate() {
     for settings in [&[][..], &PLAIN] {
-        let plan = plan(&with(RECIPE, settings));
+        let plan = plan(&from_preset(RECIPE, settings));
         for layer in ledger(&plan) {
             let names: Vec<Tensor> = layer.tensors.iter().map(|saved| saved.tensor).collect();
             assert!(
@@ -194,7 +183,7 @@ fn tensors_sum_to_what_a_layer_keeps_and_each_has_one_fate() {
 /// The device keeps less by what the ledger says that a module frees, layer by layer.
 #[test]
 fn each_module_frees_what_its_price_says() {
-    let plain = with("deepseek-v3", &PLAIN);
+    let plain = from_preset("deepseek-v3", &PLAIN);
     for layer in ledger(&plan(&plain)) {
         let kept = |design: &Design| {
             let all = ledger(&plan(design));
@@ -202,12 +191,13 @@ fn each_module_frees_what_its_price_says() {
             same.unwrap().bytes(Fate::Kept).get()
         };
         for price in &layer.recompute {
-            let mut design = plain.clone();
-            for (knob, value) in
-                [("recompute_granularity", "selective"), ("recompute_modules", price.module.name())]
-            {
-                design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-            }
+            let design = changed(
+                &plain,
+                &[
+                    ("recompute_granularity", "selective"),
+                    ("recompute_modules", price.module.name()),
+                ],
+            );
             if Plan::new(&design).is_err() {
                 continue;
             }
@@ -225,7 +215,7 @@ fn each_module_frees_what_its_price_says() {
 
 #[test]
 fn every_module_frees_some_tensor() {
-    let layers = ledger(&plan(&with("deepseek-v3", &PLAIN)));
+    let layers = ledger(&plan(&from_preset("deepseek-v3", &PLAIN)));
     let tensors = || layers.iter().flat_map(|layer| &layer.tensors);
     for module in RecomputeModule::ALL {
         let frees = tensors().any(|saved| saved.recomputed_by.contains(module));

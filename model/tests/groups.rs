@@ -6,18 +6,11 @@ use model::design::{Design, KnobId};
 use model::ground::axis::{Axis, Collective};
 use model::training::estimate::Estimate;
 use model::{Plan, estimate, ledger};
-
-fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in knobs {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
+use testing::design::{estimated, from_preset};
 
 /// A dense model with this many groups of keys, on eight devices of one stage.
 fn dense(framework: &str, [groups, tp, cp]: [&str; 3], algo: &str) -> Design {
-    design(
+    from_preset(
         "llama-3-8b",
         &[
             ("num_devices", "8"),
@@ -71,7 +64,7 @@ fn qwen_3_5_trains_with_more_tensor_ranks_than_key_heads() {
         ("mbs", "1"),
         ("seq", "4096"),
     ];
-    assert_eq!(broken(&design("qwen3.5-35b-a3b", &knobs)), Vec::<&str>::new());
+    assert_eq!(broken(&from_preset("qwen3.5-35b-a3b", &knobs)), Vec::<&str>::new());
 }
 
 /// Megatron-Core, `transformer_config.py`: `num_query_groups` must be a multiple or a divisor of
@@ -101,7 +94,7 @@ fn a_shared_group_is_whole_on_each_rank_and_its_weights_are_not() {
     assert!((saved(&of("2"), Tensor::KeyValue) - one).abs() < 1.0);
     assert!((saved(&of("4"), Tensor::KeyValue) - one).abs() < 1.0);
     assert!((saved(&of("1"), Tensor::KeyValue) - 2.0 * one).abs() < 1.0);
-    let params = |tp| estimate(&Plan::new(&of(tp)).unwrap()).stages[0].params as f64;
+    let params = |tp| estimated(&of(tp)).stages[0].params as f64;
     // Norms alone are on every rank.
     let norms = 65.0 * 4096.0;
     assert!((params("4") - norms - (params("2") - norms) / 2.0).abs() < 2.0);

@@ -9,6 +9,7 @@ use model::metric::{MetricId, Regime};
 use model::training::estimate::Estimate;
 use model::{Answer, Plan, estimate, legal_values};
 use proptest::prelude::*;
+use testing::design::{estimated, plan, with};
 
 #[path = "laws/blocking.rs"]
 mod blocking;
@@ -67,16 +68,6 @@ fn runs_pairs(design: &Design) -> bool {
         )
 }
 
-fn plan(design: &Design) -> Plan {
-    Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}"))
-}
-
-fn with(design: &Design, knob: &str, value: &str) -> Design {
-    let mut changed = design.clone();
-    changed.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    changed
-}
-
 fn numbers(estimate: &Estimate) -> Vec<f64> {
     let metrics = MetricId::of(Regime::Training);
     let mut numbers: Vec<f64> =
@@ -126,14 +117,14 @@ proptest! {
 
     #[test]
     fn every_number_of_an_estimate_is_finite(design in legal_design()) {
-        for number in numbers(&estimate(&plan(&design))) {
+        for number in numbers(&estimated(&design)) {
             prop_assert!(number.is_finite());
         }
     }
 
     #[test]
     fn efficiencies_are_shares(design in legal_design()) {
-        let metrics = estimate(&plan(&design)).metrics;
+        let metrics = estimated(&design).metrics;
         prop_assert!(metrics.mfu > 0.0 && metrics.hfu > 0.0);
         let convention = design.training.attention_flops;
         // Of Mamba-2's scan the convention counts 7 D n, whatever its kernels run.
@@ -148,7 +139,7 @@ proptest! {
 
     #[test]
     fn the_parts_of_a_step_sum_to_it_and_each_is_spent(design in legal_design()) {
-        let estimate = estimate(&plan(&design));
+        let estimate = estimated(&design);
         let sum: f64 = estimate.step.parts().map(|(_, time)| time.get()).sum();
         prop_assert_eq!(sum.to_bits(), estimate.metrics.step_time.get().to_bits());
         for (part, time) in estimate.step.parts() {
@@ -159,7 +150,7 @@ proptest! {
 
     #[test]
     fn no_exchange_is_exposed_for_longer_than_it_takes(design in legal_design()) {
-        for row in estimate(&plan(&design)).communication {
+        for row in estimated(&design).communication {
             prop_assert!(row.exposed.get() <= row.time.get() * (1.0 + 1e-9), "{:?}", row);
         }
     }
@@ -234,7 +225,7 @@ proptest! {
     fn a_slower_link_never_makes_a_step_faster(design in legal_design(), factor in 0.05_f64..1.0) {
         let cluster = &design.cluster;
         let row = cluster.accelerator.row();
-        let before = estimate(&plan(&design)).metrics.step_time;
+        let before = estimated(&design).metrics.step_time;
         // List scheduling may order a pair a little better when one of its operators takes longer
         // (Graham 1969); where operators follow each other in a fixed order there is no slack.
         let slack = if runs_pairs(&design) { 0.05 } else { 1e-9 };
@@ -245,7 +236,7 @@ proptest! {
         ];
         for (knob, own, usual) in links {
             let slower = with(&design, knob, &(own.unwrap_or(usual) * factor).max(0.1).to_string());
-            let after = estimate(&plan(&slower)).metrics.step_time;
+            let after = estimated(&slower).metrics.step_time;
             prop_assert!(after.get() >= before.get() * (1.0 - slack), "{knob} {after:?}");
         }
     }
@@ -256,7 +247,7 @@ proptest! {
         larger.training.micro_batch_size *= 2;
         larger.training.global_batch_size *= 2;
         if let Ok(larger) = Plan::new(&larger) {
-            let before = estimate(&plan(&design)).metrics.memory_peak;
+            let before = estimated(&design).metrics.memory_peak;
             prop_assert!(estimate(&larger).metrics.memory_peak >= before);
         }
     }
@@ -371,7 +362,7 @@ fn fewer_rows_than_experts_are_estimated() {
             settings.iter().fold(Design::from_preset(preset).unwrap(), |design, (knob, value)| {
                 with(&design, knob, value)
             });
-        assert!(estimate(&plan(&design)).metrics.step_time.get().is_finite());
+        assert!(estimated(&design).metrics.step_time.get().is_finite());
     }
 }
 
@@ -379,7 +370,7 @@ fn fewer_rows_than_experts_are_estimated() {
 fn interleaving_one_chunk_is_1f1b() {
     let design = with(&Design::from_preset("llama-3.1-405b").unwrap(), "method", "1f1b");
     let interleaved = with(&design, "method", "interleaved");
-    let (one, other) = (estimate(&plan(&design)), estimate(&plan(&interleaved)));
+    let (one, other) = (estimated(&design), estimated(&interleaved));
     assert_eq!(one.metrics, other.metrics);
     assert_eq!(one.stages, other.stages);
 }

@@ -6,37 +6,26 @@ use model::design::{Design, KnobId};
 use model::{Plan, Proposal, StageLoad, estimate};
 use model::{layout_loads, layout_overflow, layout_proposal, layout_proposals, legal_values};
 use proptest::prelude::*;
+use testing::design::{changed, estimated, plan};
 
 const LAYOUT: &str = "pipeline_model_parallel_layout";
-
-fn with(design: &Design, settings: &[(&str, &str)]) -> Design {
-    let mut design = design.clone();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
 
 /// No framework, which has words for some layouts only: parts may be anywhere.
 const IDEAL: &[(&str, &str)] = &[("framework", "ideal")];
 
 /// The recipe as it was run.
 fn as_run(settings: &[(&str, &str)]) -> Design {
-    with(&Design::from_preset(Preset::DEFAULT_ID).unwrap(), settings)
+    changed(&Design::from_preset(Preset::DEFAULT_ID).unwrap(), settings)
 }
 
 /// The recipe where parts may be anywhere.
 fn recipe(settings: &[(&str, &str)]) -> Design {
-    with(&as_run(IDEAL), settings)
+    changed(&as_run(IDEAL), settings)
 }
 
 /// The recipe with a layout instead of its no-op layers.
 fn laid_out(layout: &str) -> Design {
     recipe(&[("noop_layers", "none"), (LAYOUT, layout)])
-}
-
-fn plan(design: &Design) -> Plan {
-    Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}"))
 }
 
 fn proposal(design: &Design) -> Proposal {
@@ -45,7 +34,7 @@ fn proposal(design: &Design) -> Proposal {
 
 /// The design with the proposed layout.
 fn balanced(design: &Design, proposal: &Proposal) -> Design {
-    with(design, &[("noop_layers", "none"), (LAYOUT, &proposal.layout)])
+    changed(design, &[("noop_layers", "none"), (LAYOUT, &proposal.layout)])
 }
 
 #[test]
@@ -71,7 +60,7 @@ fn the_recipes_stages_are_balanced_within_five_percent_and_no_op_slots_at_the_en
 fn every_presets_proposal_is_legal_and_as_balanced_as_it_says() {
     let presets = Preset::all().filter(|preset| preset.refused.is_none());
     for (preset, settings) in presets.flat_map(|preset| [(preset, &[][..]), (preset, IDEAL)]) {
-        let (id, design) = (preset.id, with(&preset.design(), settings));
+        let (id, design) = (preset.id, changed(&preset.design(), settings));
         let Ok(before) = Plan::new(&design) else { continue };
         let Some(found) = layout_proposal(&before) else { continue };
         let after = plan(&balanced(&design, &found));
@@ -110,7 +99,7 @@ fn the_layout_with_the_most_even_chunks_is_the_recipes_own() {
             "Ett|(tt|)*29tL|m"
         ]
     );
-    let step = |design: &Design| estimate(&plan(design)).metrics.step_time.get();
+    let step = |design: &Design| estimated(design).metrics.step_time.get();
     let even = step(&balanced(&naive, &all[3]));
     assert!((even / step(&recipe(&[])) - 1.0).abs() < 1e-9);
     assert!(even < step(&naive));
@@ -177,8 +166,8 @@ fn dense_layers_among_moe_layers_give_a_layout_without_proof() {
 
 #[test]
 fn an_mtp_layer_is_the_same_in_one_letter_and_in_two() {
-    let one = estimate(&plan(&laid_out("Ett|(tt|)*29t|mL")));
-    let two = estimate(&plan(&laid_out("Ett|(tt|)*29t|nhL")));
+    let one = estimated(&laid_out("Ett|(tt|)*29t|mL"));
+    let two = estimated(&laid_out("Ett|(tt|)*29t|nhL"));
     assert_eq!(one, two);
     // Apart they lie on two stages.
     let apart = layout_loads(&plan(&laid_out("Ett|(tt|)*29tn|hL")));
@@ -215,7 +204,7 @@ fn a_layout_that_cannot_run_is_refused() {
 #[test]
 fn a_layout_of_too_few_chunks_has_an_even_one_as_its_way_out() {
     let mut design = laid_out("Ett|(tt|)*29tL|m");
-    design = with(&design, &[("vpp", "1")]);
+    design = changed(&design, &[("vpp", "1")]);
     let violations = Plan::new(&design).unwrap_err();
     let rule = violations.iter().find(|rule| rule.rule == "layout_fits_the_model").unwrap();
     // Without a layout 62 slots aren't a multiple of 16; an even layout mends all.
@@ -256,14 +245,14 @@ proptest! {
         ]);
         let (layers, mtp) = (layers.to_string(), mtp.to_string());
         let depth = [("num_layers", layers.as_str()), ("mtp_num_layers", mtp.as_str())];
-        design = with(&design, &depth);
+        design = changed(&design, &depth);
         let pattern = format!("([0]*3+[1]*{})", design.transformer.num_layers - 3);
-        design = with(&design, &[("moe_layer_freq", pattern.as_str())]);
+        design = changed(&design, &[("moe_layer_freq", pattern.as_str())]);
         let chunks: u64 = pp.parse::<u64>().unwrap() * vpp.parse::<u64>().unwrap();
         let slots = design.transformer.num_layers + design.transformer.mtp_num_layers;
         let noops: Vec<String> =
             (slots..slots.next_multiple_of(chunks)).map(|slot| slot.to_string()).collect();
-        design = with(&design, &[("noop_layers", &noops.join(","))]);
+        design = changed(&design, &[("noop_layers", &noops.join(","))]);
         let Ok(before) = Plan::new(&design) else { return Ok(()) };
         let found = layout_proposal(&before).unwrap();
         prop_assert_eq!(found.proven, design.transformer.mtp_num_layers <= 2);

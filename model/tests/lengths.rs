@@ -2,30 +2,15 @@
 //! own.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+use model::Plan;
 use model::design::{Design, KnobId};
 use model::layer::lengths::{BALANCE_SLACK, Ragged};
 use model::training::estimate::{Estimate, StepPart};
-use model::{Plan, estimate};
 use proptest::prelude::*;
-
-fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn plan(design: &Design) -> Plan {
-    Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}"))
-}
-
-fn of(design: &Design) -> Estimate {
-    estimate(&plan(design))
-}
+use testing::design::{estimated, from_preset, plan};
 
 fn ragged(settings: &[(&str, &str)]) -> Ragged {
-    *plan(&design("llama-3-8b", settings)).ragged().unwrap()
+    *plan(&from_preset("llama-3-8b", settings)).ragged().unwrap()
 }
 
 fn near(found: f64, wanted: f64, tolerance: f64) {
@@ -149,11 +134,11 @@ fn the_busiest_rank_has_what_draws_of_another_seed_say() {
 #[test]
 fn experts_meet_after_every_micro_batch_and_dense_ranks_once_a_step() {
     let lengths = ("length_distribution", "log_normal");
-    let dense = plan(&design("llama-3-8b", &[lengths]));
+    let dense = plan(&from_preset("llama-3-8b", &[lengths]));
     let dp = dense.data_parallel_size();
     let batch = dense.design().training.global_batch_size;
     assert_eq!(dense.ragged().unwrap().meeting, [dp, batch / dp]);
-    let moe = plan(&design("qwen3-30b-a3b", &[lengths, ("ep", "8"), ("tp", "1")]));
+    let moe = plan(&from_preset("qwen3-30b-a3b", &[lengths, ("ep", "8"), ("tp", "1")]));
     let size = moe.design().training.micro_batch_size;
     assert_eq!(moe.ragged().unwrap().meeting, [8, size]);
     // Many sequences even out what a single one doesn't.
@@ -163,9 +148,9 @@ fn experts_meet_after_every_micro_batch_and_dense_ranks_once_a_step() {
 #[test]
 fn attention_takes_the_mean_and_waits_for_the_busiest() {
     let base = [("cp", "1"), ("seq_length", "8192"), ("ep", "8")];
-    let full = of(&design("qwen3-30b-a3b", &base));
+    let full = estimated(&from_preset("qwen3-30b-a3b", &base));
     let with = |more: &[(&'static str, &'static str)]| {
-        of(&design("qwen3-30b-a3b", &[&base[..], more].concat()))
+        estimated(&from_preset("qwen3-30b-a3b", &[&base[..], more].concat()))
     };
     let short = with(&[HISTOGRAM, ("length_histogram", "512:1")]);
     assert!(short.metrics.step_time < full.metrics.step_time);
@@ -182,7 +167,7 @@ fn attention_takes_the_mean_and_waits_for_the_busiest() {
 #[test]
 fn dynamic_groups_leave_the_slack_of_their_schedule() {
     let lengths = [("length_distribution", "log_normal"), ("length_mean", "2000"), ("ep", "8")];
-    let plan = plan(&design("qwen3-30b-a3b", &lengths));
+    let plan = plan(&from_preset("qwen3-30b-a3b", &lengths));
     let found = plan.ragged().unwrap();
     near(found.dynamic_imbalance, 1.0 / (1.0 - BALANCE_SLACK), 1e-12);
     assert!(found.imbalance > 1.3, "{found:?}");
@@ -198,7 +183,7 @@ fn dynamic_groups_exchange_only_documents_that_one_rank_cannot_hold() {
         ("num_devices", "16"),
     ];
     let parts = |more: &[(&'static str, &'static str)]| {
-        of(&design("llama-3-8b", &[&lengths[..], more].concat()))
+        estimated(&from_preset("llama-3-8b", &[&lengths[..], more].concat()))
     };
     let (fixed, dynamic) = (parts(&[]), parts(&[("dynamic_context_parallel", "true")]));
     let bytes = |estimate: &Estimate| -> f64 {
@@ -215,7 +200,7 @@ fn dynamic_groups_exchange_only_documents_that_one_rank_cannot_hold() {
 #[test]
 fn lengths_that_say_nothing_are_refused() {
     let broken = |settings: &[(&str, &str)]| -> Vec<&'static str> {
-        let violations = Plan::new(&design("llama-3-8b", settings)).unwrap_err();
+        let violations = Plan::new(&from_preset("llama-3-8b", settings)).unwrap_err();
         violations.iter().map(|violation| violation.rule).collect()
     };
     assert_eq!(broken(&[HISTOGRAM]), ["a_histogram_has_lengths"]);

@@ -8,6 +8,7 @@
 use model::design::{Design, KnobId};
 use model::training::estimate::Estimate;
 use model::{MemoryState, Plan, estimate, verdict};
+use testing::design::{estimated, from_preset, plan};
 
 /// A node of B200 with 4,096 tokens in a sequence.
 const NODE: &[(&str, &str)] = &[
@@ -157,28 +158,28 @@ fn the_input_of_router_and_shared_experts_is_counted_twice() {
 #[test]
 fn dropout_masks_make_a_layer_what_korthikanti_counts() {
     let activations = |dropout: &str| {
-        let mut design = Design::from_preset("gpt3-175b").unwrap();
-        for (knob, value) in [
-            ("num_devices", "8"),
-            ("pipeline_model_parallel_size", "1"),
-            ("virtual_pipeline_model_parallel_size", "1"),
-            ("method", "1f1b"),
-            ("num_layers", "4"),
-            ("tensor_model_parallel_size", "8"),
-            ("sequence_parallel", "true"),
-            ("tp_comm_overlap", "false"),
-            ("seq_length", "2048"),
-            ("micro_batch_size", "1"),
-            ("global_batch_size", "8"),
-            ("precision", "fp16"),
-            ("flash_attention", "false"),
-            ("recompute_granularity", "none"),
-            ("hidden_dropout", dropout),
-            ("attention_dropout", dropout),
-        ] {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
-        let estimate = estimate(&Plan::new(&design).unwrap());
+        let design = from_preset(
+            "gpt3-175b",
+            &[
+                ("num_devices", "8"),
+                ("pipeline_model_parallel_size", "1"),
+                ("virtual_pipeline_model_parallel_size", "1"),
+                ("method", "1f1b"),
+                ("num_layers", "4"),
+                ("tensor_model_parallel_size", "8"),
+                ("sequence_parallel", "true"),
+                ("tp_comm_overlap", "false"),
+                ("seq_length", "2048"),
+                ("micro_batch_size", "1"),
+                ("global_batch_size", "8"),
+                ("precision", "fp16"),
+                ("flash_attention", "false"),
+                ("recompute_granularity", "none"),
+                ("hidden_dropout", dropout),
+                ("attention_dropout", dropout),
+            ],
+        );
+        let estimate = estimated(&design);
         estimate.stages[0].memory.activations.get()
     };
     let [s, h, a] = [2048.0, 12_288.0, 96.0];
@@ -211,7 +212,7 @@ fn on(framework: &str, settings: &[(&str, &str)]) -> Estimate {
     {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
-    estimate(&Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}")))
+    estimated(&design)
 }
 
 #[test]
@@ -272,26 +273,26 @@ fn a_pipeline_on_fsdp_adds_up_whole_gradients() {
 #[test]
 fn a_pair_without_a_pipeline_holds_two_layers_more_than_one_micro_batch() {
     let run = |overlap: &str| {
-        let mut design = Design::from_preset("qwen3-30b-a3b").unwrap();
-        for (knob, value) in [
-            ("num_devices", "16"),
-            ("tensor_model_parallel_size", "1"),
-            ("sequence_parallel", "false"),
-            ("tp_comm_overlap", "false"),
-            ("pipeline_model_parallel_size", "1"),
-            ("virtual_pipeline_model_parallel_size", "1"),
-            ("expert_model_parallel_size", "16"),
-            ("method", "1f1b"),
-            ("recompute_granularity", "none"),
-            ("delay_wgrad_compute", "false"),
-            ("overlap_moe_expert_parallel_comm", overlap),
-        ] {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
+        let design = from_preset(
+            "qwen3-30b-a3b",
+            &[
+                ("num_devices", "16"),
+                ("tensor_model_parallel_size", "1"),
+                ("sequence_parallel", "false"),
+                ("tp_comm_overlap", "false"),
+                ("pipeline_model_parallel_size", "1"),
+                ("virtual_pipeline_model_parallel_size", "1"),
+                ("expert_model_parallel_size", "16"),
+                ("method", "1f1b"),
+                ("recompute_granularity", "none"),
+                ("delay_wgrad_compute", "false"),
+                ("overlap_moe_expert_parallel_comm", overlap),
+            ],
+        );
         let run = |timing: &str| {
             let mut design = design.clone();
             design.set_text(KnobId::find("timing").unwrap(), timing).unwrap();
-            let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}"));
+            let plan = plan(&design);
             estimate(&plan).stages[0].memory.activations.get()
         };
         ["simulated", "closed_form"].map(run)
@@ -334,7 +335,7 @@ fn deepseek_16b(accelerator: &str, micro_batch: &str, batch: &str) -> (Plan, Est
     ] {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
-    let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}"));
+    let plan = plan(&design);
     let estimate = estimate(&plan);
     (plan, estimate)
 }
@@ -370,25 +371,25 @@ fn a_peak_within_what_the_allocator_keeps_of_the_limit_is_nearly_full() {
 #[test]
 fn sharded_states_fall_with_more_devices_as_measured() {
     let peak = |devices: u64| {
-        let mut design = Design::from_preset("qwen3-30b-a3b").unwrap();
-        for (knob, value) in [
-            ("accelerator", "b200"),
-            ("num_devices", &devices.to_string()),
-            ("tensor_model_parallel_size", "1"),
-            ("sequence_parallel", "false"),
-            ("tp_comm_overlap", "false"),
-            ("pipeline_model_parallel_size", "1"),
-            ("virtual_pipeline_model_parallel_size", "1"),
-            ("method", "1f1b"),
-            ("expert_model_parallel_size", "8"),
-            ("data_parallel_sharding_strategy", "optim_grads_params"),
-            ("framework", "fsdp"),
-            ("micro_batch_size", "8"),
-            ("global_batch_size", &(8 * devices).to_string()),
-        ] {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
-        let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}"));
+        let design = from_preset(
+            "qwen3-30b-a3b",
+            &[
+                ("accelerator", "b200"),
+                ("num_devices", &devices.to_string()),
+                ("tensor_model_parallel_size", "1"),
+                ("sequence_parallel", "false"),
+                ("tp_comm_overlap", "false"),
+                ("pipeline_model_parallel_size", "1"),
+                ("virtual_pipeline_model_parallel_size", "1"),
+                ("method", "1f1b"),
+                ("expert_model_parallel_size", "8"),
+                ("data_parallel_sharding_strategy", "optim_grads_params"),
+                ("framework", "fsdp"),
+                ("micro_batch_size", "8"),
+                ("global_batch_size", &(8 * devices).to_string()),
+            ],
+        );
+        let plan = plan(&design);
         estimate(&plan).metrics.memory_peak.to_gib()
     };
     let fall = peak(8) - peak(128);

@@ -1,20 +1,13 @@
 //! Models whose layers differ by their mixers: published counts, and what one layer changes.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::design::{Design, KnobId};
+use model::design::KnobId;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate};
-
-fn design(preset: &str, knobs: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in knobs {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
+use testing::design::{estimated, from_preset};
 
 fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
-    estimate(&Plan::new(&design(preset, knobs)).unwrap()).metrics
+    estimated(&from_preset(preset, knobs)).metrics
 }
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
@@ -140,7 +133,7 @@ fn a_scan_takes_no_longer_for_a_token_of_a_longer_sequence() {
 #[test]
 fn layers_are_named_by_their_mixers() {
     let names = |preset: &str| -> Vec<(String, u64)> {
-        let plan = Plan::new(&design(preset, &[])).unwrap();
+        let plan = Plan::new(&from_preset(preset, &[])).unwrap();
         model::ledger(&plan).into_iter().map(|layer| (layer.name, layer.num_layers)).collect()
     };
     let named = |name: &str, layers| (name.to_owned(), layers);
@@ -158,12 +151,12 @@ fn ranks_of_context_parallelism_exchange_the_heads_of_scans() {
     use model::ground::axis::Axis;
     let sent = |cp: &str| {
         let knobs = [("context_parallel_size", cp), ("seq_length", "32768")];
-        let estimate = estimate(&Plan::new(&design("qwen3-next-80b-a3b", &knobs)).unwrap());
+        let estimate = estimated(&from_preset("qwen3-next-80b-a3b", &knobs));
         let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Cp);
         rows.map(|row| row.bytes.get()).sum::<f64>()
     };
     assert!(sent("1") < 1.0 && sent("2") > 0.0);
-    let uneven = design("qwen3-next-80b-a3b", &[("linear_num_key_heads", "12")]);
+    let uneven = from_preset("qwen3-next-80b-a3b", &[("linear_num_key_heads", "12")]);
     let broken = Plan::new(&uneven).unwrap_err();
     let rule = broken.iter().find(|it| it.rule == "linear_value_heads_are_a_multiple_of_key_heads");
     assert!(!rule.unwrap().nearest.is_empty());
@@ -184,7 +177,7 @@ fn a_pattern_of_sub_layers_is_a_model_of_whole_layers_cut_in_two() {
 #[test]
 fn what_a_pattern_says_nothing_else_may_say() {
     let broken = |knobs: &[(&str, &str)]| -> Vec<&'static str> {
-        let violations = Plan::new(&design("nemotron-3-nano-30b-a3b", knobs)).unwrap_err();
+        let violations = Plan::new(&from_preset("nemotron-3-nano-30b-a3b", knobs)).unwrap_err();
         assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
         violations.iter().map(|violation| violation.rule).collect()
     };
@@ -205,7 +198,7 @@ fn bars_say_what_each_stage_holds() {
         ("pipeline_model_parallel_size", "2"),
         ("num_devices", "32"),
     ];
-    let estimate = estimate(&Plan::new(&design("nemotron-3-nano-30b-a3b", &knobs)).unwrap());
+    let estimate = estimated(&from_preset("nemotron-3-nano-30b-a3b", &knobs));
     let [first, last] = [0, 1].map(|stage| estimate.stages[stage].memory.weights.get());
     assert!(last > first, "{first} {last}");
 }
@@ -215,7 +208,7 @@ fn exchanges_of_latent_experts_carry_the_latent() {
     use model::ground::axis::{Axis, Collective};
     let sent = |latent: &str| {
         let knobs = [("moe_latent_size", latent), ("num_devices", "64")];
-        let estimate = estimate(&Plan::new(&design("nemotron-3-nano-30b-a3b", &knobs)).unwrap());
+        let estimate = estimated(&from_preset("nemotron-3-nano-30b-a3b", &knobs));
         let is_of_experts = |row: &&model::training::estimate::Communication| {
             row.axis == Axis::Ep && row.collective == Collective::AllToAll
         };
@@ -230,7 +223,7 @@ fn exchanges_of_latent_experts_carry_the_latent() {
 fn a_repeated_mtp_layer_is_held_once() {
     let of = |repeated| {
         let knobs = [("mtp_use_repeated_layer", repeated)];
-        Plan::new(&design("nemotron-3-super-120b-a12b", &knobs)).unwrap().params_mtp()
+        Plan::new(&from_preset("nemotron-3-super-120b-a12b", &knobs)).unwrap().params_mtp()
     };
     assert_eq!(of("false"), 2 * of("true"));
 }
@@ -254,7 +247,7 @@ fn sparse_attention_over_all_keys_does_the_scores_of_latent_attention() {
 #[test]
 fn layers_that_take_over_a_choice_of_keys_have_no_indexer() {
     let shared = [("dsa_indexer_topk_freq", "4"), ("dsa_indexer_skip_topk_offset", "3")];
-    let plan = Plan::new(&design("deepseek-v3.2", &shared)).unwrap();
+    let plan = Plan::new(&from_preset("deepseek-v3.2", &shared)).unwrap();
     let names: Vec<_> =
         model::ledger(&plan).into_iter().map(|it| (it.name, it.num_layers)).collect();
     let named = |name: &str, layers| (name.to_owned(), layers);
@@ -283,7 +276,7 @@ fn blocks_of_all_keys_do_the_scores_of_attention() {
 
 #[test]
 fn layers_that_choose_no_blocks_are_attention() {
-    let plan = Plan::new(&design("minimax-m3", &[])).unwrap();
+    let plan = Plan::new(&from_preset("minimax-m3", &[])).unwrap();
     let names: Vec<_> =
         model::ledger(&plan).into_iter().map(|it| (it.name, it.num_layers)).collect();
     let expected = [("dense".to_owned(), 3), ("MoE, sparse attention over blocks".to_owned(), 58)];
@@ -298,7 +291,7 @@ fn blocks_that_cannot_be_are_refused_with_a_way_out() {
         ("sparse_attention_freq", "([0]*3+[1]*4)", "sparse_pattern_has_every_layer"),
         ("window_size", "4096", "sparse_attention_is_of_latents"),
     ] {
-        let broken = Plan::new(&design("minimax-m3", &[(knob, value)])).unwrap_err();
+        let broken = Plan::new(&from_preset("minimax-m3", &[(knob, value)])).unwrap_err();
         let found = broken.iter().find(|it| it.rule == rule).unwrap();
         assert!(!found.nearest.is_empty(), "{knob}");
     }
@@ -309,7 +302,7 @@ fn attention_residuals_cost_what_they_mix_hold_and_send() {
     use model::ground::axis::Axis;
     let of = |block: &str| {
         let knobs = [("attention_residual_block_size", block), ("recompute_granularity", "none")];
-        let estimate = estimate(&Plan::new(&design("kimi-k3", &knobs)).unwrap());
+        let estimate = estimated(&from_preset("kimi-k3", &knobs));
         let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Pp);
         let sent: f64 = rows.map(|row| row.bytes.get()).sum();
         let held: Vec<f64> = estimate.stages.iter().map(|it| it.memory.activations.get()).collect();
@@ -361,7 +354,7 @@ fn streams_multiply_what_stages_send_and_layers_keep() {
     use model::ground::axis::Axis;
     let of = |streams: &str| {
         let knobs = [("mhc_num_residual_streams", streams)];
-        let estimate = estimate(&Plan::new(&design("deepseek-v4-pro", &knobs)).unwrap());
+        let estimate = estimated(&from_preset("deepseek-v4-pro", &knobs));
         let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Pp);
         let sent: f64 = rows.map(|row| row.bytes.get()).sum();
         (sent, estimate.stages[0].memory.activations.get())
@@ -384,10 +377,10 @@ fn ratios_are_written_as_they_are_read() {
         ("([4,4,4,128])", "([4]*3+[128])"),
         ("([128,4]*2+[128])", "([128,4]*2+[128])"),
     ] {
-        let ratios = design("deepseek-v4-flash", &[("attention_compress_ratios", text)]);
+        let ratios = from_preset("deepseek-v4-flash", &[("attention_compress_ratios", text)]);
         assert_eq!(ratios.get(knob).to_string(), written);
     }
-    let mut refused = design("deepseek-v4-flash", &[]);
+    let mut refused = from_preset("deepseek-v4-flash", &[]);
     for text in ["([8]*43)", "4", "([4]*0)", "[4,]"] {
         assert!(refused.set_text(knob, text).is_err(), "{text}");
     }
@@ -408,7 +401,7 @@ fn zero_experts_take_their_share_of_the_choices() {
 
 #[test]
 fn tokens_meet_fewer_or_more_parameters_than_the_mean_one() {
-    let plan = Plan::new(&design("longcat-flash", &[])).unwrap();
+    let plan = Plan::new(&from_preset("longcat-flash", &[])).unwrap();
     let metrics = estimate(&plan).metrics;
     let [fewer, more] = plan.active_params_by_token().unwrap().map(|it| it / 1e9);
     let experts = 12.0 * 28.0 * 3.0 * 6_144.0 * 2_048.0 / 1e9;
@@ -417,7 +410,7 @@ fn tokens_meet_fewer_or_more_parameters_than_the_mean_one() {
     let mean = metrics.params_active_no_input_embedding as f64 / 1e9;
     assert!((mean + fewer - 18.6).abs() < 0.1, "{}", mean + fewer);
     assert!((mean + more - 31.3).abs() < 0.1, "{}", mean + more);
-    let plain = Plan::new(&design("deepseek-v3.2", &[])).unwrap();
+    let plain = Plan::new(&from_preset("deepseek-v3.2", &[])).unwrap();
     assert_eq!(plain.active_params_by_token(), None);
 }
 
@@ -426,14 +419,14 @@ fn zero_experts_need_no_dispatch() {
     use model::ground::axis::{Axis, Collective};
     let sent = |zeros: &str| {
         let knobs = [("moe_zero_experts", zeros), ("moe_token_dispatcher_type", "alltoall")];
-        let estimate = estimate(&Plan::new(&design("longcat-flash", &knobs)).unwrap());
+        let estimate = estimated(&from_preset("longcat-flash", &knobs));
         let rows = estimate.communication.iter();
         let rows =
             rows.filter(|row| (row.axis, row.collective) == (Axis::Ep, Collective::AllToAll));
         rows.map(|row| row.bytes.get()).sum::<f64>()
     };
     assert!((sent("256") / sent("none") - 2.0 / 3.0).abs() < 1e-9);
-    let dense = design("llama-3-8b", &[("moe_zero_experts", "256")]);
+    let dense = from_preset("llama-3-8b", &[("moe_zero_experts", "256")]);
     let broken = Plan::new(&dense).unwrap_err();
     assert_eq!(broken[0].rule, "zero_experts_stand_beside_experts");
     assert!(!broken[0].nearest.is_empty());
@@ -467,7 +460,7 @@ fn layers_may_have_sizes_of_their_own() {
 #[test]
 fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
     let broken = |sizes: &str| {
-        let violations = Plan::new(&design("llama-3-8b", &[("layer_overrides", sizes)]));
+        let violations = Plan::new(&from_preset("llama-3-8b", &[("layer_overrides", sizes)]));
         let violations = violations.unwrap_err();
         assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
         let of = |it: model::design::violation::Violation| (it.rule, it.message);
@@ -481,7 +474,7 @@ fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
     let many: Vec<String> = (0..8).map(widths).collect();
     assert_eq!(broken(&many.join(";")).1, "layers are of 9 kinds, at most 8");
     let knob = KnobId::layer_overrides;
-    let mut refused = design("llama-3-8b", &[]);
+    let mut refused = from_preset("llama-3-8b", &[]);
     for (text, part) in [
         ("0-9", "layers:size=number"),
         ("9-0:kv_channels=1", "layers such as 0-9"),
@@ -497,7 +490,7 @@ fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
 #[test]
 fn compression_that_is_not_of_all_layers_is_refused_with_a_way_out() {
     let broken = |knobs: &[(&str, &str)]| {
-        let violations = Plan::new(&design("deepseek-v4-flash", knobs)).unwrap_err();
+        let violations = Plan::new(&from_preset("deepseek-v4-flash", knobs)).unwrap_err();
         assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
         violations[0].rule
     };

@@ -1,9 +1,8 @@
 //! Muon: which parameters it updates, what its states need and what its steps take.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::design::{Design, KnobId};
 use model::training::estimate::{Estimate, StepPart};
-use model::{Plan, estimate};
+use testing::design::{estimated, from_preset};
 
 /// A dense model on one stage, eight data-parallel ranks.
 const DENSE: &[(&str, &str)] = &[
@@ -18,11 +17,7 @@ const DENSE: &[(&str, &str)] = &[
 ];
 
 fn run(preset: &str, settings: &[&[(&str, &str)]]) -> Estimate {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings.iter().copied().flatten() {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    estimate(&Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}")))
+    estimated(&from_preset(preset, &settings.concat()))
 }
 
 fn update(estimate: &Estimate) -> f64 {

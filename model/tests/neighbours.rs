@@ -7,6 +7,7 @@ use model::ground::knob::Kind;
 use model::metric::{MetricId, MetricValue, Regime};
 use model::rules::rules;
 use model::{Estimator, Plan, estimate};
+use testing::design::estimated;
 
 /// SplitMix64.
 struct Random(u64);
@@ -120,7 +121,7 @@ fn walk(estimator: &mut Estimator, preset: &str, seed: u64, steps: usize) -> usi
         match (estimator.metrics(&there), broken) {
             (Err(rule), Some(broken)) => assert_eq!(rule.name, broken.name),
             (Ok(metrics), None) => {
-                let fresh = estimate(&Plan::new(&there).unwrap()).metrics;
+                let fresh = estimated(&there).metrics;
                 for id in MetricId::of(Regime::Training) {
                     let (kept, fresh) = (metrics.get(id).unwrap(), fresh.get(id).unwrap());
                     assert_eq!(bits(kept), bits(fresh), "{id:?}: {kept:?} {fresh:?} {there:?}");

@@ -1,20 +1,17 @@
 //! MLA's heads padded to one width: what the kernel computes, what is saved and what is sent.
 
 use model::answer::roofline::{Direction, Operator};
-use model::design::{Design, KnobId};
 use model::ground::axis::Axis;
 use model::training::estimate::Estimate;
 use model::{Content, Plan, contents, estimate, roofline};
+use testing::design::{self, from_preset};
 
 const PADDED: (&str, &str) = ("mla_fa_without_pad", "false");
 
 /// DeepSeek-V3, whose keys are 192 wide and values 128, with everything kept and these changes.
 fn plan(changes: &[(&str, &str)]) -> Plan {
-    let mut design = Design::from_preset("deepseek-v3").expect("a preset");
-    for (name, value) in [("recompute_granularity", "none")].iter().chain(changes) {
-        design.set_text(KnobId::find(name).expect("a knob"), value).expect("a value");
-    }
-    Plan::new(&design).expect("legal")
+    let settings = [&[("recompute_granularity", "none")], changes].concat();
+    design::plan(&from_preset("deepseek-v3", &settings))
 }
 
 /// Kernels of this name in the forward.

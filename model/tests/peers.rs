@@ -139,11 +139,9 @@ impl Case {
     /// Layers of this kind.
     pub(crate) fn count(&self, kind: Kind) -> f64 {
         let transformer = &self.design.transformer;
-        let is_moe = |layer: &u64| {
-            transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(*layer)
-        };
         let layers = 0..transformer.num_layers;
-        layers.filter(|layer| is_moe(layer) == (kind == Kind::Moe)).count() as f64
+        let is_of_kind = |layer: &u64| transformer.is_moe_layer(*layer) == (kind == Kind::Moe);
+        layers.filter(is_of_kind).count() as f64
     }
 
     pub(crate) fn has(&self, kind: Kind) -> bool {

@@ -2,7 +2,6 @@
 //! hold.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::design::{Design, KnobId};
 use model::ground::axis::{Axis, Phase};
 use model::ground::choice::{Method, Timing};
 use model::schedule::TaskKind;
@@ -10,23 +9,12 @@ use model::training::estimate::Estimate;
 use model::training::pair::{PairOperator, Pass, Resource};
 use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};
 use proptest::prelude::*;
+use testing::design::{estimated, from_preset, plan};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";
 
-fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn plan(design: &Design) -> Plan {
-    Plan::new(design).unwrap_or_else(|broken| panic!("{broken:#?}"))
-}
-
 fn predict(settings: &[(&str, &str)]) -> Estimate {
-    estimate(&plan(&with(RECIPE, settings)))
+    estimated(&from_preset(RECIPE, settings))
 }
 
 fn step(settings: &[(&str, &str)]) -> f64 {
@@ -126,9 +114,9 @@ fn the_figures_of_the_recipe_are_all_there() {
         println!("{}, TP, EP and PP together: {share:.1} % hidden", phase.label());
     }
     println!("step, TP, EP and PP together: {:.1} % hidden", hidden(&recipe, None) * 100.0);
-    let naive = with(RECIPE, &[IDEAL, ("noop_layers", "62,63")]);
+    let naive = from_preset(RECIPE, &[IDEAL, ("noop_layers", "62,63")]);
     let best = layout_proposal(&plan(&naive)).unwrap();
-    let own = layout_overflow(&plan(&with(RECIPE, &[IDEAL])));
+    let own = layout_overflow(&plan(&from_preset(RECIPE, &[IDEAL])));
     for (name, overflow) in
         [("no-op slots at the end", best.current), ("the recipe", own), ("optimum", best.overflow)]
     {
@@ -140,7 +128,7 @@ fn the_figures_of_the_recipe_are_all_there() {
 /// Two levels on two links hide each other: with both in one pair, time goes to the longer one.
 #[test]
 fn levels_of_the_hierarchical_exchange_run_at_the_same_time_in_a_pair() {
-    let timeline = timeline(&plan(&with(RECIPE, &[]))).unwrap();
+    let timeline = timeline(&plan(&from_preset(RECIPE, &[]))).unwrap();
     let pair = timeline.pair(8, 0, 1).unwrap();
     let on = |resource| {
         move |operator: &&PairOperator| {
@@ -159,7 +147,7 @@ fn levels_of_the_hierarchical_exchange_run_at_the_same_time_in_a_pair() {
 #[test]
 fn operators_of_a_pair_take_turns_on_each_resource_and_keep_their_order() {
     for preset in [RECIPE, "deepseek-v3-2k-h800"] {
-        let design = with(preset, &[]);
+        let design = from_preset(preset, &[]);
         let timeline = timeline(&plan(&design)).unwrap();
         let chunks = timeline.timeline.schedule.chunks_per_stage();
         for (forward, backward) in [(0, 0), (0, chunks - 1), (chunks - 1, 0)] {
@@ -199,7 +187,7 @@ fn operators_of_a_pair_take_turns_on_each_resource_and_keep_their_order() {
 fn what_a_task_is_made_of_sums_to_its_time() {
     for method in ["1f1b_overlap", "interleaved", "zb_v", "v_half", "dualpipev"] {
         let changes = [("method", method), ("delay_wgrad_compute", "false")];
-        let timeline = timeline(&plan(&with(RECIPE, &changes))).unwrap();
+        let timeline = timeline(&plan(&from_preset(RECIPE, &changes))).unwrap();
         for stage in 0..16 {
             for (task, start, end) in timeline.timeline.stage(stage) {
                 let detail = timeline.explain(stage, task);
@@ -255,7 +243,7 @@ fn a_long_step_is_extended_to_what_all_its_tasks_give() {
         ("zb_v", "2"),
         ("dualpipe", "1"),
     ] {
-        let design = with(
+        let design = from_preset(
             RECIPE,
             &[
                 ("method", method),
@@ -296,7 +284,7 @@ fn a_step_that_cannot_be_simulated_says_so_and_takes_the_closed_form() {
         ("global_batch_size", "960000"),
         ("recompute_num_layers", "none"),
     ];
-    let estimate = estimate(&plan(&with(RECIPE, &changes)));
+    let estimate = estimated(&from_preset(RECIPE, &changes));
     assert_eq!(estimate.timing, Timing::ClosedForm);
     assert!(estimate.warnings.iter().any(|warning| warning.contains("closed form")));
 }
@@ -360,10 +348,8 @@ proptest! {
             ("overlap_p2p_comm", overlapped.to_string()),
             ("method", method.to_owned()),
         ];
-        let mut design = Design::from_preset("llama-3-8b").unwrap();
-        for (knob, value) in &changes {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
+        let changes = changes.each_ref().map(|(knob, value)| (*knob, value.as_str()));
+        let design = from_preset("llama-3-8b", &changes);
         // Some of these are illegal: VPP without PP.
         let Ok(plan) = Plan::new(&design) else { return Ok(()) };
         let timeline = timeline(&plan).unwrap().timeline;

@@ -6,12 +6,10 @@ use model::design::{Design, KnobId};
 use model::ground::axis::{Axis, Collective, LinkLevel};
 use model::training::estimate::Estimate;
 use model::{Plan, estimate};
+use testing::design::{estimated, from_preset, plan};
 
 fn plan_of(preset: &str, settings: &[(&str, &str)]) -> Plan {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset(preset, settings);
     Plan::new(&design).unwrap_or_else(|violations| panic!("{preset}: {violations:#?}"))
 }
 
@@ -304,7 +302,7 @@ fn layers_keep_what_korthikanti_et_al_publish_but_for_dropout() {
             let of = |layers: &str| {
                 let mut design = design.clone();
                 design.set_text(KnobId::num_layers, layers).unwrap();
-                let stage = estimate(&Plan::new(&design).unwrap()).stages[0];
+                let stage = estimated(&design).stages[0];
                 stage.memory.activations.get()
             };
             let layer = model::ledger(&plan)[0].bytes(model::answer::ledger::Fate::Kept).get();
@@ -338,11 +336,8 @@ fn recomputed_activations_save_what_mindspeed_prints() {
             ("micro_batch_size", micro_batch),
             ("gbs", "32"),
         ];
-        let mut design = Design::from_preset("llama-3-8b").unwrap();
-        for (knob, value) in settings {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
-        let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:#?}"));
+        let design = from_preset("llama-3-8b", &settings);
+        let plan = plan(&design);
         let layers = &model::ledger(&plan)[0];
         let output = layers
             .tensors

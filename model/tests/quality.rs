@@ -2,13 +2,13 @@
 //! the literature.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::Plan;
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId, Memory, Parallel, Schedule};
 use model::run::quality::{
     Comparison, Flag, Refusal, Shape, batch_advice, compare, effective_tokens, laws, leverage,
 };
 use proptest::prelude::*;
+use testing::design::plan;
 
 /// Tokens of Pangu Ultra MoE.
 const TOKENS: f64 = 19e12;
@@ -23,7 +23,7 @@ fn shape(settings: &[(&str, &str)]) -> Shape {
     for (knob, value) in settings {
         design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
     }
-    Shape::new(&Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}")))
+    Shape::new(&plan(&design))
 }
 
 fn beside(settings: &[(&str, &str)], tokens: f64) -> Comparison {

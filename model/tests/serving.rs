@@ -10,32 +10,15 @@ use model::search::find::{LayoutFront, OneThread};
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_rate, rules};
 use model::{Answer, legal_values};
 use proptest::prelude::*;
-
-fn of(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn with(design: &Design, knob: &str, value: &str) -> Design {
-    let mut design = design.clone();
-    design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    design
-}
-
-fn plan(design: &Design) -> ServingPlan {
-    ServingPlan::new(design).unwrap_or_else(|broken| panic!("{broken:?}"))
-}
+use testing::design::{from_preset, serving_plan, with};
 
 fn served(design: &Design) -> Inference {
-    infer(&plan(design))
+    infer(&serving_plan(design))
 }
 
 /// Llama 3 70B in FP8 on two H100.
 fn llama() -> Design {
-    of(
+    from_preset(
         "llama-3-70b",
         &[
             ("accelerator", "h100-sxm-80gb"),
@@ -52,7 +35,7 @@ fn llama() -> Design {
 
 /// DeepSeek-R1 on 16 H200, an attention group for each.
 fn deepseek() -> Design {
-    of(
+    from_preset(
         "deepseek-v3",
         &[
             ("accelerator", "h200-sxm-141gb"),
@@ -68,7 +51,7 @@ fn deepseek() -> Design {
 
 /// Pangu Pro MoE on four Atlas 800I A2.
 fn pangu(settings: &[(&str, &str)]) -> Design {
-    let design = of(
+    let design = from_preset(
         "pangu-pro-moe-72b",
         &[
             ("accelerator", "ascend-910b3"),
@@ -107,8 +90,8 @@ fn nims_latencies_of_llama_are_met() {
 fn pangu_pro_moe_answers_one_request_and_many_as_published() {
     // Batch 1 is what the layers' overhead is fitted on; batch 456 is a prediction.
     // Two attention groups share the batch.
-    near(decode_step(&plan(&pangu(&[])), 0.5) * 1e3, 18.44, 0.1);
-    near(decode_step(&plan(&pangu(&[])), 228.0) * 1e3, 99.31, 0.35);
+    near(decode_step(&serving_plan(&pangu(&[])), 0.5) * 1e3, 18.44, 0.1);
+    near(decode_step(&serving_plan(&pangu(&[])), 228.0) * 1e3, 99.31, 0.35);
 }
 
 #[test]
@@ -127,7 +110,7 @@ fn a_tokens_cache_is_as_large_as_its_mixer_says() {
     near(bytes(&deepseek()), 61.0 * 1_152.0, 1e-9);
     // FlashMLA's 656 bytes.
     near(bytes(&with(&deepseek(), "kv_cache_dtype", "fp8")), 61.0 * 656.0, 1e-9);
-    let sparse = of(
+    let sparse = from_preset(
         "deepseek-v3.2",
         &[
             ("num_devices", "8"),
@@ -143,7 +126,7 @@ fn a_tokens_cache_is_as_large_as_its_mixer_says() {
 
 #[test]
 fn a_window_bounds_the_cache() {
-    let design = of(
+    let design = from_preset(
         "gpt-oss-120b",
         &[
             ("accelerator", "h200-sxm-141gb"),
@@ -160,7 +143,7 @@ fn a_window_bounds_the_cache() {
 fn decode_of_one_request_takes_longer_than_reading_the_weights() {
     let one = with(&llama(), "engine", "ideal");
     let weights = served(&one).metrics.weights_bytes;
-    assert!(decode_step(&plan(&one), 1.0) > (weights - 2e9) / 3.35e12);
+    assert!(decode_step(&serving_plan(&one), 1.0) > (weights - 2e9) / 3.35e12);
 }
 
 #[test]
@@ -171,12 +154,12 @@ fn groups_that_every_token_visits_are_even() {
         "moe_router_num_groups",
         "none",
     );
-    assert!(decode_step(&plan(&free), 64.0) > decode_step(&plan(&grouped), 64.0));
+    assert!(decode_step(&serving_plan(&free), 64.0) > decode_step(&serving_plan(&grouped), 64.0));
 }
 
 #[test]
 fn a_pool_that_decodes_is_an_instance_without_prompts() {
-    let apart = of(
+    let apart = from_preset(
         "llama-3-70b",
         &[
             ("num_devices", "32"),
@@ -187,7 +170,7 @@ fn a_pool_that_decodes_is_an_instance_without_prompts() {
             ("input_length", "64"),
         ],
     );
-    let plan = plan(&apart);
+    let plan = serving_plan(&apart);
     let inference = infer(&plan);
     let groups = plan.replicas()[1] as f64;
     let alone = decode_step(&plan, inference.metrics.requests_in_flight / groups);
@@ -270,7 +253,7 @@ fn every_rule_says_what_mends_it() {
 fn no_knob_of_serving_is_decoration() {
     let moe = with(&deepseek(), "input_length", "12000");
     let rated = with(&with(&llama(), "concurrency", "none"), "request_rate", "0.3");
-    let apart = of(
+    let apart = from_preset(
         "deepseek-v3",
         &[
             ("accelerator", "h200-sxm-141gb"),
@@ -287,7 +270,7 @@ fn no_knob_of_serving_is_decoration() {
         ],
     );
     let limited = with(&with(&llama(), "max_num_seqs", "16"), "gpu_memory_utilization", "0.85");
-    let small = of(
+    let small = from_preset(
         "qwen3-8b",
         &[
             ("accelerator", "h100-sxm-80gb"),
@@ -412,7 +395,7 @@ proptest! {
 
     #[test]
     fn more_requests_or_a_longer_context_take_longer(design in legal_design()) {
-        let plan = plan(&design);
+        let plan = serving_plan(&design);
         let [few, many] = [4.0, 8.0].map(|requests| decode_step(&plan, requests));
         prop_assert!(few <= many * (1.0 + 1e-9));
         let mut longer = design.clone();
@@ -447,7 +430,7 @@ proptest! {
 
 #[test]
 fn the_front_is_of_layouts_that_no_other_beats() {
-    let design = of(
+    let design = from_preset(
         "qwen3-235b-a22b",
         &[
             ("accelerator", "h100-sxm-80gb"),
@@ -482,7 +465,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
 
 #[test]
 fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
-    let design = of("deepseek-r1-96-h100", &[("tpot_limit_milliseconds", "50")]);
+    let design = from_preset("deepseek-r1-96-h100", &[("tpot_limit_milliseconds", "50")]);
     let front = LayoutFront::new(&design, &OneThread);
     let apart: Vec<_> = front.best.iter().filter(|served| served.prefill.is_some()).collect();
     assert!(apart.len() > 4, "{}", apart.len());
@@ -501,7 +484,7 @@ fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
 
 #[test]
 fn a_load_of_a_layout_gives_more_than_lighter_ones() {
-    let design = of("llama-3.3-70b-2-h100", &[("num_devices", "16")]);
+    let design = from_preset("llama-3.3-70b-2-h100", &[("num_devices", "16")]);
     let front = LayoutFront::new(&design, &OneThread);
     for found in &front.best {
         for other in front.best.iter().filter(|it| it.decode == found.decode) {
@@ -526,7 +509,7 @@ fn adds_up(node: &model::Breakdown) -> Result<(), String> {
 #[test]
 fn every_metric_of_every_preset_is_explained_down_to_what_is_given() {
     for preset in Preset::served() {
-        let plan = plan(&preset.design());
+        let plan = serving_plan(&preset.design());
         let inference = infer(&plan);
         let answer = Answer::Serving { plan: &plan, inference: &inference };
         for metric in Metric::of(Regime::Serving) {

@@ -4,10 +4,11 @@
 
 use model::catalogue::calibration::ASCEND;
 use model::catalogue::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
+use model::design::Design;
 use model::design::software;
-use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Framework, Software};
 use model::{Plan, estimate};
+use testing::design::{estimated, from_preset};
 
 /// The entries of a state in the order of its fields, as `[least, value, most]`.
 fn entries(rates: &Rates) -> [[f64; 3]; 7] {
@@ -83,11 +84,7 @@ fn every_entry_of_a_state_is_the_published_one() {
 }
 
 fn step(settings: &[(&str, &str)]) -> f64 {
-    let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
-    for (knob, value) in settings {
-        design.set_text(model::design::KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    estimate(&Plan::new(&design).unwrap()).metrics.step_time.get()
+    estimated(&from_preset("pangu-ultra-moe-6k", settings)).metrics.step_time.get()
 }
 
 #[test]
@@ -241,22 +238,23 @@ fn rates_in_effect_are_those_of_the_knobs() {
 fn longer_sequences_never_lower_what_matrix_units_do_under_fsdp() {
     for accelerator in ["h100-sxm-80gb", "h200-sxm-141gb", "b200", "b300"] {
         let hfu = |seq: &str| {
-            let mut design = Design::from_preset("qwen3-8b").unwrap();
-            for (knob, value) in [
-                ("accelerator", accelerator),
-                ("num_devices", "8"),
-                ("tensor_model_parallel_size", "1"),
-                ("sequence_parallel", "false"),
-                ("seq_length", seq),
-                ("global_batch_size", "8"),
-                ("micro_batch_size", "1"),
-                ("recompute_granularity", "full"),
-                ("data_parallel_sharding_strategy", "optim_grads_params"),
-                ("framework", "fsdp"),
-            ] {
-                design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-            }
-            estimate(&Plan::new(&design).unwrap()).metrics.hfu
+            estimated(&from_preset(
+                "qwen3-8b",
+                &[
+                    ("accelerator", accelerator),
+                    ("num_devices", "8"),
+                    ("tensor_model_parallel_size", "1"),
+                    ("sequence_parallel", "false"),
+                    ("seq_length", seq),
+                    ("global_batch_size", "8"),
+                    ("micro_batch_size", "1"),
+                    ("recompute_granularity", "full"),
+                    ("data_parallel_sharding_strategy", "optim_grads_params"),
+                    ("framework", "fsdp"),
+                ],
+            ))
+            .metrics
+            .hfu
         };
         let lengths = ["4096", "8192", "16384", "32768", "65536", "131072"];
         let found = lengths.map(hfu);
@@ -269,12 +267,10 @@ fn longer_sequences_never_lower_what_matrix_units_do_under_fsdp() {
 #[test]
 fn an_earlier_generation_of_attention_takes_longer_where_a_later_one_is_written() {
     let of = |accelerator: &str, version: &str| {
-        let mut design = Design::from_preset("llama-3-8b").unwrap();
-        for (knob, value) in
-            [("accelerator", accelerator), ("seq", "32768"), ("flash_attention_version", version)]
-        {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
+        let design = from_preset(
+            "llama-3-8b",
+            &[("accelerator", accelerator), ("seq", "32768"), ("flash_attention_version", version)],
+        );
         Plan::new(&design).map(|plan| estimate(&plan).metrics.step_time.get())
     };
     let time = |accelerator, version| of(accelerator, version).unwrap();
@@ -292,17 +288,19 @@ fn an_earlier_generation_of_attention_takes_longer_where_a_later_one_is_written(
 #[test]
 fn fsdp_overlaps_its_exchanges_whatever_the_switches_say() {
     let of = |framework: &str, overlap: &str| {
-        let mut design = Design::from_preset("llama-3-8b").unwrap();
-        for (knob, value) in [
-            ("num_devices", "64"),
-            ("data_parallel_sharding_strategy", "optim_grads_params"),
-            ("overlap_grad_reduce", overlap),
-            ("overlap_param_gather", overlap),
-            ("framework", framework),
-        ] {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
-        estimate(&Plan::new(&design).unwrap()).metrics.step_time.get()
+        estimated(&from_preset(
+            "llama-3-8b",
+            &[
+                ("num_devices", "64"),
+                ("data_parallel_sharding_strategy", "optim_grads_params"),
+                ("overlap_grad_reduce", overlap),
+                ("overlap_param_gather", overlap),
+                ("framework", framework),
+            ],
+        ))
+        .metrics
+        .step_time
+        .get()
     };
     assert!((of("fsdp", "false") - of("fsdp", "true")).abs() < 1e-12);
     assert!(of("megatron", "false") > of("megatron", "true"));
@@ -317,15 +315,15 @@ fn torchtitan_cuts_experts_as_the_layer_or_spreads_them_whole() {
         ("8", "8", "8", false),
         ("1", "1", "1", true),
     ] {
-        let mut design = Design::from_preset("deepseek-v3").unwrap();
-        for (knob, value) in [
-            ("framework", "fsdp"),
-            ("tensor_model_parallel_size", tp),
-            ("expert_model_parallel_size", ep),
-            ("expert_tensor_parallel_size", etp),
-        ] {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
+        let design = from_preset(
+            "deepseek-v3",
+            &[
+                ("framework", "fsdp"),
+                ("tensor_model_parallel_size", tp),
+                ("expert_model_parallel_size", ep),
+                ("expert_tensor_parallel_size", etp),
+            ],
+        );
         let broken = Plan::new(&design).err().unwrap_or_default();
         let is_broken = broken.iter().any(|it| it.rule == "experts_are_cut_or_spread");
         assert_eq!(is_broken, !is_kept, "TP {tp} EP {ep} ETP {etp}");

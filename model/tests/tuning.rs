@@ -1,23 +1,12 @@
 //! Adapters of low rank and frozen parts, against hand calculations and published conventions.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use model::design::{Design, KnobId};
+use model::design::Design;
 use model::ground::axis::Axis;
 use model::metric::{MetricAddress, MetricId};
 use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate, explain_at};
-
-fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
-fn of(design: &Design) -> Estimate {
-    estimate(&Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}")))
-}
+use testing::design::{estimated, from_preset};
 
 fn near(found: f64, wanted: f64, tolerance: f64) {
     assert!((found / wanted - 1.0).abs() <= tolerance, "{found} is not {wanted}");
@@ -40,13 +29,14 @@ const WHOLE: &[(&str, &str)] = &[
 const QKV: f64 = 80.0 * 16.0 * (8_192.0 + 10_240.0);
 
 fn with(base: &[(&'static str, &'static str)], more: &[(&'static str, &'static str)]) -> Design {
-    design("llama-3-70b", &[base, more].concat())
+    from_preset("llama-3-70b", &[base, more].concat())
 }
 
 #[test]
 fn frozen_weights_have_no_gradients_and_no_states() {
-    let lora = of(&with(WHOLE, &[("lora_rank", "16"), ("lora_target_modules", "linear_qkv")]));
-    let full = of(&with(WHOLE, &[]));
+    let lora =
+        estimated(&with(WHOLE, &[("lora_rank", "16"), ("lora_target_modules", "linear_qkv")]));
+    let full = estimated(&with(WHOLE, &[]));
     let (memory, whole) = (&lora.stages[0].memory, &full.stages[0].memory);
     near(memory.weights.get() - whole.weights.get(), 2.0 * QKV, 1e-6);
     // FP32 gradients, whole on each rank under ZeRO-1; main copy and two moments over eight ranks.
@@ -60,27 +50,28 @@ fn data_parallel_ranks_exchange_adapters_alone() {
         let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Dp);
         rows.map(|row| row.bytes.get()).sum()
     };
-    let lora = of(&with(WHOLE, &[("lora_rank", "16"), ("lora_target_modules", "linear_qkv")]));
+    let lora =
+        estimated(&with(WHOLE, &[("lora_rank", "16"), ("lora_target_modules", "linear_qkv")]));
     // Reduce-scatter of FP32 gradients and all-gather of BF16 weights: 7/8 of each goes out.
     near(volume(&lora), 7.0 / 8.0 * 6.0 * QKV, 1e-9);
 }
 
 #[test]
 fn every_linear_layer_has_an_adapter_of_its_inputs_and_outputs() {
-    let all = of(&with(WHOLE, &[("lora_rank", "16")]));
+    let all = estimated(&with(WHOLE, &[("lora_rank", "16")]));
     let fc = 3.0 * 28_672.0 + 2.0 * 8_192.0;
     let params = QKV + 80.0 * 16.0 * (2.0 * 8_192.0 + fc);
     near(all.stages[0].memory.gradients.get(), 4.0 * params, 1e-12);
     // TP cuts each of them in as many parts.
     let cut = [("lora_rank", "16"), ("tp", "8"), ("sequence_parallel", "true")];
-    let cut = of(&with(WHOLE, &cut));
+    let cut = estimated(&with(WHOLE, &cut));
     near(cut.stages[0].memory.gradients.get(), 4.0 * params / 8.0, 1e-12);
 }
 
 #[test]
 fn model_flops_are_two_thirds_of_the_matrices_and_all_of_the_scores() {
     let flops = |settings: &[(&'static str, &'static str)]| {
-        of(&with(WHOLE, settings)).metrics.flops_per_token.get()
+        estimated(&with(WHOLE, settings)).metrics.flops_per_token.get()
     };
     let settings = [("lora_rank", "16"), ("lora_target_modules", "linear_qkv")];
     let lora = flops(&[&settings[..], &[("attention_flops", "full")]].concat());
@@ -102,7 +93,7 @@ fn the_explanation_of_flops_is_their_sum() {
         vec![("lora_rank", "16")],
         vec![("freeze_parameters", "embedding,self_attention,output_layer")],
     ] {
-        let design = design("deepseek-v3", &settings);
+        let design = from_preset("deepseek-v3", &settings);
         let plan = Plan::new(&design).unwrap();
         let estimate = estimate(&plan);
         let tree = explain_at(&plan, MetricAddress::whole(MetricId::flops_per_token)).unwrap();
@@ -116,8 +107,8 @@ fn adapters_need_less_time_and_memory_than_the_whole_model() {
     // Beside fine-grained experts adapters cost more than the gradients of weights that they save.
     let attention = ("lora_target_modules", "linear_qkv,linear_proj,linear_q_up_proj,in_proj");
     for preset in ["llama-3-70b", "qwen3-30b-a3b", "deepseek-v3", "qwen3-next-80b-a3b"] {
-        let [full, lora] =
-            [vec![], vec![("lora_rank", "16"), attention]].map(|it| of(&design(preset, &it)));
+        let [full, lora] = [vec![], vec![("lora_rank", "16"), attention]]
+            .map(|it| estimated(&from_preset(preset, &it)));
         assert!(lora.metrics.step_time < full.metrics.step_time, "{preset}");
         assert!(lora.metrics.memory_peak < full.metrics.memory_peak, "{preset}");
         // What is executed falls by nearly a third.
@@ -129,7 +120,7 @@ fn adapters_need_less_time_and_memory_than_the_whole_model() {
 
 #[test]
 fn adapters_of_a_higher_rank_take_more_of_everything() {
-    let of_rank = |rank| of(&design("qwen3-30b-a3b", &[("lora_rank", rank)]));
+    let of_rank = |rank| estimated(&from_preset("qwen3-30b-a3b", &[("lora_rank", rank)]));
     let (small, large) = (of_rank("8"), of_rank("64"));
     for quantity in [
         |e: &Estimate| e.metrics.step_time.get(),
@@ -143,30 +134,30 @@ fn adapters_of_a_higher_rank_take_more_of_everything() {
 
 #[test]
 fn targets_change_nothing_without_a_rank() {
-    let plain = design("qwen3-30b-a3b", &[]);
-    let targeted = design("qwen3-30b-a3b", &[("lora_target_modules", "router")]);
-    assert_eq!(of(&plain), of(&targeted));
+    let plain = from_preset("qwen3-30b-a3b", &[]);
+    let targeted = from_preset("qwen3-30b-a3b", &[("lora_target_modules", "router")]);
+    assert_eq!(estimated(&plain), estimated(&targeted));
 }
 
 #[test]
 fn frozen_experts_leave_states_to_the_rest() {
     let base = [("data_parallel_sharding_strategy", "no_shard"), ("ep", "1")];
     let states = |more: &[(&'static str, &'static str)]| {
-        let estimate = of(&design("qwen3-30b-a3b", &[&base[..], more].concat()));
+        let estimate = estimated(&from_preset("qwen3-30b-a3b", &[&base[..], more].concat()));
         let stages = estimate.stages.iter();
         stages.map(|stage| stage.memory.optimizer.get()).sum::<f64>()
     };
     // 48 layers of 128 experts of three matrices of 2048 x 768, 12 bytes each.
     let experts = 48.0 * 128.0 * 3.0 * 2_048.0 * 768.0 * 12.0;
-    let tp = of(&design("qwen3-30b-a3b", &base));
+    let tp = estimated(&from_preset("qwen3-30b-a3b", &base));
     assert!(tp.stages.len() == 1);
     near(states(&[]) - states(&[("freeze_parameters", "experts")]), experts, 1e-9);
 }
 
 #[test]
 fn a_frozen_embedding_is_neither_reduced_nor_updated() {
-    let plain = of(&with(WHOLE, &[]));
-    let frozen = of(&with(WHOLE, &[("freeze_parameters", "embedding")]));
+    let plain = estimated(&with(WHOLE, &[]));
+    let frozen = estimated(&with(WHOLE, &[("freeze_parameters", "embedding")]));
     let table = 128_256.0 * 8_192.0;
     let less = |of: fn(&Estimate) -> f64| of(&plain) - of(&frozen);
     near(less(|e| e.stages[0].memory.gradients.get()), 4.0 * table, 1e-9);
@@ -179,7 +170,7 @@ fn a_frozen_embedding_is_neither_reduced_nor_updated() {
 #[test]
 fn adapters_beside_nothing_are_refused() {
     let broken = |settings: &[(&str, &str)]| -> Vec<&'static str> {
-        let violations = Plan::new(&design("llama-3-70b", settings)).unwrap_err();
+        let violations = Plan::new(&from_preset("llama-3-70b", settings)).unwrap_err();
         violations.iter().map(|violation| violation.rule).collect()
     };
     let none = [("lora_rank", "16"), ("lora_target_modules", "none")];

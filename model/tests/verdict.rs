@@ -6,6 +6,7 @@ use model::design::{Design, KnobId};
 use model::search::verdict::{Change, Place, Verdict};
 use model::training::estimate::Estimate;
 use model::{Content, Plan, contents, estimate, legal_values, verdict};
+use testing::design::{from_preset, plan};
 
 const RECIPE: &str = "pangu-ultra-moe-6k@2";
 /// Attention's kernel takes values as narrow as they are.
@@ -21,16 +22,8 @@ const PLAIN: [(&str, &str); 7] = [
     UNPADDED,
 ];
 
-fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
-
 fn run(design: &Design) -> (Plan, Estimate) {
-    let plan = Plan::new(design).unwrap_or_else(|broken| panic!("{broken:#?}"));
+    let plan = plan(design);
     let estimate = estimate(&plan);
     (plan, estimate)
 }
@@ -68,7 +61,7 @@ fn keeps_its_word(design: &Design, verdict: &Verdict) {
 
 #[test]
 fn the_recipe_without_recomputation_and_swapping_says_what_is_too_large_and_when() {
-    let design = with(RECIPE, &PLAIN);
+    let design = from_preset(RECIPE, &PLAIN);
     let verdict = of(&design);
     assert!(!verdict.fits);
     assert_eq!((verdict.place, verdict.stage), (Place::Device, 2));
@@ -84,11 +77,11 @@ fn the_recipe_without_recomputation_and_swapping_says_what_is_too_large_and_when
 fn contents_sum_to_the_peak_of_each_stage_and_the_largest_is_first() {
     let full = ("recompute_granularity", "full");
     let designs = [
-        with(RECIPE, &PLAIN),
-        with(RECIPE, &[full]),
-        with(RECIPE, &[full, ("recompute_method", "block"), ("recompute_num_layers", "1")]),
-        with(RECIPE, &[]),
-        with("llama-3-8b", &[("cpu_offloading_num_layers", "8")]),
+        from_preset(RECIPE, &PLAIN),
+        from_preset(RECIPE, &[full]),
+        from_preset(RECIPE, &[full, ("recompute_method", "block"), ("recompute_num_layers", "1")]),
+        from_preset(RECIPE, &[]),
+        from_preset("llama-3-8b", &[("cpu_offloading_num_layers", "8")]),
     ];
     for design in designs {
         let (plan, estimate) = run(&design);
@@ -104,7 +97,7 @@ fn contents_sum_to_the_peak_of_each_stage_and_the_largest_is_first() {
 
 #[test]
 fn of_each_knob_no_nearer_value_fits() {
-    let design = with(RECIPE, &PLAIN);
+    let design = from_preset(RECIPE, &PLAIN);
     let verdict = of(&design);
     assert!(verdict.changes.iter().filter(|change| change.fits).count() >= 5);
     let halved = change(&verdict, KnobId::micro_batch_size);
@@ -131,7 +124,7 @@ fn of_each_knob_no_nearer_value_fits() {
         let mut one = PLAIN;
         one[0].1 = "selective";
         one[1].1 = module;
-        let one = with(RECIPE, &one);
+        let one = from_preset(RECIPE, &one);
         assert!(!run(&one).1.metrics.fits, "{module}");
     }
 }
@@ -139,7 +132,7 @@ fn of_each_knob_no_nearer_value_fits() {
 #[test]
 fn knobs_that_can_not_help_alone_come_last_with_their_lowest_peak() {
     // Of all that could be swapped, whoever can.
-    let design = with(RECIPE, &[PLAIN.as_slice(), &[("framework", "ideal")]].concat());
+    let design = from_preset(RECIPE, &[PLAIN.as_slice(), &[("framework", "ideal")]].concat());
     let verdict = of(&design);
     let cannot = verdict.changes.iter().position(|change| !change.fits).unwrap();
     let (can, cannot) = verdict.changes.split_at(cannot);
@@ -153,7 +146,7 @@ fn knobs_that_can_not_help_alone_come_last_with_their_lowest_peak() {
 
 #[test]
 fn what_fits_tells_its_headroom_and_what_could_be_faster_with_it() {
-    let design = with(RECIPE, &[UNPADDED]);
+    let design = from_preset(RECIPE, &[UNPADDED]);
     let verdict = of(&design);
     assert!(verdict.fits);
     let room = verdict.headroom();
@@ -173,7 +166,7 @@ fn what_fits_tells_its_headroom_and_what_could_be_faster_with_it() {
 
 #[test]
 fn a_host_that_is_too_small_is_named() {
-    let design = with(RECIPE, &[("host_memory_gib", "64")]);
+    let design = from_preset(RECIPE, &[("host_memory_gib", "64")]);
     let verdict = of(&design);
     assert!(!verdict.fits);
     assert_eq!(verdict.place, Place::Host);
@@ -187,7 +180,7 @@ fn a_host_that_is_too_small_is_named() {
 
 #[test]
 fn what_moves_with_a_knob_is_said() {
-    let design = with("deepseek-v3", &PLAIN[..2]);
+    let design = from_preset("deepseek-v3", &PLAIN[..2]);
     let verdict = of(&design);
     let split = change(&verdict, KnobId::tensor_model_parallel_size);
     assert_eq!(split.with.len(), 1);

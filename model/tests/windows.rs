@@ -1,19 +1,16 @@
 //! Windows in some layers: each layer counts and costs what its own window makes of it.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use model::design::{Design, KnobId};
 use model::training::estimate::Metrics;
 use model::{Plan, estimate, ledger};
+use testing::design::from_preset;
 
 fn metrics(knobs: &[(&str, &str)]) -> Metrics {
     estimate(&plan(knobs)).metrics
 }
 
 fn plan(knobs: &[(&str, &str)]) -> Plan {
-    let mut design = Design::from_preset("qwen3-30b-a3b").unwrap();
-    for (knob, value) in knobs {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset("qwen3-30b-a3b", knobs);
     Plan::new(&design).unwrap()
 }
 

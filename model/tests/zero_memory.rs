@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::answer::ledger::{Fate, LayerLedger, Tensor};
-use model::design::{Design, KnobId};
+use model::design::Design;
 use model::ground::axis::Axis;
 use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate, ledger};
+use testing::design::{self, from_preset};
 
 /// The paper's recipe with nothing freed and its exchange of experts overlapped inside the layer.
 const IN_LAYER: &[(&str, &str)] = &[
@@ -22,15 +23,11 @@ const IN_PAIRS: &[(&str, &str)] =
     &[("recompute_granularity", "none"), ("recompute_modules", "none"), ("swap_modules", "none")];
 
 fn design(base: &[(&str, &str)], more: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
-    for (knob, value) in base.iter().chain(more) {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
+    from_preset("pangu-ultra-moe-6k", &[base, more].concat())
 }
 
 fn plan(base: &[(&str, &str)], more: &[(&str, &str)]) -> Plan {
-    Plan::new(&design(base, more)).unwrap_or_else(|broken| panic!("{broken:#?}"))
+    design::plan(&design(base, more))
 }
 
 fn at(base: &[(&str, &str)], level: &str) -> Estimate {

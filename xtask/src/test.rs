@@ -55,6 +55,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         wants_node.then(|| tool::node(workspace, install)).transpose()
     });
     sources(workspace, nats, postgres, &mut steps);
+    if nats && postgres && Tool::Nginx.is_there() {
+        steps.run("tests, behind nginx", || {
+            let tests = "test --package server --test reviews -- --ignored";
+            command::run(&mut workspace.cargo(tests.split(' ')))
+        });
+    } else {
+        steps.leave_out("servers behind nginx, which needs NATS and PostgreSQL, too");
+    }
     if postgres && arguments.on_postgres {
         steps.run("tests, with PostgreSQL", || shared_store(workspace, nats));
     } else if !postgres {
@@ -93,7 +101,7 @@ fn needed(node: bool, browser: bool, nats: bool, postgres: bool) -> Vec<Tool> {
     tools
 }
 
-/// The steps on sources: they need Rust and, unless it is left out, NATS.
+/// The steps on sources: they need Rust and, unless they are left out, NATS and PostgreSQL.
 fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps) {
     let cargo = |line: &str| workspace.cargo(line.split_whitespace());
     let run = |line: &str| command::run(&mut cargo(line));
@@ -124,15 +132,15 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         command::run(doc.env("RUSTDOCFLAGS", "--deny warnings"))
     });
     steps.run("tests", || {
-        let mut tests = cargo("test --workspace --features validation/runs");
-        if !nats {
-            tests.env("MOESCAPE_SKIP_NATS", "1");
-        }
-        if !postgres {
-            tests.env("MOESCAPE_SKIP_POSTGRES", "1");
-        }
-        command::run(&mut tests)
+        let mut tests = cargo("test --workspace --features validation/runs --");
+        command::run(tests.args(skipped(nats, postgres)))
     });
+}
+
+/// Arguments that leave out the tests of a program, which are in modules named after it.
+fn skipped(nats: bool, postgres: bool) -> impl Iterator<Item = &'static str> {
+    let modules = [(nats, "with_nats"), (postgres, "with_postgres")];
+    modules.into_iter().filter(|(is_there, _)| !is_there).flat_map(|(_, it)| ["--skip", it])
 }
 
 /// The structure of the code: what may import what, and figures that may only fall.
@@ -148,15 +156,13 @@ fn shared_store(workspace: &Workspace, nats: bool) -> Result<()> {
         "test --package server --lib -- reviews::commit",
         "test --package server --test routes -- \
          api_v1_designs a_server_with_its_data review settings",
-        "test --package server --test reviews -- converge servers talk doors report shared_store",
-        "test --package server --test upkeep",
+        "test --package server --test reviews -- \
+         converge servers talk doors report with_nats with_postgres",
+        "test --package server --test upkeep --",
     ] {
         let mut tests = workspace.cargo(line.split_whitespace());
         tests.env("MOESCAPE_TEST_STORE", "postgres");
-        if !nats {
-            tests.env("MOESCAPE_SKIP_NATS", "1");
-        }
-        command::run(&mut tests)?;
+        command::run(tests.args(skipped(nats, true)))?;
     }
     Ok(())
 }

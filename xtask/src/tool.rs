@@ -38,7 +38,7 @@ pub(crate) enum Tool {
     /// For sweeps by workers.
     NatsServer,
     Postgres,
-    /// For the soak.
+    /// For the soak and, where it is there, the tests of servers behind it.
     Nginx,
 }
 
@@ -79,7 +79,8 @@ impl Tool {
         self.row().1
     }
 
-    fn is_there(self) -> bool {
+    /// Whether this machine has it.
+    pub(crate) fn is_there(self) -> bool {
         match self {
             Self::WasmTarget => has_target("wasm32-unknown-unknown"),
             Self::NoStdTarget => has_target("wasm32v1-none"),

@@ -12,39 +12,26 @@ mod timeline;
 use app::document::{RawQuery, shell};
 use leptos::prelude::*;
 use present::site::Page;
+use testing::page::Page as Html;
 
-/// The document of a page with a query string.
-fn document(page: Page, query: &str) -> String {
-    Owner::new().with(|| {
+/// The document of a page with a query string, whose ids and styles are in order.
+#[track_caller]
+fn document(page: Page, query: &str) -> Html {
+    document_with(page, query, ())
+}
+
+/// That document, with something else that the server knows.
+#[track_caller]
+fn document_with(page: Page, query: &str, context: impl Send + Sync + 'static) -> Html {
+    let html = Owner::new().with(|| {
         provide_context(page);
         provide_context(RawQuery(query.to_owned()));
+        provide_context(context);
         shell().to_html()
-    })
-}
-
-/// The text of a document: tags and the renderer's markers left out.
-fn text(html: &str) -> String {
-    let html = html.replace("<!>", "");
-    let after_tags = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, it)| it));
-    after_tags.collect()
-}
-
-/// Checks that no id is on a page twice, and that what refers to one finds it.
-#[track_caller]
-fn check_ids(html: &str) {
-    let values = |attribute: &str| -> Vec<String> {
-        let start = format!(" {attribute}=\"");
-        let found = html.split(&start).skip(1);
-        found.filter_map(|rest| rest.split('"').next().map(str::to_owned)).collect()
-    };
-    let mut ids = values("id");
-    let count = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count, "an id is there twice");
-    for attribute in ["for", "aria-labelledby", "aria-describedby", "aria-controls"] {
-        for id in values(attribute).iter().filter(|id| !id.is_empty()) {
-            assert!(ids.contains(id), "{attribute}={id} refers to nothing");
-        }
-    }
+    });
+    let html = Html::new(&html);
+    assert_eq!(html.wrong_ids(), [""; 0], "{query}");
+    assert!(!html.has("[style]"), "inline style is against the policy");
+    assert_eq!(html.count("h1"), 1, "{query}");
+    html
 }

@@ -9,6 +9,7 @@ use model::design::{Design, KnobId};
 use model::ground::choice::{Choice as _, Engine};
 use model::serving::ServingPlan;
 use proptest::prelude::*;
+use testing::design::from_preset;
 
 #[track_caller]
 fn has(text: &str, values: &str) -> Import {
@@ -169,16 +170,16 @@ fn the_command_that_is_written_comes_back_as_its_layout() {
 
 #[test]
 fn an_engine_with_a_flag_for_experts_on_the_host_is_told_by_it() {
-    let mut design = Design::from_preset("deepseek-v3").unwrap();
-    for (name, value) in [
-        ("cluster.num_devices", "8"),
-        ("serving.engine", "sglang"),
-        ("serving.tensor_parallel_size", "8"),
-        ("serving.weight_dtype", "fp8"),
-        ("serving.experts_on_host", "192"),
-    ] {
-        design.set_text(KnobId::find(name).unwrap(), value).unwrap();
-    }
+    let mut design = from_preset(
+        "deepseek-v3",
+        &[
+            ("cluster.num_devices", "8"),
+            ("serving.engine", "sglang"),
+            ("serving.tensor_parallel_size", "8"),
+            ("serving.weight_dtype", "fp8"),
+            ("serving.experts_on_host", "192"),
+        ],
+    );
     let written = |design: &Design| command(&ServingPlan::new(design).unwrap());
     let text = written(&design);
     assert!(text.contains("--kt-num-gpu-experts 64"), "{text}");

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use interchange::{Export, Launcher, Provenance, Target, export, export_for, import};
 use model::catalogue::preset::Preset;
 use model::design::Design;
+use testing::design::from_preset;
 
 const DATE: Provenance<'_> = Provenance { date: "2026-01-31" };
 const SCRIPTS: [Target; 2] = [Target::Megatron, Target::Mindspeed];
@@ -24,14 +25,6 @@ fn shell(arguments: &[&str], script: &str) -> Output {
         .unwrap();
     shell.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     shell.wait_with_output().unwrap()
-}
-
-fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(model::design::KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
 }
 
 fn megatron(design: &Design) -> Export {
@@ -58,7 +51,8 @@ fn every_script_is_one_that_a_shell_reads_and_comes_back_from() {
 #[test]
 fn what_isn_t_set_stops_the_script_before_anything_starts() {
     for launcher in Launcher::ALL {
-        let text = export_for(Target::Megatron, launcher, &design("deepseek-v3", &[]), &DATE).text;
+        let text =
+            export_for(Target::Megatron, launcher, &from_preset("deepseek-v3", &[]), &DATE).text;
         let run =
             shell(&[], &format!("torchrun() {{ echo started; }}\nsrun() {{ echo x; }}\n{text}"));
         let why = String::from_utf8_lossy(&run.stderr);
@@ -69,7 +63,7 @@ fn what_isn_t_set_stops_the_script_before_anything_starts() {
 
 #[test]
 fn several_nodes_find_each_other_and_one_needs_nobody() {
-    let many = design("deepseek-v3", &[("num_devices", "2048")]);
+    let many = from_preset("deepseek-v3", &[("num_devices", "2048")]);
     let by_hand = export_for(Target::Megatron, Launcher::Torchrun, &many, &DATE).text;
     for part in
         ["--node_rank \"$NODE_RANK\"", "--master_addr \"$MASTER_ADDR\"", "set -euo pipefail"]
@@ -80,14 +74,14 @@ fn several_nodes_find_each_other_and_one_needs_nobody() {
     for part in ["#SBATCH --nodes=256", "--rdzv_backend c10d", "srun torchrun", "--rdzv_endpoint"] {
         assert!(batch.contains(part), "{part} isn't in {batch}");
     }
-    let one = megatron(&design("llama-3-8b", &[])).text;
+    let one = megatron(&from_preset("llama-3-8b", &[])).text;
     assert!(!one.contains("NODE_RANK") && !one.contains("MASTER_ADDR"), "{one}");
 }
 
 #[test]
 fn the_environment_is_what_the_framework_asserts() {
     let connections = |settings: &[(&str, &str)]| {
-        let text = megatron(&design("qwen3-235b-a22b", settings)).text;
+        let text = megatron(&from_preset("qwen3-235b-a22b", settings)).text;
         let line = text.lines().find(|line| {
             line.ends_with("CUDA_DEVICE_MAX_CONNECTIONS") || line.contains("CONNECTIONS=")
         });
@@ -111,7 +105,7 @@ fn what_a_file_has_no_word_for_is_predicted_and_named() {
         ("recompute_granularity", "selective"),
         ("recompute_modules", "moe_permute,moe_act,layernorm"),
     ];
-    let made = megatron(&design("qwen3-235b-a22b", &settings));
+    let made = megatron(&from_preset("qwen3-235b-a22b", &settings));
     let reading = made.reading.unwrap();
     let (own, file) = (reading.design.unwrap(), reading.file.unwrap());
     assert!(reading.differs() && file.peak_bytes > own.peak_bytes, "{reading:?}");
@@ -123,7 +117,7 @@ fn what_a_file_has_no_word_for_is_predicted_and_named() {
 
 #[test]
 fn a_file_that_says_it_all_says_so_with_its_figures_and_checks() {
-    let made = megatron(&design("llama-3-8b", &[]));
+    let made = megatron(&from_preset("llama-3-8b", &[]));
     assert!(!made.reading.as_ref().unwrap().differs(), "{:?}", made.reading);
     assert!(made.text.contains("# Read back, this file is the design:"), "{}", made.text);
     for check in &made.checks {
@@ -137,7 +131,7 @@ fn a_file_that_says_it_all_says_so_with_its_figures_and_checks() {
 
 #[test]
 fn a_design_that_breaks_rules_has_no_figures() {
-    let made = megatron(&design("llama-3-8b", &[("pipeline_model_parallel_size", "5")]));
+    let made = megatron(&from_preset("llama-3-8b", &[("pipeline_model_parallel_size", "5")]));
     let reading = made.reading.unwrap();
     assert!(reading.design.is_none() && !reading.differs());
     assert!(made.text.contains("# The design breaks rules"), "{}", made.text);

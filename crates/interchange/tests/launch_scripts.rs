@@ -488,9 +488,9 @@ fn megatron_deepspeed_has_experts_in_every_second_layer() {
     let read = |more: &str| import(Format::Megatron, &format!("{text} {more}"), None);
     let design = read("").design.unwrap();
     let layers: u64 =
-        (0..24).map(|it| u64::from(design.transformer.moe_layer_freq.is_moe(it))).sum();
+        (0..24).map(|it| u64::from(design.transformer.moe_layer_freq.marks(it))).sum();
     assert_eq!((layers, design.transformer.moe_router_topk), (12, 1));
-    assert!(!design.transformer.moe_layer_freq.is_moe(0));
+    assert!(!design.transformer.moe_layer_freq.marks(0));
     has(&read("--expert-interval 1 --topk 2").design.unwrap(), "moe_router_topk=2");
 }
 

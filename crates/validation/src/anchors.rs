@@ -87,7 +87,8 @@ pub fn best(rows: &[Row]) -> String {
         };
         let mfu = anchor::comparable_mfu(&plan, &estimate(&plan).metrics) * (1.0 + error);
         let family = plan.design().cluster.accelerator.row().kernels.family;
-        let (kind, bits) = (plan.model_kind(), anchor::operand_bits(&plan));
+        let (kind, bits) =
+            (plan.model_kind(), anchor::operand_bits(plan.design().training.precision));
         let known = best.entry((family, kind.name(), bits)).or_default();
         if mfu > known.0 {
             let of = format!("    Best::new(({family:?}, ModelKind::{kind:?}, {bits}),");

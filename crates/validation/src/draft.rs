@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
 
     /// The model has experts.
     pub(crate) fn has_experts(&self) -> bool {
-        self.design.transformer.num_moe_experts.is_some()
+        self.design.transformer.has_experts()
     }
 
     pub(crate) fn into_assumed(self) -> Vec<String> {

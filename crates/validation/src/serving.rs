@@ -275,7 +275,7 @@ pub fn express(row: &ServingRow) -> Result<ServingRun, String> {
         return Err("its pools' layouts stand in words".into());
     }
     let devices = whole(&row.num_devices).ok_or("no number of devices")? * part.dies;
-    let is_moe = design.transformer.num_moe_experts.is_some();
+    let is_moe = design.transformer.has_experts();
     let pipeline = whole(&row.pipeline).unwrap_or(1);
     let data = whole(&row.attention_dp);
     let tensor = whole(&row.attention_tp);

@@ -60,29 +60,34 @@ const TERMS: TrainingMetrics<fn(&Plan, &Estimate) -> Terms> = TrainingMetrics {
         (How::Sum, alloc::vec![mfu, beyond])
     },
     tokens_per_second: |plan, estimate| {
-        (How::Quotient, alloc::vec![counts::tokens(plan), time::step(estimate)])
+        (How::Quotient, alloc::vec![counts::tokens(&plan.batch), time::step(estimate)])
     },
     tokens_per_second_per_device: |plan, estimate| {
-        let terms = alloc::vec![counts::tokens(plan), time::step(estimate), time::devices(plan)];
-        (How::Quotient, terms)
+        let (tokens, devices) =
+            (counts::tokens(&plan.batch), time::devices(&plan.deployment.ranks));
+        (How::Quotient, alloc::vec![tokens, time::step(estimate), devices])
     },
     step_time_seconds: |_, estimate| (How::Sum, time::step_parts(estimate)),
     model_tflops_per_device: |plan, estimate| {
         let tera = Breakdown::given("FLOP of a TFLOP", 1e12, Unit::Count);
         let (flops, step) = (time::model_flops(plan), time::step(estimate));
-        (How::Quotient, alloc::vec![flops, step, time::devices(plan), tera])
+        (How::Quotient, alloc::vec![flops, step, time::devices(&plan.deployment.ranks), tera])
     },
-    params_total: |plan, _| (How::Sum, counts::param_terms(plan)),
-    params_active: |plan, _| (How::Difference, counts::active_terms(plan)),
+    params_total: |plan, _| (How::Sum, counts::param_terms(&plan.deployment, &plan.architecture)),
+    params_active: |plan, _| {
+        (How::Difference, counts::active_terms(&plan.deployment, &plan.architecture))
+    },
     params_total_no_input_embedding: |plan, _| {
-        (How::Difference, alloc::vec![counts::params(plan), counts::input_table(plan)])
+        let (on, architecture) = (&plan.deployment, &plan.architecture);
+        let table = counts::input_table(&on.backbone);
+        (How::Difference, alloc::vec![counts::params(on, architecture), table])
     },
     params_active_no_input_embedding: |plan, _| {
-        let active = counts::active_terms(plan);
+        let active = counts::active_terms(&plan.deployment, &plan.architecture);
         let active =
             Breakdown::made("active parameters", Unit::Parameters, How::Difference, active)
                 .by("parameters - experts that a token doesn't visit", MEGATRON);
-        (How::Difference, alloc::vec![active, counts::input_table(plan)])
+        (How::Difference, alloc::vec![active, counts::input_table(&plan.deployment.backbone)])
     },
     flops_per_token: |plan, _| (How::Sum, counts::flop_terms(plan)),
     memory_peak_bytes: |_, estimate| {
@@ -92,15 +97,17 @@ const TERMS: TrainingMetrics<fn(&Plan, &Estimate) -> Terms> = TrainingMetrics {
     fits: |plan, estimate| (How::Min, memory::fit_terms(plan, estimate)),
     fit_probability: |plan, estimate| (How::Given, memory::probability_terms(plan, estimate)),
     bubble_ratio: |_, estimate| (How::Complement, time::bubble_terms(estimate)),
-    bubble_ratio_closed_form: |plan, _| (How::Given, time::schedule_counts(plan)),
+    bubble_ratio_closed_form: |plan, _| {
+        (How::Given, time::schedule_counts(&plan.batch, &plan.deployment.ranks))
+    },
     comm_volume_bytes: |_, estimate| traffic(estimate, MetricId::comm_volume_bytes),
     comm_exposed_seconds: |_, estimate| traffic(estimate, MetricId::comm_exposed_seconds),
     overlap_ratio: |_, estimate| {
         let terms = time::traffic_terms(estimate.communication.iter(), MetricId::overlap_ratio);
         (if terms.is_empty() { How::Given } else { How::Complement }, terms)
     },
-    imbalance_ratio: |plan, _| (How::Given, time::imbalance_terms(plan)),
-    token_drop_ratio: |plan, _| (How::Given, time::drop_terms(plan)),
+    imbalance_ratio: |plan, _| (How::Given, time::imbalance_terms(&plan.effect)),
+    token_drop_ratio: |plan, _| (How::Given, time::drop_terms(&plan.capacity)),
 };
 
 fn traffic(estimate: &Estimate, id: MetricId) -> Terms {

@@ -37,7 +37,7 @@ impl Plan {
     #[must_use]
     pub fn rates_in_effect(&self) -> RatesInEffect {
         let (kernels, host) = (&self.deployment.accelerator.kernels, &self.deployment.host);
-        let precision = self.design().training.precision;
+        let precision = self.deployment.precision;
         let half_depth = kernels.half_depth_bytes / precision.operand_bytes();
         RatesInEffect {
             in_run_rate: kernels.in_run,

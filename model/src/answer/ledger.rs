@@ -6,10 +6,9 @@ use alloc::vec::Vec;
 use crate::device::operator::Operators;
 use crate::device::saved::Saved;
 use crate::ground::choice::{Choice as _, RecomputeModule, SwapModule};
-use crate::ground::units::{Bytes, Seconds};
+use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
-use crate::training::stage::launched;
 
 pub use crate::device::saved::{Fate, Tensor};
 
@@ -81,7 +80,7 @@ impl LayerLedger {
 /// here are those of the others.
 #[must_use]
 pub fn ledger(plan: &Plan) -> Vec<LayerLedger> {
-    let (work, recomputation) = (launched(plan), Recomputation::new(plan));
+    let (work, recomputation) = (plan.work(), &plan.recomputation);
     let (architecture, rows) = (&plan.architecture, plan.rows());
     let kinds = architecture.kinds.iter().zip(&work.kinds).zip(architecture.all_layers());
     kinds
@@ -92,21 +91,21 @@ pub fn ledger(plan: &Plan) -> Vec<LayerLedger> {
                 name: kind.name(),
                 has_experts: kind.mlp.moe().is_some(),
                 num_layers,
-                tensors: tensors(plan, &recomputation, &saved),
-                recompute: recompute(&recomputation, operators, &saved),
-                swap: swap(plan, &saved),
+                tensors: tensors(recomputation, &saved),
+                recompute: recompute(recomputation, operators, &saved),
+                swap: swap(plan.deployment.machine.host, &saved),
             }
         })
         .collect()
 }
 
-fn tensors(plan: &Plan, recomputation: &Recomputation, saved: &[Saved]) -> Vec<SavedTensor> {
+fn tensors(recomputation: &Recomputation, saved: &[Saved]) -> Vec<SavedTensor> {
     let saved = saved.iter().filter(|tensor| tensor.bytes > 0.0);
     saved
         .map(|tensor| SavedTensor {
             tensor: tensor.tensor,
             bytes: Bytes::new(tensor.bytes),
-            fate: plan.fate(recomputation, tensor),
+            fate: recomputation.fate(tensor),
             recomputed_by: tensor.recomputed_by,
             swapped_by: tensor.swapped_by,
         })
@@ -136,10 +135,10 @@ fn recompute(
     RecomputeModule::ALL.iter().filter_map(price).collect()
 }
 
-fn swap(plan: &Plan, saved: &[Saved]) -> Vec<SwapPrice> {
+fn swap(link: BytesPerSecond, saved: &[Saved]) -> Vec<SwapPrice> {
     let price = |module: &SwapModule| {
         let frees = freed(saved, |tensor| tensor.swapped_by == Some(*module))?;
-        let link = Seconds::new(frees.get() / plan.deployment.machine.host.get());
+        let link = Seconds::new(frees.get() / link.get());
         Some(SwapPrice { module: *module, frees, link })
     };
     SwapModule::ALL.iter().filter_map(price).collect()

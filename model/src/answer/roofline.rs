@@ -9,13 +9,14 @@ use alloc::vec::Vec;
 
 use crate::device::kernel::{Block, Cost};
 use crate::device::operator::{self, Operators, Place};
+use crate::device::topology::Machine;
 use crate::ground::axis::LinkLevel;
 use crate::ground::source::{DERIVED, FLASH_ATTENTION, GDN, ROOFLINE, Source};
 use crate::ground::tally::Moved;
 use crate::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 use crate::layer::deployment::Deployment;
 use crate::layer::mixer::SCAN;
-use crate::layer::transformer_layer::{Loss, RESIDUALS, Work};
+use crate::layer::transformer_layer::{RESIDUALS, Work};
 use crate::training::estimate::Communication;
 use crate::training::plan::Plan;
 
@@ -194,26 +195,26 @@ impl Roofline {
 #[must_use]
 pub fn roofline(plan: &Plan, communication: &[Communication]) -> Roofline {
     let even = plan.evened();
-    let row = plan.accelerator();
-    let cube = plan.peak();
+    let (row, machine) = (&plan.deployment.accelerator, &plan.deployment.machine);
+    let cube = plan.flops.peak;
     let wide = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12;
     let roofs = Roofs {
         cube,
         attention: FlopsPerSecond::new(cube.get().min(wide)),
         vector: row.vector_tflops.map(FlopsPerSecond::tera),
     };
-    let operators = operators(&even, &roofs);
+    let operators = operators(kernels(&even), even.batch.micro_batches as f64, &roofs);
     let flops: f64 = operators
         .iter()
         .filter(|operator| operator.unit == Unit::Cube)
         .map(|operator| operator.flops.get() * operator.calls)
         .sum();
-    let links = LinkLevel::ALL.map(|level| (level, plan.nominal_bandwidth(level)));
+    let links = LinkLevel::ALL.map(|level| (level, nominal_bandwidth(machine, level)));
     let sent = communication.iter().filter(|row| row.bytes > Bytes::ZERO);
     let exchanges = sent.map(|row| ExchangePoint {
         row: *row,
         flops: Flops::new(flops),
-        bandwidth: plan.nominal_bandwidth(row.link),
+        bandwidth: nominal_bandwidth(machine, row.link),
     });
     Roofline {
         cube,
@@ -254,10 +255,10 @@ struct Kernels {
     formulas: [&'static str; 2],
 }
 
-fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
+fn operators(kernels: Vec<Kernels>, micro_batches: f64, roofs: &Roofs) -> Vec<Operator> {
     let mut list = Vec::new();
-    for Kernels { name, block, count, formulas } in kernels(plan) {
-        let calls = count * plan.batch.micro_batches as f64;
+    for Kernels { name, block, count, formulas } in kernels {
+        let calls = count * micro_batches;
         let backward = block.input_grad + block.weight_grad;
         for (direction, cost) in
             [(Direction::Forward, block.forward), (Direction::Backward, backward)]
@@ -316,8 +317,7 @@ fn operator(
 /// and cost are one.
 fn kernels(plan: &Plan) -> Vec<Kernels> {
     let (on, architecture, rows) = (&plan.deployment, &plan.architecture, plan.rows());
-    let loss = Loss::new(plan.design());
-    let work: Work<Moved> = Work::new(on, architecture, &rows, loss);
+    let work: Work<Moved> = Work::new(on, architecture, &rows, plan.loss);
     let stage = plan.mean_stage();
     let mut kernels: Vec<Kernels> = Vec::new();
     let counts = stage.with_mtp(architecture.mtp.kind);
@@ -365,21 +365,11 @@ fn of_layer(on: &Deployment, operators: &Operators<Moved>, count: f64) -> Vec<Ke
     kernels
 }
 
-impl Plan {
-    /// Bandwidth of a device over a link as its data sheet or the design has it, one direction.
-    fn nominal_bandwidth(&self, level: LinkLevel) -> BytesPerSecond {
-        let (cluster, row) = (&self.design().cluster, self.accelerator());
-        match level {
-            LinkLevel::IntraNode => BytesPerSecond::gb(
-                cluster.intra_node_gb_per_sec.unwrap_or(row.intra_node_gb_per_sec),
-            ),
-            LinkLevel::InterNode => {
-                let node = self.deployment.machine.node as f64;
-                let nics = cluster.nics_per_node.map_or(node, |nics| nics as f64) / node;
-                let rate = cluster.inter_node_gb_per_sec.unwrap_or(row.inter_node_gb_per_sec);
-                BytesPerSecond::gb(rate * nics)
-            }
-            LinkLevel::Host => self.deployment.machine.host,
-        }
+/// Bandwidth of a device over a link as its data sheet or the design has it, one direction.
+const fn nominal_bandwidth(machine: &Machine, level: LinkLevel) -> BytesPerSecond {
+    match level {
+        LinkLevel::IntraNode => machine.nominal.intra,
+        LinkLevel::InterNode => machine.nominal.inter,
+        LinkLevel::Host => machine.host,
     }
 }

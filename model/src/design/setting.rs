@@ -133,12 +133,13 @@ impl Setting for String {
     }
 }
 
-/// Which layers are MoE layers, as Megatron's `moe_layer_freq` spells it.
+/// Layers that a pattern marks, as Megatron's `moe_layer_freq` spells it: those with experts, with
+/// linear attention or with sparse attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerFreq {
     /// One in every N, starting with the first.
     Every(u64),
-    /// Runs of dense (`false`) and MoE (`true`) layers.
+    /// Runs of layers, marked or not.
     Runs(Vec<(bool, u64)>),
 }
 
@@ -155,9 +156,9 @@ impl LayerFreq {
         Some(Self::Runs(runs))
     }
 
-    /// Whether the layer at this position is a MoE layer. Positions past a pattern's end are not.
+    /// Whether the layer at this position is marked. Positions past a pattern's end are not.
     #[must_use]
-    pub fn is_moe(&self, position: u64) -> bool {
+    pub fn marks(&self, position: u64) -> bool {
         match self {
             Self::Every(every) => position.is_multiple_of(*every),
             Self::Runs(runs) => {
@@ -167,7 +168,7 @@ impl LayerFreq {
                         end += count;
                         position < end
                     })
-                    .is_some_and(|(moe, _)| *moe)
+                    .is_some_and(|(is_marked, _)| *is_marked)
             }
         }
     }
@@ -181,21 +182,21 @@ impl LayerFreq {
     pub fn is_linear(&self, position: u64) -> bool {
         match self {
             Self::Every(every) => !(position + 1).is_multiple_of(*every),
-            Self::Runs(_) => self.is_moe(position),
+            Self::Runs(_) => self.marks(position),
         }
     }
 
-    /// Number of MoE layers in front of this position.
+    /// Number of marked layers in front of this position.
     #[must_use]
-    pub fn moe_before(&self, position: u64) -> u64 {
+    pub fn marked_before(&self, position: u64) -> u64 {
         match self {
             Self::Every(every) => position.div_ceil(*every),
             Self::Runs(runs) => {
                 let mut left = position;
-                let in_run = |(moe, count): &(bool, u64)| {
+                let in_run = |(is_marked, count): &(bool, u64)| {
                     let passed = left.min(*count);
                     left -= passed;
-                    if *moe { passed } else { 0 }
+                    if *is_marked { passed } else { 0 }
                 };
                 runs.iter().map(in_run).sum()
             }
@@ -232,7 +233,7 @@ impl Setting for LayerFreq {
             Self::Runs(runs) => {
                 let terms: Vec<String> = runs
                     .iter()
-                    .map(|(moe, count)| format!("[{}]*{count}", u8::from(*moe)))
+                    .map(|(is_marked, count)| format!("[{}]*{count}", u8::from(*is_marked)))
                     .collect();
                 Value::Text(format!("({})", terms.join("+")))
             }

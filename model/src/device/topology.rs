@@ -15,6 +15,8 @@ pub(crate) struct Machine {
     pub(crate) node: u64,
     /// Wiring inside a node.
     pub(crate) wiring: IntraNode,
+    /// Links as their data sheets or the design have them.
+    pub(crate) nominal: Links,
     /// Links for gathers, scatters and sends.
     pub(crate) ring: Links,
     /// Links for all-to-alls.
@@ -33,7 +35,7 @@ pub(crate) struct Machine {
     pub(crate) small: Option<SmallKernels>,
 }
 
-/// Achieved bandwidth of one device.
+/// Bandwidth of one device, one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Links {
     /// To its domain.
@@ -91,6 +93,7 @@ impl Machine {
             domain: domain(design),
             node,
             wiring: cluster.accelerator.row().intra_node,
+            nominal: links(1.0, 1.0),
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
             fabric: row.fabric,

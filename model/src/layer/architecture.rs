@@ -250,6 +250,8 @@ pub(crate) struct Mtp {
     pub(crate) layers: u64,
     /// Their kind: that of the last layer with experts, where the model has any, else of the last.
     pub(crate) kind: KindId,
+    /// Whether they are one layer, run again for each.
+    pub(crate) is_repeated: bool,
 }
 
 /// Kinds and pattern.
@@ -261,6 +263,8 @@ pub(crate) struct Architecture {
     pub(crate) layers: PerKind<u64>,
     pub(crate) pattern: Pattern,
     pub(crate) mtp: Mtp,
+    /// Whether layers differ by what mixes their tokens, or have something in place of attention.
+    pub(crate) is_mixed: bool,
 }
 
 impl Architecture {
@@ -272,8 +276,12 @@ impl Architecture {
         let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
         let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
         let kind = pattern.mtp.or_else(|| last.copied()).unwrap_or_default();
-        let mtp = Mtp { layers: design.transformer.mtp_num_layers, kind };
-        Self { kinds, layers, pattern, mtp }
+        let mtp = Mtp {
+            layers: design.transformer.mtp_num_layers,
+            kind,
+            is_repeated: design.transformer.mtp_use_repeated_layer,
+        };
+        Self { kinds, layers, pattern, mtp, is_mixed: design.transformer.is_mixed() }
     }
 
     /// The ids of this many kinds.

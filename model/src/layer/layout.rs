@@ -80,6 +80,8 @@ pub(crate) struct Span {
     pub(crate) first: usize,
     /// Number of stages in the span.
     pub(crate) count: usize,
+    /// Share of all stages that it has.
+    pub(crate) share: f64,
 }
 
 /// Stages by what they hold and recompute.
@@ -95,9 +97,10 @@ pub(crate) fn spans(stages: &[Stage], design: &Design) -> Vec<Span> {
             Some(last) if last.content == *stage && recomputes_alike(index - 1, index) => {
                 last.count += 1;
             }
-            _ => spans.push(Span { content: *stage, first: index, count: 1 }),
+            _ => spans.push(Span { content: *stage, first: index, count: 1, share: 0.0 }),
         }
     }
+    spans.iter_mut().for_each(|span| span.share = span.count as f64 / stages.len() as f64);
     spans
 }
 

@@ -272,7 +272,7 @@ impl Ragged {
 fn meeting(design: &Design, ranks: &Ranks) -> [u64; 2] {
     let training = &design.training;
     let in_exchange = (ranks.ep * ranks.etp / (ranks.tp * ranks.cp).max(1)).min(ranks.dp);
-    if design.transformer.num_moe_experts.is_some() && in_exchange > 1 {
+    if design.transformer.has_experts() && in_exchange > 1 {
         return [in_exchange, training.micro_batch_size];
     }
     [ranks.dp, (training.global_batch_size / ranks.dp.max(1)).max(1)]

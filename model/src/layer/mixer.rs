@@ -122,7 +122,7 @@ impl Mixer {
         {
             return Self::LINEAR;
         }
-        let is_sparse = transformer.sparse_attention_freq.is_moe(layer);
+        let is_sparse = transformer.sparse_attention_freq.marks(layer);
         if transformer.experimental_attention_variant.is_sparse() && is_sparse {
             let first = transformer.dsa_indexer_skip_topk_offset;
             let chooses = layer < first

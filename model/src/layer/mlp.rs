@@ -60,9 +60,7 @@ impl Mlp {
             let symbol = pattern.layers.get(layer as usize);
             return symbol.map_or(Self::DENSE, |symbol| Self::of_symbol(*symbol));
         }
-        let has_experts =
-            transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(layer);
-        usize::from(has_experts)
+        usize::from(transformer.is_moe_layer(layer))
     }
 
     /// The variant of a sub-layer.

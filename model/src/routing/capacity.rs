@@ -1,6 +1,42 @@
 //! What a bound on an expert's tokens drops.
 
+use super::effect::Effect;
 use super::trace::{Trace, sum};
+use crate::design::Design;
+
+/// Bound on the tokens of each expert.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Capacity {
+    /// Tokens that an expert takes, over its even share; none takes any number.
+    pub(crate) factor: Option<f64>,
+    /// Whether every expert computes its whole capacity.
+    pub(crate) is_padded: bool,
+}
+
+impl Capacity {
+    pub(crate) const fn new(design: &Design) -> Self {
+        let training = &design.training;
+        Self {
+            factor: training.moe_expert_capacity_factor,
+            is_padded: training.moe_pad_expert_input_to_capacity,
+        }
+    }
+
+    /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
+    pub(crate) fn kept_share(&self, effect: &Effect) -> f64 {
+        match self.factor {
+            None => 1.0,
+            Some(factor) if self.is_padded => factor,
+            Some(factor) if effect.drop_ratio <= 0.0 => factor.min(1.0),
+            Some(_) => 1.0 - effect.drop_ratio,
+        }
+    }
+
+    /// Share of the copies that are dropped: no less than what even loads would lose.
+    pub(crate) fn drop_ratio(&self, effect: &Effect) -> f64 {
+        self.factor.map_or(0.0, |factor| (1.0 - factor).max(effect.drop_ratio).max(0.0))
+    }
+}
 
 /// The most tokens that an expert takes: ceil(factor x copies / experts), where copies are tokens
 /// times top-k.

@@ -12,7 +12,7 @@ use crate::ground::choice::{
 use crate::schedule::{Fault, Form, Grid, Sizes};
 
 pub(super) fn has_experts(d: &Design) -> bool {
-    d.transformer.num_moe_experts.is_some()
+    d.transformer.has_experts()
 }
 
 pub(super) fn has_documents(d: &Design) -> bool {

@@ -200,7 +200,7 @@ fn noop_lists(design: &Design, positions: &[Value]) -> Vec<Value> {
 /// The pattern with its dense layers kept in front and MoE layers behind, for the current depth.
 fn pattern_of_all_layers(design: &Design) -> Option<Value> {
     let layers = design.transformer.num_layers;
-    let dense = (0..layers).take_while(|layer| !design.transformer.moe_layer_freq.is_moe(*layer));
+    let dense = (0..layers).take_while(|layer| !design.transformer.moe_layer_freq.marks(*layer));
     let dense = dense.count() as u64;
     if dense == 0 || dense >= layers {
         return Some(Value::Integer(1));

@@ -61,7 +61,7 @@ fn has_method(design: &Design, method: Method) -> bool {
         // Its pairs hide the exchange of experts, and need one.
         Framework::Mindspeed => {
             is_one_forward_one_backward(method)
-                || design.transformer.num_moe_experts.is_some()
+                || design.transformer.has_experts()
                     && matches!(method, Method::OneForwardOneBackwardOverlap | Method::DualPipeV)
         }
         Framework::Megatron | Framework::Fsdp => is_one_forward_one_backward(method),
@@ -159,7 +159,7 @@ pub(crate) const fn can_recompute(framework: Framework, module: RecomputeModule)
 /// `FullyShardedDataParallel`, which shares out everything.
 pub(crate) fn can_shard(design: &Design, strategy: ShardingStrategy) -> bool {
     let one_stage = design.parallel.pipeline_model_parallel_size == 1;
-    let dense = design.transformer.num_moe_experts.is_none();
+    let dense = !design.transformer.has_experts();
     let states = matches!(strategy, ShardingStrategy::NoShard | ShardingStrategy::Optim);
     match design.kernel.framework {
         Framework::Ideal => true,
@@ -362,7 +362,7 @@ fn says(design: &Design, knob: KnobId) -> bool {
                 || matches!(framework, Framework::Megatron | Framework::Mindspeed)
         }
         KnobId::moe_token_dispatcher_type => {
-            design.transformer.num_moe_experts.is_none()
+            !design.transformer.has_experts()
                 || has_dispatcher(framework, schedule.moe_token_dispatcher_type)
         }
         KnobId::recompute_modules => {

@@ -5,7 +5,7 @@ mod load;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::ground::choice::{Method, RecomputeGranularity, RecomputeMethod};
+use crate::ground::choice::Method;
 use crate::layer::architecture::Pattern;
 use crate::layer::layout::solver::{Chunk, Lengths, Problem, solve};
 use crate::layer::layout::text::{MAX_TEXT_LEN, spelled};
@@ -13,9 +13,10 @@ use crate::layer::layout::{Ends, Stage, add_snapshots, chunks, stages_of};
 use crate::rules::vocabulary::Vocabulary;
 use crate::schedule::{Form, Placement};
 use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
 
 pub use load::StageLoad;
-use load::{Costs, PartSeconds, overflow, repeated_share};
+use load::{Costs, PartSeconds, overflow};
 
 /// A layout that balances the stages of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +79,7 @@ pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
         return Vec::new();
     }
     let costs = Costs::new(plan);
-    let (repeated, _) = repeated_layers(plan);
+    let repeated = repeated_share(&plan.stages, &plan.recomputation);
     let (problem, is_exact) = problem(plan, costs.compute(repeated));
     let Some(solution) = solve(&problem) else { return Vec::new() };
     let mut best = proposed(plan, &costs, &solution.chunks);
@@ -123,7 +124,7 @@ pub(crate) fn quick_layout(
     let (placement, p) = (Form::of(method).placement, stages as usize);
     let folds = placement == Placement::Bidirectional;
     let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
-    let layers = LaidOut::new(plan, &Costs::new(plan).compute(0.0));
+    let layers = LaidOut::new(&plan.architecture.pattern, &Costs::new(plan).compute(0.0));
     let problem = Problem {
         lengths: layers.lengths,
         lead: layers.lead,
@@ -142,8 +143,10 @@ pub(crate) fn quick_layout(
 
 /// A layout as it would be for a plan.
 fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
-    let (method, stages) = (plan.design().schedule.method, plan.deployment.ranks.pp as usize);
-    let held: Vec<Stage> = stages_of(method, stages, &solution_chunks(plan, chunks));
+    let (pattern, backbone) = (&plan.architecture.pattern, &plan.deployment.backbone);
+    let chunks_held = solution_chunks(pattern, backbone.residual_block, chunks);
+    let stages = plan.deployment.ranks.pp as usize;
+    let held: Vec<Stage> = stages_of(plan.schedule.method, stages, &chunks_held);
     let sums = |stages: &[Stage]| -> Vec<f64> {
         costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
     };
@@ -161,15 +164,14 @@ fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
 /// A plan as the solver sees it, with parts of these lengths, and whether that is all there is.
 fn problem(plan: &Plan, parts: PartSeconds) -> (Problem, bool) {
     let design = plan.design();
-    let (placement, p) = (plan.form().placement, plan.deployment.ranks.pp as usize);
+    let (placement, p) = (plan.schedule.form.placement, plan.deployment.ranks.pp as usize);
     // Both directions of a bidirectional pipeline run a stage and its mirror image.
     let folds = placement == Placement::Bidirectional;
     let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
     let bin_of: Vec<usize> = (0..chunks(design) as usize)
         .map(|position| folded(placement.stage_at(p, position, 0)))
         .collect();
-    let (_, repeats_alike) = repeated_layers(plan);
-    let layers = LaidOut::new(plan, &parts);
+    let layers = LaidOut::new(&plan.architecture.pattern, &parts);
     let problem = Problem {
         lengths: layers.lengths,
         lead: layers.lead,
@@ -180,7 +182,7 @@ fn problem(plan: &Plan, parts: PartSeconds) -> (Problem, bool) {
         ends: Vocabulary::of(design).ends(),
         stages: p,
     };
-    (problem, repeats_alike && layers.is_exact)
+    (problem, !plan.recomputation.is_listed() && layers.is_exact)
 }
 
 /// The layers of a plan as the solver takes them: a leading kind, and another one behind it.
@@ -193,8 +195,8 @@ struct LaidOut {
 }
 
 impl LaidOut {
-    fn new(plan: &Plan, parts: &PartSeconds) -> Self {
-        let layers = &plan.architecture.pattern.layers;
+    fn new(pattern: &Pattern, parts: &PartSeconds) -> Self {
+        let layers = &pattern.layers;
         let first = layers.first().copied().unwrap_or_default();
         let lead = layers.iter().take_while(|kind| **kind == first).count();
         let behind = &layers[lead..];
@@ -217,25 +219,20 @@ impl LaidOut {
     }
 }
 
-/// The mean share of layers that whole-layer recomputation takes, and whether that is each stage's
-/// share whatever it holds.
-fn repeated_layers(plan: &Plan) -> (f64, bool) {
+/// Share of the layers that whole-layer recomputation takes, in the mean of the stages.
+fn repeated_share(stages: &[Stage], recomputation: &Recomputation) -> f64 {
     let (mut layers, mut repeated) = (0.0, 0.0);
-    for (index, stage) in plan.stages.iter().enumerate() {
+    for (index, stage) in stages.iter().enumerate() {
         let own = stage.num_all_layers();
         layers += own;
-        repeated += own * repeated_share(plan, index, own);
+        repeated += own * recomputation.whole_share(index, own);
     }
-    let memory = &plan.design().memory;
-    let counts = memory.recompute_granularity == RecomputeGranularity::Full
-        && memory.recompute_method == RecomputeMethod::Block
-        && memory.recompute_num_layers.is_some();
-    (if layers > 0.0 { repeated / layers } else { 0.0 }, !counts)
+    if layers > 0.0 { repeated / layers } else { 0.0 }
 }
 
 /// A solver's chunks with the model's own kinds of layers.
-fn solution_chunks(plan: &Plan, chunks: &[Chunk]) -> Vec<Stage> {
-    let mut layers = plan.architecture.pattern.layers.as_slice();
+fn solution_chunks(pattern: &Pattern, residual_block: Option<u64>, chunks: &[Chunk]) -> Vec<Stage> {
+    let mut layers = pattern.layers.as_slice();
     let mut held: Vec<Stage> = chunks
         .iter()
         .map(|chunk| {
@@ -254,7 +251,7 @@ fn solution_chunks(plan: &Plan, chunks: &[Chunk]) -> Vec<Stage> {
     if let Some(first) = held.first_mut() {
         first.embedding = 1.0;
     }
-    if let Some(block) = plan.deployment.backbone.residual_block {
+    if let Some(block) = residual_block {
         add_snapshots(&mut held, block);
     }
     held

@@ -3,7 +3,6 @@
 
 use super::overheads::{FIRST_SPREAD, SPREADS};
 use super::plan::ServingPlan;
-use crate::catalogue::calibration::ModelKind;
 use crate::metric::MetricId;
 use crate::training::range::{Range, followed};
 
@@ -14,8 +13,7 @@ use crate::training::range::{Range, followed};
 /// of memory nothing is compared yet.
 #[must_use]
 pub(crate) fn serving_range(plan: &ServingPlan, metric: MetricId) -> Option<Range> {
-    let design = plan.design();
-    let kind = ModelKind::of(design, design.transformer.num_moe_experts.is_some());
+    let kind = plan.design().transformer.model_kind();
     let spread = if metric == MetricId::ttft_seconds {
         &FIRST_SPREAD
     } else {

@@ -50,7 +50,8 @@ impl Plan {
     pub(crate) fn boundary(&self) -> Boundary {
         let on = &self.deployment;
         let whole_bytes = self.sent_bytes();
-        let share = if self.scatters_sends() { self.deployment.ranks.tp as f64 } else { 1.0 };
+        let share =
+            if self.schedule.scatters_sends { self.deployment.ranks.tp as f64 } else { 1.0 };
         let (link, rate) = if on.pp_is_close() {
             (LinkLevel::IntraNode, on.machine.mesh(on.machine.ring.intra, 2))
         } else {
@@ -75,13 +76,5 @@ impl Plan {
             leg(LinkLevel::IntraNode, gather.intra),
             leg(LinkLevel::InterNode, gather.inter),
         ])
-    }
-
-    /// Whether each TP rank sends its share between stages. With SP it has no more than that.
-    pub(crate) fn scatters_sends(&self) -> bool {
-        let schedule = &self.design().schedule;
-        schedule.scatter_gather_tensors_in_pipeline
-            && self.deployment.ranks.tp > 1
-            && self.deployment.ranks.sp == 1
     }
 }

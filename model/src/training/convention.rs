@@ -42,10 +42,8 @@ pub struct Convention {
 /// tenstorrent/tt-metal#50114; experts as wide as the dense MLP: alibaba/Pai-Megatron-Patch#485.
 #[must_use]
 pub fn conventions(plan: &Plan, estimate: &Estimate) -> Vec<Convention> {
-    let training = &plan.design().training;
     let rate = estimate.metrics.tokens_per_second_per_device;
-    let own_peak = plan.peak_for_mfu();
-    let nominal = plan.peak();
+    let (own_peak, nominal) = (plan.flops.peak_for_mfu, plan.flops.peak);
     let way = |name, used_by, attention, flops_per_token: Flops, peak: FlopsPerSecond| Convention {
         name,
         used_by,
@@ -64,8 +62,8 @@ pub fn conventions(plan: &Plan, estimate: &Estimate) -> Vec<Convention> {
     let own = count(
         "MFU as set in this design",
         "the knobs attention_flops, count_mtp_flops and peak_for_mfu",
-        training.attention_flops,
-        training.count_mtp_flops,
+        plan.flops.attention,
+        plan.flops.counts_mtp,
         own_peak,
     );
     let executed = estimate.metrics.hfu * own_peak.get() / rate;
@@ -81,9 +79,9 @@ pub fn conventions(plan: &Plan, estimate: &Estimate) -> Vec<Convention> {
     };
     let metrics = &estimate.metrics;
     let table = metrics.params_active - metrics.params_active_no_input_embedding;
-    let untied = plan.design().transformer.untie_embeddings_and_output_weights;
     // A table that is tied is the head's.
-    let products = metrics.params_active - if untied { table } else { 0 };
+    let products =
+        metrics.params_active - if plan.deployment.backbone.is_untied { table } else { 0 };
     let six = |params: u128| Flops::new(6.0 * params as f64);
     let dense_width = plan.flops_per_token_at_dense_width().map(|flops| {
         let used_by = "Megatron-LM before moe_ffn_hidden_size, and forks of it";

@@ -6,6 +6,7 @@
 use crate::ground::choice::AttentionFlops;
 use crate::ground::units::Flops;
 use crate::layer::adapters;
+use crate::layer::architecture::Mtp;
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform as _;
 use crate::layer::params::{RankParams, StageParams};
@@ -42,9 +43,8 @@ impl Plan {
     #[must_use]
     pub fn params_mtp(&self) -> u128 {
         let mtp = self.architecture.mtp_kind().mtp_params(&self.deployment).total();
-        let repeated = self.design().transformer.mtp_use_repeated_layer;
-        let layers = self.architecture.mtp.layers;
-        u128::from(if repeated { layers.min(1) } else { layers }) * mtp
+        let Mtp { layers, is_repeated, .. } = self.architecture.mtp;
+        u128::from(if is_repeated { layers.min(1) } else { layers }) * mtp
     }
 
     /// Parameters that are trained, MTP layers and adapters among them.
@@ -109,14 +109,15 @@ impl Plan {
         }
         let mtp = layers.mtp;
         // Where a layer is repeated, those of a stage are one.
-        let is_repeated = self.design().transformer.mtp_use_repeated_layer;
-        let mtp_layers = if is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
+        let mtp_layers =
+            if self.architecture.mtp.is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
         all.dense += mtp.dense * mtp_layers
             + (tables + mtp_table) / self.deployment.ranks.tp as f64
             + positions
             + (backbone.norm_params() + backbone.joint_params()) as f64 * (stage.head * around);
         all.expert += mtp.expert * mtp_layers;
-        RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
+        let directions = self.schedule.directions();
+        RankParams { dense: all.dense * directions, expert: all.expert * directions }
     }
 
     /// Output tables on a stage: the model's head, and a copy for an MTP head that is elsewhere.
@@ -156,8 +157,7 @@ impl Plan {
     /// attention and MTP 371.5 GFLOP, which fits its published MFU and throughput to 0.2 %.
     #[must_use]
     pub fn flops_per_token(&self) -> Flops {
-        let training = &self.design().training;
-        self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
+        self.flops_per_token_under(self.flops.attention, self.flops.counts_mtp)
     }
 
     /// Model FLOPs of one token as Megatron-LM counted before it knew an expert's own width: each
@@ -182,9 +182,8 @@ impl Plan {
             rest += count as f64 * (all - 2.0 * kind.mlp.matrix_params(on));
             layers += count as f64;
         }
-        let matrices = if transformer.gated_linear_unit { 3.0 } else { 2.0 };
-        let visited = transformer.moe_router_topk as f64;
-        let mlp = 2.0 * matrices * (transformer.hidden_size * dense) as f64 * visited;
+        let params = on.backbone.mlp_matrix_params(dense) as f64;
+        let mlp = 2.0 * params * transformer.moe_router_topk as f64;
         Some(Flops::new(3.0 * (rest + layers * mlp + self.head_flops())))
     }
 

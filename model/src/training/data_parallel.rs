@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::device::topology::Group;
 use crate::ground::axis::{Axis, Collective, LinkLevel};
 use crate::ground::choice::ShardingStrategy;
+use crate::layer::architecture::Architecture;
 use crate::layer::layout::Stage;
 use crate::layer::params::StageParams;
 use crate::training::plan::Plan;
@@ -40,8 +41,7 @@ impl DataRow {
 
 /// Parts in which a stage or a chunk of this content gathers its parameters and scatters its
 /// gradients for every micro-batch: its layers one by one, input embedding and head.
-fn sharded_units(axis: Axis, plan: &Plan, content: &Stage) -> f64 {
-    let architecture = &plan.architecture;
+fn sharded_units(axis: Axis, architecture: &Architecture, content: &Stage) -> f64 {
     let counts = content.with_mtp(architecture.mtp.kind);
     let kinds = architecture.kinds.iter().zip(counts);
     if axis == Axis::Edp {
@@ -62,10 +62,8 @@ fn sharded_units(axis: Axis, plan: &Plan, content: &Stage) -> f64 {
 ///
 /// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
 pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> Vec<DataRow> {
-    let gradient = plan.design().memory.gradient_dtype.bytes();
-    let weight = plan.activation_bytes();
-    let instances = plan.design().parallel.num_distributed_optimizer_instances;
-    let on = &plan.deployment;
+    let (on, sharding) = (&plan.deployment, &plan.sharding);
+    let (weight, gradient) = (plan.deployment.element_bytes(), plan.optimizer.gradient);
     let mut rows = Vec::with_capacity(8);
     let StageParams { held, trained } = params;
     for (axis, group, held, trained) in [
@@ -75,10 +73,10 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> V
         if group.size == 1 || held <= 0.0 {
             continue;
         }
-        let units = sharded_units(axis, plan, content);
+        let units = sharded_units(axis, &plan.architecture, content);
         let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
             // A micro-batch goes in one direction, and meets the parameters of that one alone.
-            let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
+            let bytes = if passes.is_some() { bytes / plan.schedule.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
             let calls = if passes.is_some() { units } else { 1.0 };
             let of_links = on.machine.data_calls(group, collective, bytes, calls);
@@ -96,21 +94,24 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> V
                 }
             }
         };
-        if !plan.shards(ShardingStrategy::Optim) {
+        if !sharding.shards(ShardingStrategy::Optim) {
             add(&group, Collective::AllReduce, None, trained * gradient, 2.0);
             continue;
         }
-        let (inner, outer) = group.split(instances);
+        let (inner, outer) = group.split(sharding.instances);
         let every = |forward: f64, backward: f64| Some([forward, backward]);
         let scatters =
-            if plan.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
-        let gathers =
-            if plan.shards(ShardingStrategy::OptimGradsParams) { every(1.0, 1.0) } else { None };
+            if sharding.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
+        let gathers = if sharding.shards(ShardingStrategy::OptimGradsParams) {
+            every(1.0, 1.0)
+        } else {
+            None
+        };
         // Shards of frozen weights are gathered too; whole ones stay as they are.
         let gathered = if gathers.is_some() { held } else { trained };
         add(&inner, Collective::ReduceScatter, scatters, trained * gradient, 1.0);
         add(&inner, Collective::AllGather, gathers, gathered * weight, 1.0);
-        if instances > 1 {
+        if sharding.instances > 1 {
             let shard = trained * gradient / inner.size as f64;
             add(&outer, Collective::AllReduce, None, shard, 2.0);
         }

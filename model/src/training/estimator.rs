@@ -158,8 +158,10 @@ impl Estimator {
         let (plan, spans) = self.turn_to(design, &differences);
         let outgrows = |heaviest: f64| metrics.memory_peak * heaviest > metrics.memory_limit;
         // No chunk is heavier than all of its stage; then beyond any rounding of the product.
-        outgrows(plan.chunks_per_stage() as f64)
-            && outgrows(plan.heaviest_chunk(&spans.own.layer_memory(plan)) * (1.0 + 1e-9))
+        outgrows(plan.schedule.chunks_per_stage() as f64)
+            && outgrows(
+                plan.heaviest_chunk(&spans.own.layer_memory(&plan.recomputation)) * (1.0 + 1e-9),
+            )
             && {
                 let (plan, estimate) = self.estimate_legal(design, &differences);
                 memory::is_near_limit(plan, &estimate)

@@ -25,7 +25,7 @@ impl LayerKey {
             sizes: [tp, cp, ep, sp, plan.batch.micro_batch],
             is_pipelined: pp > 1,
             loads: [imbalance, fullest, drop_ratio].map(f64::to_bits),
-            lengths: [plan.attended() as f64, plan.attention_imbalance(), plan.split_share()]
+            lengths: [plan.attended() as f64, plan.attention_imbalance, plan.split_share]
                 .map(f64::to_bits),
         }
     }

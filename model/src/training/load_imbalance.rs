@@ -124,7 +124,8 @@ impl Plan {
     /// Tokens that the auxiliary loss looks at, and what it exchanges.
     #[must_use]
     pub fn aux_loss_scope(&self) -> Scope {
-        self.scope_of(self.design().routing.aux_loss)
+        let moe = self.architecture.moe();
+        self.scope_of(moe.map_or(AuxLoss::None, |moe| moe.aux_loss))
     }
 
     /// Tokens that any auxiliary loss would look at, to compare them.
@@ -148,10 +149,11 @@ impl Plan {
         let width = self.architecture.moe().map_or(0, |moe| moe.width);
         let matrices = self.deployment.backbone.mlp_matrix_params(width) as f64;
         let params = matrices / self.deployment.ranks.etp as f64;
-        let shards = if self.shards(ShardingStrategy::Optim) { self.expert_shards() } else { 1.0 };
+        let is_shared = self.sharding.shards(ShardingStrategy::Optim);
+        let shards = if is_shared { self.sharding.expert_ranks } else { 1.0 };
         let is_trained = self.deployment.tuning.trains(ModelPart::Experts);
-        let states = if is_trained { self.optimizer_bytes_per_param() / shards } else { 0.0 };
-        Bytes::new(params * (self.activation_bytes() + states))
+        let states = if is_trained { self.optimizer.per_param / shards } else { 0.0 };
+        Bytes::new(params * (self.deployment.element_bytes() + states))
     }
 
     /// Time of a step for moving experts, its mean over the steps: the layers of a stage move

@@ -7,11 +7,9 @@ mod working;
 use alloc::vec::Vec;
 
 use crate::device::saved::SavedTensors;
-use crate::ground::choice::{
-    Framework, Method, RecomputeGranularity, ShardingStrategy, SwapModule,
-};
+use crate::ground::choice::{Framework, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
-use crate::layer::architecture::{MAX_KINDS, PerKind};
+use crate::layer::architecture::{KindId, LayerKind, MAX_KINDS, PerKind};
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform;
 use crate::layer::params::{RankParams, StageParams};
@@ -43,12 +41,16 @@ pub(crate) struct Occupancy {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LayerSaves {
     kinds: Vec<(SavedTensors, f64)>,
+    /// Bytes of rows as wide as one residual stream.
+    own_bytes: f64,
 }
 
 /// Needs of one layer of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerMemory {
     kinds: PerKind<LayerNeed>,
+    /// Bytes of rows as wide as one residual stream.
+    own_bytes: f64,
 }
 
 /// Needs of one layer: tensors for its backward, and bytes while it runs.
@@ -111,13 +113,6 @@ struct KindOfLayers {
 }
 
 impl LayerSaves {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        let (on, rows) = (&plan.deployment, plan.rows());
-        let kinds = plan.architecture.kinds.iter();
-        let kinds = kinds.map(|kind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows)));
-        Self { kinds: kinds.collect() }
-    }
-
     /// The tensors of a layer of each kind.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = &SavedTensors> {
         self.kinds.iter().map(|(tensors, _)| tensors)
@@ -125,32 +120,49 @@ impl LayerSaves {
 }
 
 impl LayerMemory {
-    /// Memory that each kind of layer needs after the plan's recomputation and swapping.
-    pub(crate) fn new(plan: &Plan, saves: &LayerSaves) -> Self {
-        let recomputation = Recomputation::new(plan);
+    /// Memory that each kind of layer needs after this recomputation and swapping.
+    pub(crate) fn new(recomputation: &Recomputation, saves: &LayerSaves) -> Self {
         let mut kinds = [LayerNeed::default(); MAX_KINDS];
         for (need, (saved, works)) in kinds.iter_mut().zip(&saves.kinds) {
-            let retained = plan.retained(&recomputation, saved);
+            let retained = recomputation.retained(saved);
             *need = LayerNeed { retained, works: *works };
         }
-        Self { kinds }
+        Self { kinds, own_bytes: saves.own_bytes }
     }
 
     /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
     /// offloading: by this a stage's bytes are split over its chunks.
-    pub(crate) fn weight(&self, plan: &Plan, content: &Stage) -> f64 {
-        let counts = content.with_mtp(plan.architecture.mtp.kind);
+    pub(crate) fn weight(&self, mtp: KindId, content: &Stage) -> f64 {
+        let counts = content.with_mtp(mtp);
         let kinds = self.kinds.iter().zip(counts);
         let layers: f64 = kinds.map(|(need, count)| need.retained.device * count).sum();
-        layers + plan.head_inputs(content) + plan.snapshots(content)
+        layers + head_inputs(self.own_bytes, content) + self.own_bytes * content.snapshots
     }
 }
 
+/// Bytes that heads keep: their input and its normed copy, of rows of this many bytes.
+fn head_inputs(own_bytes: f64, stage: &Stage) -> f64 {
+    own_bytes * 2.0 * stage.heads()
+}
+
 impl Plan {
+    /// Tensors that layers save, whatever becomes of them.
+    pub(crate) fn layer_saves(&self) -> LayerSaves {
+        let (on, rows) = (&self.deployment, self.rows());
+        let of = |kind: &LayerKind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows));
+        let kinds = self.architecture.kinds.iter().map(of).collect();
+        LayerSaves { kinds, own_bytes: on.own_bytes(&rows) }
+    }
+
+    /// Memory that layers need after the plan's recomputation and swapping.
+    pub(crate) fn layer_memory(&self) -> LayerMemory {
+        LayerMemory::new(&self.recomputation, &self.layer_saves())
+    }
+
     /// The parameters of a rank on the stages of each span, and what it holds whatever becomes of
     /// activations.
     pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (StageParams, FixedMemory)> {
-        let placeholders = Placeholders::new(self);
+        let placeholders = Placeholders::new(&self.deployment, &self.architecture.kinds);
         self.spans.iter().map(move |span| {
             let params = self.stage_params(&span.content);
             (params, self.fixed_on(&span.content, &params, &placeholders))
@@ -168,20 +180,15 @@ impl Plan {
         placeholders: &Placeholders,
     ) -> FixedMemory {
         let StageParams { held, trained } = params;
-        let sharded = |params: &RankParams, least: ShardingStrategy, bytes: f64| {
-            if self.shards(least) {
-                (params.dense / self.dense_shards() + params.expert / self.expert_shards()) * bytes
-            } else {
-                (params.dense + params.expert) * bytes
-            }
+        let sharded = |params: &RankParams, states: ShardingStrategy, bytes: f64| {
+            self.sharding.params(params, states) * bytes
         };
-        let memory = &self.design().memory;
-        let stored = self.activation_bytes();
+        let stored = self.deployment.element_bytes();
         let mut weights = sharded(held, ShardingStrategy::OptimGradsParams, stored);
         let mut optimizer = self.optimizer_states(stage, trained);
-        if memory.reuse_fp32_param || self.shards_main_weights() {
+        if self.optimizer.reuses_main_params || self.shards_main_weights() {
             // The 16-bit weights are the upper halves of the main copies, where those are whole.
-            if self.shards(ShardingStrategy::Optim) {
+            if self.sharding.shards(ShardingStrategy::Optim) {
                 optimizer -= sharded(trained, ShardingStrategy::Optim, stored);
             } else {
                 // What is frozen has no main copy.
@@ -190,13 +197,10 @@ impl Plan {
         }
         FixedMemory {
             weights,
-            gradients: sharded(
-                trained,
-                ShardingStrategy::OptimGrads,
-                memory.gradient_dtype.bytes(),
-            ) + self.second_gradients(trained),
+            gradients: sharded(trained, ShardingStrategy::OptimGrads, self.optimizer.gradient)
+                + self.second_gradients(trained),
             optimizer,
-            buffers: placeholders.of(self, stage)
+            buffers: placeholders.of(&self.architecture, stage)
                 + self.workspaces(stage)
                 + self.boundary_tensors()
                 + self.gathered_weights(stage, held),
@@ -223,20 +227,17 @@ impl Plan {
     /// `fully_shard`, `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a
     /// pipeline.
     fn second_gradients(&self, params: &RankParams) -> f64 {
-        let accumulated = self.design().memory.gradient_dtype.bytes();
-        let (stored, whole) = (self.activation_bytes(), params.dense + params.expert);
-        match self.design().kernel.framework {
+        let (on, sharding, accumulated) =
+            (&self.deployment, &self.sharding, self.optimizer.gradient);
+        let (stored, whole) = (self.deployment.element_bytes(), params.dense + params.expert);
+        match on.kernel.framework {
             Framework::Deepspeed if accumulated > stored => {
-                if self.shards(ShardingStrategy::OptimGrads) { 0.0 } else { whole * stored }
+                if sharding.shards(ShardingStrategy::OptimGrads) { 0.0 } else { whole * stored }
             }
-            Framework::Deepspeed if self.shards(ShardingStrategy::Optim) => {
-                let share =
-                    params.dense / self.dense_shards() + params.expert / self.expert_shards();
-                share * (stored + 4.0)
+            Framework::Deepspeed if sharding.shards(ShardingStrategy::Optim) => {
+                sharding.share(params) * (stored + 4.0)
             }
-            Framework::Fsdp
-                if self.deployment.ranks.pp > 1 && self.shards(ShardingStrategy::OptimGrads) =>
-            {
+            Framework::Fsdp if on.ranks.pp > 1 && sharding.shards(ShardingStrategy::OptimGrads) => {
                 whole * accumulated
             }
             Framework::Megatron
@@ -256,11 +257,11 @@ impl Plan {
         kept: &RetainedBytes,
         held: Option<Held>,
     ) -> Occupancy {
-        let memory = &self.design().memory;
         let optimizer = fixed.optimizer;
-        let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
+        let is_swapped = self.recomputation.swapped.has(SwapModule::Optimizer);
+        let states = if is_swapped { optimizer } else { 0.0 };
         let held = held.unwrap_or_else(|| {
-            let micro_batches = self.in_flight(index);
+            let micro_batches = self.schedule.in_flight(index, self.share_of_pair());
             Held { bytes: kept.device * micro_batches, micro_batches, task: None }
         });
         // What stays, and the fuller of a layer's and the head's moment.
@@ -272,7 +273,7 @@ impl Plan {
                 optimizer: Bytes::new(optimizer - states),
                 activations: Bytes::new(held.bytes),
                 buffers: Bytes::new(buffers),
-                reserved: Bytes::gib(memory.reserved_gib),
+                reserved: self.reserved,
             },
             host: Bytes::new(kept.host * held.micro_batches + states),
             swapped: kept.host,
@@ -303,11 +304,11 @@ impl Plan {
     /// frees it. Source: DeepSpeed, `pipe/engine.py` (`pipe_buffers["outputs"]`); Megatron-Core,
     /// `deallocate_pipeline_outputs`.
     fn checkpoints(&self, layers: f64) -> f64 {
-        let group = self.checkpoint_group(layers);
         let chunks = self.deployment.ranks.vpp as f64;
+        let group = self.recomputation.checkpoint_group(layers, chunks);
         let inputs =
             if group <= 1.0 { layers } else { chunks * libm::ceil(layers / chunks / group) };
-        let deepspeed = self.design().kernel.framework == Framework::Deepspeed;
+        let deepspeed = self.deployment.kernel.framework == Framework::Deepspeed;
         let sent =
             if deepspeed && self.deployment.ranks.pp > 1 && layers > 0.0 { chunks } else { 0.0 };
         self.layer_input() * (inputs + sent)
@@ -326,14 +327,15 @@ impl Plan {
         let split = self.split_layers(index, stage);
         let recomputes = split.recomputed > 0.0;
         let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
-        let ahead = if self.prefetches() { 2.0 } else { 1.0 };
+        let ahead = if self.overlap.prefetches { 2.0 } else { 1.0 };
+        let chunks = self.deployment.ranks.vpp as f64;
         let kinds = split.kinds.iter().zip(&layers.kinds);
         for (kind, LayerNeed { retained, works }) in kinds.filter(|(kind, _)| kind.count > 0.0) {
             let whole = retained.device + retained.host;
             sum.device += retained.device * kind.normal + checkpoints * kind.share;
             sum.host += retained.host * kind.normal + whole * kind.offloaded;
             let again = if recomputes {
-                whole * self.checkpoint_group(split.recomputed)
+                whole * self.recomputation.checkpoint_group(split.recomputed, chunks)
             } else {
                 retained.again + retained.host * ahead
             };
@@ -341,69 +343,23 @@ impl Plan {
             let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
             sum.again = sum.again.max(again + works);
         }
-        sum.device += self.head_inputs(stage) + self.snapshots(stage);
+        sum.device += head_inputs(layers.own_bytes, stage) + layers.own_bytes * stage.snapshots;
         sum
-    }
-
-    /// Bytes that heads keep: their input and its normed copy.
-    fn head_inputs(&self, stage: &Stage) -> f64 {
-        self.deployment.own_bytes(&self.rows()) * 2.0 * stage.heads()
-    }
-
-    /// Bytes of the block states that attention residuals mix.
-    fn snapshots(&self, stage: &Stage) -> f64 {
-        self.deployment.own_bytes(&self.rows()) * stage.snapshots
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
     /// take of each kind alike.
     fn split_layers(&self, index: usize, stage: &Stage) -> Split {
         let counts = stage.with_mtp(self.architecture.mtp.kind);
-        let memory = &self.design().memory;
         let all: f64 = counts.iter().sum();
-        let full = memory.recompute_granularity == RecomputeGranularity::Full;
-        let recomputed = if full { self.recomputed_layers(index, all) } else { 0.0 };
-        let offloaded = (memory.cpu_offloading_num_layers as f64).min(all - recomputed);
+        let recomputed = self.recomputation.whole_layers(index, all);
+        let offloaded = self.recomputation.offloaded_layers.min(all - recomputed);
         let kinds = counts.map(|count| {
             let share = if all > 0.0 { count / all } else { 0.0 };
             let normal = count - (recomputed + offloaded) * share;
             KindOfLayers { count, share, normal, offloaded: offloaded * share }
         });
         Split { recomputed, kinds }
-    }
-
-    /// Full-stage micro-batches whose activations a stage holds at once, at most.
-    ///
-    /// GPipe m. 1F1B p - i on stage i. Interleaved (2 (p - i - 1) + (v - 1) k + 1) / v with groups
-    /// of k = p micro-batches; overlapping pairs hold one chunk more. Zero bubble: H1 p, 2p twice
-    /// that; ZB-V p; DualPipe p + 1; DualPipeV 2 p + 1 chunks of half a stage. Never more than m.
-    /// Without a pipeline a pair holds 1 and a share ([`Self::share_of_pair`]).
-    ///
-    /// # Source
-    /// Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, appendix; Zero Bubble,
-    /// section 2; DualPipe's table of memory.
-    pub(crate) fn in_flight(&self, index: usize) -> f64 {
-        let schedule = &self.design().schedule;
-        let (p, v, m) = (
-            self.deployment.ranks.pp as f64,
-            self.deployment.ranks.vpp as f64,
-            self.batch.micro_batches as f64,
-        );
-        let behind = p - index as f64;
-        let group = schedule.microbatch_group_size_per_vp_stage.map_or(p, |group| group as f64);
-        let chunked = (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v;
-        let interleaved = if self.deployment.ranks.vpp == 1 { behind } else { chunked };
-        let held = match self.order() {
-            Method::Gpipe => m,
-            Method::OneForwardOneBackward => behind,
-            Method::Interleaved => interleaved,
-            Method::OneForwardOneBackwardOverlap => chunked + self.share_of_pair() / v,
-            Method::ZbH1 | Method::ZbV | Method::VHalf | Method::VMin => p,
-            Method::Zb2p => 2.0 * p - 1.0,
-            Method::DualPipe => p + 1.0,
-            Method::DualPipeV => p + 0.5,
-        };
-        held.min(m)
     }
 
     /// The share of a chunk by which a pair's forward holds more than its backward gives back.

@@ -2,16 +2,21 @@
 
 use crate::catalogue::calibration::FRAGMENTATION;
 use crate::catalogue::memory_state::{MIN_FITS_PROBABILITY, MIN_UNLIKELY_PROBABILITY, error_of};
-use crate::ground::choice::{Method, Timing};
+use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
 use crate::training::estimate::Estimate;
 use crate::training::plan::Plan;
 
 impl Plan {
+    /// Whether these peaks of device and host memory are within their limits.
+    pub(crate) fn fits(&self, device: Bytes, host: Bytes) -> bool {
+        device <= self.memory_limit && host <= self.deployment.machine.host_memory
+    }
+
     /// Ratio of the limits of device and host memory to their peaks: the smaller of both; infinite
     /// where nothing is held.
     pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
-        (self.memory_limit() / device).min(self.deployment.machine.host_memory / host)
+        (self.memory_limit / device).min(self.deployment.machine.host_memory / host)
     }
 
     /// Memory that the allocator holds at a peak of this size: the tensors and the reserve, and the
@@ -23,26 +28,7 @@ impl Plan {
     /// much such a run loses is published nowhere, so that no time is added.
     #[must_use]
     pub fn held_for(&self, peak: Bytes) -> Bytes {
-        let reserved = Bytes::gib(self.design().memory.reserved_gib);
-        peak + peak.beyond(reserved) * FRAGMENTATION
-    }
-
-    /// By how much the simulated peak may exceed that of the schedule's formula, as the natural
-    /// logarithm of their ratio.
-    ///
-    /// One chunk for each stage is held by the formula's count of micro-batches, and the
-    /// simulation holds exactly that. Formulas for several chunks count chunks of equal size, and
-    /// those of V-shaped schedules stages of equal time as well: what that misses is bounded by
-    /// what it was for every preset under every schedule, depth and size of micro-batch (a test
-    /// tries them).
-    pub(crate) fn closed_form_shortfall(&self) -> f64 {
-        match self.order() {
-            Method::Gpipe | Method::OneForwardOneBackward | Method::ZbH1 | Method::Zb2p => 0.0,
-            Method::Interleaved | Method::OneForwardOneBackwardOverlap => 0.05,
-            Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipe | Method::DualPipeV => {
-                0.16
-            }
-        }
+        peak + peak.beyond(self.reserved) * FRAGMENTATION
     }
 }
 
@@ -53,7 +39,7 @@ impl Plan {
 pub fn likely_peaks(plan: &Plan, estimate: &Estimate) -> [Bytes; 2] {
     let shortfall = match estimate.timing {
         Timing::Simulated => 0.0,
-        Timing::ClosedForm => plan.closed_form_shortfall(),
+        Timing::ClosedForm => plan.schedule.closed_form_shortfall(),
     };
     let peak = estimate.metrics.memory_peak;
     [MIN_UNLIKELY_PROBABILITY, MIN_FITS_PROBABILITY]

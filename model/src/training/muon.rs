@@ -20,10 +20,11 @@ use alloc::vec::Vec;
 
 use crate::device::topology::Group;
 use crate::ground::axis::Collective;
-use crate::ground::choice::{MuonTpMode, Optimizer, ShardingStrategy};
+use crate::ground::choice::{MuonTpMode, ShardingStrategy};
 use crate::ground::sorting::sort_short;
 use crate::layer::layout::Stage;
 use crate::layer::params::{Cut, Matrices, RankParams};
+use crate::training::optimizer::{Muon, OptimizerStates};
 use crate::training::plan::Plan;
 
 /// Newton-Schulz steps, `muon_num_ns_steps`.
@@ -90,30 +91,25 @@ impl Plan {
     /// The optimizer states of a stage, in bytes: those of each parameter over the ranks that share
     /// them; with Muon those of the fullest rank.
     pub(crate) fn optimizer_states(&self, stage: &Stage, params: &RankParams) -> f64 {
-        let per_param = self.optimizer_bytes_per_param();
-        if self.design().training.optimizer == Optimizer::Muon {
-            let share = self.muon_share(stage, params);
-            let second = self.design().memory.exp_avg_sq_dtype.bytes();
-            return share.matrices * per_param + share.adam * (per_param + second);
+        let OptimizerStates { muon, per_param, second_moment, .. } = &self.optimizer;
+        if let Some(muon) = muon {
+            let share = self.muon_share(muon, stage, params);
+            return share.matrices * per_param + share.adam * (per_param + second_moment);
         }
-        if self.shards(ShardingStrategy::Optim) {
-            (params.dense / self.dense_shards() + params.expert / self.expert_shards()) * per_param
-        } else {
-            (params.dense + params.expert) * per_param
-        }
+        self.sharding.params(params, ShardingStrategy::Optim) * per_param
     }
 
     /// Parameters of matrices and of the rest, and Muon's time, on the fullest device of a stage.
-    pub(crate) fn muon_share(&self, stage: &Stage, params: &RankParams) -> Share {
+    pub(crate) fn muon_share(&self, muon: &Muon, stage: &Stage, params: &RankParams) -> Share {
         let matrices = self.matrices(stage);
-        let sharded = self.shards(ShardingStrategy::Optim);
+        let sharded = self.sharding.shards(ShardingStrategy::Optim);
         let mut share = Share::default();
         for is_expert in [false, true] {
             let of = || matrices.iter().filter(|kind| kind.is_expert == is_expert);
             let (tensor, data, all) = if is_expert {
-                (self.deployment.ranks.etp as f64, self.expert_shards(), params.expert)
+                (self.deployment.ranks.etp as f64, self.sharding.expert_ranks, params.expert)
             } else {
-                (self.deployment.ranks.tp as f64, self.dense_shards(), params.dense)
+                (self.deployment.ranks.tp as f64, self.sharding.dense_ranks, params.dense)
             };
             let data = if sharded { data } else { 1.0 };
             let group =
@@ -124,7 +120,7 @@ impl Plan {
                 fullest(of().map(|kind| (weight(kind), kind.count)).collect(), data)
             };
             share.matrices += weigh(&|kind| kind.params(tensor));
-            share.seconds += weigh(&|kind| self.newton_schulz_seconds(kind, &group));
+            share.seconds += weigh(&|kind| self.newton_schulz_seconds(muon, kind, &group));
         }
         share
     }
@@ -133,7 +129,7 @@ impl Plan {
     fn matrices(&self, stage: &Stage) -> Vec<Matrices> {
         let mut all: Vec<Matrices> = Vec::with_capacity(16);
         let mut add = |matrices: Matrices, layers: f64| {
-            let count = matrices.count * layers * self.directions();
+            let count = matrices.count * layers * self.schedule.directions();
             if count > 0.0 && matrices.shape.iter().all(|edge| *edge > 0.0) {
                 all.push(Matrices { count, ..matrices });
             }
@@ -153,12 +149,11 @@ impl Plan {
     /// `blockwise` takes each rank's part for a matrix of its own. `duplicated` gathers the
     /// momentum, and every rank does the whole. `distributed` leaves it cut, and sums the c x c
     /// products over the group in every step. A matrix that isn't cut is the same in all.
-    fn newton_schulz_seconds(&self, kind: &Matrices, group: &Group) -> f64 {
+    fn newton_schulz_seconds(&self, muon: &Muon, kind: &Matrices, group: &Group) -> f64 {
         let ranks = group.size as f64;
         let whole = kind.shape[0] * kind.shape[1];
-        let mode = self.design().training.muon_tp_mode;
         let cut = if group.size > 1 { kind.cut } else { Cut::Nothing };
-        let (flops, exchange) = match (mode, cut) {
+        let (flops, exchange) = match (muon.tp_mode, cut) {
             (MuonTpMode::Blockwise, _) | (_, Cut::Nothing) => {
                 (newton_schulz_flops(kind.part(ranks)), 0.0)
             }
@@ -174,8 +169,8 @@ impl Plan {
                 (distributed_flops(sides, ranks), sums)
             }
         };
-        let launches = STEPS * PRODUCTS * self.dispatch_micros() * 1e-6;
-        (flops / self.wide_product_rate()).max(launches) + exchange
+        let launches = STEPS * PRODUCTS * self.overlap.dispatch_micros * 1e-6;
+        (flops / muon.product_rate).max(launches) + exchange
     }
 
     /// Seconds of a call over a tensor-parallel group, whose levels work at once; of an all-reduce
@@ -184,15 +179,6 @@ impl Plan {
         let [[_, intra], [_, inter]] =
             self.deployment.machine.data_calls(group, collective, bytes, 1.0);
         intra.max(inter)
-    }
-
-    /// FLOP/s of a large product in BF16, whatever the run's precision: the steps run in it
-    /// (`muon_fp32_matmul_prec`, medium).
-    fn wide_product_rate(&self) -> f64 {
-        let row = self.accelerator();
-        let own = self.design().cluster.peak_bf16_tflops;
-        let peak = own.or(row.bf16_tflops).unwrap_or(row.fp16_tflops) * 1e12;
-        peak * row.sustained_clock * row.kernels.gemm
     }
 }
 

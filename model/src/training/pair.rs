@@ -19,8 +19,10 @@ use alloc::vec::Vec;
 use crate::layer::architecture::{Architecture, KindId};
 use crate::layer::layout::Stage;
 use crate::layer::transformer_layer::Work;
+use crate::training::layer_key::LayerKey;
+use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
-use crate::training::stage::{Parts, PerAxis, StageWork, Terms, launched};
+use crate::training::stage::{Parts, PerAxis, StageWork, Terms};
 
 use graph::Run;
 use layers::Builder;
@@ -147,8 +149,8 @@ pub(crate) enum Hiding {
 impl Hiding {
     /// Exchanges that a forward and a backward may hide. Their works are computed only where their
     /// own passes decide it.
-    pub(crate) fn new(plan: &Plan, works: impl FnOnce() -> [StageWork; 2]) -> Self {
-        if plan.form().runs_pairs {
+    pub(crate) fn new(overlap: &Overlap, works: impl FnOnce() -> [StageWork; 2]) -> Self {
+        if overlap.in_pairs {
             return Self::Everything;
         }
         let [ahead, back] = works();
@@ -162,7 +164,7 @@ impl Hiding {
 
 /// The parts of a plan's layers, their pairs run.
 pub(crate) fn parts(plan: &Plan) -> Parts {
-    paired(plan, Arc::new(launched(plan)), None, &mut LayerPairs::default())
+    paired(plan, Arc::new(plan.work()), None, &mut LayerPairs::default())
 }
 
 /// The parts of layers that cost this, with what compute waits for in a pair of each kind. Under
@@ -174,16 +176,18 @@ pub(crate) fn paired(
     pairs: &mut LayerPairs,
 ) -> Parts {
     let mut parts = Parts::new(plan, work);
-    if !plan.runs_pairs() {
+    if !plan.schedule.runs_pairs {
         return parts;
     }
+    let layer = LayerKey::new(plan);
     let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
         let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
             None => {
-                pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind, &mut graph))
+                let find = || layer_pair(plan, &parts, kind, &mut graph);
+                pairs.exposed(&layer, &plan.recomputation, &parts, kind, find)
             }
         };
         parts.layers[kind.index()].pair = exposed;
@@ -195,13 +199,13 @@ pub(crate) fn paired(
 fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> PerAxis {
     let mut content = Stage::default();
     content.layers[kind.index()] = 1.0;
-    let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
-    let hiding = Hiding::new(plan, || {
+    let repeated_share = if plan.recomputation.is_whole { 1.0 } else { 0.0 };
+    let hiding = Hiding::new(&parts.overlap, || {
         let terms = Terms { repeated_share, ..Terms::default() };
         [StageWork::new(plan, &content, parts, &terms); 2]
     });
     let side = Side { content, layers: &[kind], repeated_share, copy: 0.0 };
-    exposed(plan, parts, &hiding, [&side, &side], graph)
+    exposed(parts, &hiding, [&side, &side], graph)
 }
 
 /// Time in which compute waits in a pair of these sides, per axis, without the host's share.
@@ -210,20 +214,19 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> Pe
 /// rhythm; each further one adds the mean of the last of these. Most pairs wait for as long as if
 /// all were scheduled, to the last digits; the worst of 270 that a test looks at is 1.8 % off.
 pub(crate) fn exposed(
-    plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
     graph: &mut Graph,
 ) -> PerAxis {
     let Some(repetition) = Repetition::new(sides.map(|side| side.layers)) else {
-        return run(graph, plan, parts, hiding, sides, false).exposed;
+        return run(graph, parts, hiding, sides, false).exposed;
     };
     let mut shortened = |count: usize| {
         let [ahead, back] = [0, 1].map(|side| repetition.without(side, sides[side].layers, count));
         let ahead = Side { layers: &ahead, ..*sides[0] };
         let back = Side { layers: &back, ..*sides[1] };
-        run(graph, plan, parts, hiding, [&ahead, &back], false).exposed
+        run(graph, parts, hiding, [&ahead, &back], false).exposed
     };
     let (long, short) = (shortened(repetition.left_out), shortened(repetition.shorter()));
     let times = repetition.left_out as f64 / repetition.rhythm() as f64;
@@ -231,14 +234,9 @@ pub(crate) fn exposed(
 }
 
 /// Timeline of the pair, operator by operator.
-pub(crate) fn operators(
-    plan: &Plan,
-    parts: &Parts,
-    hiding: &Hiding,
-    sides: [&Side<'_>; 2],
-) -> PairTimeline {
+pub(crate) fn operators(parts: &Parts, hiding: &Hiding, sides: [&Side<'_>; 2]) -> PairTimeline {
     let mut graph = Graph::default();
-    let run = run(&mut graph, plan, parts, hiding, sides, true);
+    let run = run(&mut graph, parts, hiding, sides, true);
     let operators = graph
         .operators()
         .zip(&run.starts)
@@ -256,14 +254,13 @@ pub(crate) fn operators(
 /// Schedules the operators of a pair, in the place of the pair before; `remember` what they are.
 fn run(
     graph: &mut Graph,
-    plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
     remember: bool,
 ) -> Run {
     graph.begin(sides[0].layers.len().max(sides[1].layers.len()), remember);
-    let mut builder = Builder::new(plan, parts, hiding, graph);
+    let mut builder = Builder::new(parts, hiding, graph);
     builder.forward_chunk(sides[0]);
     builder.backward_chunk(sides[1]);
     builder.sends();
@@ -287,14 +284,13 @@ mod tests {
 
     /// Error of the time that compute waits in a pair of these layers, as a share of the pair's
     /// time.
-    fn error(plan: &Plan, layers: [&[KindId]; 2], copy: f64) -> f64 {
-        let parts = parts(plan);
+    fn error(parts: &Parts, layers: [&[KindId]; 2], copy: f64) -> f64 {
         let side = |layers| Side { content: Stage::default(), layers, repeated_share: 0.0, copy };
         let sides = [&side(layers[0]), &side(layers[1])];
         let hiding = Hiding::Everything;
         let mut graph = Graph::default();
-        let whole = run(&mut graph, plan, &parts, &hiding, sides, false);
-        let told = exposed(plan, &parts, &hiding, sides, &mut graph);
+        let whole = run(&mut graph, parts, &hiding, sides, false);
+        let told = exposed(parts, &hiding, sides, &mut graph);
         let off = whole.exposed.iter().zip(told).map(|(whole, told)| (whole - told).abs());
         off.sum::<f64>() / whole.seconds
     }
@@ -319,9 +315,10 @@ mod tests {
                     ("delay_wgrad_compute", delay),
                     ("moe_hierarchical_alltoallv", levels),
                 ]);
+                let parts = parts(&plan);
                 let all = &plan.architecture.pattern.layers[..];
                 for layers in [[all, all], [&all[..64], &all[64..]], [&all[..40], all]] {
-                    errors.extend([0.0, 2e-3].map(|copy| error(&plan, layers, copy)));
+                    errors.extend([0.0, 2e-3].map(|copy| error(&parts, layers, copy)));
                 }
             }
         }

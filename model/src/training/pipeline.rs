@@ -11,9 +11,8 @@ pub(crate) mod simulated;
 
 use alloc::vec::Vec;
 
-use crate::ground::choice::Method;
 use crate::layer::layout::Span;
-use crate::schedule::{ChunkTimes, Form, Formula, Schedule, StageTimes, Times};
+use crate::schedule::StageTimes;
 use crate::training::memory::Held;
 use crate::training::plan::Plan;
 use crate::training::stage::{PerAxis, Waiting, Waits};
@@ -84,37 +83,6 @@ impl Pipeline {
 }
 
 impl Plan {
-    /// Form of the design's schedule.
-    pub(crate) fn form(&self) -> Form {
-        Form::of(self.design().schedule.method)
-    }
-
-    /// Do forwards run beside backwards of other micro-batches?
-    pub(crate) fn runs_pairs(&self) -> bool {
-        self.form().runs_pairs || self.design().schedule.overlap_moe_expert_parallel_comm
-    }
-
-    /// The order of tasks: with EP overlap 1F1B runs its forwards and backwards as pairs.
-    ///
-    /// Source: Megatron-Core `combined_1f1b.py`.
-    pub(crate) fn order(&self) -> Method {
-        if self.runs_pairs() && !self.form().runs_pairs {
-            Method::OneForwardOneBackwardOverlap
-        } else {
-            self.design().schedule.method
-        }
-    }
-
-    /// The published formula of a method, for the plan's sizes.
-    fn formula(&self, method: Method) -> Formula {
-        Formula::new(
-            method,
-            self.deployment.ranks.pp,
-            self.deployment.ranks.vpp,
-            self.batch.micro_batches,
-        )
-    }
-
     /// The time of all micro-batches, by [`Formula`].
     ///
     /// The slowest stage works without a gap in the steady state; the other stages' first forwards
@@ -126,7 +94,7 @@ impl Plan {
         each: impl Iterator<Item = (&'a StageTimes, &'a Waits)> + Clone,
         pipeline: &mut Pipeline,
     ) {
-        let formula = self.formula(self.order());
+        let formula = self.schedule.formula(self.schedule.order());
         let paired = formula.paired();
         let alone = self.batch.micro_batches as f64 - paired;
         pipeline.spent.clear();
@@ -155,31 +123,9 @@ impl Plan {
         pipeline.phases = None;
     }
 
-    /// The bubble of equal stages by counts alone: the published formula as a share of the total,
-    /// with F = dX = dW where a schedule splits the backward; V-half and V-min have no formula and
-    /// are simulated for such stages.
-    ///
-    /// (p - 1) / (v m + p - 1) for 1F1B and its interleaved forms: 15 / 79 = 18.99 % and
-    /// 15 / 143 = 10.49 % at p = 16, m = 64, as Pangu Ultra MoE reports.
+    /// Bubble of equal stages by counts alone, as its schedule's published formula has it.
     #[must_use]
     pub fn bubble_ratio_closed_form(&self) -> f64 {
-        let method = self.design().schedule.method;
-        if matches!(method, Method::VHalf | Method::VMin) {
-            let ramp = self.equal_stages_ramp();
-            return ramp / (3.0 * self.batch.micro_batches as f64 + ramp);
-        }
-        self.formula(method).bubble_ratio()
-    }
-
-    /// Ramp of equal stages with F = dX = dW = 1, for a schedule without a published formula:
-    /// simulated, for at most eight times as many micro-batches as stages.
-    fn equal_stages_ramp(&self) -> f64 {
-        let m = self.batch.micro_batches.min(8 * self.deployment.ranks.pp);
-        let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
-        let unit = ChunkTimes { forward: 1.0, input_grad: 1.0, weight_grad: 1.0 };
-        Schedule::new(self.order(), p, v, m, None).map_or(0.0, |schedule| {
-            let times = Times::equal(&schedule, unit, None, 0.0);
-            (schedule.simulate(&times).seconds - 3.0 * m as f64).max(0.0)
-        })
+        self.schedule.bubble_ratio()
     }
 }

@@ -1,5 +1,8 @@
 //! A checked design with everything derived that formulas need: a deployment that trains.
 //!
+//! Formulas read none of the design's knobs: each is resolved here, once, into what they take. The
+//! design itself is for those that speak of it or change it.
+//!
 //! The number of devices is the cluster's; the data-parallel size and the number of micro-batches
 //! follow from it and are never stored.
 
@@ -10,9 +13,9 @@ use crate::catalogue::accelerator::Accelerator;
 use crate::catalogue::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::design::software;
 use crate::design::violation::Violation;
-use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::design::{Design, KnobId, KnobSet};
 use crate::device::rows::{Routed, Rows};
-use crate::ground::choice::{Framework, Optimizer, Precision, RecomputeMethod, ShardingStrategy};
+use crate::ground::choice::{AttentionFlops, Framework};
 use crate::ground::units::{Bytes, FlopsPerSecond};
 use crate::layer::adapters;
 use crate::layer::architecture::{Architecture, MAX_KINDS, PerKind};
@@ -20,8 +23,14 @@ use crate::layer::deployment::{Deployment, Dispatch};
 use crate::layer::layout::{self, Span, Stage};
 use crate::layer::lengths::{Drawn, Ragged};
 use crate::layer::params::RankParams;
+use crate::layer::transformer_layer::Loss;
 use crate::routing::Effect;
+use crate::routing::capacity::Capacity;
 use crate::rules;
+use crate::training::optimizer::{OptimizerStates, Sharding};
+use crate::training::overlap::Overlap;
+use crate::training::pipeline_schedule::PipelineSchedule;
+use crate::training::recomputation::Recomputation;
 
 /// A legal design: every size that formulas use, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +39,18 @@ pub struct Plan {
     pub(crate) deployment: Deployment,
     pub(crate) architecture: Architecture,
     pub(crate) batch: Batch,
+    pub(crate) schedule: PipelineSchedule,
+    pub(crate) overlap: Overlap,
+    pub(crate) sharding: Sharding,
+    pub(crate) optimizer: OptimizerStates,
+    pub(crate) recomputation: Recomputation,
+    pub(crate) loss: Loss,
+    pub(crate) capacity: Capacity,
+    pub(crate) flops: FlopsCount,
+    /// Memory that a program gets on one device.
+    pub(crate) memory_limit: Bytes,
+    /// Reserve for runtime and communication library.
+    pub(crate) reserved: Bytes,
     /// Content of each chunk, from the first layers to the last.
     pub(crate) chunks: Vec<Stage>,
     pub(crate) stages: Vec<Stage>,
@@ -40,6 +61,11 @@ pub struct Plan {
     pub(crate) tuned_params: Option<Box<[LayerParams; 2]>>,
     pub(crate) effect: Effect,
     pub(crate) ragged: Option<Ragged>,
+    /// Attention work of the busiest of the ranks that wait for each other, over the mean.
+    pub(crate) attention_imbalance: f64,
+    /// Share of the tokens that context-parallel ranks exchange: under dynamic context parallelism
+    /// those of documents that one rank can't hold.
+    pub(crate) split_share: f64,
 }
 
 /// The sequences of a step on one pipeline.
@@ -49,8 +75,52 @@ pub(crate) struct Batch {
     pub(crate) micro_batch: u64,
     /// m, micro-batches of a step.
     pub(crate) micro_batches: u64,
+    /// Sequences of a step on all pipelines.
+    pub(crate) global: u64,
     /// s, tokens of a sequence.
     pub(crate) seq: u64,
+}
+
+impl Batch {
+    fn new(design: &Design, data_parallel_size: u64) -> Self {
+        let training = &design.training;
+        let (micro_batch, global) = (training.micro_batch_size, training.global_batch_size);
+        Self {
+            micro_batch,
+            micro_batches: global / (data_parallel_size * micro_batch),
+            global,
+            seq: training.seq_length,
+        }
+    }
+
+    /// Tokens of a step on all pipelines.
+    pub(crate) fn tokens(&self) -> f64 {
+        self.global as f64 * self.seq as f64
+    }
+}
+
+/// Convention by which model FLOPs are counted, and the peaks that they are held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FlopsCount {
+    pub(crate) attention: AttentionFlops,
+    pub(crate) counts_mtp: bool,
+    /// The peak of matrix products at the run's precision, with the design's own BF16 peak.
+    pub(crate) peak: FlopsPerSecond,
+    /// MFU's denominator per device.
+    pub(crate) peak_for_mfu: FlopsPerSecond,
+}
+
+impl FlopsCount {
+    fn new(design: &Design) -> Self {
+        let training = &design.training;
+        let peak = peak(design).unwrap_or(FlopsPerSecond::tera(1.0));
+        Self {
+            attention: training.attention_flops,
+            counts_mtp: training.count_mtp_flops,
+            peak,
+            peak_for_mfu: training.peak_for_mfu.map_or(peak, FlopsPerSecond::tera),
+        }
+    }
 }
 
 /// Parameters that one device holds of one layer of each kind.
@@ -126,19 +196,35 @@ impl Plan {
         let architecture = Architecture::new(design);
         let chunks = layout::chunks_of(design, &architecture.pattern);
         let stages = layout::stages(design, &chunks);
-        let training = &design.training;
-        let batch = Batch {
-            micro_batch: training.micro_batch_size,
-            micro_batches: training.global_batch_size
-                / (deployment.ranks.dp * training.micro_batch_size),
-            seq: training.seq_length,
-        };
+        let batch = Batch::new(design, deployment.ranks.dp);
+        let schedule = PipelineSchedule::new(design, &deployment.ranks, batch.micro_batches);
+        let sharding = Sharding::new(design, &deployment.ranks);
         let layer_params = LayerParams::new(&architecture, &deployment);
+        let ragged = Ragged::of(design, &deployment.ranks, drawn);
+        let (attention_imbalance, split_share) = match &ragged {
+            None => (design.training.data_imbalance, 1.0),
+            Some(ragged) if design.parallel.dynamic_context_parallel => {
+                (ragged.dynamic_imbalance, ragged.split_share)
+            }
+            Some(ragged) => (ragged.imbalance, 1.0),
+        };
         Self {
-            ragged: Ragged::of(design, &deployment.ranks, drawn),
+            attention_imbalance,
+            split_share,
+            ragged,
             tuned_params: layer_params.tuned(&architecture, &deployment),
             layer_params,
             spans: layout::spans(&stages, design),
+            schedule,
+            overlap: Overlap::new(design, &deployment, &schedule, &sharding),
+            sharding,
+            optimizer: OptimizerStates::new(design, &deployment.accelerator),
+            recomputation: Recomputation::new(design),
+            loss: Loss::new(design),
+            capacity: Capacity::new(design),
+            flops: FlopsCount::new(design),
+            memory_limit: memory_limit(design, &deployment.accelerator),
+            reserved: Bytes::gib(design.memory.reserved_gib),
             deployment,
             architecture,
             batch,
@@ -153,9 +239,17 @@ impl Plan {
     pub(crate) fn follow(&mut self, design: &Design, knobs: &KnobSet) {
         self.design.take(design, knobs);
         self.deployment.dispatch = Dispatch::new(&self.design);
+        self.recomputation = Recomputation::new(&self.design);
+        self.schedule =
+            PipelineSchedule::new(&self.design, &self.deployment.ranks, self.batch.micro_batches);
+        self.overlap = self.own_overlap();
         if knobs.has(KnobId::recompute_num_layers) {
             self.spans = layout::spans(&self.stages, design);
         }
+    }
+
+    fn own_overlap(&self) -> Overlap {
+        Overlap::new(&self.design, &self.deployment, &self.schedule, &self.sharding)
     }
 
     /// For each stage what its span has.
@@ -169,6 +263,10 @@ impl Plan {
     #[must_use]
     pub fn with_constants(mut self, accelerator: Accelerator, host: Host) -> Self {
         self.deployment = deployment(&self.design, accelerator, host);
+        let accelerator = &self.deployment.accelerator;
+        self.optimizer = OptimizerStates::new(&self.design, accelerator);
+        self.memory_limit = memory_limit(&self.design, accelerator);
+        self.overlap = self.own_overlap();
         self
     }
 
@@ -202,11 +300,6 @@ impl Plan {
         self.batch.micro_batches
     }
 
-    /// The accelerator's row.
-    pub(crate) fn accelerator(&self) -> &Accelerator {
-        &self.deployment.accelerator
-    }
-
     /// The rows of one micro-batch on one device.
     pub(crate) fn rows(&self) -> Rows {
         let Batch { micro_batch, seq, .. } = self.batch;
@@ -218,10 +311,10 @@ impl Plan {
             seq: self.attended(),
             whole: seq,
             sequences: micro_batch,
-            attention_imbalance: self.attention_imbalance(),
-            split_share: self.split_share(),
+            attention_imbalance: self.attention_imbalance,
+            split_share: self.split_share,
             routed: Routed {
-                kept: self.capacity_share(),
+                kept: self.capacity.kept_share(&self.effect),
                 imbalance: self.effect.imbalance,
                 fullest: self.effect.fullest,
                 touched: 1.0,
@@ -241,128 +334,14 @@ impl Plan {
         self.ragged.map_or(self.batch.seq, |ragged| (ragged.attended + 0.5).max(1.0) as u64)
     }
 
-    fn is_dynamic(&self) -> bool {
-        self.design.parallel.dynamic_context_parallel
-    }
-
-    /// Attention work of the busiest of the ranks that wait for each other, over the mean.
-    pub(crate) fn attention_imbalance(&self) -> f64 {
-        match self.ragged {
-            None => self.design.training.data_imbalance,
-            Some(ragged) if self.is_dynamic() => ragged.dynamic_imbalance,
-            Some(ragged) => ragged.imbalance,
-        }
-    }
-
-    /// Share of the tokens that context-parallel ranks exchange: under dynamic context parallelism
-    /// those of documents that one rank can't hold.
-    pub(crate) fn split_share(&self) -> f64 {
-        self.ragged.filter(|_| self.is_dynamic()).map_or(1.0, |ragged| ragged.split_share)
-    }
-
-    /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
-    fn capacity_share(&self) -> f64 {
-        let training = &self.design.training;
-        match training.moe_expert_capacity_factor {
-            None => 1.0,
-            Some(factor) if training.moe_pad_expert_input_to_capacity => factor,
-            Some(factor) if self.effect.drop_ratio <= 0.0 => factor.min(1.0),
-            Some(_) => 1.0 - self.effect.drop_ratio,
-        }
-    }
-
-    /// Bytes of one stored activation element.
-    pub(crate) fn activation_bytes(&self) -> f64 {
-        self.deployment.element_bytes()
-    }
-
     /// Bytes of the input of one layer: all that full recomputation keeps, T' h for each stream.
     pub(crate) fn layer_input(&self) -> f64 {
         self.deployment.stream_bytes(&self.rows())
     }
+}
 
-    /// The peak of matrix products at the run's precision, with the design's own BF16 peak.
-    pub(crate) fn peak(&self) -> FlopsPerSecond {
-        peak(&self.design).unwrap_or(FlopsPerSecond::tera(1.0))
-    }
-
-    /// MFU's denominator per device.
-    pub(crate) fn peak_for_mfu(&self) -> FlopsPerSecond {
-        self.design.training.peak_for_mfu.map_or_else(|| self.peak(), FlopsPerSecond::tera)
-    }
-
-    /// Memory that a program gets on one device.
-    pub(crate) fn memory_limit(&self) -> Bytes {
-        let usable = self.design.cluster.hbm_usable_gib;
-        Bytes::gib(usable.unwrap_or(self.accelerator().hbm_usable_gib))
-    }
-
-    /// Pipeline directions that a device serves at once: two for DualPipe.
-    pub(crate) fn directions(&self) -> f64 {
-        self.form().placement.directions() as f64
-    }
-
-    /// Layers of a stage that full recomputation takes, out of `layers`.
-    pub(crate) fn recomputed_layers(&self, stage: usize, layers: f64) -> f64 {
-        let memory = &self.design.memory;
-        let listed = match &memory.recompute_num_layers {
-            None => None,
-            Some(PerStage::Same(count)) => Some(*count),
-            Some(PerStage::Each(counts)) => counts.get(stage).copied(),
-        };
-        match memory.recompute_method {
-            RecomputeMethod::Uniform => layers,
-            RecomputeMethod::Block => listed.map_or(layers, |count| layers.min(count as f64)),
-        }
-    }
-
-    /// Layers that share one checkpoint under uniform full recomputation, when a stage recomputes
-    /// this many: groups do not reach beyond a chunk.
-    pub(crate) fn checkpoint_group(&self, layers: f64) -> f64 {
-        let memory = &self.design.memory;
-        match (&memory.recompute_num_layers, memory.recompute_method) {
-            (Some(PerStage::Same(count)), RecomputeMethod::Uniform) => {
-                ((*count).max(1) as f64).min((layers / self.deployment.ranks.vpp as f64).max(1.0))
-            }
-            _ => 1.0,
-        }
-    }
-
-    /// Ranks that share out the states of parameters which all DP x CP ranks hold.
-    pub(crate) fn dense_shards(&self) -> f64 {
-        (self.deployment.ranks.dp * self.deployment.ranks.cp / self.instances()) as f64
-    }
-
-    /// Ranks that share out the states of experts.
-    pub(crate) fn expert_shards(&self) -> f64 {
-        (self.deployment.ranks.edp / self.instances()).max(1) as f64
-    }
-
-    fn instances(&self) -> u64 {
-        self.design.parallel.num_distributed_optimizer_instances
-    }
-
-    /// Are at least these states shared out?
-    pub(crate) fn shards(&self, least: ShardingStrategy) -> bool {
-        self.design.parallel.data_parallel_sharding_strategy as u8 >= least as u8
-    }
-
-    /// Bytes of optimizer state per parameter: main copy and moments; with Muon those of a matrix.
-    pub(crate) fn optimizer_bytes_per_param(&self) -> f64 {
-        let memory = &self.design.memory;
-        let moments = match self.design.training.optimizer {
-            Optimizer::Adam => memory.exp_avg_dtype.bytes() + memory.exp_avg_sq_dtype.bytes(),
-            Optimizer::Sgd | Optimizer::Muon => memory.exp_avg_dtype.bytes(),
-        };
-        // Weights already in fp32 are their own main copy.
-        let own_copy = self.design.training.precision == Precision::Fp32;
-        moments + if own_copy { 0.0 } else { memory.main_params_dtype.bytes() }
-    }
-
-    /// Host time to launch one kernel.
-    pub(crate) fn dispatch_micros(&self) -> f64 {
-        self.design.kernel.dispatch_microseconds.unwrap_or(self.deployment.host.dispatch_micros)
-    }
+fn memory_limit(design: &Design, accelerator: &Accelerator) -> Bytes {
+    Bytes::gib(design.cluster.hbm_usable_gib.unwrap_or(accelerator.hbm_usable_gib))
 }
 
 /// The deployment of a design with these constants, the state of its software put in.

@@ -2,9 +2,9 @@
 //! whoever asks the model is a new source.
 
 use crate::catalogue::calibration::{MEMORY_SPREAD, ModelKind, PAIR_SPREAD, SPREADS, Spread};
-use crate::design::Design;
 use crate::ground::choice::Timing;
 use crate::metric::{Basis, MetricId};
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 
 /// Sources below which a family's own errors say too little of the next source.
@@ -40,9 +40,10 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
+    let family = plan.deployment.accelerator.kernels.family;
     match metric.metric().basis {
-        Basis::Memory => Some(memory_range(plan)),
-        basis => followed(time_spread(plan), basis, plan.accelerator().kernels.family),
+        Basis::Memory => Some(memory_range(&plan.schedule, family)),
+        basis => followed(time_spread(family, plan.model_kind()), basis, family),
     }
 }
 
@@ -50,17 +51,10 @@ impl Plan {
     /// The kind of its model, as far as errors are known by it.
     #[must_use]
     pub fn model_kind(&self) -> ModelKind {
-        ModelKind::of(self.design(), self.has_experts())
-    }
-}
-
-impl ModelKind {
-    /// The kind of a design's model, which has experts or not.
-    pub(crate) fn of(design: &Design, has_experts: bool) -> Self {
-        match (design.transformer.is_mixed(), has_experts) {
-            (true, _) => Self::Mixed,
-            (false, true) => Self::Experts,
-            (false, false) => Self::Dense,
+        match (self.architecture.is_mixed, self.has_experts()) {
+            (true, _) => ModelKind::Mixed,
+            (false, true) => ModelKind::Experts,
+            (false, false) => ModelKind::Dense,
         }
     }
 }
@@ -80,24 +74,23 @@ pub(crate) fn followed(
     Some(Range { half, most, basis: spread, family })
 }
 
-/// The errors of the step time that hold for a plan.
-fn time_spread(plan: &Plan) -> &'static Spread {
-    let kind = plan.model_kind();
+/// Errors of the step time of models of this kind on this family of accelerators.
+fn time_spread(family: &str, kind: ModelKind) -> &'static Spread {
     let of =
         |family: &str| SPREADS.iter().find(|spread| spread.family == family && spread.kind == kind);
-    let own = of(plan.accelerator().kernels.family).filter(|own| own.sources >= MIN_SOURCES);
+    let own = of(family).filter(|own| own.sources >= MIN_SOURCES);
     own.or_else(|| of("")).unwrap_or(&SPREADS[0])
 }
 
 /// The peak's range: its quantiles, and above them what a closed form may miss of the simulation.
-fn memory_range(plan: &Plan) -> Range {
-    let shortfall = match plan.design().schedule.timing {
+fn memory_range(schedule: &PipelineSchedule, family: &'static str) -> Range {
+    let shortfall = match schedule.timing {
         Timing::Simulated => 0.0,
-        Timing::ClosedForm => plan.closed_form_shortfall(),
+        Timing::ClosedForm => schedule.closed_form_shortfall(),
     };
     let [half, most] = [MEMORY_SPREAD.half, MEMORY_SPREAD.most]
         .map(|[low, high]| [libm::exp(low), libm::exp(high + shortfall)]);
-    Range { half, most, basis: &MEMORY_SPREAD, family: plan.accelerator().kernels.family }
+    Range { half, most, basis: &MEMORY_SPREAD, family }
 }
 
 /// The probability that of two designs the one that is predicted to be faster is.
@@ -114,7 +107,8 @@ pub fn probability_of_order(one: &Plan, other: &Plan, log_ratio: f64) -> f64 {
     let [half, most] = if are_alike(one, other) {
         [PAIR_SPREAD.half[1], PAIR_SPREAD.most[1]]
     } else {
-        let spreads = [one, other].map(time_spread);
+        let spreads = [one, other]
+            .map(|plan| time_spread(plan.deployment.accelerator.kernels.family, plan.model_kind()));
         let legs = |width: fn(&Spread) -> f64| {
             let [one, other] = spreads.map(width);
             libm::sqrt(one * one + other * other)

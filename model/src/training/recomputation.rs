@@ -1,13 +1,15 @@
 //! What a plan makes again of its layers, and what becomes of the tensors that they save.
 
+use crate::design::{Design, PerStage};
 use crate::device::exchange::Calls;
 use crate::device::operator::{Again, is_of_mixer};
 use crate::device::saved::{Fate, Saved};
-use crate::ground::choice::{RecomputeGranularity, RecomputeModule, Set, ZeroMemory};
-use crate::training::plan::Plan;
+use crate::ground::choice::{
+    RecomputeGranularity, RecomputeMethod, RecomputeModule, Set, SwapModule, ZeroMemory,
+};
 
-/// Tensors that a plan recomputes in layers that aren't recomputed as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Recomputation and offloading of what layers save.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recomputation {
     /// Modules of selective recomputation, and those of a zero-memory level.
     pub(crate) modules: Set<RecomputeModule>,
@@ -15,6 +17,14 @@ pub(crate) struct Recomputation {
     is_level_1: bool,
     /// Whether layers are computed again as a whole instead.
     pub(crate) is_whole: bool,
+    method: RecomputeMethod,
+    /// Layers of a group (uniform) or of a stage (block) that are computed again as a whole; none
+    /// is one or all.
+    num_layers: Option<PerStage>,
+    /// Tensors and states that are parked in host memory.
+    pub(crate) swapped: Set<SwapModule>,
+    /// Layers of a stage whose tensors are all parked there.
+    pub(crate) offloaded_layers: f64,
 }
 
 /// Bytes of a layer's tensors by where they are until their backward.
@@ -29,8 +39,8 @@ pub(crate) struct RetainedBytes {
 }
 
 impl Recomputation {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        let memory = &plan.design().memory;
+    pub(crate) fn new(design: &Design) -> Self {
+        let memory = &design.memory;
         let is_selective = memory.recompute_granularity == RecomputeGranularity::Selective;
         let modules = if is_selective { memory.recompute_modules } else { Set::EMPTY };
         let modules = match memory.moe_zero_memory {
@@ -43,6 +53,10 @@ impl Recomputation {
             modules,
             is_level_1: memory.moe_zero_memory == ZeroMemory::Level1,
             is_whole: memory.recompute_granularity == RecomputeGranularity::Full,
+            method: memory.recompute_method,
+            num_layers: memory.recompute_num_layers.clone(),
+            swapped: memory.swap_modules,
+            offloaded_layers: memory.cpu_offloading_num_layers as f64,
         }
     }
 
@@ -66,37 +80,68 @@ impl Recomputation {
     pub(crate) fn is_for_mixer(again: &Again) -> bool {
         again.module.is_some_and(is_of_mixer)
     }
-}
 
-impl Plan {
+    /// Layers of a stage of this many that are computed again as a whole.
+    pub(crate) fn whole_layers(&self, stage: usize, layers: f64) -> f64 {
+        if !self.is_whole {
+            return 0.0;
+        }
+        let listed = match &self.num_layers {
+            None => None,
+            Some(PerStage::Same(count)) => Some(*count),
+            Some(PerStage::Each(counts)) => counts.get(stage).copied(),
+        };
+        match self.method {
+            RecomputeMethod::Uniform => layers,
+            RecomputeMethod::Block => listed.map_or(layers, |count| layers.min(count as f64)),
+        }
+    }
+
+    /// Share of a stage's layers that are computed again as a whole.
+    pub(crate) fn whole_share(&self, stage: usize, layers: f64) -> f64 {
+        if layers > 0.0 { self.whole_layers(stage, layers) / layers } else { 0.0 }
+    }
+
+    /// Whether stages list how many of their layers are computed again as a whole.
+    pub(crate) fn is_listed(&self) -> bool {
+        let is_block = self.method == RecomputeMethod::Block;
+        self.is_whole && is_block && self.num_layers.is_some()
+    }
+
+    /// Layers that share one checkpoint under uniform full recomputation, when a stage of this many
+    /// chunks recomputes this many: groups do not reach beyond a chunk.
+    pub(crate) fn checkpoint_group(&self, layers: f64, chunks: f64) -> f64 {
+        match (&self.num_layers, self.method) {
+            (Some(PerStage::Same(count)), RecomputeMethod::Uniform) => {
+                ((*count).max(1) as f64).min((layers / chunks).max(1.0))
+            }
+            _ => 1.0,
+        }
+    }
+
     /// Fate of a layer's tensor, without whole-layer recomputation and offloading. What is computed
     /// again needs no copy on the host.
-    pub(crate) fn fate(&self, recomputation: &Recomputation, saved: &Saved) -> Fate {
-        let is_chosen = saved.recomputed_by.iter().any(|module| recomputation.modules.has(*module));
-        if is_chosen || saved.at_level_1 && recomputation.is_level_1 {
+    pub(crate) fn fate(&self, saved: &Saved) -> Fate {
+        let is_chosen = saved.recomputed_by.iter().any(|module| self.modules.has(*module));
+        if is_chosen || saved.at_level_1 && self.is_level_1 {
             return Fate::Recomputed;
         }
         match saved.swapped_by {
-            Some(module) if self.design().memory.swap_modules.has(module) => Fate::Swapped,
+            Some(module) if self.swapped.has(module) => Fate::Swapped,
             Some(_) | None => Fate::Kept,
         }
     }
 
     /// Bytes of one layer's tensors by what becomes of them.
-    pub(crate) fn retained(&self, recomputation: &Recomputation, saved: &[Saved]) -> RetainedBytes {
+    pub(crate) fn retained(&self, saved: &[Saved]) -> RetainedBytes {
         let mut retained = RetainedBytes::default();
         for tensor in saved {
-            match self.fate(recomputation, tensor) {
+            match self.fate(tensor) {
                 Fate::Kept => retained.device += tensor.bytes,
                 Fate::Swapped => retained.host += tensor.bytes,
                 Fate::Recomputed => retained.again += tensor.bytes,
             }
         }
         retained
-    }
-
-    /// Whether this module is computed again in layers that aren't computed again as a whole.
-    pub(crate) fn recomputes(&self, module: RecomputeModule) -> bool {
-        Recomputation::new(self).modules.has(module)
     }
 }

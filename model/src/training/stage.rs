@@ -13,12 +13,12 @@ use crate::ground::axis::{Axis, LinkLevel};
 use crate::ground::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::layer::embedding_head::Ends;
 use crate::layer::layout::Stage;
-use crate::schedule::{Placement, StageTimes};
+use crate::schedule::StageTimes;
 use crate::training::data_parallel::data_rows;
 use crate::training::plan::Plan;
 
 use parts::{Cover, LayerLinks};
-pub(crate) use parts::{LayerHops, LayerPart, Parts, launched, relaunched};
+pub(crate) use parts::{LayerHops, LayerPart, Parts};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -158,11 +158,12 @@ impl StageWork {
         forward.cost += ends.forward;
         backward.cost += ends.input_grad + ends.weight_grad;
         *weight_grad += ends.weight_grad.seconds();
-        let dispatch = plan.dispatch_micros() * 1e-6;
+        let overlap = &plan.overlap;
+        let dispatch = overlap.dispatch_micros * 1e-6;
         for pass in [&mut *forward, &mut *backward] {
             let launching = pass.launches() * dispatch;
             // A host that waits for each kernel launches none ahead.
-            let ahead = if plan.blocks_launches() { 0.0 } else { pass.kernels() };
+            let ahead = if overlap.blocks_launches { 0.0 } else { pass.kernels() };
             pass.host_wait = (launching - ahead).max(0.0);
         }
         let [ahead, again, back] = plan.stalls();
@@ -177,25 +178,27 @@ impl StageWork {
             add_sends(parts, terms, [&mut *forward, &mut *backward]);
         }
         add_sharding(plan, stage, forward, backward);
-        work.waits.alone = [alone(plan, &work.forward, false), alone(plan, &work.backward, true)];
+        work.waits.alone =
+            [alone(overlap, &work.forward, false), alone(overlap, &work.backward, true)];
         work
     }
 
     /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
     pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
-        let copy = swapped / plan.deployment.machine.host.get();
+        let (overlap, machine) = (&plan.overlap, &plan.deployment.machine);
+        let copy = swapped / machine.host.get();
         let mut waits = self.waits;
         for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
-            waiting.exposed[HOST] = exposed_copy(plan, pass, copy);
+            waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
         }
-        if plan.runs_pairs() {
+        if plan.schedule.runs_pairs {
             let mut exposed = self.pair_exposed;
             // Copies go out and come back at the same time.
-            let copy = swapped / plan.deployment.machine.host_both_ways.get();
+            let copy = swapped / machine.host_both_ways.get();
             exposed[HOST] = (copy - self.kernels()).max(0.0);
             let [ahead, back] = &waits.alone;
             let passes = [&self.forward, &self.backward];
-            waits.paired = plan.waiting_of_pair(passes, [ahead, back], exposed);
+            waits.paired = overlap.waiting_of_pair(passes, [ahead, back], exposed);
         }
         waits
     }
@@ -275,7 +278,7 @@ fn add_sends(parts: &Parts, terms: &Terms, passes: [&mut Pass; 2]) {
 
 /// Gradients and parameters that every micro-batch exchanges under ZeRO-2 and ZeRO-3.
 fn add_sharding(plan: &Plan, stage: &Stage, forward: &mut Pass, backward: &mut Pass) {
-    if !plan.shards(ShardingStrategy::OptimGrads) {
+    if !plan.sharding.shards(ShardingStrategy::OptimGrads) {
         return;
     }
     for row in data_rows(plan, stage, &plan.stage_params(stage)) {
@@ -289,47 +292,19 @@ fn add_sharding(plan: &Plan, stage: &Stage, forward: &mut Pass, backward: &mut P
 }
 
 impl Plan {
-    /// Sends of a stage per pass of a micro-batch, mean over the stages: (p v - 1) / p. Where the
-    /// chunks turn back, the last stage keeps what it would send itself.
-    pub(crate) fn boundaries_per_stage(&self) -> f64 {
-        let chunks = (self.deployment.ranks.pp * self.deployment.ranks.vpp) as f64;
-        let turns = if self.turns_back() { 1.0 } else { 0.0 };
-        (chunks - 1.0 - turns) / self.deployment.ranks.pp as f64
-    }
-
-    /// Sends of a pair in each direction, mean over the stages.
-    pub(crate) fn sends_of_pair(&self) -> f64 {
-        if self.turns_back() { self.boundaries_per_stage() / 2.0 } else { 1.0 }
-    }
-
-    /// Do the chunks go down the stages and up again, so that the last stage sends to itself?
-    pub(crate) fn turns_back(&self) -> bool {
-        self.form().placement == Placement::V
-    }
-
     /// Time that the device waits in a MoE layer's forward, recomputation and backward while the
     /// host reads back the number of rows of each expert. Buffers of a fixed size need no such
     /// wait.
     fn stalls(&self) -> [f64; 3] {
-        let fixed = self.design().training.moe_pad_expert_input_to_capacity
-            || self.design().kernel.cuda_graph_impl == CudaGraph::Local;
+        let graph = self.deployment.kernel.cuda_graph_impl;
+        let fixed = self.capacity.is_padded || graph == CudaGraph::Local;
         let each = if fixed { 0.0 } else { self.deployment.host.sync_micros * 1e-6 };
         self.deployment.host.syncs.map(|times| times * each)
     }
 
     /// Do all backwards of MoE layers compute again what has the size of the experts' rows?
     fn dispatches_again(&self) -> bool {
-        self.recomputes(RecomputeModule::Moe) || self.recomputes(RecomputeModule::MoePermute)
-    }
-
-    /// Do swapped tensors travel while others compute? Only on a stream of their own, which a host
-    /// that waits for each kernel leaves empty.
-    pub(crate) fn prefetches(&self) -> bool {
-        self.design().memory.swap_prefetch && !self.blocks_launches()
-    }
-
-    /// Does the host wait for each kernel to end? Then nothing runs beside anything else.
-    pub(crate) fn blocks_launches(&self) -> bool {
-        self.design().kernel.launch_blocking
+        let modules = self.recomputation.modules;
+        modules.has(RecomputeModule::Moe) || modules.has(RecomputeModule::MoePermute)
     }
 }

@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use crate::catalogue::memory_state;
 use crate::ground::choice::Timing;
 use crate::ground::units::{Bytes, Seconds};
+use crate::layer::deployment::Deployment;
 use crate::schedule::{Run, StageTimes};
 use crate::training::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
 use crate::training::load_imbalance::{self, Fullest};
@@ -22,6 +23,7 @@ use crate::training::memory::Occupancy;
 use crate::training::pair::LayerPairs;
 use crate::training::pipeline::Pipeline;
 use crate::training::pipeline::simulated::{Load, Tasks};
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 use crate::training::recomputation::RetainedBytes;
 use crate::training::stage::{Waiting, Waits};
@@ -76,18 +78,18 @@ impl Simulator {
         own: &Spans,
         even: Option<&Spans>,
     ) -> [Option<Pipeline>; 2] {
-        if plan.design().schedule.timing == Timing::ClosedForm {
+        if plan.schedule.timing == Timing::ClosedForm {
             return [None, None];
         }
         let Self { tasks, alone, paired } = self;
-        let layers = own.layer_memory(plan);
+        let layers = own.layer_memory(&plan.recomputation);
         let each = plan.per_micro_batch(&layers);
         let own = Load { parts: &own.parts, layers: &layers, each: &each };
         let Some(even) = even else {
             let pipelines = plan.simulated_pipelines([&own], tasks, alone);
             return [pipelines.map(|[own]| own), None];
         };
-        let layers = even.layer_memory(plan);
+        let layers = even.layer_memory(&plan.recomputation);
         let each = plan.per_micro_batch(&layers);
         let even = Load { parts: &even.parts, layers: &layers, each: &each };
         let pipelines = plan.simulated_pipelines([&own, &even], tasks, paired);
@@ -140,7 +142,7 @@ impl Step {
     /// Takes the step of a plan, in place of what was here before; of its pipeline where that was
     /// simulated.
     pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) {
-        let layers = spans.layer_memory(plan);
+        let layers = spans.layer_memory(&plan.recomputation);
         self.spans.clear();
         self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
             let kept = plan.stage_activations(span.first, &span.content, &layers);
@@ -178,20 +180,21 @@ impl Step {
     /// Time, peak memory and fit of this step, taken where others wait for it.
     pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
         let [memory_peak, host_peak] = self.peaks();
-        let fits = metrics::fits(plan, memory_peak, host_peak);
-        let fit_probability = self.fit_probability(plan, [memory_peak, host_peak]);
+        let fits = plan.fits(memory_peak, host_peak);
+        let room = plan.room([memory_peak, host_peak]);
+        let fit_probability = self.fit_probability(&plan.schedule, room);
         Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
     }
 
-    /// Probability that a plan with these peaks of device and host memory fits.
-    fn fit_probability(&self, plan: &Plan, peaks: [Bytes; 2]) -> f64 {
-        memory_state::fit_probability(plan.room(peaks), self.shortfall(plan))
+    /// Probability that it fits with this ratio of limits to peaks.
+    fn fit_probability(&self, schedule: &PipelineSchedule, room: f64) -> f64 {
+        memory_state::fit_probability(room, self.shortfall(schedule))
     }
 
-    /// By how much the peak may be higher than the formula of the plan's schedule says; nothing
-    /// where the schedule was simulated.
-    fn shortfall(&self, plan: &Plan) -> f64 {
-        if self.pipeline.phases.is_some() { 0.0 } else { plan.closed_form_shortfall() }
+    /// By how much the peak may be higher than the schedule's formula says; nothing where the
+    /// schedule was simulated.
+    fn shortfall(&self, schedule: &PipelineSchedule) -> f64 {
+        if self.pipeline.phases.is_some() { 0.0 } else { schedule.closed_form_shortfall() }
     }
 
     /// Memory of the fullest stage, on the device and on the host.
@@ -217,7 +220,8 @@ impl Step {
         let m = plan.batch.micro_batches as f64;
         let (compute, frame) = (&spans.compute, &spans.frame);
         let [exposed_once, contention_once] = spans.once_a_step;
-        let ideal = model_flops_per_device(plan, spans) / plan.peak().get();
+        let ideal = spans.counts.model_flops_per_device(&plan.batch, &plan.deployment.ranks)
+            / plan.flops.peak.get();
         let Waiting { exposed, contention, host } = self.waiting;
         let states = most(&self.occupancy, |stage| stage.swapped_states);
         let pipeline = self.pipeline.seconds;
@@ -249,19 +253,9 @@ fn most(stages: &[Occupancy], of: impl Fn(&Occupancy) -> f64) -> f64 {
 
 /// Delay of the slowest of N ranks over the mean, for normal times of spread sigma: sigma sqrt(2 ln
 /// N), the leading term of the expected maximum.
-fn straggler_share(plan: &Plan) -> f64 {
-    let sigma =
-        plan.design().kernel.straggler_sigma.unwrap_or(plan.deployment.host.straggler_sigma);
-    sigma * libm::sqrt(2.0 * libm::log(plan.deployment.ranks.world as f64))
-}
-
-/// Model FLOPs of a step over the devices.
-fn model_flops_per_device(plan: &Plan, spans: &Spans) -> f64 {
-    spans.counts.flops_per_token.get() * tokens_per_step(plan) / plan.deployment.ranks.world as f64
-}
-
-fn tokens_per_step(plan: &Plan) -> f64 {
-    plan.design().training.global_batch_size as f64 * plan.batch.seq as f64
+fn straggler_share(on: &Deployment) -> f64 {
+    let sigma = on.kernel.straggler_sigma.unwrap_or(on.host.straggler_sigma);
+    sigma * libm::sqrt(2.0 * libm::log(on.ranks.world as f64))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::ground::sorting::sort_short;
 use crate::ground::units::{Bytes, Seconds};
 use crate::schedule::{Task, TaskKind, Timeline};
 use crate::training::estimate::StepPart;
-use crate::training::memory::{LayerMemory, LayerSaves};
 use crate::training::pair::{self, PairTimeline};
 use crate::training::pipeline::simulated::{Load, Simulation};
 use crate::training::plan::Plan;
@@ -49,7 +48,7 @@ pub struct TaskDetail {
 #[must_use]
 pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
     let parts = pair::parts(plan);
-    let layers = LayerMemory::new(plan, &LayerSaves::new(plan));
+    let layers = plan.layer_memory();
     let each = plan.per_micro_batch(&layers);
     let simulation = plan.simulation(&Load { parts: &parts, layers: &layers, each: &each })?;
     let timeline = simulation.timeline.clone();
@@ -59,7 +58,7 @@ pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
         .enumerate()
         .map(|(stage, held)| StageOverTime {
             fixed: held.device.peak() - held.device.activations,
-            limit: plan.memory_limit(),
+            limit: plan.memory_limit,
             steps: activations(&simulation, stage),
         })
         .collect();
@@ -142,8 +141,9 @@ impl PlanTimeline {
         let known = stage < self.timeline.schedule.stages()
             && forward_chunk < count
             && backward_chunk < count;
-        (known && self.plan.runs_pairs()).then(|| {
-            self.simulation.pair(&self.plan, &self.parts, stage, [forward_chunk, backward_chunk])
+        (known && self.plan.schedule.runs_pairs).then(|| {
+            let pattern = &self.plan.architecture.pattern.layers;
+            self.simulation.pair(&self.parts, pattern, stage, [forward_chunk, backward_chunk])
         })
     }
 }

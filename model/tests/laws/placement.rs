@@ -4,14 +4,12 @@
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::axis::{Axis, Collective, LinkLevel};
 use model::ground::choice::Choice;
+use testing::design::from_preset;
 
 use super::*;
 
 fn of(preset: &str, settings: &[(&str, &str)]) -> Estimate {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset(preset, settings);
     estimate(&plan(&design))
 }
 

@@ -10,6 +10,7 @@ use model::routing::{Effect, Generator, Size, Trace};
 use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
 use proptest::prelude::*;
+use testing::design::estimated;
 
 use super::{legal_design, numbers, plan, with};
 
@@ -30,12 +31,8 @@ fn skewed(settings: &[(&str, &str)]) -> Design {
     settings.iter().fold(skewed, |design, (knob, value)| with(&design, knob, value))
 }
 
-fn of(design: &Design) -> Estimate {
-    estimate(&plan(design))
-}
-
 fn step(design: &Design) -> f64 {
-    of(design).metrics.step_time.get()
+    estimated(design).metrics.step_time.get()
 }
 
 proptest! {
@@ -51,7 +48,7 @@ proptest! {
         prop_assume!(design.training.moe_expert_capacity_factor.is_none());
         // Copies of experts need a planner.
         let design = with(&design, "redundant_experts", "0");
-        let even = of(&with(&with(&design, "balance", "uniform"), "planner", "none"));
+        let even = estimated(&with(&with(&design, "balance", "uniform"), "planner", "none"));
         let uneven = with(&with(&design, "balance", "skewed"), "skew", &skew.to_string());
         if let Ok(plan) = Plan::new(&uneven) {
             let uneven = estimate(&plan);
@@ -75,8 +72,8 @@ proptest! {
 
 #[test]
 fn no_skew_has_the_numbers_of_even_loads() {
-    let even = of(&paper(&[("aux_loss", "ep_group")]));
-    assert_eq!(numbers(&of(&skewed(&[("skew", "0")]))), numbers(&even));
+    let even = estimated(&paper(&[("aux_loss", "ep_group")]));
+    assert_eq!(numbers(&estimated(&skewed(&[("skew", "0")]))), numbers(&even));
     assert!(even.step.part(StepPart::Imbalance).get().abs() < 1e-15);
     assert!((even.metrics.imbalance_ratio - 1.0).abs() < 1e-15);
     assert_eq!(*plan(&paper(&[("planner", "ema")])).effect(), Effect::UNIFORM);
@@ -108,7 +105,7 @@ fn balanced_groups_on_ranks_have_no_imbalance() {
     assert_eq!(found.effect().fullest.to_bits(), 1.0_f64.to_bits());
     let mut even = groups.to_vec();
     even.push(("aux_loss", "ep_group"));
-    assert_eq!(numbers(&estimate(&found)), numbers(&of(&paper(&even))));
+    assert_eq!(numbers(&estimate(&found)), numbers(&estimated(&paper(&even))));
     // Groups that several ranks share leave some.
     let shared = [("moe_router_num_groups", "8"), ("moe_router_topk", "8")];
     let mut all = groups.to_vec();
@@ -118,10 +115,10 @@ fn balanced_groups_on_ranks_have_no_imbalance() {
 
 #[test]
 fn a_planner_takes_most_of_the_imbalance_away_and_its_moves_cost_time() {
-    let without = of(&skewed(&[]));
+    let without = estimated(&skewed(&[]));
     for planner in ["sliding_window", "ema"] {
         let with = skewed(&[("planner", planner), ("planner_trigger", "on_increase")]);
-        let with = of(&with);
+        let with = estimated(&with);
         assert!(with.metrics.step_time < without.metrics.step_time, "{planner}");
         let [before, after] =
             [&without, &with].map(|estimate| estimate.metrics.imbalance_ratio - 1.0);
@@ -129,13 +126,13 @@ fn a_planner_takes_most_of_the_imbalance_away_and_its_moves_cost_time() {
         assert!(with.step.part(StepPart::Migration).get() > 0.0, "{planner}");
     }
     // Loads that hardly change are planned once, and then nothing moves.
-    let still = of(&skewed(&[("planner", "ema")]));
+    let still = estimated(&skewed(&[("planner", "ema")]));
     assert!(still.step.part(StepPart::Migration).get().abs() < 1e-15);
 }
 
 #[test]
 fn memory_holds_the_fullest_rank() {
-    let (even, uneven) = (of(&paper(&[])), of(&skewed(&[("skew", "0.5")])));
+    let (even, uneven) = (estimated(&paper(&[])), estimated(&skewed(&[("skew", "0.5")])));
     let activations = |estimate: &Estimate| estimate.stages[3].memory.activations.get();
     let weights = |estimate: &Estimate| estimate.stages[3].memory.weights.get();
     assert!(
@@ -150,16 +147,16 @@ fn a_capacity_drops_what_is_uneven_and_padding_fixes_the_time() {
     // MindSpeed's fused permutation has no capacity, or pads to it.
     let sorted = ("moe_permute_fusion", "false");
     let capped = [sorted, ("moe_expert_capacity_factor", "1.2"), ("skew", "0.4")];
-    let (even, uneven) = (of(&paper(&capped)), of(&skewed(&capped)));
+    let (even, uneven) = (estimated(&paper(&capped)), estimated(&skewed(&capped)));
     assert!(even.metrics.token_drop_ratio.abs() < 1e-15);
     assert!((0.02..0.5).contains(&uneven.metrics.token_drop_ratio));
-    let free = of(&skewed(&[sorted, ("skew", "0.4")]));
+    let free = estimated(&skewed(&[sorted, ("skew", "0.4")]));
     assert!(uneven.metrics.imbalance_ratio < free.metrics.imbalance_ratio);
     assert!(uneven.metrics.step_time < free.metrics.step_time);
     let mut padded = capped.to_vec();
     padded.push(("moe_pad_expert_input_to_capacity", "true"));
     let with_loss = [&padded[..], &[("aux_loss", "ep_group")]].concat();
-    let (even, uneven) = (of(&paper(&with_loss)), of(&skewed(&padded)));
+    let (even, uneven) = (estimated(&paper(&with_loss)), estimated(&skewed(&padded)));
     assert_eq!(even.metrics.step_time, uneven.metrics.step_time);
     assert!(uneven.metrics.token_drop_ratio > 0.02);
 }
@@ -169,7 +166,7 @@ fn copies_of_busy_experts_cost_memory() {
     let planned = [("planner", "ema"), ("skew", "1")];
     let mut copied = planned.to_vec();
     copied.push(("redundant_experts", "32"));
-    let (without, with) = (of(&skewed(&planned)), of(&skewed(&copied)));
+    let (without, with) = (estimated(&skewed(&planned)), estimated(&skewed(&copied)));
     assert!(with.stages[3].memory.weights > without.stages[3].memory.weights);
     assert!(with.metrics.imbalance_ratio < without.metrics.imbalance_ratio);
 }
@@ -178,10 +175,10 @@ fn copies_of_busy_experts_cost_memory() {
 fn an_auxiliary_loss_costs_its_exchange() {
     // A list scheduler may find a better order with it.
     let fixed = ("timing", "closed_form");
-    let even = of(&paper(&[fixed]));
+    let even = estimated(&paper(&[fixed]));
     for loss in ["sequence", "micro_batch", "ep_group", "dp_group"] {
         let design = paper(&[fixed, ("aux_loss", loss)]);
-        let found = of(&design);
+        let found = estimated(&design);
         assert!(found.metrics.step_time > even.metrics.step_time, "{loss}");
         assert!(plan(&design).aux_loss_scope().tokens >= 8_192.0, "{loss}");
     }
@@ -215,7 +212,7 @@ fn traced_loads_need_their_trace() {
     let trace = recorded();
     let found = Plan::with_trace(&traced, &trace).unwrap();
     assert!(found.effect().imbalance > 1.0);
-    assert!(estimate(&found).metrics.step_time > of(&paper(&[])).metrics.step_time);
+    assert!(estimate(&found).metrics.step_time > estimated(&paper(&[])).metrics.step_time);
     let named = with(&traced, "trace", &trace.content_hash());
     assert_eq!(Plan::with_trace(&named, &trace).unwrap().effect(), found.effect());
     let other = with(&traced, "trace", "0123456789abcdef0123456789abcdef");

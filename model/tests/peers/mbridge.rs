@@ -20,10 +20,7 @@ impl Case {
         let next = |stage: &model::training::estimate::StageEstimate| {
             let mut kinds = [0.0; 2];
             for _ in 0..stage.num_layers {
-                let transformer = &self.design.transformer;
-                let moe = transformer.num_moe_experts.is_some()
-                    && transformer.moe_layer_freq.is_moe(layer);
-                kinds[usize::from(moe)] += 1.0;
+                kinds[usize::from(self.design.transformer.is_moe_layer(layer))] += 1.0;
                 layer += 1;
             }
             kinds

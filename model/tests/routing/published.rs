@@ -1,23 +1,16 @@
 //! What runs and planners are published to do, beside what this model says. Nothing is fitted to
 //! these figures: they are checks. `cargo test -p model --test routing published -- --nocapture`.
 
-use model::design::{Design, KnobId};
+use model::design::Design;
 use model::ground::choice::TRAINED_SKEW;
 use model::routing::capacity::{drop_curve, factor_for_drop_ratio};
 use model::routing::measure::imbalance;
 use model::routing::{Generator, MoveCost, Placement, Planner, Predictor, Size, Trigger};
 use model::training::estimate::StepPart;
 use model::{Plan, estimate};
+use testing::design::changed;
 
 use super::{generated, size};
-
-fn with(design: &Design, settings: &[(&str, &str)]) -> Design {
-    let mut design = design.clone();
-    for (knob, value) in settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
-}
 
 /// Qwen3-235B-A22B on 256 H100, natural and force-balanced routing at four sequence lengths. The
 /// variation of micro-batches is fitted on the first; the others are checks.
@@ -32,7 +25,7 @@ const NATURAL: [(&str, &str, f64, f64); 4] = [
 
 #[test]
 fn natural_routing_costs_more_the_shorter_sequences_are() {
-    let base = with(
+    let base = changed(
         &Design::from_preset("qwen3-235b-a22b").unwrap(),
         &[
             ("accelerator", "h100-sxm-80gb"),
@@ -61,8 +54,8 @@ fn natural_routing_costs_more_the_shorter_sequences_are() {
     );
     let mut ratios = Vec::new();
     for (seq, cp, natural, balanced) in NATURAL {
-        let even = with(&base, &[("seq_length", seq), ("cp", cp)]);
-        let uneven = with(&even, &[("balance", "skewed")]);
+        let even = changed(&base, &[("seq_length", seq), ("cp", cp)]);
+        let uneven = changed(&even, &[("balance", "skewed")]);
         let plan = Plan::new(&uneven).unwrap();
         let speed = |plan: &Plan| estimate(plan).metrics.tokens_per_second;
         let ratio = speed(&plan) / speed(&Plan::new(&even).unwrap());
@@ -136,7 +129,8 @@ fn a_longer_interval_or_window_removes_less() {
 /// Source: Pangu Ultra MoE, arXiv 2505.04519.
 #[test]
 fn a_planner_pays_for_its_moves() {
-    let paper = with(&Design::from_preset("pangu-ultra-moe-6k").unwrap(), &[("planner", "none")]);
+    let paper =
+        changed(&Design::from_preset("pangu-ultra-moe-6k").unwrap(), &[("planner", "none")]);
     let alone = [("method", "interleaved"), ("delay_wgrad_compute", "false")];
     for skew in ["0.1", "0.21", "0.43"] {
         for loss in ["ep_group", "dp_group", "none"] {
@@ -144,7 +138,7 @@ fn a_planner_pays_for_its_moves() {
                 // A planner may gain less than one order of a pair's operators over another (list
                 // scheduling, Graham 1969); 0.6 % was seen.
                 let slack = if form == "pairs" { 0.01 } else { 0.001 };
-                let none = with(&with(&paper, passes), &[("skew", skew), ("aux_loss", loss)]);
+                let none = changed(&changed(&paper, passes), &[("skew", skew), ("aux_loss", loss)]);
                 for trigger in ["threshold", "on_increase"] {
                     let (gain, did) = gain_of_planner(&none, trigger);
                     println!("skew {skew}, loss {loss}, {form}, {trigger}: {did}");
@@ -159,7 +153,7 @@ fn a_planner_pays_for_its_moves() {
 fn gain_of_planner(none: &Design, trigger: &str) -> (f64, String) {
     let before = estimate(&Plan::new(none).unwrap()).metrics;
     let planned = [("planner", "sliding_window"), ("planner_trigger", trigger)];
-    let plan = Plan::new(&with(none, &planned)).unwrap();
+    let plan = Plan::new(&changed(none, &planned)).unwrap();
     let (effect, after) = (plan.effect(), estimate(&plan));
     let gain = after.metrics.mfu / before.mfu - 1.0;
     let did = format!(

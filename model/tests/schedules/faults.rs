@@ -1,9 +1,10 @@
 //! Sizes that a schedule can't have.
 
 use model::Plan;
-use model::design::{Design, KnobId};
+use model::design::Design;
 use model::ground::choice::{Choice, Method};
 use model::schedule::{Fault, Schedule};
+use testing::design::from_preset;
 
 use super::mended;
 
@@ -123,11 +124,8 @@ fn design(method: Method, sizes: [u64; 3], group: Option<u64>) -> Design {
         ("timing", "simulated".to_owned()),
         ("method", method.name().to_owned()),
     ];
-    let mut design = Design::from_preset("llama-3-8b").unwrap();
-    for (knob, value) in &settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
-    design
+    let settings = settings.each_ref().map(|(knob, value)| (*knob, value.as_str()));
+    from_preset("llama-3-8b", &settings)
 }
 
 /// Whatever a schedule of these sizes breaks, the design with them breaks, in the same words.

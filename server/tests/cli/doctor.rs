@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -337,34 +337,15 @@ fn nats_that_does_not_answer_is_broken() {
     breaks(data.path(), &["--engine", &format!("nats://{free}")], "NATS", "nats-server -js");
 }
 
-/// A `nats-server` that ends with the test.
-struct Nats(Child);
+mod with_nats {
+    use super::breaks;
+    use crate::nats::Nats;
 
-impl Drop for Nats {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+    #[test]
+    fn one_without_jetstream_is_broken() {
+        let (data, nats) = (tempfile::tempdir().unwrap(), Nats::without_streams());
+        breaks(data.path(), &["--engine", &nats.url()], "NATS", "has no JetStream");
     }
-}
-
-#[test]
-fn nats_without_jetstream_is_broken() {
-    if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
-        return;
-    }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-    let mut nats = Command::new("nats-server");
-    nats.args(["--addr", "127.0.0.1", "--port", &port]).stderr(Stdio::null());
-    let nats = nats.spawn();
-    let _nats = Nats(nats.expect("nats-server: install it, or set MOESCAPE_SKIP_NATS"));
-    let address = format!("127.0.0.1:{port}");
-    let start = std::time::Instant::now();
-    while std::net::TcpStream::connect(&address).is_err() {
-        assert!(start.elapsed() < Duration::from_secs(20), "nats-server doesn't start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let data = tempfile::tempdir().unwrap();
-    breaks(data.path(), &["--engine", &format!("nats://{address}")], "NATS", "has no JetStream");
 }
 
 #[cfg(unix)]

@@ -4,7 +4,9 @@ use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use serde_json::Value;
 
-use crate::{refused, succeeds};
+use testing::text::{assert_text, expect};
+
+use crate::{has_line, refused, succeeds};
 
 #[test]
 fn every_preset_is_listed_and_every_open_one_predicts() {
@@ -14,7 +16,7 @@ fn every_preset_is_listed_and_every_open_one_predicts() {
     assert_eq!(presets.len(), Preset::all().chain(Preset::served()).count());
     for preset in presets {
         let id = preset["id"].as_str().unwrap();
-        assert!(text.contains(id), "{id}");
+        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(id)), "{id}");
         if preset["refused"].is_null() {
             let asks = if preset["kind"] == "serving" { "infer" } else { "predict" };
             succeeds(&[asks, "--preset", id]);
@@ -28,14 +30,16 @@ fn every_knob_is_listed() {
     let json: Value = serde_json::from_str(&succeeds(&["knobs", "--json"])).unwrap();
     assert_eq!(json["knobs"].as_array().unwrap().len(), KnobId::ALL.len());
     for id in KnobId::ALL {
-        assert!(text.contains(&id.id()), "{}", id.id());
+        let is_its = |line: &str| line.split_whitespace().next() == Some(&*id.id());
+        assert!(text.lines().any(is_its), "{id:?}");
     }
 }
 
 #[test]
 fn help_and_version_are_results() {
-    assert!(succeeds(&["--help"]).contains("predict"));
-    assert!(succeeds(&["predict", "--help"]).contains("--explain <METRIC[@PART]>"));
+    assert!(has_line(&succeeds(&["--help"]), "predict "));
+    let help = succeeds(&["predict", "--help"]);
+    assert!(has_line(&help, "--explain <METRIC[@PART]> "), "{help}");
     assert!(succeeds(&["--version"]).starts_with("moescape "));
 }
 
@@ -43,10 +47,22 @@ fn help_and_version_are_results() {
 fn licences_are_those_of_the_site_and_a_binary_without_one_says_so() {
     let site = tempfile::tempdir().unwrap();
     let directory = site.path().to_str().unwrap();
-    assert!(refused(&["licences", "--site", directory]).contains("licences.txt"));
+    let said = refused(&["licences", "--site", directory]).replace(directory, "SITE");
+    assert_text(
+        &said,
+        expect![[r#"
+            error: can't read SITE/licences.txt: No such file or directory (os error 2)
+        "#]],
+    );
     std::fs::write(site.path().join("licences.txt"), "axum 0.8.9: MIT\n").unwrap();
     assert_eq!(succeeds(&["licences", "--site", directory]), "axum 0.8.9: MIT\n");
     if !cfg!(feature = "embed-site") {
-        assert!(refused(&["licences"]).contains("--site"));
+        assert_text(
+            &refused(&["licences"]),
+            expect![[r#"
+                error: this binary has no site inside, and so no list of licences; give the
+                    directory of one by --site, such as target/site
+            "#]],
+        );
     }
 }

@@ -7,17 +7,21 @@ mod budget;
 mod calibrate;
 mod doctor;
 mod export;
+mod experts;
 mod find;
 mod import;
-mod experts;
 mod infer;
 mod ledger;
 mod lists;
 mod mcp;
 mod metrics;
+#[path = "../process/nats.rs"]
+mod nats;
 mod predict;
+mod routing;
 mod schedule;
 mod serve;
+mod sweep;
 mod validate;
 mod verdict;
 
@@ -45,6 +49,11 @@ fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
     command.args(arguments);
     command
+}
+
+/// Words of a command line without quotes, each of its own.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
 }
 
 fn run(arguments: &[&str]) -> Run {
@@ -80,4 +89,15 @@ fn refused(arguments: &[&str]) -> String {
     assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}: {}", run.stderr);
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
     run.stderr
+}
+
+/// Messages of command lines that the user can mend, each below what was typed.
+#[track_caller]
+fn refusals(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("$ moescape {line}\n{}", refused(&words(line)))).collect()
+}
+
+/// Whether a text has a line that begins like this, however far it is indented.
+fn has_line(text: &str, start: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with(start))
 }

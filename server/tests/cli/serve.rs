@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testing::text::{assert_text, expect};
 
 use crate::{command, refused, run};
 
@@ -176,15 +177,27 @@ fn what_cannot_be_served_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let path = data.path().to_str().unwrap();
     for listen in ["nonsense", "127.0.0.1", "127.0.0.1:99999", ""] {
-        assert!(refused(&["serve", "--listen", listen, "--data", path]).contains("ADDRESS:PORT"));
+        let said = refused(&["serve", "--listen", listen, "--data", path]);
+        assert!(said.contains("ADDRESS:PORT"), "{said}");
     }
     let site = refused(&["serve", "--listen", "127.0.0.1:0", "--data", path, "--site", path]);
-    assert!(site.contains("site.json"), "{site}");
+    assert_text(
+        &site.replace(path, "DIRECTORY"),
+        expect![[r#"
+            error: site.json of the site: it is missing
+        "#]],
+    );
     let file = data.path().join("file");
     std::fs::write(&file, "").unwrap();
     let below_a_file = file.join("data");
     let below_a_file = below_a_file.to_str().unwrap();
-    assert!(refused(&["serve", "--data", below_a_file]).contains("can't create"));
+    let said = refused(&["serve", "--data", below_a_file]);
+    assert_text(
+        &said.replace(path, "DIRECTORY"),
+        expect![[r#"
+            error: can't create DIRECTORY/file/data: Not a directory (os error 20)
+        "#]],
+    );
 }
 
 #[test]
@@ -274,9 +287,16 @@ fn what_holds_is_shown_with_where_it_is_from() {
     }
     let run = shown("maxconnections = 7\ntrace-store-mib = -5\n");
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("the nearest is `max-connections`"), "{}", run.stderr);
-    assert!(run.stderr.contains("--trace-store-mib"), "{}", run.stderr);
     std::fs::remove_file(&file).unwrap();
     let path = file.to_str().unwrap();
-    assert!(refused(&["serve", "--config", path]).contains("can't read"));
+    let gone = refused(&["serve", "--config", path]);
+    assert_text(
+        &(run.stderr + &gone).replace(path, "FILE"),
+        expect![[r#"
+            error: FILE: there is no setting `maxconnections`; the nearest is `max-connections`
+            error: FILE: invalid value '-5' for '--trace-store-mib <MIB>': invalid digit found
+                in string
+            error: can't read FILE: No such file or directory (os error 2)
+        "#]],
+    );
 }

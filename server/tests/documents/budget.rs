@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
-use model::metric::{MetricId, Regime};
-use model::run::budget::{Assessment, Costed};
+use model::metric::MetricId;
+use model::metric::Regime;
+use model::run::budget::Assessment;
+use model::run::budget::Costed;
+use testing::design::from_preset;
 
 /// A run of which everything is known.
 const START: &[(&str, &str)] = &[
@@ -33,10 +36,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
 
 /// The numbers that a single step moves.
 pub(super) fn touches(id: KnobId) -> String {
-    let mut design = Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
-    for (knob, value) in START {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset("pangu-ultra-moe-6k@2", START);
     let before = Costed::new(&design).unwrap().budget;
     let mut moved: BTreeSet<MetricId> = BTreeSet::new();
     for value in values(id, &design) {

@@ -10,6 +10,7 @@ use model::rules::rules;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
 use server::registry::Takes;
+use testing::design::from_preset;
 
 use crate::{keep_part, source};
 
@@ -67,10 +68,7 @@ const fn title(section: Section) -> &'static str {
 }
 
 fn start((preset, settings): &(&str, &[(&str, &str)])) -> (Design, Metrics) {
-    let mut design = Design::from_preset(preset).unwrap();
-    for (knob, value) in *settings {
-        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-    }
+    let design = from_preset(preset, &*settings);
     let plan = Plan::new(&design).unwrap_or_else(|wrong| panic!("{preset}: {wrong:?}"));
     let metrics = estimate(&plan).metrics;
     (design, metrics)

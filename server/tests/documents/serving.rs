@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
 use model::legal_values;
-use model::metric::{MetricId, Regime};
-use model::serving::{ServingPlan, infer};
+use model::metric::MetricId;
+use model::metric::Regime;
+use model::serving::ServingPlan;
+use model::serving::infer;
+use testing::design::from_preset;
 
 /// Designs from which each knob is moved.
 const STARTS: &[(&str, &[(&str, &str)])] = &[
@@ -75,10 +78,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
 pub(super) fn touches(id: KnobId) -> String {
     let mut moved = BTreeSet::new();
     for (preset, settings) in STARTS {
-        let mut design = Design::from_preset(preset).unwrap();
-        for (knob, value) in *settings {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
+        let design = from_preset(preset, &*settings);
         let plan = ServingPlan::new(&design).unwrap_or_else(|wrong| panic!("{preset}: {wrong:?}"));
         let before = infer(&plan);
         for value in values(id, &design) {

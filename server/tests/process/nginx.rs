@@ -28,9 +28,8 @@ impl Drop for Nginx {
 
 impl Nginx {
     /// Starts one with what the guide shows for `http`, once each of `changes` has put an address
-    /// of this machine in the place of the guide's; its certificate is left out. None, and a word,
-    /// where there is no nginx.
-    pub(crate) fn start(block: &str, changes: &[(&str, &str)]) -> Option<Self> {
+    /// of this machine in the place of the guide's; its certificate is left out.
+    pub(crate) fn start(block: &str, changes: &[(&str, &str)]) -> Self {
         let program = if Path::new(DEBIAN).exists() { DEBIAN } else { "nginx" };
         let home = tempfile::Builder::new().prefix("moescape-nginx").tempdir().unwrap();
         // Free a moment ago.
@@ -54,17 +53,14 @@ impl Nginx {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
-        let Ok(child) = started else {
-            println!("left out: there is no nginx here (apt-get install nginx)");
-            return None;
-        };
+        let child = started.expect("nginx is missing: apt-get install nginx");
         let this = Self { child, address, home };
         let start = Instant::now();
         while TcpStream::connect(&this.address).is_err() {
             assert!(start.elapsed() < Duration::from_secs(60), "{}", this.log());
             std::thread::sleep(Duration::from_millis(20));
         }
-        Some(this)
+        this
     }
 
     /// Log, errors of connections among it.

@@ -40,11 +40,7 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
-    /// Starts one; `None` if tests with PostgreSQL are left out.
-    pub(crate) fn start() -> Option<Self> {
-        if std::env::var_os("MOESCAPE_SKIP_POSTGRES").is_some() {
-            return None;
-        }
+    pub(crate) fn start() -> Self {
         let directory = tempfile::Builder::new().prefix("moescape-pg").tempdir().unwrap().keep();
         let is_root = std::fs::metadata("/proc/self").is_ok_and(|found| owner(&found) == 0);
         // It doesn't run as root.
@@ -64,12 +60,12 @@ impl Postgres {
         while !this.psql("postgres", "SELECT 1") {
             assert!(
                 start.elapsed() < Duration::from_secs(60),
-                "PostgreSQL: install it (apt-get install postgresql), or leave it out by \
-                 `cargo xtask test --skip postgres`"
+                "PostgreSQL is missing or doesn't start: apt-get install postgresql, or leave \
+                 its tests out by `cargo xtask test --skip postgres`"
             );
             std::thread::sleep(Duration::from_millis(50));
         }
-        Some(this)
+        this
     }
 
     /// Says something to a database; false where that failed.
@@ -116,9 +112,9 @@ impl Postgres {
 
 /// The one that all tests of this process share.
 #[allow(dead_code, reason = "some tests have their own")]
-pub(crate) fn shared() -> Option<&'static Postgres> {
-    static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
-    SHARED.get_or_init(Postgres::start).as_ref()
+pub(crate) fn shared() -> &'static Postgres {
+    static SHARED: OnceLock<Postgres> = OnceLock::new();
+    SHARED.get_or_init(Postgres::start)
 }
 
 /// The address of the store that belongs to a data directory, where `MOESCAPE_TEST_STORE` says
@@ -134,7 +130,7 @@ pub(crate) fn of(data: &Path) -> Option<String> {
 pub(crate) fn beside(data: &Path) -> Option<(&'static Postgres, String)> {
     std::env::var_os("MOESCAPE_TEST_STORE").filter(|store| store == "postgres")?;
     let path = data.display().to_string();
-    Some((shared()?, path.chars().filter(char::is_ascii_alphanumeric).collect()))
+    Some((shared(), path.chars().filter(char::is_ascii_alphanumeric).collect()))
 }
 
 fn programs() -> PathBuf {

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use serde_json::{Value, json};
+use testing::text::{assert_text, expect};
 
 use crate::{Answer, TestApp};
 
@@ -142,9 +143,12 @@ async fn what_is_no_design_is_refused_with_the_reason() {
         app.post("/api/v1/designs", body.to_string()).await.problem(StatusCode::BAD_REQUEST);
     }
     let long = json!({"link": LINK, "name": "x".repeat(121)});
-    let problem = app.post("/api/v1/designs", long.to_string()).await;
-    assert!(
-        problem.problem(StatusCode::UNPROCESSABLE_ENTITY)["detail"].to_string().contains("120")
+    let refused = app.post("/api/v1/designs", long.to_string()).await;
+    assert_text(
+        &refused.detail(StatusCode::UNPROCESSABLE_ENTITY),
+        expect![[r#"
+            `name` can't be kept: it has 121 characters, and at most 120
+        "#]],
     );
     for path in ["0123456789abcdef", "x", "..%2f..%2fetc%2fpasswd", "'; DROP TABLE design;--"] {
         let path = format!("/api/v1/designs/{}", path.replace(' ', "%20"));
@@ -169,8 +173,7 @@ async fn another_site_stores_and_deletes_nothing() {
 #[tokio::test]
 async fn one_client_cannot_fill_the_store() {
     let app = TestApp::new();
-    let site = server::Site::from_directory(app.site.path()).unwrap();
-    let state = server::AppState::new(site, app.data.path().to_owned());
+    let state = app.state();
     let mut refused = None;
     for count in 0..200 {
         let body = json!({"link": format!("?mbs={}", count % 2 * 3 + 1)}).to_string();

@@ -5,7 +5,8 @@ use axum::http::{Request, StatusCode};
 use model::design::{Design, KnobId, link};
 use model::metric::{MetricId, Regime};
 use serde_json::{Value, json};
-use server::{AppState, Site};
+use server::AppState;
+use testing::text::{assert_text, expect};
 
 use crate::{Answer, TestApp, send};
 
@@ -54,10 +55,15 @@ async fn targets_of_the_run_are_taken_where_what_they_need_is_said() {
     query["targets"] = json!(["days_to_train<=2000", "goodput_ratio>=0.5"]);
     query["design"]["run"] = json!({"train_tokens": 1e12});
     let answer = TestApp::new().post(PATH, query.to_string()).await;
-    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.text());
-    for knob in ["run.mtbf_device_hours", "run.checkpoint_gb_per_sec"] {
-        assert!(answer.text().contains(knob), "{}", answer.text());
-    }
+    let problem = answer.problem(StatusCode::BAD_REQUEST);
+    let details = problem["errors"].as_array().unwrap().iter().map(|it| it["detail"].as_str());
+    assert_text(
+        &details.collect::<Option<Vec<_>>>().unwrap().join("\n"),
+        expect![[r#"
+            a target needs what isn't known: set run.mtbf_device_hours,
+                run.checkpoint_gb_per_sec
+        "#]],
+    );
     query["design"]["run"]["mtbf_device_hours"] = json!(50_676);
     query["design"]["run"]["checkpoint_gb_per_sec"] = json!(10);
     let answer = found(&query).await;
@@ -199,8 +205,7 @@ struct Server {
 impl Server {
     fn new() -> Self {
         let app = TestApp::new();
-        let site = Site::from_directory(app.site.path()).unwrap();
-        let state = AppState::new(site, app.data.path().to_owned());
+        let state = app.state();
         Self { app, state }
     }
 

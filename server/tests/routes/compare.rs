@@ -1,7 +1,7 @@
 //! `GET /compare` and `GET /compare.csv`.
 
 use axum::http::StatusCode;
-use model::{Plan, design::link, estimate};
+use testing::design::{estimated, from_preset};
 
 use crate::TestApp;
 
@@ -9,15 +9,15 @@ const TWO: &str = "a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pan
 
 #[tokio::test]
 async fn designs_of_a_link_are_compared() {
-    let answer = TestApp::new().get(&format!("/compare?{TWO}")).await;
-    assert_eq!(answer.status, StatusCode::OK);
-    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    for preset in ["pangu-ultra-moe-4k-baseline", "pangu-ultra-moe-6k"] {
-        let design = link::decode(&format!("preset={preset}")).unwrap();
-        let metrics = estimate(&Plan::new(&design).unwrap()).metrics;
-        let mfu = present::format::percent(metrics.mfu, 1).to_string();
-        assert!(answer.text().contains(&mfu), "{preset}: no {mfu}");
-    }
+    let page = TestApp::new().page(&format!("/compare?{TWO}")).await;
+    let mfu = |preset: &str| {
+        let metrics = estimated(&from_preset(preset, &[])).metrics;
+        present::format::percent(metrics.mfu, 1).to_string()
+    };
+    assert_eq!(
+        page.texts("tr[data-metric=mfu] .compare-value"),
+        [mfu("pangu-ultra-moe-4k-baseline"), mfu("pangu-ultra-moe-6k")]
+    );
 }
 
 #[tokio::test]
@@ -26,7 +26,8 @@ async fn what_is_not_understood_is_answered_with_the_rest_and_an_error_status() 
     for query in [format!("{TWO}&e=v=1"), format!("{TWO}&c=tp%3Deight"), format!("{TWO}&x=1")] {
         let answer = app.get(&format!("/compare?{query}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
-        assert!(answer.text().contains("Pangu Ultra MoE on 6,144 NPUs"), "{query}");
+        let name = answer.page().text("#design-B");
+        assert_eq!(name, "B Pangu Ultra MoE on 6,144 NPUs, kernels of 2026", "{query}");
     }
     // A design that breaks rules is a page like any other.
     let broken = app.get(&format!("/compare?{TWO}&c=pp%3D12")).await;

@@ -41,14 +41,6 @@ const ALL: [&str; 21] = [
     "/export/torchtitan.toml",
 ];
 
-/// The addresses of a page's links that are to be saved.
-fn downloads(page: &str) -> Vec<String> {
-    let links = page.split("<a ").skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
-    let links = links.filter(|link| link.split(' ').any(|word| word.starts_with("download")));
-    let address = |link: &str| link.split("href=\"").nth(1)?.split('"').next().map(str::to_owned);
-    links.filter_map(address).map(|link| link.replace("&amp;", "&")).collect()
-}
-
 /// A sweep of a few designs that has ended; its page's id.
 async fn swept(app: &TestApp) -> String {
     let spec = r#"{"schema":1,"design":{"preset":"pangu-ultra-moe-6k",
@@ -88,9 +80,7 @@ async fn every_download_says_where_it_comes_from() {
     let pages = ["/trust".to_owned(), compare, format!("/export?{QUERY}"), format!("/s/{id}")];
     let mut found = vec![];
     for page in pages {
-        let answer = app.get(&page).await;
-        assert_eq!(answer.status, StatusCode::OK, "{page}");
-        found.extend(downloads(answer.text()));
+        found.extend(app.page(&page).await.attributes("a[download]", "href"));
     }
     let mut names: Vec<String> = found
         .iter()

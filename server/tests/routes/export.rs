@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use interchange::{Format, import};
 use model::design::file::json;
 use model::design::link;
+use testing::text::{assert_text, expect};
 
 use crate::TestApp;
 
@@ -17,7 +18,9 @@ async fn the_sheet_leads_to_files_that_make_the_design_again() {
     let app = TestApp::new();
     let sheet = app.get(&format!("/export?{QUERY}")).await;
     assert_eq!(sheet.status, StatusCode::OK);
-    assert!(sheet.header("content-security-policy").contains("script-src 'self'"));
+    let policy = sheet.header("content-security-policy");
+    assert!(policy.split("; ").any(|rule| rule.starts_with("script-src 'self'")), "{policy}");
+    let links = sheet.page().links();
     let design = link::decode(QUERY).unwrap();
     for (name, format) in [
         ("megatron.sh", Format::Megatron),
@@ -31,7 +34,7 @@ async fn the_sheet_leads_to_files_that_make_the_design_again() {
         ("design.toml", Format::Design),
     ] {
         let address = format!("/export/{name}?{QUERY}");
-        assert!(sheet.text().contains(&address.replace('&', "&amp;")), "{name}");
+        assert!(links.contains(&address), "{name}");
         let file = app.get(&address).await;
         assert_eq!(file.status, StatusCode::OK, "{}", file.text());
         let disposition = file.header("content-disposition");
@@ -66,28 +69,44 @@ async fn the_numbers_of_files_are_those_of_the_api() {
 #[tokio::test]
 async fn what_can_not_be_exported_is_refused_with_the_reason() {
     let app = TestApp::new();
-    let problem = app.get("/export/design.xlsx").await.problem(StatusCode::NOT_FOUND);
-    assert!(problem["detail"].as_str().unwrap().contains("metrics.parquet"));
+    let unknown = app.get("/export/design.xlsx").await.detail(StatusCode::NOT_FOUND);
+    assert_text(
+        &unknown,
+        expect![[r#"
+            there is no such file; known are megatron.sh, mindspeed.sh, bridge.py,
+                mindformers.yaml, torchtitan.toml, deepspeed.json, accelerate.yaml, engine.txt,
+                design.json, design.toml, metrics.csv, metrics.json, metrics.parquet,
+                timeline.json
+        "#]],
+    );
     let broken = app.get("/export/metrics.csv?pp=12").await;
-    let problem = broken.problem(StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(problem["detail"].as_str().unwrap().contains("can't run"));
+    assert_text(
+        &broken.detail(StatusCode::UNPROCESSABLE_ENTITY),
+        expect![[r#"
+            this design can't run, so that it has no numbers: 61 layers + 1 MTP + 2 no-op = 64
+                slots can't be split evenly over PP 12 x VPP 2 = 24 chunks; a Megatron that
+                doesn't check it trains 48 layers
+        "#]],
+    );
     app.get("/export?tp=eight").await.problem(StatusCode::BAD_REQUEST);
     app.get("/export/design.toml?tp=eight").await.problem(StatusCode::BAD_REQUEST);
-    let sheet = app.get("/export?pp=12").await;
-    assert_eq!(sheet.status, StatusCode::OK);
-    assert!(sheet.text().contains("so it has no numbers"));
+    let sheet = app.page("/export?pp=12").await;
+    let warning = sheet.texts(".share-warning").concat();
+    assert!(warning.starts_with("This design can't run, so it has no numbers."), "{warning}");
 }
 
 #[tokio::test]
 async fn a_script_is_for_a_launcher_and_its_report_says_what_it_really_does() {
     let app = TestApp::new();
-    let sheet = app.get(&format!("/export?{LEGAL}&launcher=slurm")).await;
-    assert!(sheet.text().contains("aria-current=\"true\">Slurm batch job"), "{}", sheet.text());
-    assert!(sheet.text().contains("Check before the run"), "{}", sheet.text());
+    let sheet = app.page(&format!("/export?{LEGAL}&launcher=slurm")).await;
+    assert_eq!(sheet.text(".export-launchers [aria-current=true]"), "Slurm batch job");
+    assert_eq!(sheet.texts(".export-text summary")[0], "Check before the run");
     let file = app.get(&format!("/export/megatron.sh?{LEGAL}&launcher=slurm")).await;
-    assert!(file.text().contains("srun torchrun"), "{}", file.text());
+    assert!(file.text().lines().any(|line| line.starts_with("srun torchrun ")), "{}", file.text());
     let report = app.get(&format!("/export/megatron.sh?{LEGAL}&report=json")).await.json();
-    assert!(report["text"].as_str().unwrap().contains("torchrun \"${DISTRIBUTED_ARGS[@]}\""));
+    let mut lines = report["text"].as_str().unwrap().lines();
+    let run = "torchrun \"${DISTRIBUTED_ARGS[@]}\"";
+    assert!(lines.any(|line| line.starts_with(run)), "{}", report["text"]);
     assert!(report["design"]["memory_peak_bytes"].as_f64().unwrap() > 0.0, "{report}");
     assert!(!report["checks"].as_array().unwrap().is_empty());
     app.get(&format!("/export?{LEGAL}&launcher=ray")).await.problem(StatusCode::BAD_REQUEST);
@@ -100,7 +119,8 @@ async fn the_sheet_says_what_a_script_has_no_word_for_and_what_that_costs() {
     let app = TestApp::new();
     let more = "memory.recompute_granularity=selective&training.micro_batch_size=2\
                 &memory.recompute_modules=moe_permute,moe_act,layernorm";
-    let sheet = app.get(&format!("/export?{LEGAL}&{more}")).await;
-    let text = sheet.text();
-    assert!(text.contains("It has no word for memory.recompute_modules"), "{text}");
+    let sheet = app.page(&format!("/export?{LEGAL}&{more}")).await;
+    let lost =
+        "It has no word for memory.recompute_modules = moe_permute,moe_act,layernorm.".to_owned();
+    assert!(sheet.texts(".share-warning p").contains(&lost), "{}", sheet.words());
 }

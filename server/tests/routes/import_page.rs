@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use testing::page::Page;
 
 use crate::multipart::{Field, body, kind};
 use crate::{Answer, TestApp};
@@ -17,62 +18,65 @@ async fn sent(body: Vec<u8>, kind: &str) -> Answer {
     answer
 }
 
-async fn posted(fields: &[Field<'_>]) -> Answer {
+async fn posted(fields: &[Field<'_>]) -> (StatusCode, Page) {
     let answer = sent(body(fields), &kind()).await;
-    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    assert!(answer.header("content-security-policy").contains("form-action 'self'"));
+    let policy = answer.header("content-security-policy");
+    assert!(policy.split("; ").any(|rule| rule == "form-action 'self'"), "{policy}");
     assert!(!answer.status.is_server_error(), "{}", answer.text());
-    answer
+    (answer.status, answer.page())
+}
+
+/// The page of an import that made a design.
+async fn imported(fields: &[Field<'_>]) -> Page {
+    let (status, page) = posted(fields).await;
+    assert_eq!(status, StatusCode::OK, "{}", page.words());
+    page
 }
 
 #[tokio::test]
 async fn a_form_without_a_script_imports_files_and_texts() {
-    let page = TestApp::new().get("/import").await;
-    assert_eq!(page.status, StatusCode::OK);
-    for part in ["enctype=\"multipart/form-data\"", "type=\"file\"", "<textarea", "<select"] {
-        assert!(page.text().contains(part), "{part}");
+    let page = TestApp::new().page("/import").await;
+    let form = page.part("form[method=post][action='/import'][enctype='multipart/form-data']");
+    for field in ["input[type=file][name=file]", "textarea[name=text]", "select[name=format]"] {
+        assert_eq!(form.count(field), 1, "{field}");
     }
-    let file = posted(&[("file", Some("kimi.sh"), KIMI.as_bytes()), ("text", None, b"")]).await;
-    assert_eq!(file.status, StatusCode::OK);
-    assert!(file.text().contains("kimi.sh was read as MindSpeed-LLM"));
+    let file = imported(&[("file", Some("kimi.sh"), KIMI.as_bytes()), ("text", None, b"")]).await;
+    assert!(file.says("kimi.sh was read as MindSpeed-LLM"), "{}", file.words());
     let job = b"[model]\nname = \"llama3\"\nflavor = \"8B\"\n\
                 [parallelism]\ntensor_parallel_degree = 2\n";
-    let torchtitan = posted(&[("text", None, job)]).await;
-    assert!(torchtitan.text().contains("The text was read as torchtitan."));
+    let torchtitan = imported(&[("text", None, job)]).await;
+    assert!(torchtitan.says("The text was read as torchtitan."), "{}", torchtitan.words());
     let text = [
         ("file", Some(""), &b""[..]),
         ("text", None, QWEN.as_bytes()),
         ("format", None, b"hf"),
         ("preset", None, b"qwen3-235b-a22b"),
     ];
-    let text = posted(&text).await;
-    assert_eq!(text.status, StatusCode::OK);
-    let link = "href=\"/?v=1&amp;preset=qwen3-235b-a22b&amp;kernel.extra_arguments=";
-    assert!(text.text().contains(link), "{}", text.text());
-    assert!(text.text().contains("arguments without a knob carried along"), "{}", text.text());
-    assert!(text.text().contains("data-metric=\"mfu\""));
+    let text = imported(&text).await;
+    assert!(text.has("a[href^='/?v=1&preset=qwen3-235b-a22b&kernel.extra_arguments=']"));
+    assert!(text.says("arguments without a knob carried along"), "{}", text.words());
+    assert!(text.has("[data-metric=mfu]"));
 }
 
 #[tokio::test]
 async fn what_a_configuration_leaves_open_is_counted_and_listed() {
-    let page = posted(&[("text", None, QWEN.as_bytes()), ("format", None, b"hf")]).await;
-    assert!(!page.text().contains(" 0 assumptions"), "{}", page.text());
-    for part in ["<h2>Assumed (", "cluster.num_devices: 8, a config.json doesn"] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
-    }
+    let page = imported(&[("text", None, QWEN.as_bytes()), ("format", None, b"hf")]).await;
+    let titles = page.texts("h2");
+    let assumed = titles.iter().find_map(|title| title.strip_prefix("Assumed ("));
+    let assumed = assumed.unwrap_or_else(|| panic!("{titles:?}")).trim_end_matches(')');
+    assert!(page.says(&format!("{assumed} assumptions")), "{}", page.words());
+    assert!(page.says("cluster.num_devices: 8, a config.json doesn"), "{}", page.words());
 }
 
 #[tokio::test]
 async fn what_the_page_shows_is_what_the_api_says() {
-    let page = posted(&[("file", Some("kimi.sh"), KIMI.as_bytes())]).await;
+    let page = imported(&[("file", Some("kimi.sh"), KIMI.as_bytes())]).await;
     let report = TestApp::new().post("/api/v1/import", KIMI).await.json();
-    let link = report["link"].as_str().unwrap().replace('&', "&amp;");
-    assert!(page.text().contains(&format!("href=\"{link}\"")), "{link}");
-    let shown = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    assert!(page.has_link(report["link"].as_str().unwrap()), "{}", report["link"]);
+    let words = page.words();
     for (list, key) in [("set", "key"), ("assumed", "detail"), ("ignored", "key")] {
         for entry in report[list].as_array().unwrap() {
-            let text = shown(entry[key].as_str().unwrap());
-            assert!(page.text().contains(&text), "{list}: {text}");
+            assert!(words.contains(entry[key].as_str().unwrap()), "{list}: {entry} in {words}");
         }
     }
 }
@@ -80,15 +84,16 @@ async fn what_the_page_shows_is_what_the_api_says() {
 #[tokio::test]
 async fn mistakes_are_told_by_line_and_the_text_stays_in_the_box() {
     let text = b"x \\\n --num-layers 0 --<b>bold</b>";
-    let answer = posted(&[("text", None, text)]).await;
-    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(answer.text().contains("<li>line 2: --num-layers"), "{}", answer.text());
-    assert!(answer.text().contains("--num-layers 0 --&lt;b&gt;bold&lt;/b&gt;"));
-    assert!(!answer.text().contains("<b>bold"));
+    let (status, page) = posted(&[("text", None, text)]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let lines = page.texts("li");
+    assert!(lines.iter().any(|line| line.starts_with("line 2: --num-layers")), "{lines:?}");
+    assert_eq!(page.text("textarea[name=text]"), "x \\ --num-layers 0 --<b>bold</b>");
+    assert!(!page.has("b"));
     for fields in [&[][..], &[("text", None, &b" \n"[..])], &[("other", None, b"x")]] {
-        let answer = posted(fields).await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-        assert!(answer.text().contains("There is no text to import"));
+        let (status, page) = posted(fields).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(page.says("There is no text to import"), "{}", page.words());
     }
 }
 
@@ -98,25 +103,25 @@ async fn what_is_no_text_or_too_large_is_refused_in_words() {
     let latin_1 = b"# Gr\xfc\xdfe\npython x.py --num-layers 1";
     for bytes in [&[0xff, 0xfe][..], &utf_16, latin_1, b"\0\x01\xff\xd8\xff"] {
         for (name, file) in [("file", Some("junk.bin")), ("text", None)] {
-            let answer = posted(&[(name, file, bytes)]).await;
-            assert!(answer.status.is_client_error(), "{:?}", answer.status);
+            let (status, _) = posted(&[(name, file, bytes)]).await;
+            assert!(status.is_client_error(), "{status:?}");
         }
     }
-    let answer = posted(&[("file", Some("a.json"), latin_1)]).await;
-    assert!(answer.text().contains("a.json: line 1 isn"), "{}", answer.text());
+    let (_, page) = posted(&[("file", Some("a.json"), latin_1)]).await;
+    assert!(page.says("a.json: line 1 isn"), "{}", page.words());
     let marked = [&b"\xef\xbb\xbf"[..], QWEN.as_bytes()].concat();
-    assert_eq!(posted(&[("file", Some("a.json"), &marked)]).await.status, StatusCode::OK);
+    imported(&[("file", Some("a.json"), &marked)]).await;
     let large = vec![b'#'; 100_000_000];
     for (name, file) in [("file", Some("large.sh")), ("text", None)] {
-        let answer = posted(&[(name, file, &large)]).await;
-        assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-        assert!(answer.text().contains("at most 16,777,216 bytes"), "{}", answer.text());
+        let (status, page) = posted(&[(name, file, &large)]).await;
+        assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(page.says("at most 16,777,216 bytes"), "{}", page.words());
     }
     let page = TestApp::new().get("/import?large").await;
     assert_eq!(page.status, StatusCode::PAYLOAD_TOO_LARGE);
     for (field, value) in [("format", "xml"), ("preset", "nobody")] {
         let fields = [("text", None, KIMI.as_bytes()), (field, None, value.as_bytes())];
-        assert_eq!(posted(&fields).await.status, StatusCode::BAD_REQUEST, "{field}");
+        assert_eq!(posted(&fields).await.0, StatusCode::BAD_REQUEST, "{field}");
     }
 }
 
@@ -164,32 +169,32 @@ async fn questions_are_fields_and_their_answers_make_the_design() {
     let script = b"torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers $1 \
                    --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --bf16 \
                    --seq-length ${SEQ} --micro-batch-size 1 --global-batch-size 8";
-    let open = posted(&[("text", None, script)]).await;
-    assert_eq!(open.status, StatusCode::OK);
-    for part in [
-        "name=\"answer arg 1\"",
-        "name=\"answer env SEQ\"",
-        "2 questions open",
-        "Argument 1 of the script",
-    ] {
-        assert!(open.text().contains(part), "{part}: {}", open.text());
-    }
+    let open = imported(&[("text", None, script)]).await;
+    let questions = open.part("#questions");
+    let mut fields = questions.attributes("[name^='answer ']", "name");
+    fields.dedup();
+    assert_eq!(fields, ["answer arg 1", "answer env SEQ"]);
+    assert!(open.says("2 questions open"), "{}", open.words());
+    assert!(questions.says("Argument 1 of the script"), "{}", questions.words());
     let answers = [
         ("text", None, &script[..]),
         ("answer arg 1", None, b"4"),
         ("answer env SEQ", None, b"256"),
     ];
-    let done = posted(&answers).await;
-    assert!(!done.text().contains("id=\"questions\"") && done.text().contains("seq_length=256"));
+    let done = imported(&answers).await;
+    assert!(!done.has("#questions") && done.has("a[href*='seq_length=256']"));
     // What was answered goes along with the next answer.
-    assert!(done.text().contains("type=\"hidden\" form=\"import-form\""), "{}", done.text());
-    let wrong = posted(&[("text", None, script), ("answer no-such-knob", None, b"1")]).await;
-    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    for (name, value) in [("answer arg 1", "4"), ("answer env SEQ", "256")] {
+        let field = format!("input[type=hidden][form=import-form][name='{name}']");
+        assert_eq!(done.attribute(&field, "value"), value);
+    }
+    let (status, _) = posted(&[("text", None, script), ("answer no-such-knob", None, b"1")]).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
 async fn several_files_are_read_together_and_come_back_as_one_text() {
-    let page = posted(&[
+    let page = imported(&[
         (
             "file",
             Some("s/own.sh"),
@@ -198,8 +203,9 @@ async fn several_files_are_read_together_and_come_back_as_one_text() {
         ("file", Some("run.sh"), b"source own.sh\npython x.py ${A[@]} --vocab-size 1024 --bf16\n"),
     ])
     .await;
-    assert_eq!(page.status, StatusCode::OK);
-    for part in ["s/own.sh:1", "run.sh:2", "==&gt; s/own.sh &lt;=="] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
+    for line in ["s/own.sh:1", "run.sh:2"] {
+        assert!(page.says(line), "{line}: {}", page.words());
     }
+    let text = page.text("textarea[name=text]");
+    assert!(text.starts_with("==> s/own.sh <=="), "{text}");
 }

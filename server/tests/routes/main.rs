@@ -30,6 +30,7 @@ mod review;
 mod schedule;
 mod settings;
 mod share;
+mod traces;
 #[path = "../process/site.rs"]
 mod site;
 
@@ -39,6 +40,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use server::{AppState, Site, router};
 use tempfile::TempDir;
+use testing::page::Page;
 use tower::ServiceExt;
 
 /// A server with a data directory of its own and a small site.
@@ -64,9 +66,14 @@ impl TestApp {
         self.data.path().join("moescape.sqlite").exists()
     }
 
-    async fn send(&self, request: Request<Body>) -> Answer {
+    /// The server's state, for tests that ask one server several times or set it up otherwise.
+    fn state(&self) -> AppState {
         let site = Site::from_directory(self.site.path()).unwrap();
-        let mut state = AppState::new(site, self.data.path().to_owned());
+        AppState::new(site, self.data.path().to_owned())
+    }
+
+    async fn send(&self, request: Request<Body>) -> Answer {
+        let mut state = self.state();
         if let Some(address) = postgres::of(self.data.path()) {
             state = state.stored_at(&address).unwrap();
         }
@@ -84,6 +91,13 @@ impl TestApp {
 
     async fn post(&self, path: &str, body: impl Into<Body>) -> Answer {
         self.send(Request::post(path).body(body.into()).unwrap()).await
+    }
+
+    /// A page that is there, as a browser asks for it.
+    async fn page(&self, path: &str) -> Page {
+        let answer = self.get_with(path, "accept", "text/html").await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        answer.page()
     }
 }
 
@@ -108,6 +122,21 @@ impl Answer {
     #[track_caller]
     fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap()
+    }
+
+    /// Checks that it is a page, without inline style, which is against the policy.
+    #[track_caller]
+    fn page(&self) -> Page {
+        assert_eq!(self.header("content-type"), "text/html; charset=utf-8");
+        let page = Page::new(self.text());
+        assert!(!page.has("[style]"), "inline style");
+        page
+    }
+
+    /// Checks that it is problem JSON of this status, and gives its detail.
+    #[track_caller]
+    fn detail(&self, status: StatusCode) -> String {
+        self.problem(status)["detail"].as_str().unwrap().to_owned()
     }
 
     /// Checks that it is problem JSON of this status, and gives it.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use serde_json::{Value, json};
-use server::{AppState, Site};
+use server::AppState;
 
 use crate::{Answer, TestApp};
 
@@ -106,8 +106,7 @@ struct Live {
 impl Live {
     async fn new() -> Self {
         let app = TestApp::new();
-        let site = Site::from_directory(app.site.path()).unwrap();
-        let state = AppState::new(site, app.data.path().to_owned());
+        let state = app.state();
         Self { app, state, document: document().await, token: String::new() }
     }
 

@@ -3,45 +3,44 @@
 
 use axum::http::StatusCode;
 use model::catalogue::preset::Preset;
-use model::design::{KnobId, ladder, link};
+use model::design::KnobId;
+use model::design::ladder;
+use model::design::link;
+use testing::page::Page;
 
 use crate::TestApp;
 
 #[tokio::test]
 async fn the_gallery_has_every_preset_with_story_and_numbers() {
-    let answer = TestApp::new().get("/presets").await;
-    assert_eq!(answer.status, StatusCode::OK);
-    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    let page = TestApp::new().page("/presets").await;
+    let links = page.links();
+    let opens = |link: String| links.contains(&link);
     for preset in Preset::all() {
-        let card = format!("data-preset=\"{}\"", preset.id);
-        assert!(answer.text().contains(&card), "{}", preset.id);
-        let opens = format!("href=\"/?v=1&amp;preset={}\"", preset.id);
-        assert_eq!(answer.text().contains(&opens), preset.refused.is_none(), "{}", preset.id);
+        assert_eq!(page.count(&format!("[data-preset='{}']", preset.id)), 1, "{}", preset.id);
+        let link = format!("/?v=1&preset={}", preset.id);
+        assert_eq!(opens(link), preset.refused.is_none(), "{}", preset.id);
     }
     for preset in Preset::served() {
-        let opens = format!("href=\"/serving?v=1&amp;preset={}\"", preset.id);
-        assert!(answer.text().contains(&opens), "{}", preset.id);
+        assert!(opens(format!("/serving?v=1&preset={}", preset.id)), "{}", preset.id);
     }
-    for part in ["719.1 B parameters", "6,144 ×", "MFU 30.0 % (estimate", "habits.0123.js"] {
-        assert!(answer.text().contains(part), "{part}");
+    let card = page.part("[data-preset='pangu-ultra-moe-6k@2']");
+    for part in ["719.1 B parameters", "6,144 ×", "MFU 30.0 % (estimate"] {
+        assert!(card.says(part), "{part}: {}", card.words());
     }
-    assert!(!answer.text().contains(" style=\""), "inline style is against the policy");
+    assert!(page.has("script[src='/pkg/habits.0123.js']"));
 }
 
 #[tokio::test]
 async fn the_gallery_is_searched_without_a_script() {
     let app = TestApp::new();
-    let shown = |text: &str| {
-        let cards = text.matches("<article").count();
-        cards - text.matches("\" hidden><h3").count()
-    };
-    let all = app.get("/presets").await;
-    let some = app.get("/presets?q=Pangu+ultra").await;
-    let none = app.get("/presets?q=%22%3E%3Cscript%3E").await;
-    assert_eq!(shown(all.text()), Preset::all().chain(Preset::served()).count());
-    assert!((1..shown(all.text())).contains(&shown(some.text())), "{}", shown(some.text()));
-    assert_eq!(shown(none.text()), 0);
-    assert!(none.text().contains("0 presets") && !none.text().contains("<script>"));
+    let shown = |page: &Page| page.count("article:not([hidden])");
+    let all = app.page("/presets").await;
+    let some = app.page("/presets?q=Pangu+ultra").await;
+    let none = app.page("/presets?q=%22%3E%3Cscript%3E").await;
+    assert_eq!(shown(&all), Preset::all().chain(Preset::served()).count());
+    assert!((1..shown(&all)).contains(&shown(&some)), "{}", shown(&some));
+    assert_eq!((shown(&none), none.text("#gallery-count").as_str()), (0, "0 presets"));
+    assert_eq!(none.attribute("#gallery-q", "value"), "\"><script>");
     app.get("/presets?nope=1").await.problem(StatusCode::BAD_REQUEST);
 }
 
@@ -50,20 +49,17 @@ async fn the_tour_goes_through_every_design_of_the_ladder() {
     let app = TestApp::new();
     let designs = ladder::designs().unwrap();
     for (step, design) in designs.iter().enumerate() {
-        let answer = app.get(&format!("/tour?step={step}")).await;
-        assert_eq!(answer.status, StatusCode::OK);
-        let opens = link::encode(design).replace('&', "&amp;");
-        assert!(answer.text().contains(&format!("href=\"/?{opens}\"")), "{step}");
-        let turns = [("rel=\"prev\"", step > 0), ("rel=\"next\"", step + 1 < designs.len())];
+        let page = app.page(&format!("/tour?step={step}")).await;
+        assert!(page.has_link(&format!("/?{}", link::encode(design))), "{step}");
+        let turns = [("prev", step > 0), ("next", step + 1 < designs.len())];
         for (turn, there) in turns {
-            assert_eq!(answer.text().contains(turn), there, "{step}: {turn}");
+            assert_eq!(page.has(&format!("a[rel={turn}]")), there, "{step}: {turn}");
         }
     }
-    let first = app.get("/tour").await;
-    assert!(first.text().contains("published is 18.9 %"));
-    for (step, reported) in [(ladder::TO_PAPER, "30.0 %"), (designs.len() - 1, "41.0 %")] {
-        let answer = app.get(&format!("/tour?step={step}")).await;
-        assert!(answer.text().contains(&format!("published is {reported}")), "{step}");
+    let last = designs.len() - 1;
+    for (step, reported) in [(0, "18.9 %"), (ladder::TO_PAPER, "30.0 %"), (last, "41.0 %")] {
+        let page = app.page(&format!("/tour?step={step}")).await;
+        assert!(page.says(&format!("published is {reported}")), "{step}: {}", page.words());
     }
 }
 
@@ -78,8 +74,8 @@ async fn a_step_that_there_is_not_says_which_there_are() {
     ] {
         let answer = app.get(&format!("/tour?{query}")).await;
         assert_eq!(answer.status, status, "{query}");
-        assert!(answer.text().contains("the tour has steps 0 to 11"), "{query}");
-        assert!(!answer.text().contains("<script>"));
+        let said = answer.page().text("[role=alert]");
+        assert!(said.ends_with("the tour has steps 0 to 11."), "{query}: {said}");
     }
 }
 
@@ -113,13 +109,6 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
     assert!(chapters.iter().any(|it| it["address"] == "/guide/views#roofline"));
 }
 
-/// Links of the places, and of the pages of the one at hand.
-fn links<'a>(html: &'a str, nav: &str) -> Vec<&'a str> {
-    let Some((_, rest)) = html.split_once(&format!("class=\"{nav}\"")) else { return vec![] };
-    let nav = rest.split("</nav>").next().unwrap();
-    nav.split("<a ").skip(1).collect()
-}
-
 #[tokio::test]
 async fn every_page_has_the_four_places_and_marks_its_own() {
     let app = TestApp::new();
@@ -139,22 +128,15 @@ async fn every_page_has_the_four_places_and_marks_its_own() {
         ("/guide/views", "/learn", Some("/guide")),
         ("/about", "/learn", Some("/about")),
     ] {
-        let answer = app.get_with(address, "accept", "text/html").await;
-        let places = links(answer.text(), "places");
-        assert_eq!(places.len(), 4, "{address}");
-        let marked: Vec<_> = places.iter().filter(|it| it.contains("aria-current")).collect();
-        assert_eq!(marked.len(), 1, "{address}");
-        assert!(marked[0].contains(&format!("href=\"{place}")), "{address}: {}", marked[0]);
-        let pages = links(answer.text(), "pages");
-        let marked: Vec<_> =
-            pages.iter().filter(|it| it.contains("aria-current=\"page\"")).collect();
-        assert_eq!(marked.len(), usize::from(page.is_some()), "{address}");
-        if let Some(page) = page {
-            assert!(marked[0].starts_with(&format!("href=\"{page}\"")), "{address}: {}", marked[0]);
-        }
+        let shown = app.get_with(address, "accept", "text/html").await.page();
+        assert_eq!(shown.count(".places a"), 4, "{address}");
+        let marked = shown.attribute(".places a[aria-current]", "href");
+        assert!(marked.starts_with(place), "{address}: {marked}");
+        let marked = shown.attributes(".pages a[aria-current=page]", "href");
+        assert_eq!(marked, Vec::from_iter(page), "{address}");
     }
-    let settings = app.get("/settings").await;
-    assert!(links(settings.text(), "places").iter().all(|it| !it.contains("aria-current")));
+    let settings = app.page("/settings").await;
+    assert!(!settings.has(".places a[aria-current]"));
 }
 
 #[tokio::test]
@@ -175,38 +157,35 @@ async fn a_place_s_own_name_leads_to_its_first_page() {
 #[tokio::test]
 async fn the_page_on_the_numbers_leads_to_every_source_and_to_what_rests_on_it() {
     let app = TestApp::new();
-    let answer = app.get("/about").await;
-    assert_eq!(answer.status, StatusCode::OK);
-    assert!(answer.text().contains(&format!("<dd>{}</dd>", model::MODEL_VERSION)));
+    let page = app.page("/about").await;
+    assert_eq!(page.texts(".about-facts dd")[0], model::MODEL_VERSION);
+    let linked =
+        page.attributes("main a[href]", "href").into_iter().zip(page.texts("main a[href]"));
+    let linked: Vec<(String, String)> = linked.collect();
     for source in model::ground::source::ALL.iter().filter(|source| !source.url.is_empty()) {
-        let link = format!("<a href=\"{}\">{}</a>", source.url, source.title);
-        assert_eq!(answer.text().matches(&link).count(), 1, "{}", source.title);
+        let is_it = |(to, text): &&(String, String)| to == source.url && text == source.title;
+        assert_eq!(linked.iter().filter(is_it).count(), 1, "{}", source.title);
     }
     for id in KnobId::ALL {
-        let link = format!("href=\"/guide/knobs#{}\"", id.knob().name);
-        assert_eq!(answer.text().matches(&link).count(), 1, "{link}");
+        let address = format!("/guide/knobs#{}", id.knob().name);
+        assert_eq!(linked.iter().filter(|(to, _)| *to == address).count(), 1, "{address}");
     }
-    let chinese = app.get_with("/about", "cookie", "language=zh").await;
-    for words in ["<h1>关于这些数字</h1>", ">以它为依据的内容<", ">微批次大小（MBS）<"]
-    {
-        assert!(chinese.text().contains(words), "{words}");
-    }
+    let chinese = app.get_with("/about", "cookie", "language=zh").await.page();
+    assert_eq!(chinese.text("h1"), "关于这些数字");
+    assert!(chinese.texts("th").contains(&"以它为依据的内容".to_owned()));
+    assert!(chinese.texts("a").contains(&"微批次大小（MBS）".to_owned()));
 }
 
 #[tokio::test]
 async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_chapter() {
-    let page = TestApp::new().get("/learn").await;
-    assert_eq!(page.status, StatusCode::OK);
-    let text = page.text();
-    for part in ["id=\"ladder\"", "id=\"trust\"", "id=\"schedules\"", "id=\"guide\""] {
-        assert_eq!(text.matches(part).count(), 1, "{part}");
-    }
-    assert!(text.contains("The model predicts ") && text.contains("Half of "), "{text}");
-    for method in <model::ground::choice::Method as model::ground::choice::Choice>::ALL {
-        let name = present::page::schedule::methods::about(*method).name;
-        assert!(text.contains(&format!(">{name}</a>")), "{name}");
-    }
+    let page = TestApp::new().page("/learn").await;
+    let [run, errors, schedules, guide] =
+        ["#ladder", "#trust", "#schedules", "#guide"].map(|part| page.part(part));
+    assert!(run.says("The model predicts ") && errors.says("Half of "), "{}", page.words());
+    let methods = <model::ground::choice::Method as model::ground::choice::Choice>::ALL;
+    let names = methods.iter().map(|it| present::page::schedule::methods::about(*it).name);
+    assert_eq!(schedules.texts("th a"), names.collect::<Vec<_>>());
     for chapter in ["/guide/start", "/guide/trust", "/guide/views"] {
-        assert!(text.contains(&format!("href=\"{chapter}\"")), "{chapter}");
+        assert!(guide.has_link(chapter), "{chapter}");
     }
 }

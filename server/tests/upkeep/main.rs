@@ -7,6 +7,7 @@ mod limits;
 mod postgres;
 #[path = "../process/server.rs"]
 mod process;
+mod stores;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

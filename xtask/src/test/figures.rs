@@ -43,14 +43,14 @@ const FIGURES: [Figure; 9] = [
         limit: 14,
         count: |path, text| modules("server", path, text),
     },
-    Figure { name: "doc comments that open with a riddle", limit: 310, count: riddles },
+    Figure { name: "doc comments that open with a riddle", limit: 308, count: riddles },
     Figure { name: "lines of the API's description by hand", limit: 3_609, count: by_hand },
     Figure { name: "files of commands and tools that reach into the app", limit: 0, count: pages },
-    Figure { name: "designs read in formulas", limit: 91, count: designs },
-    Figure { name: "functions of the model that take a whole plan", limit: 177, count: plans },
+    Figure { name: "designs read in formulas", limit: 25, count: designs },
+    Figure { name: "functions of the model that take a whole plan", limit: 112, count: plans },
     Figure {
         name: "lines of Rust",
-        limit: 239_400,
+        limit: 240_500,
         count: |path, text| {
             if is_rust(path) { text.lines().count() } else { 0 }
         },

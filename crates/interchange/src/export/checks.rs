@@ -84,7 +84,7 @@ fn vocabulary(target: Target, design: &Design) -> String {
 /// Check of the router, whose scores and balancing a config.json or script gives and a design may
 /// not.
 fn router(design: &Design, has: &dyn Fn(&str) -> bool) -> Option<String> {
-    let is_silent = design.transformer.num_moe_experts.is_some()
+    let is_silent = design.transformer.has_experts()
         && !has("moe-router-score-function")
         && !has("moe-aux-loss-coeff");
     is_silent.then(|| {
@@ -130,7 +130,7 @@ fn versions(target: Target, d: &Design) -> Vec<String> {
                 ),
                 (
                     "Transformer Engine 2.1 for permutation as one kernel",
-                    d.kernel.moe_permute_fusion && t.num_moe_experts.is_some(),
+                    d.kernel.moe_permute_fusion && t.has_experts(),
                 ),
                 (
                     "cuda-graph-modules for what a graph replays",
@@ -144,7 +144,7 @@ fn versions(target: Target, d: &Design) -> Vec<String> {
                 ("CANN's set_env.sh sourced in this shell", true),
                 (
                     "CANN 8.3 for permutation as one kernel",
-                    d.kernel.moe_permute_fusion && t.num_moe_experts.is_some(),
+                    d.kernel.moe_permute_fusion && t.has_experts(),
                 ),
             ]);
         }

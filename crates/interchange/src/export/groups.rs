@@ -60,7 +60,7 @@ impl Group {
 /// All groups of a design, in MindSpeed's words or Megatron's.
 pub(super) fn for_target(mindspeed: bool, design: &Design) -> Vec<Group> {
     let mut groups = vec![machine(design), shape(mindspeed, design)];
-    if design.transformer.num_moe_experts.is_some() {
+    if design.transformer.has_experts() {
         groups.push(experts(mindspeed, design));
     }
     groups.extend([
@@ -336,7 +336,7 @@ fn parallel(mindspeed: bool, d: &Design) -> Group {
             group.values("hierarchical-context-parallel-sizes", &[close, far]);
         }
     }
-    if d.transformer.num_moe_experts.is_some() {
+    if d.transformer.has_experts() {
         // Without ETP it is TP in both.
         group.value("expert-model-parallel-size", p.expert_model_parallel_size);
         group.value("expert-tensor-parallel-size", p.expert_tensor_parallel_size);
@@ -405,7 +405,7 @@ fn pipeline(mindspeed: bool, d: &Design, group: &mut Group) {
 fn overlap(mindspeed: bool, d: &Design) -> Group {
     let mut group = Group::new("Schedule and overlap", "OVERLAP_ARGS");
     let s = &d.schedule;
-    let has_experts = d.transformer.num_moe_experts.is_some();
+    let has_experts = d.transformer.has_experts();
     let chunks = d.parallel.virtual_pipeline_model_parallel_size;
     if mindspeed {
         let pairs = matches!(s.method, Method::OneForwardOneBackwardOverlap | Method::DualPipeV);
@@ -506,7 +506,7 @@ fn kernels(mindspeed: bool, d: &Design) -> Group {
         if graph != CudaGraph::None {
             group.value("cuda-graph-impl", graph.name());
             // Dropless experts read sizes back, which no graph does.
-            let sparse = d.transformer.num_moe_experts.is_some();
+            let sparse = d.transformer.has_experts();
             let modules = ["attn", "moe_router", "moe_preprocess"];
             group.values(
                 "cuda-graph-modules",

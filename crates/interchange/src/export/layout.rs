@@ -126,6 +126,6 @@ pub(super) fn dense_first(design: &Design) -> Option<u64> {
     if freq.len().is_none_or(|len| len != layers) {
         return None;
     }
-    let dense = (0..layers).take_while(|layer| !freq.is_moe(*layer)).count() as u64;
-    (dense..layers).all(|layer| freq.is_moe(layer)).then_some(dense).filter(|dense| *dense < layers)
+    let dense = (0..layers).take_while(|layer| !freq.marks(*layer)).count() as u64;
+    (dense..layers).all(|layer| freq.marks(layer)).then_some(dense).filter(|dense| *dense < layers)
 }

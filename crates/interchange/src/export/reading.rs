@@ -14,7 +14,7 @@ const TOLD: f64 = 0.02;
 const NAMED: f64 = 0.005;
 
 /// Knobs that are named, at most.
-const MOST: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Predictions for a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,7 +179,7 @@ fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Ve
         value: design.get(knob).to_string(),
         reason: reason::of(target, knob),
     };
-    named.into_iter().take(MOST).map(unsaid).collect()
+    named.into_iter().take(MAX_NAMED).map(unsaid).collect()
 }
 
 /// Bytes in GiB, to three digits.

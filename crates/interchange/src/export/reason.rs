@@ -1,7 +1,7 @@
 //! Why a framework has no word for a knob.
 
 use model::design::KnobId;
-use model::ground::knob::Section;
+use model::ground::knob::{Kind, Section};
 
 use super::Target;
 
@@ -112,39 +112,18 @@ fn is_counted(knob: KnobId) -> bool {
     matches!(knob, KnobId::attention_flops | KnobId::count_mtp_flops | KnobId::peak_for_mfu)
 }
 
-/// Whether a knob describes the data.
+/// Whether a knob describes the data: its lengths, or how uneven they are.
 fn is_of_data(knob: KnobId) -> bool {
-    matches!(
-        knob,
-        KnobId::data_imbalance
-            | KnobId::length_distribution
-            | KnobId::length_mean
-            | KnobId::length_sigma
-            | KnobId::length_histogram
-    )
+    knob == KnobId::data_imbalance || knob.knob().name.starts_with("length_")
 }
 
-/// Whether a knob is about the software's own speed.
+/// Whether a knob of kernels is about the software's own speed: a rate, a time, a profile, or what
+/// isn't offered. The others choose a kernel.
 fn is_software(knob: KnobId) -> bool {
-    matches!(
-        knob,
-        KnobId::framework
-            | KnobId::software
-            | KnobId::dispatch_microseconds
-            | KnobId::straggler_sigma
-            | KnobId::host_binding
-            | KnobId::data_loader_offload
-            | KnobId::gemm_efficiency
-            | KnobId::grouped_gemm_relative_efficiency
-            | KnobId::attention_forward_efficiency
-            | KnobId::attention_backward_efficiency
-            | KnobId::vector_bandwidth_share
-            | KnobId::sync_microseconds
-            | KnobId::syncs_per_layer
-            | KnobId::in_run_rate
-            | KnobId::profile
-            | KnobId::sustained_clock
-    )
+    let is_measured =
+        matches!(knob.knob().kind, Kind::Real(..) | Kind::OptionalReal(..) | Kind::Hash);
+    let is_release = matches!(knob, KnobId::framework | KnobId::software);
+    is_measured || is_release || knob.knob().not_offered.is_some()
 }
 
 /// Whether a knob has several spellings that place and recompute the same layers.

@@ -30,7 +30,7 @@ const NUMBERS: &[(&str, &[&str])] = &[
 const OF_EXPERTS: [&str; 2] = ["moe-z-loss-coeff", "moe-router-topk-scaling-factor"];
 
 pub(super) fn read(config: &mut Config<'_>) {
-    let has_experts = config.draft.design.transformer.num_moe_experts.is_some();
+    let has_experts = config.draft.design.transformer.has_experts();
     for (name, keys) in NUMBERS {
         if OF_EXPERTS.contains(name) && !has_experts {
             continue;

@@ -15,7 +15,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     padding(parts, draft);
     width(parts, draft);
     vocabulary(parts, draft);
-    if draft.design.transformer.num_moe_experts.is_some() {
+    if draft.design.transformer.has_experts() {
         experts(parts, draft);
         router(parts, draft);
     } else {
@@ -250,7 +250,7 @@ fn windows(parts: &Parts, draft: &mut Draft) {
                 return parts.set(knob, text, name, draft);
             }
             let freq = &list.transformer.moe_layer_freq;
-            let flags = (0..layers.min(10_000)).map(|layer| u64::from(freq.is_moe(layer)));
+            let flags = (0..layers.min(10_000)).map(|layer| u64::from(freq.marks(layer)));
             let windows: Vec<u64> = flags.collect();
             draft.default(KnobId::window_size, "none");
             if windows.contains(&1) {

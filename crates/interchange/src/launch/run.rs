@@ -46,7 +46,7 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     let name = "expert-model-parallel-size";
     let ep = parts.number(name, draft).unwrap_or(1);
     let tp = draft.design.parallel.tensor_model_parallel_size;
-    let has_experts = draft.design.transformer.num_moe_experts.is_some();
+    let has_experts = draft.design.transformer.has_experts();
     let extends = parts.has("moe-tp-extend-ep");
     if extends && has_experts {
         let key = "--expert-model-parallel-size x --moe-tp-extend-ep";
@@ -125,7 +125,7 @@ fn engine(draft: &mut Draft) {
     }
     let knob = KnobId::framework;
     let strategy = draft.design.parallel.data_parallel_sharding_strategy;
-    let has_experts = draft.design.transformer.num_moe_experts.is_some();
+    let has_experts = draft.design.transformer.has_experts();
     if strategy == ShardingStrategy::OptimGradsParams && has_experts {
         draft.withdraw(knob, "fsdp", "ZeRO-3 gathers the trainer's own experts as FSDP does");
         let detail = "ZeRO-3 over experts that aren't DeepSpeed's own: taken as FSDP gathers them";
@@ -223,7 +223,7 @@ fn selective_checkpointing(parts: &Parts, draft: &mut Draft) {
     let given = parts.text(option).unwrap_or("2");
     let key = if parts.has(option) { option } else { mode };
     let transformer = &draft.design.transformer;
-    if given == "op" && transformer.num_moe_experts.is_some() {
+    if given == "op" && transformer.has_experts() {
         let latent = if transformer.multi_latent_attention { ",mla_up_proj" } else { "" };
         parts.set(KnobId::recompute_granularity, "selective", mode, draft);
         parts.set(KnobId::recompute_modules, &format!("layernorm,moe{latent}"), key, draft);
@@ -289,7 +289,7 @@ fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
         if !parts.has(name) {
             continue;
         }
-        if module == "moe_act" && draft.design.transformer.num_moe_experts.is_none() {
+        if module == "moe_act" && !draft.design.transformer.has_experts() {
             let reason = "no knob recomputes the activation function of dense layers";
             parts.ignore(name, reason, draft);
             continue;

@@ -39,7 +39,7 @@ pub(crate) const READERS: [Reader; 16] = [
     }),
     reader("loads", fixtures::loads, |bytes| drop((loads::read(bytes), loads::read_pairs(bytes)))),
     reader("patterns", fixtures::patterns, |bytes| {
-        drop(model::routing::pattern::text::read(bytes, 2))
+        drop(model::routing::pattern::text::read(bytes, 2));
     }),
 ];
 

@@ -67,7 +67,7 @@ impl Cut {
             };
             set(design, KnobId::num_layers, layers)?;
             let dense = self.dense.or(first).unwrap_or_default().min(layers);
-            if design.transformer.num_moe_experts.is_some() && (dense > 0 || first.is_some()) {
+            if design.transformer.has_experts() && (dense > 0 || first.is_some()) {
                 let pattern = format!("([0]*{dense}+[1]*{})", layers - dense);
                 set(design, KnobId::moe_layer_freq, pattern)?;
             }
@@ -82,7 +82,7 @@ impl Cut {
             set(design, KnobId::moe_router_num_groups, "none")?;
             set(design, KnobId::moe_router_group_topk, "none")?;
         }
-        if let (Some(topk), true) = (self.topk, design.transformer.num_moe_experts.is_some()) {
+        if let (Some(topk), true) = (self.topk, design.transformer.has_experts()) {
             set(design, KnobId::moe_router_topk, topk)?;
         }
         self.refine(architecture)

@@ -28,68 +28,36 @@ pub(crate) struct Constant {
     dated: Option<fn(&Rates) -> Rate>,
 }
 
+/// A constant, whose knob, rate in effect and entry of a dated state have one name.
+macro_rules! constant {
+    ($name:ident, $follows_in_run:literal, $dated:expr) => {
+        Constant {
+            knob: KnobId::$name,
+            in_effect: |rates| rates.$name,
+            own: |kernel| &mut kernel.$name,
+            follows_in_run: $follows_in_run,
+            dated: $dated,
+        }
+    };
+    ($name:ident, $follows_in_run:literal) => {
+        constant!($name, $follows_in_run, Some(|rates| rates.$name))
+    };
+}
+
 /// The constants, in the order of the registry.
 pub(crate) static CONSTANTS: [Constant; COUNT] = [
-    Constant {
-        knob: KnobId::in_run_rate,
-        in_effect: |rates| rates.in_run_rate,
-        own: |kernel| &mut kernel.in_run_rate,
-        follows_in_run: false,
-        dated: None,
-    },
-    Constant {
-        knob: KnobId::gemm_efficiency,
-        in_effect: |rates| rates.gemm_efficiency,
-        own: |kernel| &mut kernel.gemm_efficiency,
-        follows_in_run: true,
-        dated: Some(|rates| rates.gemm_efficiency),
-    },
-    Constant {
-        knob: KnobId::grouped_gemm_relative_efficiency,
-        in_effect: |rates| rates.grouped_gemm_relative_efficiency,
-        own: |kernel| &mut kernel.grouped_gemm_relative_efficiency,
-        follows_in_run: false,
-        dated: Some(|rates| rates.grouped_gemm_relative_efficiency),
-    },
-    Constant {
-        knob: KnobId::attention_forward_efficiency,
-        in_effect: |rates| rates.attention_forward_efficiency,
-        own: |kernel| &mut kernel.attention_forward_efficiency,
-        follows_in_run: true,
-        dated: Some(|rates| rates.attention_forward_efficiency),
-    },
-    Constant {
-        knob: KnobId::attention_backward_efficiency,
-        in_effect: |rates| rates.attention_backward_efficiency,
-        own: |kernel| &mut kernel.attention_backward_efficiency,
-        follows_in_run: true,
-        dated: Some(|rates| rates.attention_backward_efficiency),
-    },
-    Constant {
-        knob: KnobId::vector_bandwidth_share,
-        in_effect: |rates| rates.vector_bandwidth_share,
-        own: |kernel| &mut kernel.vector_bandwidth_share,
-        follows_in_run: true,
-        dated: Some(|rates| rates.vector_bandwidth_share),
-    },
-    Constant {
-        knob: KnobId::sync_microseconds,
-        in_effect: |rates| rates.sync_microseconds,
-        own: |kernel| &mut kernel.sync_microseconds,
-        follows_in_run: false,
-        dated: Some(|rates| rates.sync_microseconds),
-    },
-    Constant {
-        knob: KnobId::syncs_per_layer,
-        in_effect: |rates| rates.syncs_per_layer,
-        own: |kernel| &mut kernel.syncs_per_layer,
-        follows_in_run: false,
-        dated: Some(|rates| rates.syncs_per_layer),
-    },
+    constant!(in_run_rate, false, None),
+    constant!(gemm_efficiency, true),
+    constant!(grouped_gemm_relative_efficiency, false),
+    constant!(attention_forward_efficiency, true),
+    constant!(attention_backward_efficiency, true),
+    constant!(vector_bandwidth_share, true),
+    constant!(sync_microseconds, false),
+    constant!(syncs_per_layer, false),
 ];
 
 /// Time that a read-back takes at least, in microseconds: a fit moves its logarithm.
-const LEAST_SYNC: f64 = 1.0;
+const MIN_SYNC_MICROSECONDS: f64 = 1.0;
 
 impl Constant {
     /// Bounds of its knob's values.
@@ -97,7 +65,7 @@ impl Constant {
         let Kind::OptionalReal(least, most) = self.knob.knob().kind else {
             return [f64::MIN_POSITIVE, f64::MAX];
         };
-        [least.max(LEAST_SYNC.min(most * 1e-3)), most]
+        [least.max(MIN_SYNC_MICROSECONDS.min(most * 1e-3)), most]
     }
 
     /// Spread of a cluster's value around the family's before any run is seen: the standard
@@ -108,14 +76,14 @@ impl Constant {
     /// the two have in common counts as the least of the others.
     pub(crate) fn prior(&self) -> f64 {
         let states = [Software::Ascend202411, Software::Ascend2026].map(Software::rates);
-        let [Some(before), Some(after)] = states else { return LEAST_PRIOR };
-        let Some(of) = self.dated else { return LEAST_PRIOR };
-        (of(after).value / of(before).value).ln().abs().max(LEAST_PRIOR)
+        let [Some(before), Some(after)] = states else { return MIN_PRIOR_DEVIATION };
+        let Some(of) = self.dated else { return MIN_PRIOR_DEVIATION };
+        (of(after).value / of(before).value).ln().abs().max(MIN_PRIOR_DEVIATION)
     }
 }
 
 /// 0.70 against 0.83: of matrix products, the entry that has moved least.
-const LEAST_PRIOR: f64 = 0.17;
+const MIN_PRIOR_DEVIATION: f64 = 0.17;
 
 #[cfg(test)]
 mod tests {
@@ -128,7 +96,11 @@ mod tests {
             let [least, most] = constant.bounds();
             assert!(constant.knob.id().starts_with("kernel.") && 0.0 < least && least < most);
             *(constant.own)(&mut kernel) = Some(least);
-            assert!((LEAST_PRIOR..=1.3).contains(&constant.prior()), "{}", constant.knob.id());
+            assert!(
+                (MIN_PRIOR_DEVIATION..=1.3).contains(&constant.prior()),
+                "{}",
+                constant.knob.id()
+            );
         }
         assert_eq!(CONSTANTS[IN_RUN].knob, KnobId::in_run_rate);
         assert_eq!(CONSTANTS[SYNCS].knob, KnobId::syncs_per_layer);

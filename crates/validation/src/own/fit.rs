@@ -29,7 +29,7 @@ const MIN_TOLD: f64 = 0.5;
 
 /// Share of its prior's variance that runs must take off the rate inside steps, which comes first:
 /// where the host or the network is the bottleneck of a step, runs say nothing of kernels.
-const LEAST_TOLD: f64 = 0.1;
+const MIN_TOLD_IN_RUN: f64 = 0.1;
 
 /// Share of the cost of runs that are left out that a further constant must leave at most; the rate
 /// inside steps needs only lower it, as its prior says more of it.
@@ -265,7 +265,7 @@ impl<'a> Problem<'a> {
         if !self.free.contains(&IN_RUN) || rows.is_empty() {
             return active;
         }
-        if self.told(rows, &[IN_RUN])[IN_RUN] < LEAST_TOLD {
+        if self.told(rows, &[IN_RUN])[IN_RUN] < MIN_TOLD_IN_RUN {
             return active;
         }
         if self.count < MIN_LEFT_OUT {

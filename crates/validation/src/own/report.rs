@@ -20,7 +20,7 @@ use crate::{convention, hardware};
 const TOLD: f64 = 0.5;
 
 /// Normal quantile of the ends of a range of nine tenths.
-const MOST: f64 = 1.645;
+const RANGE_QUANTILE: f64 = 1.645;
 
 /// Input of a calibration beside the files.
 #[derive(Clone, Debug, Default)]
@@ -407,7 +407,7 @@ impl Made<'_> {
         let measured = self.rates.values[index].filter(|_| fit.values[index].is_none());
         let value = self.values()[index].unwrap_or(before * follows);
         let deviation = measured.map_or(fit.deviations[index], |rate| rate.deviation);
-        let ends = [-1.0, 1.0].map(|side: f64| value * (side * MOST * deviation).exp());
+        let ends = [-1.0, 1.0].map(|side: f64| value * (side * RANGE_QUANTILE * deviation).exp());
         let [least, most] = constant.bounds();
         let is_set = measured.is_none() && self.cases.iter().any(|case| case.sets(index));
         Told {

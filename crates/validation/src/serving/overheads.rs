@@ -27,7 +27,7 @@ const BOUNDS: [[f64; 2]; CONSTANTS] = [
 ];
 
 /// An error counts no more than this: rows whose source is wrong don't pull.
-const MOST: f64 = 0.6;
+const MAX_LOG_ERROR: f64 = 0.6;
 
 /// Overheads of an engine on one family, and the error that is left.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ fn loss(
 ) -> f64 {
     let overheads = of(constants, engine);
     let errors = runs.iter().filter_map(|(run, weight)| {
-        error(run, Some(overheads)).map(|error| (error.abs().min(MOST), *weight))
+        error(run, Some(overheads)).map(|error| (error.abs().min(MAX_LOG_ERROR), *weight))
     });
     let (sum, weights) =
         errors.fold((0.0, 0.0), |(sum, all), (error, weight)| (sum + error * weight, all + weight));
@@ -353,7 +353,7 @@ pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) 
     let is_asked = |it: &&HeldOut<'_>| {
         (it.run.measured == Measured::Ttft) == is_of_first
             && (is_of_first || is_fitted(it.run) || it.run.row.source_id == "infx_slo")
-            && kind.is_none_or(|kind| self::kind(it.run) == kind)
+            && kind.is_none_or(|kind| it.run.design.transformer.model_kind() == kind)
     };
     let sourced: Vec<Sourced<'_>> = held
         .iter()
@@ -361,15 +361,4 @@ pub fn spread(held: &[HeldOut<'_>], kind: Option<ModelKind>, is_of_first: bool) 
         .map(|it| Sourced { source: &it.run.row.source_id, log_ratio: it.log_ratio })
         .collect();
     ranges::spread("", kind.unwrap_or(ModelKind::Experts), &sourced)
-}
-
-fn kind(run: &ServingRun) -> ModelKind {
-    let transformer = &run.design.transformer;
-    if transformer.is_mixed() {
-        ModelKind::Mixed
-    } else if transformer.num_moe_experts.is_some() {
-        ModelKind::Experts
-    } else {
-        ModelKind::Dense
-    }
 }

@@ -5,12 +5,13 @@ use alloc::{format, vec};
 
 use super::Breakdown;
 use crate::ground::source::{DERIVED, LORA, MEGATRON};
-use crate::layer::architecture::LayerKind;
+use crate::layer::architecture::{Architecture, LayerKind};
+use crate::layer::backbone::Backbone;
 use crate::layer::deployment::Deployment;
 use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
 use crate::metric::Unit;
-use crate::training::plan::Plan;
+use crate::training::plan::{Batch, Plan};
 
 /// Parameters of this number of equal layers.
 fn layers(name: &str, number: u64, one: Breakdown) -> Breakdown {
@@ -39,8 +40,7 @@ fn layer(on: &Deployment, kind: &LayerKind) -> Breakdown {
 }
 
 /// Terms of the sum of all parameters.
-pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
-    let (on, architecture) = (&plan.deployment, &plan.architecture);
+pub(super) fn param_terms(on: &Deployment, architecture: &Architecture) -> Vec<Breakdown> {
     let backbone = &on.backbone;
     let embedding = backbone.embedding_params();
     let mut terms =
@@ -63,29 +63,29 @@ pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
 }
 
 /// All parameters.
-pub(super) fn params(plan: &Plan) -> Breakdown {
-    Breakdown::sum("parameters", Unit::Count, param_terms(plan)).by("sum of its parts", MEGATRON)
+pub(super) fn params(on: &Deployment, architecture: &Architecture) -> Breakdown {
+    Breakdown::sum("parameters", Unit::Count, param_terms(on, architecture))
+        .by("sum of its parts", MEGATRON)
 }
 
 /// All parameters, and those that a token doesn't meet.
-pub(super) fn active_terms(plan: &Plan) -> Vec<Breakdown> {
-    let resting = plan.params_total() - plan.params_active();
+pub(super) fn active_terms(on: &Deployment, architecture: &Architecture) -> Vec<Breakdown> {
+    let resting = architecture.params_total(on) - architecture.params_active(on);
     let formula = "(experts - those that a token visits) x one expert x MoE layers";
-    vec![params(plan), Breakdown::params("experts that a token doesn't visit", resting, formula)]
+    let resting = Breakdown::params("experts that a token doesn't visit", resting, formula);
+    vec![params(on, architecture), resting]
 }
 
 /// The table that a token is looked up in.
-pub(super) fn input_table(plan: &Plan) -> Breakdown {
-    let table = plan.deployment.backbone.table_params();
-    Breakdown::params("input embedding", table, "vocabulary x hidden size")
+pub(super) fn input_table(backbone: &Backbone) -> Breakdown {
+    Breakdown::params("input embedding", backbone.table_params(), "vocabulary x hidden size")
 }
 
 /// The tokens of a step.
-pub(super) fn tokens(plan: &Plan) -> Breakdown {
-    let (batch, seq) = (plan.design().training.global_batch_size as f64, plan.batch.seq as f64);
+pub(super) fn tokens(batch: &Batch) -> Breakdown {
     let terms = vec![
-        Breakdown::given("global batch", batch, Unit::Sequences),
-        Breakdown::given("sequence length", seq, Unit::Tokens),
+        Breakdown::given("global batch", batch.global as f64, Unit::Sequences),
+        Breakdown::given("sequence length", batch.seq as f64, Unit::Tokens),
     ];
     Breakdown::product("tokens of a step", Unit::Tokens, terms)
         .by("global batch x sequence length", DERIVED)
@@ -102,8 +102,7 @@ fn trained(name: &str, number: u64, forward: Breakdown) -> Breakdown {
 /// Terms of the model FLOPs of a token.
 pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
     let (on, architecture) = (&plan.deployment, &plan.architecture);
-    let training = &plan.design().training;
-    let (seq, convention) = (plan.attended(), training.attention_flops);
+    let (seq, convention) = (plan.attended(), plan.flops.attention);
     let given = |name: &str, value: f64, formula: &str| {
         Breakdown::given(name, value, Unit::Flop).by(formula, MEGATRON)
     };
@@ -123,13 +122,13 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
     }
     let head = given("forward of the head", plan.head_flops(), "2 x vocabulary x hidden size");
     terms.push(trained("output head", 1, head));
-    if training.count_mtp_flops && architecture.mtp.layers > 0 {
+    if plan.flops.counts_mtp && architecture.mtp.layers > 0 {
         let formula = "a layer, its projection and its own head";
         let one = given("forward of one MTP layer", plan.mtp_flops(convention), formula);
         terms.push(trained("MTP layers", architecture.mtp.layers, one));
     }
     if !on.tuning.is_full() {
-        let [frozen, adapters] = plan.tuning_flops(training.count_mtp_flops);
+        let [frozen, adapters] = plan.tuning_flops(plan.flops.counts_mtp);
         let formula = "- 2 x parameters of frozen matrices that the token meets";
         terms.push(given("gradients of frozen weights", -frozen, formula));
         let formula = "3 x 2 x LoRA rank x (inputs + outputs) of each adapter";

@@ -58,10 +58,10 @@ fn terms(stage: &StageEstimate) -> Vec<Breakdown> {
 
 /// The memory that may be used.
 pub(super) fn limit_terms(plan: &Plan) -> Vec<Breakdown> {
-    let usable = plan.memory_limit().to_gib();
+    let usable = plan.memory_limit.to_gib();
     vec![
         Breakdown::given("usable memory", usable, Unit::Gib)
-            .by(plan.accelerator().title, plan.accelerator().source),
+            .by(plan.deployment.accelerator.title, plan.deployment.accelerator.source),
         Breakdown::given("bytes of a GiB", Bytes::gib(1.0).get(), Unit::Count),
     ]
 }
@@ -102,8 +102,8 @@ pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdo
     let room = Breakdown::made("limit over peak", Unit::Count, How::Quotient, vec![limit, peak])
         .by("limit / peak, of the memory that is fuller for its size", DERIVED);
     let mut terms = vec![room];
-    if estimate.timing == Timing::ClosedForm && plan.closed_form_shortfall() > 0.0 {
-        let most = libm::exp(plan.closed_form_shortfall());
+    if estimate.timing == Timing::ClosedForm && plan.schedule.closed_form_shortfall() > 0.0 {
+        let most = libm::exp(plan.schedule.closed_form_shortfall());
         terms.push(
             Breakdown::given("simulated peak over this one, at most", most, Unit::Count)
                 .by("the most that it was for the presets under this schedule", DERIVED),

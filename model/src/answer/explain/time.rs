@@ -6,9 +6,12 @@ use alloc::{format, vec};
 use super::{Breakdown, How, counts};
 use crate::ground::axis::Axis;
 use crate::ground::source::{DERIVED, MEGATRON};
+use crate::layer::ranks::Ranks;
 use crate::metric::{MetricId, Unit};
+use crate::routing::Effect;
+use crate::routing::capacity::Capacity;
 use crate::training::estimate::{Communication, Estimate, StageEstimate, StepPart};
-use crate::training::plan::Plan;
+use crate::training::plan::{Batch, Plan};
 
 /// The step with its parts.
 pub(super) fn step(estimate: &Estimate) -> Breakdown {
@@ -97,22 +100,22 @@ pub(super) fn traffic_terms<'a>(
 /// The FLOPs that MFU counts.
 pub(super) fn model_flops(plan: &Plan) -> Breakdown {
     let per_token = Breakdown::sum("FLOPs per token", Unit::Flop, counts::flop_terms(plan));
-    let terms = vec![per_token.by("sum of its parts", MEGATRON), counts::tokens(plan)];
+    let terms = vec![per_token.by("sum of its parts", MEGATRON), counts::tokens(&plan.batch)];
     Breakdown::product("model FLOPs of a step", Unit::Flop, terms)
         .by("FLOPs per token x tokens", MEGATRON)
 }
 
 /// The devices.
-pub(super) fn devices(plan: &Plan) -> Breakdown {
-    Breakdown::given("devices", plan.deployment.ranks.world as f64, Unit::Count)
+pub(super) fn devices(ranks: &Ranks) -> Breakdown {
+    Breakdown::given("devices", ranks.world as f64, Unit::Count)
 }
 
 /// Terms of MFU: model FLOPs over step time, devices and peak.
 pub(super) fn utilisation_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
-    let accelerator = plan.accelerator();
-    let peak = Breakdown::given("peak for MFU", plan.peak_for_mfu().get(), Unit::FlopPerSecond)
+    let accelerator = &plan.deployment.accelerator;
+    let peak = Breakdown::given("peak for MFU", plan.flops.peak_for_mfu.get(), Unit::FlopPerSecond)
         .by(accelerator.title, accelerator.source);
-    vec![model_flops(plan), step(estimate), devices(plan), peak]
+    vec![model_flops(plan), step(estimate), devices(&plan.deployment.ranks), peak]
 }
 
 /// Mean time with a task resident, and the pipeline's time.
@@ -141,13 +144,11 @@ pub(super) fn bubble_terms(estimate: &Estimate) -> Vec<Breakdown> {
 }
 
 /// The counts that a schedule's published formula takes.
-pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
-    let batch = plan.design().training.global_batch_size as f64;
-    let ranks = &plan.deployment.ranks;
+pub(super) fn schedule_counts(batch: &Batch, ranks: &Ranks) -> Vec<Breakdown> {
     let batches = vec![
-        Breakdown::given("global batch", batch, Unit::Sequences),
+        Breakdown::given("global batch", batch.global as f64, Unit::Sequences),
         Breakdown::given("DP", ranks.dp as f64, Unit::Count),
-        Breakdown::given("micro-batch", plan.batch.micro_batch as f64, Unit::Sequences),
+        Breakdown::given("micro-batch", batch.micro_batch as f64, Unit::Sequences),
     ];
     vec![
         Breakdown::given("p, pipeline stages", ranks.pp as f64, Unit::Count),
@@ -158,8 +159,7 @@ pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
 }
 
 /// Terms of the load imbalance beside the mean: without a planner, and as memory holds it.
-pub(super) fn imbalance_terms(plan: &Plan) -> Vec<Breakdown> {
-    let effect = plan.effect();
+pub(super) fn imbalance_terms(effect: &Effect) -> Vec<Breakdown> {
     vec![
         Breakdown::given("tokens of the mean rank", 1.0, Unit::Count),
         Breakdown::given("without a planner", effect.imbalance_unplanned, Unit::Count),
@@ -168,7 +168,7 @@ pub(super) fn imbalance_terms(plan: &Plan) -> Vec<Breakdown> {
 }
 
 /// Terms of the share of dropped tokens: the capacity factor.
-pub(super) fn drop_terms(plan: &Plan) -> Vec<Breakdown> {
-    let factor = plan.design().training.moe_expert_capacity_factor.unwrap_or(1.0);
+pub(super) fn drop_terms(capacity: &Capacity) -> Vec<Breakdown> {
+    let factor = capacity.factor.unwrap_or(1.0);
     vec![Breakdown::given("capacity factor", factor, Unit::Count)]
 }

@@ -59,7 +59,7 @@ pub(crate) struct Moe {
     groups: Option<u64>,
     group_topk: Option<u64>,
     is_group_balanced: bool,
-    aux_loss: AuxLoss,
+    pub(crate) aux_loss: AuxLoss,
 }
 
 impl Moe {

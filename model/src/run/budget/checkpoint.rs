@@ -32,22 +32,23 @@ impl Checkpoint {
     /// Megatron-Core `dist_checkpointing` with fully parallel saving; `ByteCheckpoint` section 4.2.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let memory = &plan.design().memory;
         let params = plan.params_trained();
-        let weights = if memory.reuse_fp32_param { 0.0 } else { plan.activation_bytes() };
-        let bytes = params * (weights + plan.optimizer_bytes_per_param());
-        let devices = plan.design().cluster.num_devices as f64;
-        let writers = if plan.shards(ShardingStrategy::Optim) {
-            devices / plan.design().parallel.num_distributed_optimizer_instances as f64
+        let weights =
+            if plan.optimizer.reuses_main_params { 0.0 } else { plan.deployment.element_bytes() };
+        let bytes = params * (weights + plan.optimizer.per_param);
+        let devices = plan.deployment.ranks.world as f64;
+        let writers = if plan.sharding.shards(ShardingStrategy::Optim) {
+            devices / plan.sharding.instances as f64
         } else {
-            devices / plan.dense_shards()
+            devices / plan.sharding.dense_ranks
         };
         let stages: f64 = plan.stages.len() as f64;
         let held = plan.stages.iter().map(|stage| plan.stage_params(stage).trained.total());
         let (sum, most) = held.fold((0.0, 0.0_f64), |(sum, most), it| (sum + it, most.max(it)));
         let unevenness = most * stages / sum;
         let cluster = &plan.design().cluster;
-        let host = cluster.host_gb_per_sec.unwrap_or(plan.accelerator().host_gb_per_sec) * 1e9;
+        let host =
+            cluster.host_gb_per_sec.unwrap_or(plan.deployment.accelerator.host_gb_per_sec) * 1e9;
         let snapshot_seconds = bytes / writers * unevenness / host;
         let host = BytesPerSecond::new(host);
         Self { bytes, writers, unevenness, host, snapshot_seconds }

@@ -270,11 +270,11 @@ impl Opened<'_> {
         let params = Breakdown::given("trained parameters", params, Unit::Parameters)
             .by("all that are trained, those of MTP among them", BYTECHECKPOINT);
         let weights =
-            if plan.design().memory.reuse_fp32_param { 0.0 } else { plan.activation_bytes() };
+            if plan.optimizer.reuses_main_params { 0.0 } else { plan.deployment.element_bytes() };
         let terms = vec![
             Breakdown::given("a stored weight", weights, Unit::Count)
                 .by("bytes; none where it is the upper half of the main copy", BYTECHECKPOINT),
-            Breakdown::given("its states", plan.optimizer_bytes_per_param(), Unit::Count)
+            Breakdown::given("its states", plan.optimizer.per_param, Unit::Count)
                 .by("bytes of the main copy and the moments", BYTECHECKPOINT),
         ];
         let each = Breakdown::sum("bytes of a parameter", Unit::Count, terms)

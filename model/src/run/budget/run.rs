@@ -20,7 +20,7 @@ use crate::training::range::{Range, range};
 const DAY: f64 = 86_400.0;
 
 /// Goodput below which a run is said not to move.
-const LEAST_GOODPUT: f64 = 1e-6;
+const MIN_GOODPUT: f64 = 1e-6;
 
 /// The seed of the played runs: the same budget gives the same spread everywhere.
 const SEED: u64 = 0x6275_6467;
@@ -126,7 +126,7 @@ impl Budget {
     /// Days of the run; of training alone where goodput isn't known.
     fn days(&self) -> Option<f64> {
         let goodput = self.ratios.map_or(1.0, |it| it.goodput);
-        (goodput >= LEAST_GOODPUT).then_some(self.training? / goodput / DAY)
+        (goodput >= MIN_GOODPUT).then_some(self.training? / goodput / DAY)
     }
 
     /// Whether failures and checkpoints are counted.
@@ -200,7 +200,7 @@ pub fn plain(plan: &Plan, metrics: &Metrics) -> Budget {
         taken
     });
     let ratios = recovery.zip(interval).map(|(it, interval)| it.ratios(interval));
-    if ratios.is_some_and(|it| it.goodput < LEAST_GOODPUT) {
+    if ratios.is_some_and(|it| it.goodput < MIN_GOODPUT) {
         warnings.push("failures come faster than the run can recover: it never ends".into());
     }
     let likely = 100.0 * metrics.fit_probability;

@@ -4,12 +4,11 @@ use alloc::vec::Vec;
 
 use crate::design::Design;
 use crate::ground::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
-use crate::training::memory::LayerSaves;
 use crate::training::plan::Plan;
 
 /// Modules that free something of this model's layers.
 pub(crate) fn usable_modules(plan: &Plan) -> Vec<RecomputeModule> {
-    let saves = LayerSaves::new(plan);
+    let saves = plan.layer_saves();
     let frees = |module: RecomputeModule| {
         saves
             .tensors()

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::whole_layers;
 use crate::design::{Design, PerStage};
 use crate::training::memory::Held;
-use crate::training::memory::{LayerMemory, LayerSaves};
 use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
@@ -19,12 +18,12 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
     let of = |count: u64| plan.variant(&whole_layers(design, Some(PerStage::Same(count)))).ok();
     let none = of(0)?;
     let full = estimate(&none);
-    let kept = none.per_micro_batch(&LayerMemory::new(&none, &LayerSaves::new(&none)));
+    let kept = none.per_micro_batch(&none.layer_memory());
     let most = none.stages.iter().map(|stage| stage.num_all_layers()).fold(0.0, f64::max);
     let mut fewest: Vec<Option<u64>> = alloc::vec![None; none.stages.len()];
     for count in 0..=libm::ceil(most) as u64 {
         let plan = of(count)?;
-        let layers = LayerMemory::new(&plan, &LayerSaves::new(&plan));
+        let layers = plan.layer_memory();
         let each = plan.per_micro_batch(&layers);
         let both = none.by_stage(&kept).zip(plan.by_stage(&each));
         let held = full.stages.iter().zip(both).map(|(stage, (all, left))| {
@@ -38,7 +37,7 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
         });
         let held: Vec<Held> = held.collect();
         for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&each, Some(&held))) {
-            let fits = stage.device.peak() <= plan.memory_limit()
+            let fits = stage.device.peak() <= plan.memory_limit
                 && stage.host <= plan.deployment.machine.host_memory;
             *own = own.or_else(|| fits.then_some(count));
         }

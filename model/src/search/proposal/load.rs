@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use crate::ground::choice::RecomputeGranularity;
 use crate::layer::architecture::{MAX_KINDS, PerKind};
 use crate::layer::layout::Stage;
 use crate::training::pair;
@@ -112,7 +111,7 @@ impl Costs {
             let whole = PartSeconds::new(kinds, |stage| {
                 let work = work(stage);
                 let times = work.times(&work.waits);
-                if plan.runs_pairs() { times.pair } else { times.forward + times.backward }
+                if plan.schedule.runs_pairs { times.pair } else { times.forward + times.backward }
             });
             [compute, whole]
         });
@@ -133,7 +132,7 @@ impl Costs {
     /// The load of each stage, in seconds.
     pub(super) fn loads(&self, plan: &Plan, stages: &[Stage]) -> Vec<StageLoad> {
         let load = |(index, stage): (usize, &Stage)| {
-            let one = self.compute(repeated_share(plan, index, stage.num_all_layers()));
+            let one = self.compute(plan.recomputation.whole_share(index, stage.num_all_layers()));
             // Dense layers, then those with experts.
             let mut layers = [0.0; 2];
             for (index, kind) in plan.architecture.kinds.iter().enumerate() {
@@ -153,10 +152,4 @@ impl Costs {
         };
         stages.iter().enumerate().map(load).collect()
     }
-}
-
-/// The share of a stage's layers that whole-layer recomputation takes.
-pub(super) fn repeated_share(plan: &Plan, stage: usize, layers: f64) -> f64 {
-    let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
-    if full && layers > 0.0 { plan.recomputed_layers(stage, layers) / layers } else { 0.0 }
 }

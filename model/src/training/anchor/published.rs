@@ -2,7 +2,7 @@
 
 use super::best::BEST;
 use crate::catalogue::calibration::ModelKind;
-use crate::ground::choice::AttentionFlops;
+use crate::ground::choice::{AttentionFlops, Precision};
 use crate::training::estimate::Metrics;
 use crate::training::plan::Plan;
 
@@ -34,10 +34,10 @@ impl Best {
     }
 }
 
-/// Bits of an operand of a plan's matrix products, without its scales.
+/// Bits of an operand of matrix products at this precision, without its scales.
 #[must_use]
-pub fn operand_bits(plan: &Plan) -> u8 {
-    let bits = plan.design().training.precision.operand_bytes() * 8.0;
+pub fn operand_bits(precision: Precision) -> u8 {
+    let bits = precision.operand_bytes() * 8.0;
     [32, 16, 8].into_iter().find(|width| bits >= f64::from(*width)).unwrap_or(4)
 }
 
@@ -46,13 +46,14 @@ pub fn operand_bits(plan: &Plan) -> u8 {
 #[must_use]
 pub fn comparable_mfu(plan: &Plan, metrics: &Metrics) -> f64 {
     let flops = plan.flops_per_token_under(AttentionFlops::Causal, true);
-    flops.get() * metrics.tokens_per_second_per_device / plan.peak().get()
+    flops.get() * metrics.tokens_per_second_per_device / plan.flops.peak.get()
 }
 
 /// The published run with the highest MFU on the family of a plan's accelerator, of its kind of
 /// model and width of operands; `None` if there is none.
 #[must_use]
 pub fn best(plan: &Plan) -> Option<&'static Best> {
-    let of = (plan.accelerator().kernels.family, plan.model_kind(), operand_bits(plan));
+    let on = &plan.deployment;
+    let of = (on.accelerator.kernels.family, plan.model_kind(), operand_bits(on.precision));
     BEST.iter().find(|best| (best.family, best.kind, best.bits) == of)
 }

@@ -69,12 +69,11 @@ impl Anchor {
     /// framework; another part of the same family is one, another family three.
     #[must_use]
     pub fn distance(&self, plan: &Plan) -> f64 {
-        let design = plan.design();
         let folds = |one: f64, other: f64, unit: f64| libm::log(one / other) / libm::log(unit);
         let apart = |differs: bool| f64::from(u8::from(differs));
         let billions = |count: u128| count as f64 / 1e9;
         let kernels = |id: AcceleratorId| id.row().kernels.family;
-        let part = design.cluster.accelerator;
+        let part = plan.design().cluster.accelerator;
         let part = if part == self.accelerator {
             0.0
         } else if kernels(part) == kernels(self.accelerator) {
@@ -86,11 +85,11 @@ impl Anchor {
         let differences = [
             folds(billions(plan.params_active()), self.active_billions, 4.0),
             folds(billions(plan.params_total()), self.total_billions, 4.0),
-            folds(design.cluster.num_devices as f64, f64::from(self.devices), 8.0),
-            folds(design.training.seq_length as f64, f64::from(self.seq_length), 4.0),
+            folds(plan.deployment.ranks.world as f64, f64::from(self.devices), 8.0),
+            folds(plan.batch.seq as f64, f64::from(self.seq_length), 4.0),
             apart(has_experts != plan.has_experts()),
-            apart(design.training.precision != self.precision),
-            apart(design.kernel.framework != self.framework),
+            apart(plan.deployment.precision != self.precision),
+            apart(plan.deployment.kernel.framework != self.framework),
             part,
         ];
         libm::sqrt(differences.iter().map(|part| part * part).sum())

@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 
-use super::{LayerMemory, LayerSaves};
+use super::LayerMemory;
 use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
 use crate::training::estimate::Estimate;
@@ -24,7 +24,7 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let layers = LayerMemory::new(plan, &LayerSaves::new(plan));
+    let layers = plan.layer_memory();
     let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
     let most = stages
         .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
@@ -39,16 +39,11 @@ pub fn is_near_limit(plan: &Plan, estimate: &Estimate) -> bool {
     let may_grow = estimate.timing == Timing::ClosedForm && metrics.fits;
     // No chunk is heavier than all chunks of its stage together: few designs are looked at closer.
     may_grow
-        && metrics.memory_peak * plan.chunks_per_stage() as f64 > metrics.memory_limit
+        && metrics.memory_peak * plan.schedule.chunks_per_stage() as f64 > metrics.memory_limit
         && peak_at_most(plan, estimate) > metrics.memory_limit
 }
 
 impl Plan {
-    /// Chunks that a stage runs, of both directions.
-    pub(crate) fn chunks_per_stage(&self) -> usize {
-        self.deployment.ranks.vpp as usize * self.form().placement.directions()
-    }
-
     /// The most of any stage that its heaviest chunk keeps of a micro-batch, over its mean chunk:
     /// what [`peak_at_most`] is at most, over the peak.
     pub(crate) fn heaviest_chunk(&self, layers: &LayerMemory) -> f64 {
@@ -57,9 +52,10 @@ impl Plan {
 
     /// For each stage what its heaviest chunk keeps of a micro-batch, over its mean chunk.
     fn unevenness(&self, layers: &LayerMemory) -> impl Iterator<Item = f64> {
-        let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(self, it)).collect();
-        let (placement, p) = (self.form().placement, self.deployment.ranks.pp as usize);
-        let count = self.chunks_per_stage();
+        let mtp = self.architecture.mtp.kind;
+        let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(mtp, it)).collect();
+        let (placement, p) = (self.schedule.form.placement, self.deployment.ranks.pp as usize);
+        let count = self.schedule.chunks_per_stage();
         (0..p).map(move |stage| {
             let of_stage = (0..count)
                 .filter_map(|chunk| weights.get(placement.position(p, stage, chunk)))

@@ -2,13 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::LayerSaves;
+use super::head_inputs;
 use crate::device::saved::{Fate, Tensor};
 use crate::ground::units::Bytes;
 use crate::layer::layout::Stage;
 use crate::training::estimate::StageEstimate;
 use crate::training::plan::Plan;
-use crate::training::recomputation::Recomputation;
 
 /// A part of a device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +95,11 @@ impl Plan {
     /// to what the stage keeps, those that are swapped to what waits in host memory.
     pub(crate) fn saved_on(&self, index: usize, stage: &Stage, fate: Fate) -> Vec<(Content, f64)> {
         let split = self.split_layers(index, stage);
-        let recomputation = Recomputation::new(self);
         let mut bytes = [0.0; Tensor::ALL.len()];
-        let saves = LayerSaves::new(self);
+        let saves = self.layer_saves();
         for (kind, tensors) in split.kinds.iter().zip(saves.tensors()) {
             for tensor in tensors {
-                let own = self.fate(&recomputation, tensor);
+                let own = self.recomputation.fate(tensor);
                 let layers = if own == fate { kind.normal } else { 0.0 };
                 let offloaded = if fate == Fate::Swapped && own != Fate::Recomputed {
                     kind.offloaded
@@ -116,8 +114,8 @@ impl Plan {
             tensors.map(|(tensor, bytes)| (Content::Saved(tensor), bytes)).collect();
         if fate == Fate::Kept {
             saved.push((Content::LayerInputs, self.checkpoints(split.recomputed)));
-            saved.push((Content::HeadInputs, self.head_inputs(stage)));
-            saved.push((Content::Snapshots, self.snapshots(stage)));
+            saved.push((Content::HeadInputs, head_inputs(saves.own_bytes, stage)));
+            saved.push((Content::Snapshots, saves.own_bytes * stage.snapshots));
         }
         saved
     }

@@ -4,12 +4,12 @@
 //! h hidden, t TP, V vocabulary. An element has two bytes unless said.
 
 use crate::ground::choice::{Framework, ModelPart, Precision, ShardingStrategy};
-use crate::layer::architecture::{LayerKind, PerKind};
+use crate::layer::architecture::{Architecture, LayerKind, PerKind};
+use crate::layer::deployment::Deployment;
 use crate::layer::layout::Stage;
 use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
 use crate::layer::params::RankParams;
-use crate::layer::transformer_layer::Loss;
 use crate::training::plan::Plan;
 
 /// Bytes of one workspace of cuBLAS on Hopper and Blackwell: Transformer Engine and PyTorch hold
@@ -41,15 +41,14 @@ impl Placeholders {
     /// a tensor of the weight's shape to autograd; one is kept for each shape, for good.
     /// Source: Transformer Engine, `module/base.py`, `get_dummy_wgrad`; Megatron-Core,
     /// `tensor_parallel/layers.py`. Other frameworks have none.
-    pub(super) fn new(plan: &Plan) -> Self {
-        let on = &plan.deployment;
+    pub(super) fn new(on: &Deployment, kinds: &[LayerKind]) -> Self {
         let mut all = Self::default();
         if on.kernel.framework != Framework::Megatron {
             return all;
         }
         let (tp, element) = (on.ranks.tp as f64, on.element_bytes());
         let h = on.backbone.hidden as f64;
-        for (index, kind) in plan.architecture.kinds.iter().enumerate() {
+        for (index, kind) in kinds.iter().enumerate() {
             if on.tuning.trains(ModelPart::SelfAttention) {
                 let mixer = kind.mixer.params(on);
                 all.mixers[index] = (mixer.tensor as f64 / tp + mixer.replicated as f64) * element;
@@ -69,10 +68,10 @@ impl Placeholders {
     }
 
     /// Bytes of the placeholders on a stage.
-    pub(super) fn of(&self, plan: &Plan, stage: &Stage) -> f64 {
+    pub(super) fn of(&self, architecture: &Architecture, stage: &Stage) -> f64 {
         let when = |is: bool, bytes: f64| if is { bytes } else { 0.0 };
-        let kinds = &plan.architecture.kinds;
-        let counts = stage.with_mtp(plan.architecture.mtp.kind);
+        let kinds = &architecture.kinds;
+        let counts = stage.with_mtp(architecture.mtp.kind);
         let mut sum = 0.0;
         for (index, kind) in kinds.iter().enumerate() {
             // Kinds in front that the stage has, too.
@@ -91,7 +90,7 @@ impl Placeholders {
 impl Plan {
     /// Workspaces of matrix products.
     pub(super) fn workspaces(&self, stage: &Stage) -> f64 {
-        match self.design().kernel.framework {
+        match self.deployment.kernel.framework {
             Framework::Ideal | Framework::Mindspeed => 0.0,
             Framework::Megatron | Framework::Fsdp | Framework::Deepspeed => {
                 let counts = stage.with_mtp(self.architecture.mtp.kind);
@@ -111,8 +110,8 @@ impl Plan {
         if stage.heads() <= 0.0 {
             return 0.0;
         }
-        let element = self.activation_bytes();
-        let (on, rows, loss) = (&self.deployment, self.rows(), Loss::new(self.design()));
+        let element = self.deployment.element_bytes();
+        let (on, rows, loss) = (&self.deployment, self.rows(), self.loss);
         let tokens = rows.group;
         let vocab = on.backbone.vocab as f64 / on.ranks.tp as f64;
         // Of one with the head a slice of the vocabulary, of chunks one.
@@ -143,10 +142,10 @@ impl Plan {
 
     /// Whole weights under ZeRO-3: of the layer that computes and of the one that is fetched.
     pub(super) fn gathered_weights(&self, stage: &Stage, params: &RankParams) -> f64 {
-        if !self.shards(ShardingStrategy::OptimGradsParams) {
+        if !self.sharding.shards(ShardingStrategy::OptimGradsParams) {
             return 0.0;
         }
-        2.0 * self.layer_params(stage, params) * self.activation_bytes()
+        2.0 * self.layer_params(stage, params) * self.deployment.element_bytes()
     }
 
     /// Whole gradients of the layer that runs backward, where gradients are shared out: as its
@@ -154,26 +153,26 @@ impl Plan {
     ///
     /// Source: PyTorch, `fully_shard`, `MixedPrecisionPolicy.reduce_dtype`.
     pub(super) fn whole_gradients(&self, stage: &Stage, params: &RankParams) -> f64 {
-        if !self.shards(ShardingStrategy::OptimGrads) {
+        if !self.sharding.shards(ShardingStrategy::OptimGrads) {
             return 0.0;
         }
-        let bytes = self.activation_bytes() + self.design().memory.gradient_dtype.bytes();
+        let bytes = self.deployment.element_bytes() + self.optimizer.gradient;
         self.layer_params(stage, params) * bytes
     }
 
     /// Parameters of a mean layer of a stage, its tables spread over the layers. `params` are those
     /// of all directions.
     fn layer_params(&self, stage: &Stage, params: &RankParams) -> f64 {
-        (params.dense + params.expert) / (stage.num_layers().max(1.0) * self.directions())
+        (params.dense + params.expert) / (stage.num_layers().max(1.0) * self.schedule.directions())
     }
 
     /// Are the shards of the weights the optimizer's own copies, cast when they are gathered?
     ///
     /// Source: PyTorch, `fully_shard`, `MixedPrecisionPolicy.param_dtype`.
     pub(super) fn shards_main_weights(&self) -> bool {
-        let design = self.design();
-        design.kernel.framework == Framework::Fsdp
-            && design.training.precision != Precision::Fp32
-            && self.shards(ShardingStrategy::OptimGradsParams)
+        let on = &self.deployment;
+        on.kernel.framework == Framework::Fsdp
+            && on.precision != Precision::Fp32
+            && self.sharding.shards(ShardingStrategy::OptimGradsParams)
     }
 }

@@ -6,7 +6,6 @@ use core::hash::{Hash, Hasher};
 use crate::ground::axis::LinkLevel;
 use crate::layer::architecture::KindId;
 use crate::training::layer_key::LayerKey;
-use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
 use crate::training::stage::{LayerHops, Parts, PerAxis};
 
@@ -38,26 +37,26 @@ struct PairKey {
 }
 
 impl PairKey {
-    fn new(plan: &Plan, parts: &Parts, kind: KindId) -> Self {
-        let design = plan.design();
+    fn new(layer: LayerKey, recomputation: &Recomputation, parts: &Parts, kind: KindId) -> Self {
+        let Parts { schedule, overlap, .. } = parts;
         let mut sends = [[0; 2]; 3];
-        if plan.deployment.ranks.pp > 1 {
-            let share = plan.sends_of_pair();
+        if schedule.stages > 1 {
+            let share = schedule.sends_of_pair();
             for (bits, leg) in sends.iter_mut().zip(parts.boundary.legs()) {
                 bits[usize::from(leg.link == LinkLevel::InterNode)] =
                     (share * leg.seconds).to_bits();
             }
         }
         Self {
-            layer: LayerKey::new(plan),
+            layer,
             kind,
             flags: [
-                plan.recomputes_whole_layers(),
-                design.schedule.delay_wgrad_compute,
-                plan.takes_two_levels(),
-                plan.prefetches(),
+                parts.repeats_layers,
+                schedule.splits_weight_grads,
+                overlap.is_hierarchical,
+                overlap.prefetches,
             ],
-            modules: Recomputation::new(plan).modules.bits(),
+            modules: recomputation.modules.bits(),
             hops: parts.layer(kind).hops.bits(),
             sends,
         }
@@ -93,18 +92,19 @@ impl LayerPairs {
     /// Exposed seconds in a pair of one kind of layer: known, or found now.
     pub(crate) fn exposed(
         &mut self,
-        plan: &Plan,
+        layer: &LayerKey,
+        recomputation: &Recomputation,
         parts: &Parts,
         kind: KindId,
         find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
-        if !plan.form().runs_pairs {
+        if !parts.overlap.in_pairs {
             return find();
         }
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
-        let key = PairKey::new(plan, parts, kind);
+        let key = PairKey::new(*layer, recomputation, parts, kind);
         let mut digest = Digest::default();
         key.hash(&mut digest);
         match self.known.get(&digest.finish()) {

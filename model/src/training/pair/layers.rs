@@ -6,7 +6,6 @@ use crate::device::operator::Place;
 use crate::ground::axis::{Collective, LinkLevel};
 use crate::ground::choice::ContextParallelAlgo;
 use crate::layer::transformer_layer::RESIDUALS;
-use crate::training::plan::Plan;
 use crate::training::stage::{CP, EP, HOST, LayerPart, PP, Parts, TP};
 
 use super::graph::{Graph, Lane, Tail};
@@ -24,22 +23,14 @@ enum Levels {
 }
 
 pub(super) struct Builder<'a> {
-    plan: &'a Plan,
     parts: &'a Parts,
     hiding: &'a Hiding,
-    split_weight_grad: bool,
     graph: &'a mut Graph,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
-        parts: &'a Parts,
-        hiding: &'a Hiding,
-        graph: &'a mut Graph,
-    ) -> Self {
-        let split_weight_grad = plan.design().schedule.delay_wgrad_compute;
-        Self { plan, parts, hiding, split_weight_grad, graph }
+    pub(super) fn new(parts: &'a Parts, hiding: &'a Hiding, graph: &'a mut Graph) -> Self {
+        Self { parts, hiding, graph }
     }
 
     /// The layers of a chunk in the order of a forward, and whether each is one of MTP.
@@ -48,7 +39,7 @@ impl<'a> Builder<'a> {
         side: &Side<'s>,
     ) -> impl DoubleEndedIterator<Item = (&'a LayerPart, bool)> + use<'a, 's> {
         let parts = self.parts;
-        let mtp = self.plan.architecture.mtp.kind;
+        let mtp = parts.mtp;
         let of_mtp = 0..libm::round(side.content.mtp) as u32;
         let own = side.layers.iter().map(move |kind| (parts.layer(*kind), false));
         own.chain(of_mtp.map(move |_| (parts.layer(mtp), true)))
@@ -84,7 +75,7 @@ impl<'a> Builder<'a> {
         at = self.hop(("TP", TP), Pass::InputGrad, times(ends.head.hops[1], heads), at);
         // Swapped tensors are on their way while the layer before runs, if they are fetched ahead.
         let mut ahead = Tail::default();
-        let prefetch = self.plan.prefetches();
+        let prefetch = self.parts.overlap.prefetches;
         for (layer, is_mtp) in self.layers(side).rev() {
             let after = if prefetch { ahead } else { at };
             let fetched = self.graph.add(Lane::FromHost, swap("swap in", side), after);
@@ -106,10 +97,11 @@ impl<'a> Builder<'a> {
 
     /// Adds the sends to the next stage and to the previous one, which run beside the pair.
     pub(super) fn sends(&mut self) {
-        if self.plan.deployment.ranks.pp == 1 || *self.hiding != Hiding::Everything {
+        let schedule = &self.parts.schedule;
+        if schedule.stages == 1 || *self.hiding != Hiding::Everything {
             return;
         }
-        let share = self.plan.sends_of_pair();
+        let share = schedule.sends_of_pair();
         for pass in [Pass::Forward, Pass::InputGrad] {
             let mut after = Tail::default();
             for leg in self.parts.boundary.legs() {
@@ -164,7 +156,7 @@ impl<'a> Builder<'a> {
     ) -> Tail {
         let at = self.run(name, Pass::InputGrad, input, after);
         let weights = self.run(name, Pass::WeightGrad, weights, at);
-        if self.split_weight_grad { at } else { weights }
+        if self.parts.schedule.splits_weight_grads { at } else { weights }
     }
 
     /// An exchange over its two levels: on the links, or in the way of compute.
@@ -198,7 +190,7 @@ impl<'a> Builder<'a> {
     /// A flat all-to-all takes both levels at once. In two levels tokens first reach their domain
     /// and then their rank; sums go the other way. Rings work on both levels piece by piece.
     fn levels(&self, axis: usize, pass: Pass, name: &str) -> Levels {
-        if axis != EP || !self.plan.takes_two_levels() {
+        if axis != EP || !self.parts.overlap.is_hierarchical {
             return Levels::Together;
         }
         let outward = (name == DISPATCH) == (pass != Pass::InputGrad);
@@ -239,11 +231,11 @@ impl<'a> Builder<'a> {
         context: HopSeconds,
         after: Tail,
     ) -> Tail {
-        if self.plan.deployment.ranks.cp == 1 {
+        let Some(algo) = self.parts.context else {
             return self.run("attention", pass, first + core + last, after);
-        }
+        };
         let at = self.run("projections", pass, first, after);
-        let ring = self.plan.deployment.context == ContextParallelAlgo::P2p;
+        let ring = algo == ContextParallelAlgo::P2p;
         let exchanged = self.hop(("CP", CP), pass, context, at);
         let start = if ring { at } else { exchanged };
         let at = self.run("core attention", pass, core, start).and(&exchanged);
@@ -254,7 +246,7 @@ impl<'a> Builder<'a> {
     #[inline(never)]
     fn backward(&mut self, layer: &LayerPart, share: f64, after: Tail, fetched: Tail) -> Tail {
         let after = after.and(&fetched);
-        let full = self.plan.recomputes_whole_layers();
+        let full = self.parts.repeats_layers;
         let ahead = if full { self.forward(layer, Pass::Recompute, share, after) } else { after };
         let hop = |hop: Hop| layer.hops.passes[1][hop as usize];
         let recomputed = self.recompute_mlp(layer, ahead);
@@ -284,7 +276,7 @@ impl<'a> Builder<'a> {
         let at = self.mixer(inputs, pass, hop(Hop::Context), at);
         let weights = places.map(|place| layer.places.weight_grad[place as usize]);
         let weights = self.run("attention", Pass::WeightGrad, weights.iter().sum(), at);
-        let at = if self.split_weight_grad { at } else { weights };
+        let at = if self.parts.schedule.splits_weight_grads { at } else { weights };
         let at = self.hop(("TP", TP), pass, hop(Hop::MixerIn), at);
         self.gradients_at("norm, latents", layer, Place::MixerInput, at)
     }
@@ -301,7 +293,8 @@ impl<'a> Builder<'a> {
 
     #[inline(never)]
     fn recompute_mixer(&mut self, layer: &LayerPart, after: Tail) -> Tail {
-        let axis = if self.plan.deployment.ranks.cp > 1 { ("CP", CP) } else { ("TP", TP) };
+        let is_split = self.parts.context.is_some();
+        let axis = if is_split { ("CP", CP) } else { ("TP", TP) };
         let sent = self.hop(axis, Pass::Recompute, layer.hops.again_mixer, after);
         self.run("recompute", Pass::Recompute, layer.places.recomputed[0], sent)
     }

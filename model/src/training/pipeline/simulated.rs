@@ -5,7 +5,7 @@ use core::array;
 
 use crate::ground::axis::Phase;
 use crate::layer::architecture::KindId;
-use crate::layer::layout::Stage;
+use crate::layer::layout::{Span, Stage};
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
@@ -39,6 +39,8 @@ struct Kind {
     /// The first of its layers in the model's pattern.
     first: usize,
     terms: Terms,
+    /// Seconds in which one layer's tensors go to the host, or come back, beside those of another.
+    copy: f64,
     work: StageWork,
 }
 
@@ -55,6 +57,8 @@ struct Chunks {
     kept: Vec<f64>,
     /// See [`Plan::share_of_pair`].
     share_of_pair: f64,
+    /// Seconds of a send that no task waits for.
+    p2p: f64,
 }
 
 /// A simulated step with what its tasks are made of.
@@ -65,13 +69,6 @@ pub(crate) struct Simulation {
 }
 
 impl Plan {
-    /// The order of this plan's tasks for this many micro-batches.
-    fn schedule_of(&self, micro_batches: u64) -> Option<Schedule> {
-        let group = self.design().schedule.microbatch_group_size_per_vp_stage;
-        let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
-        Schedule::new(self.order(), p, v, micro_batches, group).ok()
-    }
-
     /// Simulates the step under each of these loads.
     ///
     /// One with more than 50,000 tasks is simulated for fewer micro-batches, and for one group
@@ -84,27 +81,27 @@ impl Plan {
         run: &mut Run<L>,
     ) -> Option<[Pipeline; L]> {
         let m = self.batch.micro_batches;
-        let whole = self.schedule_of(m)?;
+        let whole = self.schedule.tasks(m)?;
         let chunks = loads.map(|load| Chunks::new(self, load, whole));
         let mut simulate = |schedule: Schedule| {
             tasks.turn_to(schedule);
-            let times: [Times; L] = array::from_fn(|lane| chunks[lane].times(self));
+            let times: [Times; L] = array::from_fn(|lane| chunks[lane].times());
             run.simulate(&schedule, &tasks.lists, times.each_ref(), |_, _, _| ());
             let held = |stage| held(&chunks, stage, tasks.lists.stage(stage));
             let held: Vec<[Held; L]> = (0..tasks.lists.stages()).map(held).collect();
             array::from_fn(|lane| {
                 let stages =
                     run.busy.iter().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
-                chunks[lane].pipeline(self, &tasks.counts, run.seconds[lane], stages)
+                chunks[lane].pipeline(&self.spans, &tasks.counts, run.seconds[lane], stages)
             })
         };
         if whole.num_tasks() <= WHOLE {
             return Some(simulate(whole));
         }
-        let group = match self.design().schedule.microbatch_group_size_per_vp_stage {
+        let group = match self.schedule.group {
             Some(group) => group,
             // DualPipe's two directions share a group.
-            None => self.deployment.ranks.pp * self.form().placement.directions() as u64,
+            None => self.deployment.ranks.pp * self.schedule.form.placement.directions() as u64,
         };
         // Half of what is simulated whole shows a steady state where it has several times as many
         // micro-batches as the pipeline has stages.
@@ -116,7 +113,7 @@ impl Plan {
         if least < 4 * self.deployment.ranks.pp {
             return None;
         }
-        let [longer, shorter] = [self.schedule_of(fewer)?, self.schedule_of(least)?];
+        let [longer, shorter] = [self.schedule.tasks(fewer)?, self.schedule.tasks(least)?];
         let (mut longer, shorter): ([Pipeline; L], _) = (simulate(longer), simulate(shorter));
         for (longer, shorter) in longer.iter_mut().zip(&shorter) {
             longer.extend(shorter, (m - fewer) as f64 / group as f64);
@@ -126,12 +123,12 @@ impl Plan {
 
     /// The whole step task by task; nothing when there are too many to keep.
     pub(crate) fn simulation(&self, load: &Load<'_>) -> Option<Simulation> {
-        let schedule = self.schedule_of(self.batch.micro_batches)?;
+        let schedule = self.schedule.tasks(self.batch.micro_batches)?;
         if schedule.num_tasks() > Schedule::MAX_TASKS {
             return None;
         }
         let chunks = Chunks::new(self, load, schedule);
-        let timeline = schedule.simulate(&chunks.times(self));
+        let timeline = schedule.simulate(&chunks.times());
         Some(Simulation { chunks, timeline })
     }
 }
@@ -164,6 +161,8 @@ impl Chunks {
         let contents = &plan.chunks;
         let count = schedule.chunks_per_stage();
         let slots = plan.stages.len() * count;
+        // Sends that are waited for are part of their tasks.
+        let is_hidden = plan.deployment.ranks.pp > 1 && plan.overlap.sends;
         let mut chunks = Self {
             schedule,
             kinds: Vec::new(),
@@ -171,6 +170,7 @@ impl Chunks {
             pairs: Vec::new(),
             kept: Vec::with_capacity(slots),
             share_of_pair: plan.share_of_pair(),
+            p2p: if is_hidden { parts.boundary.seconds() } else { 0.0 },
         };
         let pattern = &plan.architecture.pattern.layers;
         let firsts = first_layers(contents);
@@ -195,23 +195,26 @@ impl Chunks {
                 chunks.of.push(known.unwrap_or(chunks.kinds.len()));
                 if known.is_none() {
                     let work = StageWork::new(plan, &content, parts, &terms);
-                    chunks.kinds.push(Kind { content, first, terms, work });
+                    let layers = content.num_all_layers();
+                    let copy = terms.swapped / plan.deployment.machine.host_both_ways.get();
+                    let copy = if layers > 0.0 { copy / layers } else { 0.0 };
+                    chunks.kinds.push(Kind { content, first, terms, copy, work });
                 }
-                let [part, all] = [&content, whole].map(|stage| layers.weight(plan, stage));
+                let [part, all] =
+                    [&content, whole].map(|stage| layers.weight(plan.architecture.mtp.kind, stage));
                 chunks.kept.push(of_stage.kept.device * share(part, all));
             }
         }
-        chunks.pair_up(plan, parts);
+        if plan.schedule.runs_pairs {
+            chunks.pair_up(parts, pattern);
+        }
         chunks
     }
 
     /// Schedules a pair of every two kinds that share a stage.
-    fn pair_up(&mut self, plan: &Plan, parts: &Parts) {
+    fn pair_up(&mut self, parts: &Parts, pattern: &[KindId]) {
         let kinds = self.kinds.len();
         self.pairs = alloc::vec![None; kinds * kinds];
-        if !plan.runs_pairs() {
-            return;
-        }
         let mut graph = Graph::default();
         for of_stage in self.of.chunks(self.schedule.chunks_per_stage()) {
             for forward in of_stage {
@@ -219,12 +222,12 @@ impl Chunks {
                     let pair = &mut self.pairs[forward * kinds + backward];
                     if pair.is_none() {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
-                        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
-                        let sides = [&ahead.side(plan), &back.side(plan)];
-                        let exposed = pair::exposed(plan, parts, &hiding, sides, &mut graph);
+                        let hiding = Hiding::new(&parts.overlap, || [ahead.work, back.work]);
+                        let sides = [&ahead.side(pattern), &back.side(pattern)];
+                        let exposed = pair::exposed(parts, &hiding, sides, &mut graph);
                         let passes = [&ahead.work.forward, &back.work.backward];
                         let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
-                        *pair = Some(plan.waiting_of_pair(passes, alone, exposed));
+                        *pair = Some(parts.overlap.waiting_of_pair(passes, alone, exposed));
                     }
                 }
             }
@@ -243,7 +246,7 @@ impl Chunks {
     }
 
     /// Times of the tasks of all stages.
-    fn times(&self, plan: &Plan) -> Times {
+    fn times(&self) -> Times {
         let count = self.schedule.chunks_per_stage();
         let chunks = self.of.iter().map(|kind| {
             let work = &self.kinds[*kind].work;
@@ -253,10 +256,10 @@ impl Chunks {
                 weight_grad: work.weight_grad,
             }
         });
-        let mut times = Times { chunks: chunks.collect(), pairs: Vec::new(), p2p: 0.0 };
-        if plan.runs_pairs() {
+        let mut times = Times { chunks: chunks.collect(), pairs: Vec::new(), p2p: self.p2p };
+        if !self.pairs.is_empty() {
             times.pairs.reserve(self.of.len() * count);
-            for stage in 0..plan.stages.len() {
+            for stage in 0..self.schedule.stages() {
                 for forward in 0..count {
                     for backward in 0..count {
                         let kernels = self.kind(stage, forward).work.forward.kernels()
@@ -267,10 +270,6 @@ impl Chunks {
                 }
             }
         }
-        // Sends that are waited for are part of their tasks.
-        if plan.deployment.ranks.pp > 1 && plan.overlaps_sends() {
-            times.p2p = plan.boundary().seconds();
-        }
         times
     }
 
@@ -278,15 +277,15 @@ impl Chunks {
     /// memory of each stage.
     fn pipeline(
         &self,
-        plan: &Plan,
+        spans: &[Span],
         counts: &Counts,
         seconds: f64,
         mut stages: impl Iterator<Item = (f64, Held)>,
     ) -> Pipeline {
-        let count = plan.stages.len();
+        let count = self.schedule.stages();
         let mut phases = [PhaseTraffic::default(); 3];
         let mut spent = Vec::with_capacity(count);
-        for (index, span) in plan.spans.iter().enumerate() {
+        for (index, span) in spans.iter().enumerate() {
             for stage in span.first..span.first + span.count {
                 let waiting = self.spent(stage, counts, &mut phases);
                 let (busy, held) = stages.next().unwrap_or_default();
@@ -390,14 +389,12 @@ impl Kind {
         layers_from(pattern, self.first, &self.content)
     }
 
-    fn side<'a>(&self, plan: &'a Plan) -> Side<'a> {
-        let layers = self.content.num_all_layers();
-        let copy = self.terms.swapped / plan.deployment.machine.host_both_ways.get();
+    fn side<'a>(&self, pattern: &'a [KindId]) -> Side<'a> {
         Side {
             content: self.content,
-            layers: self.layers(&plan.architecture.pattern.layers),
+            layers: self.layers(pattern),
             repeated_share: self.terms.repeated_share,
-            copy: if layers > 0.0 { copy / layers } else { 0.0 },
+            copy: self.copy,
         }
     }
 }
@@ -535,13 +532,13 @@ impl Simulation {
     /// A pair operator by operator.
     pub(crate) fn pair(
         &self,
-        plan: &Plan,
         parts: &Parts,
+        pattern: &[KindId],
         stage: usize,
         [forward, backward]: [usize; 2],
     ) -> PairTimeline {
         let [ahead, back] = [forward, backward].map(|chunk| self.chunks.kind(stage, chunk));
-        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
-        pair::operators(plan, parts, &hiding, [&ahead.side(plan), &back.side(plan)])
+        let hiding = Hiding::new(&parts.overlap, || [ahead.work, back.work]);
+        pair::operators(parts, &hiding, [&ahead.side(pattern), &back.side(pattern)])
     }
 }

@@ -9,15 +9,17 @@ use crate::device::exchange::{Exchanges, Hop, HopSeconds};
 use crate::device::kernel::{Block, Cost};
 use crate::device::operator::{Again, Operators, Place};
 use crate::ground::axis::{Axis, Collective};
-use crate::ground::choice::CudaGraph;
+use crate::ground::choice::{ContextParallelAlgo, CudaGraph};
 use crate::layer::adapters;
 use crate::layer::architecture::{Architecture, KindId, LayerKind, PerKind};
 use crate::layer::deployment::Deployment;
 use crate::layer::embedding_head::Ends;
 use crate::layer::mixer::Mix;
 use crate::layer::mlp::Transform;
-use crate::layer::transformer_layer::{Loss, Work};
+use crate::layer::transformer_layer::Work;
 use crate::training::boundary::Boundary;
+use crate::training::overlap::Overlap;
+use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
 
@@ -33,6 +35,14 @@ pub(crate) struct Parts {
     pub(crate) ends: Ends,
     /// The way from a stage to the next.
     pub(crate) boundary: Boundary,
+    /// Kind of MTP layers.
+    pub(crate) mtp: KindId,
+    pub(crate) schedule: PipelineSchedule,
+    pub(crate) overlap: Overlap,
+    /// Whether whole layers are computed again.
+    pub(crate) repeats_layers: bool,
+    /// Exchange of context parallelism, where there is any.
+    pub(crate) context: Option<ContextParallelAlgo>,
 }
 
 /// A layer as a whole.
@@ -125,7 +135,7 @@ impl Parts {
     /// The parts of layers that cost this, pairs not run yet.
     pub(crate) fn new(plan: &Plan, work: Arc<Work>) -> Self {
         let (on, rows) = (&plan.deployment, plan.rows());
-        let recomputation = Recomputation::new(plan);
+        let recomputation = &plan.recomputation;
         let kinds = plan.architecture.kinds.iter().zip(&work.kinds);
         let layers = kinds.map(|(kind, operators)| {
             let mut exchanges = Exchanges::with_capacity(16);
@@ -134,10 +144,20 @@ impl Parts {
             if on.tuning.rank.is_some() {
                 adapters::exchanges(on, &rows, kind, &mut exchanges);
             }
-            LayerPart::new(kind, operators, exchanges, &recomputation)
+            LayerPart::new(kind, operators, exchanges, recomputation)
         });
         let layers = layers.collect();
-        Self { work, layers, ends: Ends::new(on, &rows), boundary: plan.boundary() }
+        Self {
+            work,
+            layers,
+            ends: Ends::new(on, &rows),
+            boundary: plan.boundary(),
+            mtp: plan.architecture.mtp.kind,
+            schedule: plan.schedule,
+            overlap: plan.overlap,
+            repeats_layers: recomputation.is_whole,
+            context: (on.ranks.cp > 1).then_some(on.context),
+        }
     }
 
     /// The layer of a kind.
@@ -277,17 +297,18 @@ impl LayerHops {
     }
 }
 
-/// Every kind of work, its kernels launched one by one or as a graph.
-pub(crate) fn launched(plan: &Plan) -> Work {
-    let loss = Loss::new(plan.design());
-    let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), loss))
-}
+impl Plan {
+    /// Every kind of work, its kernels launched one by one or as a graph.
+    pub(crate) fn work(&self) -> Work {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        replayed(on, architecture, Work::new(on, architecture, &self.rows(), self.loss))
+    }
 
-/// The work under a plan with other loads.
-pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
-    let (on, architecture) = (&plan.deployment, &plan.architecture);
-    replayed(on, architecture, work.under(on, architecture, &plan.rows()))
+    /// This work under the plan's loads, which may be others than its own.
+    pub(crate) fn work_under(&self, work: &Work) -> Work {
+        let (on, architecture) = (&self.deployment, &self.architecture);
+        replayed(on, architecture, work.under(on, architecture, &self.rows()))
+    }
 }
 
 fn replayed(on: &Deployment, architecture: &Architecture, mut work: Work) -> Work {

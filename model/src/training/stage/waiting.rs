@@ -1,7 +1,6 @@
 //! What a pass or a pair spends beside its kernels: exchanges, contention, the host.
 
-use crate::ground::choice::{Framework, ShardingStrategy};
-use crate::training::plan::Plan;
+use crate::training::overlap::Overlap;
 
 use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, TP};
 
@@ -54,54 +53,19 @@ pub(crate) struct Waits {
 }
 
 /// Time beyond its kernels of a pass that runs without a partner.
-pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
-    let exposed = exposed_alone(plan, pass, is_backward);
-    let cost =
-        |axis: usize| plan.core_share(axis) * (pass.busy(plan, axis) - exposed[axis]).max(0.0);
+pub(super) fn alone(overlap: &Overlap, pass: &Pass, is_backward: bool) -> Waiting {
+    let exposed = exposed_alone(overlap, pass, is_backward);
+    let cost = |axis: usize| {
+        overlap.core_share_of(axis) * (pass.busy(overlap, axis) - exposed[axis]).max(0.0)
+    };
     let contention = [TP, CP, EP, DP].into_iter().map(cost).sum();
     Waiting { exposed, contention, host: pass.host_wait }
 }
 
-impl Plan {
-    /// Are sends between stages hidden? Megatron-Core overlaps them only between several chunks;
-    /// pairs hide them as well.
-    pub(crate) fn overlaps_sends(&self) -> bool {
-        let schedule = &self.design().schedule;
-        schedule.overlap_p2p_comm && (self.deployment.ranks.vpp > 1 || self.form().runs_pairs)
-    }
-
-    /// Are gradients reduced while the backward computes? FSDP has no switch for it.
-    ///
-    /// Source: PyTorch, `fully_shard`: reductions on a stream of their own, the next layer's
-    /// parameters gathered ahead.
-    pub(crate) fn overlaps_reductions(&self) -> bool {
-        self.design().schedule.overlap_grad_reduce || self.overlaps_by_itself()
-    }
-
-    /// Are parameters gathered while layers compute?
-    pub(crate) fn overlaps_gathers(&self) -> bool {
-        self.design().schedule.overlap_param_gather || self.overlaps_by_itself()
-    }
-
-    fn overlaps_by_itself(&self) -> bool {
-        self.design().kernel.framework == Framework::Fsdp && !self.blocks_launches()
-    }
-
-    /// Do dispatch and combine take their two levels one after the other?
-    ///
-    /// A flat exchange takes both links at once. DeepEP and HybridEP forward what arrives while
-    /// more is on its way, as a ring does; MindSpeed's hierarchical exchange is two collectives.
-    pub(crate) fn takes_two_levels(&self) -> bool {
-        self.design().schedule.moe_hierarchical_alltoallv
-    }
-
+impl Overlap {
     /// Share of the cores that an axis's exchanges occupy: what a second of them costs compute.
-    pub(crate) fn core_share(&self, axis: usize) -> f64 {
-        if axis == EP {
-            self.deployment.expert_exchange_core_share()
-        } else {
-            self.accelerator().communication_core_share
-        }
+    pub(crate) fn core_share_of(&self, axis: usize) -> f64 {
+        if axis == EP { self.expert_core_share } else { self.core_share }
     }
 
     /// Time beyond their kernels of a forward and a backward as a pair in which compute waits this
@@ -123,14 +87,14 @@ impl Plan {
         let hidden = |axis| ahead.busy(self, axis) + back.busy(self, axis) - waiting.exposed[axis];
         let costs = (0..AXES.len())
             .filter(|axis| ![PP, HOST].contains(axis))
-            .map(|axis| hidden(axis) * self.core_share(axis));
+            .map(|axis| hidden(axis) * self.core_share_of(axis));
         waiting.contention = costs.sum::<f64>().max(0.0);
         let launches = ahead.launches() + back.launches();
         let device = ahead.kernels() + back.kernels() + waiting.seconds();
         // One thread launches both, so that both wait where it reads back for one of them.
         let stalls = ahead.stalls + back.stalls;
-        waiting.host = (launches * self.dispatch_micros() * 1e-6 - device).max(0.0) + stalls;
-        if !self.blocks_launches() && waiting.seconds() < alone[0].seconds() + alone[1].seconds() {
+        waiting.host = (launches * self.dispatch_micros * 1e-6 - device).max(0.0) + stalls;
+        if !self.blocks_launches && waiting.seconds() < alone[0].seconds() + alone[1].seconds() {
             return waiting;
         }
         let mut apart = *alone[0];
@@ -140,43 +104,40 @@ impl Plan {
 }
 
 /// Exposed seconds per axis of a pass that runs without a partner.
-fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
-    let schedule = &plan.design().schedule;
-    if plan.blocks_launches() {
-        return exposed_whole(plan, pass);
+fn exposed_alone(overlap: &Overlap, pass: &Pass, is_backward: bool) -> PerAxis {
+    if overlap.blocks_launches {
+        return exposed_whole(overlap, pass);
     }
     let compute = pass.compute();
     let mut tp = pass.axis(TP);
-    if is_backward && plan.deployment.ranks.sp > 1 {
+    if is_backward && overlap.tensor_backward {
         tp -= (tp * HIDDEN_TP_BACKWARD).min(compute);
     }
-    if schedule.tp_comm_overlap {
+    if overlap.tensor {
         tp = piecewise(tp, pass.cost.tensor, TP_PIECES);
     }
     // A ring runs under core attention; an exchange of heads and a gather are waited for.
     let cp = pass.axis(CP) - pass.ring + (pass.ring - pass.core).max(0.0);
-    let pp = if plan.overlaps_sends() { 0.0 } else { pass.axis(PP) };
-    let swap = exposed_copy(plan, pass, pass.axis(HOST));
-    let sharding = if plan.overlaps_reductions()
-        && (plan.overlaps_gathers() || !plan.shards(ShardingStrategy::OptimGradsParams))
-    {
+    let pp = if overlap.sends { 0.0 } else { pass.axis(PP) };
+    let swap = exposed_copy(overlap, pass, pass.axis(HOST));
+    let sharding = if overlap.sharding {
         // Nothing runs yet beside the first part that is gathered, nor any more beside the last
         // one that is scattered.
         (pass.axis(DP) - compute).max(pass.sharded_part)
     } else {
         pass.axis(DP)
     };
-    [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
+    [tp, cp, exposed_experts(overlap, pass), pp, swap, sharding]
 }
 
 /// Exposed seconds per axis where nothing runs beside anything else.
-fn exposed_whole(plan: &Plan, pass: &Pass) -> PerAxis {
-    [TP, CP, EP, PP, HOST, DP].map(|axis| pass.busy(plan, axis))
+fn exposed_whole(overlap: &Overlap, pass: &Pass) -> PerAxis {
+    [TP, CP, EP, PP, HOST, DP].map(|axis| pass.busy(overlap, axis))
 }
 
 /// Exposed seconds of copies to the host, or back, beside a pass without a partner.
-pub(super) fn exposed_copy(plan: &Plan, pass: &Pass, copy: f64) -> f64 {
-    if plan.prefetches() { (copy - pass.compute()).max(0.0) } else { copy }
+pub(super) fn exposed_copy(overlap: &Overlap, pass: &Pass, copy: f64) -> f64 {
+    if overlap.prefetches { (copy - pass.compute()).max(0.0) } else { copy }
 }
 
 /// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.
@@ -186,28 +147,27 @@ fn piecewise(communication: f64, compute: f64, pieces: f64) -> f64 {
 
 /// Time of dispatch and combine: the copies of a flat exchange take both links at once, two
 /// levels follow each other.
-fn expert_seconds(plan: &Plan, pass: &Pass) -> f64 {
+fn expert_seconds(overlap: &Overlap, pass: &Pass) -> f64 {
     let [intra, inter] = pass.links[EP];
-    if plan.takes_two_levels() { intra + inter } else { intra.max(inter) }
+    if overlap.is_hierarchical { intra + inter } else { intra.max(inter) }
 }
 
 impl Pass {
     /// Time in which an axis's exchanges run, on one link or on both at once.
-    fn busy(&self, plan: &Plan, axis: usize) -> f64 {
-        if axis == EP { expert_seconds(plan, self) } else { self.axis(axis) }
+    fn busy(&self, overlap: &Overlap, axis: usize) -> f64 {
+        if axis == EP { expert_seconds(overlap, self) } else { self.axis(axis) }
     }
 }
 
-fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {
-    let schedule = &plan.design().schedule;
-    let mut seconds = expert_seconds(plan, pass);
-    if schedule.moe_shared_expert_overlap {
+fn exposed_experts(overlap: &Overlap, pass: &Pass) -> f64 {
+    let mut seconds = expert_seconds(overlap, pass);
+    if overlap.shared_experts {
         seconds = (seconds - pass.shared).max(0.0);
     }
-    if schedule.moe_alltoall_overlap_comm {
+    if overlap.experts {
         seconds = piecewise(seconds, pass.experts, EP_PIECES);
     }
-    if plan.form().runs_pairs {
+    if overlap.in_pairs {
         seconds *= 1.0 - HIDDEN_IN_WARM_UP;
     }
     seconds

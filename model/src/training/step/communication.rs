@@ -4,11 +4,10 @@ use alloc::vec::Vec;
 
 use crate::device::exchange::Exchange;
 use crate::ground::axis::{Axis, Collective, LinkLevel};
-use crate::ground::units::{Bytes, Seconds};
+use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::layer::embedding_head::Ends;
 use crate::training::estimate::Communication;
 use crate::training::plan::Plan;
-use crate::training::recomputation::Recomputation;
 use crate::training::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 
 use super::spans::{Frame, Spans};
@@ -27,13 +26,12 @@ impl Traffic {
         let mut rows: Vec<Communication> = Vec::with_capacity(16);
         let mean = plan.mean_stage();
         let mtp = plan.architecture.mtp.kind;
-        let repeated = frame.mean_repeated(plan, mtp);
-        let recomputation = Recomputation::new(plan);
+        let repeated = frame.mean_repeated(&plan.spans, mtp);
         let layers = parts.layers.iter().zip(mean.with_mtp(mtp)).zip(repeated);
         for ((layer, count), repeated) in layers {
             for exchange in layer.exchanges.iter() {
                 let [(_, forward), (_, backward)] = exchange.calls.passes;
-                let again = recomputation.calls(&exchange.calls, count, repeated);
+                let again = plan.recomputation.calls(&exchange.calls, count, repeated);
                 let calls = (forward + backward) * count + again;
                 add_row(&mut rows, kind(exchange), m * calls, exchange.bytes, exchange.seconds);
             }
@@ -49,7 +47,7 @@ impl Traffic {
             }
         }
         if plan.deployment.ranks.pp > 1 {
-            let calls = 2.0 * m * plan.boundaries_per_stage();
+            let calls = 2.0 * m * plan.schedule.boundaries_per_stage();
             for leg in parts.boundary.legs() {
                 let row = (Axis::Pp, leg.link, leg.collective);
                 add_row(&mut rows, row, calls, leg.bytes, leg.seconds);
@@ -76,27 +74,26 @@ pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Commu
     rows.clear();
     rows.reserve(ahead.len() + 1 + behind.len());
     rows.extend_from_slice(ahead);
-    rows.extend(host_row(plan, step));
+    let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
+    rows.extend(host_row(step, m, host));
     rows.extend_from_slice(behind);
-    share_exposed(plan, spans, step, rows);
+    share_exposed(spans, step, host, rows);
 }
 
 /// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
 /// optimizer states.
-fn host_row(plan: &Plan, step: &Step) -> Option<Communication> {
-    let m = plan.batch.micro_batches as f64;
+fn host_row(step: &Step, m: f64, host: BytesPerSecond) -> Option<Communication> {
     let activations = 2.0 * m * step.mean_occupancy(|stage| stage.swapped);
     let states = 2.0 * step.mean_occupancy(|stage| stage.swapped_states);
     let slowest_states = 2.0 * most(&step.occupancy, |stage| stage.swapped_states);
     let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
-    let rate = plan.deployment.machine.host.get();
     (activations + states > 0.0).then(|| Communication {
         axis: Axis::Host,
         link: LinkLevel::Host,
         collective: Collective::Copy,
         bytes_per_call: Bytes::new(largest),
         bytes: Bytes::new(activations + states),
-        time: Seconds::new((activations + slowest_states) / rate),
+        time: Seconds::new((activations + slowest_states) / host.get()),
         exposed: Seconds::ZERO,
     })
 }
@@ -135,7 +132,7 @@ fn add_row(
 
 /// Shares each axis's exposed time among its rows, by their time; data parallelism of experts has
 /// its share of that of all.
-fn share_exposed(plan: &Plan, spans: &Spans, step: &Step, rows: &mut [Communication]) {
+fn share_exposed(spans: &Spans, step: &Step, host: BytesPerSecond, rows: &mut [Communication]) {
     let states = most(&step.occupancy, |stage| stage.swapped_states);
     let place = |axis: Axis| match axis {
         Axis::Tp => TP,
@@ -146,7 +143,7 @@ fn share_exposed(plan: &Plan, spans: &Spans, step: &Step, rows: &mut [Communicat
         Axis::Dp | Axis::Edp => DP,
     };
     let mut exposed = step.waiting.exposed;
-    exposed[HOST] += 2.0 * states / plan.deployment.machine.host.get();
+    exposed[HOST] += 2.0 * states / host.get();
     exposed[DP] += spans.once_a_step[0];
     let mut all: PerAxis = [0.0; AXES.len()];
     for row in &*rows {

@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 
 use crate::ground::axis::{Collective, LinkLevel};
-use crate::ground::choice::{Optimizer, ShardingStrategy};
-use crate::layer::layout::{Span, Stage};
+use crate::ground::choice::ShardingStrategy;
+use crate::layer::layout::Stage;
 use crate::layer::params::{RankParams, StageParams};
+use crate::layer::ranks::Ranks;
 use crate::training::data_parallel::DataRow;
 use crate::training::muon::Share;
+use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
 use crate::training::stage::{DP, StageWork};
 
@@ -23,19 +25,11 @@ pub(super) struct DataParallel {
     /// Bytes of the mean stage, time of the slowest one: the step waits for that.
     pub(super) rows: Vec<DataRow>,
     pub(super) optimizer: f64,
-    /// Bytes of memory a second that an optimizer's kernels move.
-    memory_rate: f64,
 }
 
 impl DataParallel {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let memory_rate = plan.deployment.device.vector_bytes;
-        Self { rows: Vec::with_capacity(4), optimizer: 0.0, memory_rate }
-    }
-
-    /// Adds the stages of a span: what a device of theirs holds and the calls that it makes.
-    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &StageParams, rows: &[DataRow]) {
-        let update = optimizer_seconds(plan, &span.content, &params.trained, self.memory_rate);
+    /// Adds stages of this share: their update and the calls that each of them makes.
+    pub(super) fn add(&mut self, share: f64, update: f64, rows: &[DataRow]) {
         self.optimizer = self.optimizer.max(update);
         for row in rows {
             let known = self.rows.iter().position(|known| known.is_like(row));
@@ -44,7 +38,7 @@ impl DataParallel {
                 self.rows.push(DataRow { bytes_per_call: 0.0, ..*row });
             }
             let known = &mut self.rows[place];
-            known.bytes_per_call += row.bytes_per_call * plan.share_of(span);
+            known.bytes_per_call += row.bytes_per_call * share;
             known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
         }
     }
@@ -59,14 +53,14 @@ pub(super) struct OnceAStep {
 }
 
 impl OnceAStep {
-    pub(super) fn new(plan: &Plan, params: &StageParams, rows: &[DataRow]) -> Self {
+    pub(super) fn new(ranks: &Ranks, params: &StageParams, rows: &[DataRow]) -> Self {
         let mut passes = [[0.0_f64; 2]; 2];
         for row in rows.iter().filter(|row| row.once_a_step()) {
             let gather = usize::from(row.collective == Collective::AllGather);
             passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
         }
         let [least, each] = BUCKET_PARAMS;
-        let bucket = least.max(each * (plan.deployment.ranks.dp * plan.deployment.ranks.cp) as f64);
+        let bucket = least.max(each * (ranks.dp * ranks.cp) as f64);
         Self { passes, buckets: (params.trained.total() / bucket).max(1.0) }
     }
 
@@ -76,11 +70,11 @@ impl OnceAStep {
     /// Overlapped gradients run under the last backward, all but the last bucket; overlapped
     /// parameters under the next step's first forward, all but the first bucket. The levels of a
     /// ring work at the same time, piece by piece.
-    pub(super) fn exposed(&self, plan: &Plan, work: &StageWork) -> [f64; 2] {
+    pub(super) fn exposed(&self, overlap: &Overlap, work: &StageWork) -> [f64; 2] {
         let Self { passes, buckets } = *self;
         let cover = [
-            (plan.overlaps_reductions(), work.backward.compute()),
-            (plan.overlaps_gathers(), work.forward.compute()),
+            (overlap.reductions, work.backward.compute()),
+            (overlap.gathers, work.forward.compute()),
         ];
         let exposed = |pass: usize| {
             let seconds = passes[pass][0].max(passes[pass][1]);
@@ -93,37 +87,34 @@ impl OnceAStep {
         let (scatter, gather) = (exposed(0), exposed(1));
         let hidden: f64 = passes.iter().map(|links| links[0].max(links[1])).sum();
         let hidden = (hidden - scatter - gather).max(0.0);
-        [scatter + gather, hidden * plan.core_share(DP)]
+        [scatter + gather, hidden * overlap.core_share_of(DP)]
     }
 }
 
-/// Time of the optimizer's step: memory traffic of gradients and states.
-///
-/// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
-/// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and
-/// writes main copy and moments, and writes the weights.
-///
-/// All of it moves through memory at the rate of element-wise kernels.
-///
-/// Muon adds the Newton-Schulz steps of the rank that has most of them, and what these exchange.
-///
-/// Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; [`crate::training::muon`].
-fn optimizer_seconds(plan: &Plan, stage: &Stage, params: &RankParams, memory_rate: f64) -> f64 {
-    let RankParams { dense, expert } = *params;
-    let shared = if plan.shards(ShardingStrategy::Optim) {
-        dense / plan.dense_shards() + expert / plan.expert_shards()
-    } else {
-        dense + expert
-    };
-    let muon = if plan.design().training.optimizer == Optimizer::Muon {
-        plan.muon_share(stage, params)
-    } else {
-        Share { adam: shared, ..Share::default() }
-    };
-    let held = if plan.shards(ShardingStrategy::OptimGrads) { shared } else { dense + expert };
-    let gradient = plan.design().memory.gradient_dtype.bytes();
-    let updated = muon.matrices + muon.adam;
-    let states = 2.0 * plan.optimizer_states(stage, params);
-    let update = updated * (4.0 * gradient + plan.activation_bytes()) + states;
-    (held * 3.0 * gradient + update) / memory_rate + muon.seconds
+impl Plan {
+    /// Time of the optimizer's step: memory traffic of gradients and states.
+    ///
+    /// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On
+    /// the rank's share: norm (read), clipping (read, write), then the update, which reads them,
+    /// reads and writes main copy and moments, and writes the weights.
+    ///
+    /// All of it moves through memory at the rate of element-wise kernels. Muon adds the
+    /// Newton-Schulz steps of the rank that has most of them, and what these exchange.
+    ///
+    /// Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`;
+    /// [`crate::training::muon`].
+    pub(super) fn optimizer_seconds(&self, stage: &Stage, params: &RankParams) -> f64 {
+        let shared = self.sharding.params(params, ShardingStrategy::Optim);
+        let held = self.sharding.params(params, ShardingStrategy::OptimGrads);
+        let muon = match &self.optimizer.muon {
+            Some(muon) => self.muon_share(muon, stage, params),
+            None => Share { adam: shared, ..Share::default() },
+        };
+        let gradient = self.optimizer.gradient;
+        let updated = muon.matrices + muon.adam;
+        let states = 2.0 * self.optimizer_states(stage, params);
+        let update = updated * (4.0 * gradient + self.deployment.element_bytes()) + states;
+        let memory_rate = self.deployment.device.vector_bytes;
+        (held * 3.0 * gradient + update) / memory_rate + muon.seconds
+    }
 }

@@ -84,7 +84,7 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
             plan.deployment.machine.host_memory.to_gib()
         ));
     }
-    if plan.design().schedule.timing == Timing::Simulated && step.pipeline.phases.is_none() {
+    if plan.schedule.timing == Timing::Simulated && step.pipeline.phases.is_none() {
         warnings.push(String::from(
             "too many stages and micro-batches to simulate: times are the closed form's",
         ));
@@ -92,18 +92,17 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
     if plan.design().schedule.overlap_p2p_comm
         && plan.deployment.ranks.pp > 1
         && plan.deployment.ranks.vpp == 1
-        && !plan.form().runs_pairs
+        && !plan.overlap.in_pairs
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
     if plan.design().schedule.scatter_gather_tensors_in_pipeline
-        && !(plan.scatters_sends() && plan.deployment.ranks.pp > 1)
+        && !(plan.schedule.scatters_sends && plan.deployment.ranks.pp > 1)
     {
         warnings.push(String::from("sends are scattered only with PP and TP, and without SP"));
     }
     warnings.extend(crate::training::load_imbalance::warning(plan));
-    if plan.design().schedule.moe_hierarchical_alltoallv && plan.deployment.ep_group().domains == 1
-    {
+    if plan.overlap.is_hierarchical && plan.deployment.ep_group().domains == 1 {
         warnings.push(String::from(
             "the hierarchical all-to-all has no effect: an EP group is inside one node",
         ));

@@ -1,11 +1,11 @@
 //! The headline numbers of a step.
 
-use crate::ground::units::{Bytes, Seconds};
+use crate::ground::units::Seconds;
 use crate::training::estimate::{Communication, Metrics};
 use crate::training::plan::Plan;
 
+use super::Step;
 use super::spans::Spans;
-use super::{Step, model_flops_per_device, tokens_per_step};
 
 /// The metrics of a step with this traffic.
 pub(super) fn metrics(
@@ -16,10 +16,10 @@ pub(super) fn metrics(
 ) -> Metrics {
     let world = plan.deployment.ranks.world as f64;
     let step_time = step.time.total();
-    let per_device = model_flops_per_device(plan, spans);
+    let per_device = spans.counts.model_flops_per_device(&plan.batch, &plan.deployment.ranks);
     let executed = plan.batch.micro_batches as f64 * spans.compute.flops;
-    let budget = step_time.get() * plan.peak_for_mfu().get();
-    let throughput = tokens_per_step(plan) / step_time.get();
+    let budget = step_time.get() * plan.flops.peak_for_mfu.get();
+    let throughput = plan.batch.tokens() / step_time.get();
     let [memory_peak, host_peak] = step.peaks();
     let comm_time: Seconds = communication.iter().map(|row| row.time).sum();
     let comm_exposed: Seconds = communication.iter().map(|row| row.exposed).sum();
@@ -38,9 +38,9 @@ pub(super) fn metrics(
         params_active_no_input_embedding: active - embedding,
         flops_per_token: spans.counts.flops_per_token,
         memory_peak,
-        memory_limit: plan.memory_limit(),
-        fits: fits(plan, memory_peak, host_peak),
-        fit_probability: step.fit_probability(plan, [memory_peak, host_peak]),
+        memory_limit: plan.memory_limit,
+        fits: plan.fits(memory_peak, host_peak),
+        fit_probability: step.fit_probability(&plan.schedule, plan.room([memory_peak, host_peak])),
         bubble_ratio: step.pipeline.bubble_ratio(),
         bubble_ratio_closed_form: spans.frame.bubble,
         comm_volume: communication.iter().map(|row| row.bytes).sum(),
@@ -51,16 +51,6 @@ pub(super) fn metrics(
             1.0
         },
         imbalance_ratio: plan.effect().imbalance,
-        token_drop_ratio: token_drop_ratio(plan),
+        token_drop_ratio: plan.capacity.drop_ratio(&plan.effect),
     }
-}
-
-/// Are these peaks of device and host memory within their limits?
-pub(super) fn fits(plan: &Plan, device: Bytes, host: Bytes) -> bool {
-    device <= plan.memory_limit() && host <= plan.deployment.machine.host_memory
-}
-
-fn token_drop_ratio(plan: &Plan) -> f64 {
-    let capacity = plan.design().training.moe_expert_capacity_factor;
-    capacity.map_or(0.0, |factor| (1.0 - factor).max(plan.effect().drop_ratio).max(0.0))
 }

@@ -3,18 +3,19 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::ground::choice::RecomputeGranularity;
 use crate::ground::units::Flops;
 use crate::layer::architecture::{KindId, MAX_KINDS, PerKind};
 use crate::layer::layout::{Span, Stage};
 use crate::layer::params::StageParams;
+use crate::layer::ranks::Ranks;
 use crate::layer::transformer_layer::Work;
 use crate::training::data_parallel::data_rows;
 use crate::training::memory::PerMicroBatch;
 use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves};
 use crate::training::pair::{self, LayerPairs};
-use crate::training::plan::Plan;
-use crate::training::stage::{Parts, StageWork, Terms, launched, relaunched};
+use crate::training::plan::{Batch, Plan};
+use crate::training::recomputation::Recomputation;
+use crate::training::stage::{Parts, StageWork, Terms};
 
 use super::communication::Traffic;
 use super::data_parallel::{DataParallel, OnceAStep};
@@ -39,6 +40,13 @@ pub(super) struct Counts {
     pub(super) flops_per_token: Flops,
 }
 
+impl Counts {
+    /// Model FLOPs of a step over the devices.
+    pub(super) fn model_flops_per_device(&self, batch: &Batch, ranks: &Ranks) -> f64 {
+        self.flops_per_token.get() * batch.tokens() / ranks.world as f64
+    }
+}
+
 impl Layers {
     pub(crate) fn new(plan: &Plan) -> Self {
         let counts = Counts {
@@ -47,13 +55,13 @@ impl Layers {
             table: plan.deployment.backbone.table_params(),
             flops_per_token: plan.flops_per_token(),
         };
-        Self { work: Arc::new(launched(plan)), saves: Arc::new(LayerSaves::new(plan)), counts }
+        Self { work: Arc::new(plan.work()), saves: Arc::new(plan.layer_saves()), counts }
     }
 
     /// The layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
-        let work = Arc::new(relaunched(plan, &self.work));
-        Self { work, saves: Arc::new(LayerSaves::new(plan)), counts: self.counts }
+        let work = Arc::new(plan.work_under(&self.work));
+        Self { work, saves: Arc::new(plan.layer_saves()), counts: self.counts }
     }
 }
 
@@ -111,24 +119,26 @@ pub(super) struct Compute {
 
 impl Frame {
     fn new(plan: &Plan) -> Self {
-        let (bubble, stragglers) = (plan.bubble_ratio_closed_form(), straggler_share(plan));
+        let (on, bubble) = (&plan.deployment, plan.schedule.bubble_ratio());
+        let (data, stragglers) = (DataParallel::default(), straggler_share(on));
         let each = Vec::with_capacity(plan.spans.len());
-        let mut frame = Self { each, data: DataParallel::new(plan), bubble, stragglers };
+        let mut frame = Self { each, data, bubble, stragglers };
         for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
             let rows = data_rows(plan, &span.content, &params);
-            frame.data.add(plan, span, &params, &rows);
+            let update = plan.optimizer_seconds(&span.content, &params.trained);
+            frame.data.add(span.share, update, &rows);
             let repeated_share = plan.repeated_share(span);
-            let once_a_step = OnceAStep::new(plan, &params, &rows);
+            let once_a_step = OnceAStep::new(&on.ranks, &params, &rows);
             frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
         }
         frame
     }
 
     /// Mean stage's layers of each kind that full recomputation takes.
-    pub(super) fn mean_repeated(&self, plan: &Plan, mtp: KindId) -> PerKind<f64> {
+    pub(super) fn mean_repeated(&self, spans: &[Span], mtp: KindId) -> PerKind<f64> {
         let mut repeated = [0.0; MAX_KINDS];
-        for (span, own) in plan.spans.iter().zip(&self.each) {
-            let share = own.repeated_share * plan.share_of(span);
+        for (span, own) in spans.iter().zip(&self.each) {
+            let share = own.repeated_share * span.share;
             for (sum, layers) in repeated.iter_mut().zip(span.content.with_mtp(mtp)) {
                 *sum += layers * share;
             }
@@ -150,7 +160,7 @@ impl Spans {
     }
 
     fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
-        let sends = [plan.boundaries_per_stage(); 2];
+        let sends = [plan.schedule.boundaries_per_stage(); 2];
         let work = |(span, own): (&Span, &OfSpan)| {
             let terms = Terms { repeated_share: own.repeated_share, swapped: 0.0, sends };
             StageWork::without_copies(plan, &span.content, &parts, &terms)
@@ -158,26 +168,26 @@ impl Spans {
         let works: Vec<StageWork> = plan.spans.iter().zip(&frame.each).map(work).collect();
         let mut once_a_step = [0.0_f64; 2];
         for (own, work) in frame.each.iter().zip(&works) {
-            let of_stage = own.once_a_step.exposed(plan, work);
+            let of_stage = own.once_a_step.exposed(&plan.overlap, work);
             once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
         }
-        let compute = Compute::new(plan, &works);
+        let compute = Compute::new(&plan.spans, &works);
         let traffic = Traffic::new(plan, &parts, &frame);
         let (saves, counts) = (layers.saves.clone(), layers.counts);
         Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
     }
 
     /// Memory of the saved tensors after the plan's recomputation and swapping.
-    pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
-        LayerMemory::new(plan, &self.saves)
+    pub(crate) fn layer_memory(&self, recomputation: &Recomputation) -> LayerMemory {
+        LayerMemory::new(recomputation, &self.saves)
     }
 }
 
 impl Compute {
-    fn new(plan: &Plan, works: &[StageWork]) -> Self {
+    fn new(spans: &[Span], works: &[StageWork]) -> Self {
         let mut mean = Self::default();
-        for (span, StageWork { forward, backward, .. }) in plan.spans.iter().zip(works) {
-            let weight = plan.share_of(span);
+        for (span, StageWork { forward, backward, .. }) in spans.iter().zip(works) {
+            let weight = span.share;
             let again = &backward.recompute;
             mean.tensor += (forward.cost.tensor + backward.cost.tensor) * weight;
             mean.vector += (forward.cost.vector + backward.cost.vector) * weight;
@@ -193,27 +203,14 @@ impl Plan {
     pub(crate) fn mean_stage(&self) -> Stage {
         let mut mean = Stage::default();
         for span in &self.spans {
-            mean.add(span.content, self.share_of(span));
+            mean.add(span.content, span.share);
         }
         mean
     }
 
-    /// Share of the stages that a span has.
-    pub(super) fn share_of(&self, span: &Span) -> f64 {
-        span.count as f64 / self.stages.len() as f64
-    }
-
-    /// Are whole layers computed again?
-    pub(crate) fn recomputes_whole_layers(&self) -> bool {
-        self.design().memory.recompute_granularity == RecomputeGranularity::Full
-    }
-
     /// Share of the layers of a stage that full recomputation takes.
     fn repeated_share(&self, span: &Span) -> f64 {
-        let full = self.recomputes_whole_layers();
-        let layers = span.content.num_all_layers();
-        let repeated = if full { self.recomputed_layers(span.first, layers) } else { 0.0 };
-        if layers > 0.0 { repeated / layers } else { 0.0 }
+        self.recomputation.whole_share(span.first, span.content.num_all_layers())
     }
 
     /// Memory that the stages of each span keep for one micro-batch.

@@ -68,7 +68,7 @@ fn offloading(d: &Design, group: &mut Group) {
     let m = &d.memory;
     let layers = m.cpu_offloading_num_layers;
     group.some("cpu-offloading-num-layers", (layers > 0).then_some(layers));
-    let sparse = d.transformer.num_moe_experts.is_some();
+    let sparse = d.transformer.has_experts();
     let mut modules: Vec<&str> = vec![];
     if m.swap_modules.has(SwapModule::Activations) && sparse {
         modules.extend(["expert_fc1", "moe_act"]);

@@ -19,7 +19,7 @@ const LARGE_US: f64 = 50.0;
 const ENOUGH_US: f64 = 1_000.0;
 
 /// Standard deviation of a rate's logarithm, at least: clocks differ from step to step.
-const LEAST: f64 = 0.02;
+const MIN_DEVIATION: f64 = 0.02;
 
 /// Standard deviation without shapes: only their names say which kernels belong to a class.
 const WITHOUT_SHAPES: f64 = 0.1;
@@ -182,7 +182,7 @@ fn by_shapes(
     let (all, _) = off(&last);
     let variance: f64 =
         last.iter().map(|(ratio, weight)| weight * ratio * ratio).sum::<f64>() / all;
-    let deviation = (variance / last.len() as f64).sqrt().max(LEAST);
+    let deviation = (variance / last.len() as f64).sqrt().max(MIN_DEVIATION);
     Ok(Some(Rate { value, deviation }))
 }
 

@@ -392,7 +392,7 @@ impl Space {
 
     /// Turns on what usually hides communication.
     fn hide(&self, design: &mut Design, variant: Variant) {
-        let experts = design.transformer.num_moe_experts.is_some();
+        let experts = design.transformer.has_experts();
         let shared = design.transformer.moe_shared_expert_intermediate_size.is_some();
         let spreads = design.parallel.expert_model_parallel_size > 1;
         let shards = design.parallel.data_parallel_sharding_strategy != ShardingStrategy::NoShard;

@@ -216,7 +216,7 @@ fn shared_out(space: &Space, design: &Design, found: &mut Vec<Design>) {
 
 /// Other dispatchers that the framework has.
 fn dispatched(space: &Space, design: &Design, found: &mut Vec<Design>) {
-    let experts = design.transformer.num_moe_experts.is_some();
+    let experts = design.transformer.has_experts();
     if !experts || !space.is_free(KnobId::moe_token_dispatcher_type) {
         return;
     }
@@ -257,7 +257,7 @@ pub(super) fn fewest_layers(space: &Space, design: &Design, room: Room) -> Optio
     let plan = Plan::new(design).ok()?;
     // The same with as much less memory as is to be spared.
     let mut tighter = design.clone();
-    tighter.cluster.hbm_usable_gib = Some(plan.memory_limit() / Bytes::gib(1.0) * room.0);
+    tighter.cluster.hbm_usable_gib = Some(plan.memory_limit / Bytes::gib(1.0) * room.0);
     let plan = Plan::new(&tighter).ok()?;
     let layers = fewest(&plan, &tighter)?;
     let told = whole_layers(design, told_layers(design, layers));

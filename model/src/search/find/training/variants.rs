@@ -79,7 +79,7 @@ impl Space {
             return Vec::from([own]);
         }
         let able = matches!(method, Method::OneForwardOneBackward | Method::Interleaved);
-        if able && self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
+        if able && self.base.transformer.has_experts() && self.ships(knob) {
             Vec::from([false, true])
         } else {
             Vec::from([false])
@@ -92,7 +92,7 @@ impl Space {
         if !self.is_free(knob) {
             return Vec::from([own]);
         }
-        if self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
+        if self.base.transformer.has_experts() && self.ships(knob) {
             Vec::from([false, true])
         } else {
             Vec::from([false])

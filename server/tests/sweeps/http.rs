@@ -1,10 +1,4 @@
 //! Sweeps over HTTP: asked for, watched, paused, removed, and there again after a crash.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
-
-#[path = "process/server.rs"]
-mod process;
-#[path = "process/site.rs"]
-mod site;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -15,12 +9,14 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use process::Process;
 use reports::typed::Said;
 use serde_json::{Value, json};
 use server::{AppState, Site, router};
 use tempfile::TempDir;
 use tower::ServiceExt;
+
+use crate::process::Process;
+use crate::site;
 
 /// A spec of some hundreds of designs, or of many that are simulated.
 fn spec(batches: u64) -> Value {

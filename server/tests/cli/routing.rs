@@ -1,26 +1,13 @@
-//! `moescape routing` and `moescape predict --trace`, run as a person runs them.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
+//! `moescape routing` and `moescape predict --trace`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use model::routing::{Generator, Size, Trace, text};
 use serde_json::Value;
 use tempfile::TempDir;
+use testing::text::{assert_text, expect};
 
-/// Status, stdout and stderr.
-fn run(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_moescape")).args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-#[track_caller]
-fn succeeds(arguments: &[&str]) -> String {
-    let (status, stdout, stderr) = run(arguments);
-    assert_eq!(status, 0, "{stderr}");
-    stdout
-}
+use crate::{refused, succeeds};
 
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeds(arguments)).unwrap()
@@ -63,20 +50,38 @@ fn the_recipe_s_planner_removes_most_of_what_its_steps_have() {
 
 #[test]
 fn tables_say_what_they_show() {
+    let titles = |text: &str| -> Vec<String> {
+        // A title stands between an empty line and its table.
+        let lines: Vec<&str> = text.lines().collect();
+        let pairs = lines.windows(2).filter(|pair| pair[0].is_empty());
+        pairs.map(|pair| pair[1].to_owned()).collect()
+    };
     let text = succeeds(&["routing"]);
-    for part in [
-        "256 experts over 32 ranks",
-        "imbalance of",
-        "\nLayers\n",
-        "\nMoves\n",
-        "\nPlanner interval\n",
-        "\nDropped under a capacity\n",
-        "shortest",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    assert_text(
+        text.lines().next().unwrap(),
+        expect![[r#"
+            Pangu Ultra MoE on 6,144 NPUs (pangu-ultra-moe-6k@2)
+        "#]],
+    );
+    assert_text(
+        &titles(&text).join("\n"),
+        expect![[r#"
+            Imbalance
+            Layers
+            Moves
+            Planner interval
+            Dropped under a capacity
+        "#]],
+    );
     let without = succeeds(&["routing", "--set", "planner=none"]);
-    assert!(!without.contains("\nMoves\n") && !without.contains("\nPlanner interval\n"));
+    assert_text(
+        &titles(&without).join("\n"),
+        expect![[r#"
+            Imbalance
+            Layers
+            Dropped under a capacity
+        "#]],
+    );
 }
 
 #[test]
@@ -100,7 +105,7 @@ fn a_trace_names_itself_in_the_prediction_whatever_its_format() {
     }
     let said = succeeds(&["predict", "--trace", shown(&csv)]);
     let expected = format!("trace {}: 3 steps, 4 layers, 256 experts", trace.content_hash());
-    assert!(said.contains(&expected), "{said}");
+    assert!(said.lines().any(|line| line.trim() == expected), "{said}");
     let layers = json(&["routing", "--trace", shown(&csv), "--json"]);
     assert_eq!(layers["layers"].as_array().unwrap().len(), 4);
 }
@@ -109,27 +114,39 @@ fn a_trace_names_itself_in_the_prediction_whatever_its_format() {
 fn a_bad_trace_is_named_line_by_line_and_is_the_user_s() {
     let directory = tempfile::tempdir().unwrap();
     let bad = file(&directory, "bad.csv", "step,layer,expert,tokens\n0,0,0,-3\n0,0,1.5,4\n");
-    for command in ["predict", "routing"] {
-        let (status, stdout, stderr) = run(&[command, "--trace", shown(&bad)]);
-        assert_eq!((status, stdout.as_str()), (2, ""), "{command}");
-        assert!(stderr.contains("bad.csv: line 2, column 7: "), "{stderr}");
-        assert!(stderr.contains("bad.csv: line 3, column 5: "), "{stderr}");
-        let missing = directory.path().join("missing.csv");
-        let (status, _, stderr) = run(&[command, "--trace", shown(&missing)]);
-        assert_eq!(status, 2);
-        assert!(stderr.contains("can't read"), "{stderr}");
-    }
     let few = file(&directory, "few.csv", "step,layer,expert,tokens\n0,0,0,3\n");
-    let (status, _, stderr) = run(&["predict", "--trace", shown(&few)]);
-    assert_eq!(status, 2);
-    assert!(stderr.contains("1 experts, the model has 256"), "{stderr}");
+    let missing = directory.path().join("missing.csv");
+    let said = |command: &str, path: &Path| {
+        refused(&[command, "--trace", shown(path)]).replace(shown(directory.path()), "")
+    };
+    let [one, other] = ["predict", "routing"].map(|it| said(it, &bad) + &said(it, &missing));
+    assert_eq!(one, other);
+    assert_text(
+        &one,
+        expect![[r#"
+            error: /bad.csv: line 2, column 7: tokens `-3` is negative
+            error: /bad.csv: line 3, column 5: expert `1.5` is no whole number
+            error: can't read /missing.csv: No such file or directory (os error 2)
+        "#]],
+    );
+    assert_text(
+        &said("predict", &few),
+        expect![[r#"
+            error: the trace has 1 experts, the model has 256 (trace_is_at_hand)
+        "#]],
+    );
 }
 
 #[test]
 fn even_loads_have_nothing_to_place() {
     let even = ["--set", "balance=uniform", "--set", "planner=none"];
-    let (status, _, stderr) = run(&[&["routing"], &even[..]].concat());
-    assert_eq!(status, 2);
-    assert!(stderr.contains("routing.balance=skewed"), "{stderr}");
-    assert!(!succeeds(&[&["predict"], &even[..]].concat()).contains("Expert loads"));
+    assert_text(
+        &refused(&[&["routing"], &even[..]].concat()),
+        expect![[r#"
+            error: every expert gets the same load: --set routing.balance=skewed generates
+                others, --trace FILE takes recorded ones
+        "#]],
+    );
+    let predicted = succeeds(&[&["predict"], &even[..]].concat());
+    assert!(!predicted.lines().any(|line| line.starts_with("Expert loads")), "{predicted}");
 }

@@ -27,14 +27,14 @@ async fn ready(server: &Server) -> u16 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_on_one_database_are_killed_and_lose_nothing() {
-    let Some(postgres) = postgres::shared() else { return };
+    let postgres = postgres::shared();
     let store = format!("--store={}", postgres.database("two"));
     converge::run(2, 12, Duration::from_secs(6), 2, &[&store]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_was_away_is_used_again() {
-    let Some(postgres) = Postgres::start() else { return };
+    let postgres = Postgres::start();
     let (directory, store) = (data(), format!("--store={}", postgres.database("away")));
     let server = Server::start_with(directory.path(), "127.0.0.1:0", &[&store]);
     let session = server.begin().await;
@@ -60,7 +60,7 @@ async fn a_database_that_was_away_is_used_again() {
 
 #[tokio::test]
 async fn a_database_of_a_newer_server_or_of_another_program_is_refused() {
-    let Some(postgres) = postgres::shared() else { return };
+    let postgres = postgres::shared();
     let directory = data();
     let begin = |store: &str| {
         let path = directory.path().display().to_string();
@@ -78,7 +78,7 @@ async fn a_database_of_a_newer_server_or_of_another_program_is_refused() {
 
 #[test]
 fn what_a_database_refuses_stops_the_server_and_the_doctor_says_what_to_do() {
-    let Some(postgres) = Postgres::start() else { return };
+    let postgres = Postgres::start();
     let (directory, open) = (data(), postgres.database("newer"));
     assert!(postgres.psql("newer", "CREATE TABLE moescape AS SELECT 99::bigint AS version"));
     assert!(postgres.psql("newer", "CREATE ROLE guarded LOGIN PASSWORD 'right'"));
@@ -118,7 +118,7 @@ fn what_a_database_refuses_stops_the_server_and_the_doctor_says_what_to_do() {
 
 #[tokio::test]
 async fn a_file_is_brought_into_an_empty_database_and_no_other() {
-    let Some(postgres) = postgres::shared() else { return };
+    let postgres = postgres::shared();
     if std::env::var_os("MOESCAPE_TEST_STORE").is_some() {
         // It begins with a file.
         return;

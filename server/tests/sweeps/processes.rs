@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
+use crate::nats::Nats;
 use crate::process::Process;
 
 /// A program that runs.
@@ -55,97 +55,26 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
     }
 }
 
-/// A NATS server on this machine, with its store in a directory of its own.
-pub(crate) struct Nats {
-    program: Option<Program>,
-    port: u16,
-    home: TempDir,
+/// Sends a message by NATS's own protocol.
+pub(crate) fn publish(nats: &Nats, subject: &str, payload: &str) {
+    let mut stream = TcpStream::connect(("127.0.0.1", nats.port)).unwrap();
+    let length = payload.len();
+    let said = format!("CONNECT {{}}\r\nPUB {subject} {length}\r\n{payload}\r\nPING\r\n");
+    stream.write_all(said.as_bytes()).unwrap();
+    let heard = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(heard.into_iter().any(|line| line == "PONG"));
 }
 
-impl Nats {
-    /// Starts one; `None` if tests with NATS are left out.
-    pub(crate) fn start() -> Option<Self> {
-        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
-            return None;
-        }
-        let mut nats = Self::stopped();
-        nats.run(&["-js"]);
-        Some(nats)
-    }
-
-    /// One without JetStream.
-    pub(crate) fn without_streams() -> Option<Self> {
-        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
-            return None;
-        }
-        let mut nats = Self::stopped();
-        nats.run(&[]);
-        Some(nats)
-    }
-
-    /// One that isn't there yet.
-    pub(crate) fn stopped() -> Self {
-        // Free a moment ago; NATS must come back at the same one.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self { program: None, port, home: tempfile::tempdir().unwrap() }
-    }
-
-    fn run(&mut self, arguments: &[&str]) {
-        let log = File::create(self.home.path().join("log")).unwrap();
-        let child = Command::new("nats-server")
-            .args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-sd"])
-            .arg(self.home.path())
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("nats-server: install it, or leave it out by `cargo xtask test --skip nats`");
-        self.program = Some(Program(child));
-        let port = self.port;
-        wait_for("NATS answers", || TcpStream::connect(("127.0.0.1", port)).ok());
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-
-    /// Kills it.
-    pub(crate) fn kill(&mut self) {
-        self.program = None;
-    }
-
-    /// Starts it again with what it kept.
-    pub(crate) fn restart(&mut self) {
-        self.run(&["-js"]);
-    }
-
-    /// Starts it again as a new one.
-    pub(crate) fn restart_empty(&mut self) {
-        std::fs::remove_dir_all(self.home.path().join("jetstream")).unwrap();
-        self.run(&["-js"]);
-    }
-
-    /// Sends a message by NATS's own protocol.
-    pub(crate) fn publish(&self, subject: &str, payload: &str) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let length = payload.len();
-        let said = format!("CONNECT {{}}\r\nPUB {subject} {length}\r\n{payload}\r\nPING\r\n");
-        stream.write_all(said.as_bytes()).unwrap();
-        let heard = BufReader::new(stream).lines().map(Result::unwrap);
-        assert!(heard.into_iter().any(|line| line == "PONG"));
-    }
-
-    /// Chunks that wait or are worked on.
-    pub(crate) fn chunks(&self) -> u64 {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let ask = "CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.INFO.MOESCAPE_WORK answer 0\
-                   \r\n\r\n";
-        stream.write_all(ask.as_bytes()).unwrap();
-        let heard = BufReader::new(stream).lines().map(Result::unwrap);
-        let line = heard.into_iter().find(|line| line.starts_with('{')).unwrap();
-        let info: Value = serde_json::from_str(&line).unwrap();
-        info["state"]["messages"].as_u64().unwrap()
-    }
+/// Chunks that wait or are worked on.
+pub(crate) fn chunks(nats: &Nats) -> u64 {
+    let mut stream = TcpStream::connect(("127.0.0.1", nats.port)).unwrap();
+    let ask = "CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.INFO.MOESCAPE_WORK answer 0\
+               \r\n\r\n";
+    stream.write_all(ask.as_bytes()).unwrap();
+    let heard = BufReader::new(stream).lines().map(Result::unwrap);
+    let line = heard.into_iter().find(|line| line.starts_with('{')).unwrap();
+    let info: Value = serde_json::from_str(&line).unwrap();
+    info["state"]["messages"].as_u64().unwrap()
 }
 
 /// Our program with these arguments.

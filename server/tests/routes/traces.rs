@@ -1,46 +1,29 @@
-//! Traces of expert loads over HTTP, without a socket.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
+//! `/api/v1/traces`: traces of expert loads.
 
 use std::io::Read;
 use std::path::Path;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{Request, StatusCode};
 use flate2::read::GzDecoder;
-use http_body_util::BodyExt;
 use model::routing::{Generator, Size, Trace, packed, text};
-use serde_json::Value;
-use server::{AppState, Site, router};
-use tower::ServiceExt;
+use server::{AppState, Site};
+use testing::text::{assert_text, expect};
 
-/// An answer, read to its end.
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    bytes: Vec<u8>,
-}
+use crate::Answer;
 
-impl Answer {
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap()
-    }
-}
-
-async fn send(data: &Path, mib: u64, request: Request<Body>) -> Answer {
-    let state = AppState::new(Site::none(), data.to_owned()).with_trace_store(mib);
-    let response = router(state).oneshot(request).await.unwrap();
-    let (parts, body) = response.into_parts();
-    let bytes = body.collect().await.unwrap().to_bytes().to_vec();
-    Answer { status: parts.status, headers: parts.headers, bytes }
+async fn send(data: &Path, request: Request<Body>) -> Answer {
+    let state = AppState::new(Site::none(), data.to_owned()).with_trace_store(1);
+    crate::send(state, request).await
 }
 
 async fn post(data: &Path, body: impl Into<Body>) -> Answer {
-    send(data, 1, Request::post("/api/v1/traces").body(body.into()).unwrap()).await
+    send(data, Request::post("/api/v1/traces").body(body.into()).unwrap()).await
 }
 
 async fn get(data: &Path, path: &str, encoding: &str) -> Answer {
     let request = Request::get(path).header("accept-encoding", encoding);
-    send(data, 1, request.body(Body::empty()).unwrap()).await
+    send(data, request.body(Body::empty()).unwrap()).await
 }
 
 fn files(data: &Path) -> usize {
@@ -63,14 +46,14 @@ async fn a_trace_that_is_posted_is_given_back_packed() {
     assert_eq!(summary["hash"], hash);
     assert_eq!([&summary["steps"], &summary["layers"], &summary["experts"]], [3, 4, 64]);
     assert!((1.1..3.0).contains(&summary["imbalance"].as_f64().unwrap()));
-    let path = answer.headers["location"].to_str().unwrap();
+    let path = answer.header("location");
     assert_eq!(path, format!("/api/v1/traces/{hash}"));
     let plain = get(data.path(), path, "identity").await;
     assert_eq!(plain.status, StatusCode::OK);
-    assert_eq!(plain.headers["content-type"], "application/octet-stream");
+    assert_eq!(plain.header("content-type"), "application/octet-stream");
     assert_eq!(packed::read(&plain.bytes), Ok(trace.clone()));
     let zipped = get(data.path(), path, "br, gzip").await;
-    assert_eq!(zipped.headers["content-encoding"], "gzip");
+    assert_eq!(zipped.header("content-encoding"), "gzip");
     let mut bytes = Vec::new();
     GzDecoder::new(&zipped.bytes[..]).read_to_end(&mut bytes).unwrap();
     assert_eq!(packed::read(&bytes), Ok(trace));
@@ -97,9 +80,7 @@ async fn each_bad_line_is_named_with_a_pointer() {
     let data = tempfile::tempdir().unwrap();
     let body = "step,layer,expert,tokens\n0,0,0,-3\n0,0,1.5,4\n";
     let answer = post(data.path(), body).await;
-    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-    assert_eq!(answer.headers["content-type"], "application/problem+json");
-    let problem = answer.json();
+    let problem = answer.problem(StatusCode::BAD_REQUEST);
     assert_eq!(problem["errors"][0]["pointer"], "/line/2/column/7");
     assert_eq!(problem["errors"][1]["pointer"], "/line/3/column/5");
     assert_eq!(problem["errors"][0]["rule"], "unreadable_trace");
@@ -112,21 +93,29 @@ async fn each_bad_line_is_named_with_a_pointer() {
 async fn what_is_no_trace_is_refused_and_leaves_nothing_behind() {
     let data = tempfile::tempdir().unwrap();
     let csv = "step,layer,expert,tokens\n";
-    for (body, words) in [
-        (Vec::new(), ""),
-        (vec![0, 159, 146, 150, 255, 0, 7], ""),
-        (b"PAR1 and nothing else".to_vec(), "Parquet"),
-        (format!("{csv}0,0,0,4\n0,0,2,4\n").into_bytes(), "expert 1 of step 0, layer 0 is missing"),
-        (format!("{csv}0,0,0,4\n0,0,0,4\n").into_bytes(), "a line already"),
-        (br#"{"steps": 1000000000, "layers": 1, "experts": 1, "tokens": []}"#.to_vec(), ""),
+    let mut said = Vec::new();
+    for body in [
+        Vec::new(),
+        vec![0, 159, 146, 150, 255, 0, 7],
+        b"PAR1 and nothing else".to_vec(),
+        format!("{csv}0,0,0,4\n0,0,2,4\n").into_bytes(),
+        format!("{csv}0,0,0,4\n0,0,0,4\n").into_bytes(),
+        br#"{"steps": 1000000000, "layers": 1, "experts": 1, "tokens": []}"#.to_vec(),
     ] {
-        let shown = String::from_utf8_lossy(&body).into_owned();
-        let answer = post(data.path(), body).await;
-        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{shown}");
-        let problem = answer.json();
-        let detail = problem["errors"][0]["detail"].as_str().unwrap();
-        assert!(detail.contains(words), "{shown}: {detail}");
+        let problem = post(data.path(), body).await.problem(StatusCode::BAD_REQUEST);
+        said.push(problem["errors"][0]["detail"].as_str().unwrap().to_owned());
     }
+    assert_text(
+        &said.join("\n"),
+        expect![[r#"
+            the file has no loads of experts
+            the file starts with the names of its columns: step,layer,expert,tokens
+            the file is cut: a Parquet file ends with its footer
+            expert 1 of step 0, layer 0 is missing
+            this step, layer and expert has a line already
+            `steps` is 1000000000, `tokens` has 0
+        "#]],
+    );
     assert_eq!(files(data.path()), 0);
 }
 
@@ -138,8 +127,12 @@ async fn a_body_above_its_own_limit_is_refused_and_one_above_the_others_is_not()
     assert_eq!(post(data.path(), body.clone()).await.status, StatusCode::CREATED);
     body.extend(std::iter::repeat_n('\n', 64 << 20));
     let answer = post(data.path(), body).await;
-    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert!(answer.json()["detail"].as_str().unwrap().contains("64 MiB"));
+    assert_text(
+        &answer.detail(StatusCode::PAYLOAD_TOO_LARGE),
+        expect![[r#"
+            a file has at most 64 MiB; Parquet is the smallest
+        "#]],
+    );
 }
 
 #[tokio::test]
@@ -150,8 +143,13 @@ async fn a_full_store_says_so_and_still_knows_what_it_has() {
     std::fs::write(data.path().join("traces/other"), vec![0; 1 << 20]).unwrap();
     let more = "step,layer,expert,tokens\n0,0,0,5\n";
     let answer = post(data.path(), more).await;
-    assert_eq!(answer.status, StatusCode::INSUFFICIENT_STORAGE);
-    assert!(answer.json()["detail"].as_str().unwrap().contains("--trace-store-mib"));
+    assert_text(
+        &answer.detail(StatusCode::INSUFFICIENT_STORAGE),
+        expect![[r#"
+            the server's room for traces, 1 MiB, is full; who runs it can give more by
+                --trace-store-mib or remove old ones
+        "#]],
+    );
     assert_eq!(post(data.path(), small).await.status, StatusCode::CREATED);
 }
 
