@@ -9,7 +9,7 @@ use std::time::Instant;
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
-use model::serving::front::Front;
+use model::search::find::{LayoutFront, OneThread};
 use model::serving::{ServingPlan, infer};
 use model::{Estimator, Plan, estimate, legal_values, make_it_fit, timeline};
 
@@ -136,9 +136,9 @@ fn serving(calls: u32) {
         })
     );
     design.cluster.num_devices = 4_096;
-    let tried = Front::new(&design).tried;
+    let tried = LayoutFront::new(&design, &OneThread).tried;
     let millis = micros(1, || {
-        black_box(Front::new(black_box(&design)));
+        black_box(LayoutFront::new(black_box(&design), &OneThread));
     }) / 1e3;
     println!("serving, {tried} layouts {millis:8.2} ms");
 }

@@ -7,9 +7,8 @@
 mod engine;
 pub mod experts;
 mod explain;
-pub mod fits;
+pub mod capacity;
 mod formats;
-pub mod front;
 pub mod host;
 mod inference;
 mod instance;
@@ -34,15 +33,16 @@ pub use engine::{Overheads, family, is_known, overheads};
 pub(crate) use explain::explain;
 pub(crate) use host::{FIRST_LAYER_TIME, SENT_SHARE};
 pub use inference::{
-    FirstTokens, Inference, Part, Slowest, accepted_tokens, decode_step, infer, prefill_rate,
+    Bottleneck, FirstTokens, Inference, Part, accepted_tokens, decode_step, infer, prefill_rate,
     prefill_time,
 };
+pub(crate) use inference::{Limits, Quick, quick};
 pub(crate) use load::{QUEUE, QUEUE_BAND};
 pub use memory::ServingMemory;
 pub(crate) use overheads::TABLE as OVERHEADS;
 pub use plan::{Replicas, ServingPlan};
 pub(crate) use range::serving_range;
-pub use ranks::Layout;
+pub use ranks::{Instances, LAYOUT, Layout, with_layout};
 
 /// The knob of serving that a short name means there.
 #[must_use]

@@ -6,8 +6,8 @@ use model::design::{Design, KnobId};
 use model::ground::knob::Value;
 use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
+use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published, touched_experts};
-use model::serving::fits::fits;
 use model::serving::runs::beside;
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_time, rules};
 use proptest::prelude::*;
@@ -144,7 +144,7 @@ fn broken_rules_of_kept_experts_come_with_the_nearest_legal_values() {
 
 #[test]
 fn what_fits_where_grows_with_memory_and_with_narrow_weights() {
-    let rows = fits(&Design::from_preset("pangu-ultra-moe-718b").unwrap());
+    let rows = capacities(&Design::from_preset("pangu-ultra-moe-718b").unwrap());
     let most = |title: &str, format: &str| {
         let row =
             rows.iter().find(|row| row.machine.title.starts_with(title) && row.format() == format);

@@ -8,9 +8,10 @@ use model::design::{Design, KnobId, KnobSet};
 use model::metric::MetricId;
 use model::rules::vocabulary::Vocabulary;
 use model::search::find::{
-    Answer, Goal, MAX_DESIGNS, MIN_SPARE, OneThread, Phase, Pool, Query, Question, Recommendation,
-    STRATEGY, Search, Target, advice, find, spare,
+    Answer, Domain, Goal, LayoutFront, LayoutSearch, MAX_DESIGNS, MIN_SPARE, OneThread, Phase,
+    Pool, Query, Question, Recommendation, STRATEGY, Search, StrategySearch, Target, advice, spare,
 };
+use model::serving::{Inference, ServingPlan, infer};
 use model::{Estimator, Plan, estimate};
 use proptest::prelude::*;
 
@@ -145,7 +146,7 @@ fn check(query: &Query, answer: &Answer) {
 fn a_design_that_is_found_is_never_slower_than_the_one_at_hand_that_fits_as_well() {
     for preset in ["llama-3-8b", "qwen3-30b-a3b", "mixtral-8x7b"] {
         let query = Query::new(Design::from_preset(preset).unwrap());
-        let answer = find(query.clone(), &OneThread).unwrap();
+        let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
         check(&query, &answer);
         let own = answer.at_hand.unwrap();
         if own.fits && spare(&own) >= MIN_SPARE {
@@ -158,10 +159,10 @@ fn a_design_that_is_found_is_never_slower_than_the_one_at_hand_that_fits_as_well
 #[test]
 fn threads_and_steps_change_no_bit_of_an_answer() {
     let query = Query::new(on("qwen3-30b-a3b", "h100-sxm-80gb", "16", "256"));
-    let one = find(query.clone(), &OneThread).unwrap();
-    let two = find(query.clone(), &TwoThreads).unwrap();
+    let one = StrategySearch::find(query.clone(), &OneThread).unwrap();
+    let two = StrategySearch::find(query.clone(), &TwoThreads).unwrap();
     assert_eq!(one, two);
-    let mut search = Search::new(query).unwrap();
+    let mut search = StrategySearch::new(query).unwrap();
     let (mut shares, mut early) = (vec![], 0);
     loop {
         let progress = search.step(&OneThread);
@@ -181,12 +182,13 @@ fn goals_put_their_own_design_first_and_targets_are_reached() {
     let base = on("qwen3-30b-a3b", "h100-sxm-80gb", "16", "256");
     for goal in Goal::ALL {
         let query = Query { goal, ..Query::new(base.clone()) };
-        check(&query, &find(query.clone(), &OneThread).unwrap());
+        check(&query, &StrategySearch::find(query.clone(), &OneThread).unwrap());
     }
     let targets = ["spare>=0.2", "step_time_seconds<=60", "mfu>=0.1"];
-    let targets: Vec<Target> = targets.iter().map(|text| Target::parse(text).unwrap()).collect();
+    let targets: Vec<Target> =
+        targets.iter().map(|text| Domain::Training.target(text).unwrap()).collect();
     let query = Query { targets, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     assert!(!answer.designs.is_empty());
     check(&query, &answer);
 }
@@ -202,7 +204,7 @@ fn what_is_kept_stays() {
     base.set_text(KnobId::tensor_model_parallel_size, "4").unwrap();
     base.set_text(KnobId::micro_batch_size, "2").unwrap();
     let query = Query { keep, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     assert!(!answer.designs.is_empty());
     check(&query, &answer);
 }
@@ -262,7 +264,7 @@ fn the_fewest_devices_are_those_of_an_exhaustive_check() {
         base.set_text(KnobId::virtual_pipeline_model_parallel_size, "1").unwrap();
         base.set_text(KnobId::pipeline_model_parallel_layout, "none").unwrap();
         let query = Query { question: Question::FewestDevices, keep, ..Query::new(base.clone()) };
-        let answer = find(query.clone(), &OneThread).unwrap();
+        let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
         check(&query, &answer);
         let (knob, fewest) = answer.size.expect("some number of devices is enough");
         assert_eq!(knob, KnobId::num_devices);
@@ -282,7 +284,7 @@ fn the_fewest_devices_are_those_of_an_exhaustive_check() {
 #[test]
 fn where_nothing_fits_the_nearest_miss_and_enough_devices_are_told() {
     let query = Query::new(on("llama-3-70b", "a100-sxm-40gb", "8", "64"));
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     assert!(answer.designs.is_empty());
     let miss = answer.miss.expect("something comes near");
     assert!(!miss.misses.is_empty());
@@ -293,14 +295,14 @@ fn where_nothing_fits_the_nearest_miss_and_enough_devices_are_told() {
     let enough = miss.fewest_devices.expect("more devices are enough");
     let mut more = query.design;
     more.cluster.num_devices = enough;
-    assert!(!find(Query::new(more), &OneThread).unwrap().designs.is_empty());
+    assert!(!StrategySearch::find(Query::new(more), &OneThread).unwrap().designs.is_empty());
 }
 
 /// The fewest devices for this many days are enough, and every number of nodes below is too few.
 #[test]
 fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
     let mut base = on("qwen3-30b-a3b", "h100-sxm-80gb", "64", "256");
-    let days = Target::parse("days_to_train<=30").unwrap();
+    let days = Domain::Training.target("days_to_train<=30").unwrap();
     let query = |base: &Design| Query {
         question: Question::FewestDevices,
         targets: vec![days],
@@ -317,12 +319,12 @@ fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
     }
     let query = query(&base);
     assert!(query.lacks().is_empty());
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     let (knob, devices) = answer.size.unwrap();
     assert_eq!(knob, KnobId::num_devices);
     let of_run = |text: &str, found: &Recommendation| {
-        let Target::Run(target) = Target::parse(text).unwrap() else { panic!("{text}") };
+        let Target::Run(target) = Domain::Training.target(text).unwrap() else { panic!("{text}") };
         target.number(&found.design, &found.metrics).unwrap()
     };
     let best = &answer.designs[0];
@@ -336,19 +338,19 @@ fn the_fewest_devices_for_a_deadline_are_found_with_their_layout() {
         },
         ..query.clone()
     };
-    let miss = find(fewer, &OneThread).unwrap();
+    let miss = StrategySearch::find(fewer, &OneThread).unwrap();
     assert!(miss.designs.is_empty(), "{devices} aren't the fewest");
     assert!(miss.miss.unwrap().misses.iter().any(|line| line.contains("Days to train")));
     // Money and energy are targets as well; what costs no more is asked of the same layouts.
     let cost = of_run("cost<=1", best);
     let mut cheap = Query { question: Question::Layout, ..query };
     cheap.design.cluster.num_devices = devices;
-    cheap.targets = vec![Target::parse(&format!("cost<={}", cost * 1.001)).unwrap()];
-    let answer = find(cheap.clone(), &OneThread).unwrap();
+    cheap.targets = vec![Domain::Training.target(&format!("cost<={}", cost * 1.001)).unwrap()];
+    let answer = StrategySearch::find(cheap.clone(), &OneThread).unwrap();
     check(&cheap, &answer);
     assert!(!answer.designs.is_empty());
-    cheap.targets = vec![Target::parse(&format!("cost<={}", cost * 0.5)).unwrap()];
-    assert!(find(cheap, &OneThread).unwrap().designs.is_empty());
+    cheap.targets = vec![Domain::Training.target(&format!("cost<={}", cost * 0.5)).unwrap()];
+    assert!(StrategySearch::find(cheap, &OneThread).unwrap().designs.is_empty());
 }
 
 #[test]
@@ -358,21 +360,24 @@ fn a_batch_without_bound_is_told_to_need_one_and_the_largest_fits_its_step() {
     assert!(query.missing().is_some());
     query.targets = vec![Target::AtMost(MetricId::step_time_seconds, 5.0)];
     assert!(query.missing().is_none());
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     let (knob, size) = answer.size.unwrap();
     assert_eq!(knob, KnobId::global_batch_size);
     let mut twice = query.design.clone();
     twice.training.global_batch_size = size * 2;
     let again = Query { question: Question::Layout, design: twice, ..query };
-    assert!(find(again, &OneThread).unwrap().designs.is_empty(), "twice {size} takes too long");
+    assert!(
+        StrategySearch::find(again, &OneThread).unwrap().designs.is_empty(),
+        "twice {size} takes too long"
+    );
 }
 
 #[test]
 fn the_longest_sequence_fits_and_its_double_does_not() {
     let base = on("llama-3-8b", "a100-sxm-40gb", "8", "64");
     let query = Query { question: Question::LongestSequence, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     let (knob, size) = answer.size.unwrap();
     assert_eq!(knob, KnobId::seq_length);
@@ -385,19 +390,19 @@ fn the_longest_sequence_fits_and_its_double_does_not() {
 #[test]
 fn rules_that_no_layout_mends_are_told() {
     let broken = design("qwen3-30b-a3b", &[(KnobId::moe_router_topk, "500")]);
-    let violations = Search::new(Query::new(broken)).err().unwrap();
+    let violations = StrategySearch::new(Query::new(broken)).err().unwrap();
     assert_eq!(violations[0].rule, "topk_is_at_most_the_experts");
     let traced = design("qwen3-30b-a3b", &[(KnobId::balance, "trace")]);
-    assert!(Search::new(Query::new(traced)).is_err());
+    assert!(StrategySearch::new(Query::new(traced)).is_err());
 }
 
 #[test]
 fn targets_are_read_as_they_are_written() {
     for text in ["mfu>=0.4", "step_time_seconds<=20", "spare>=0.05", "num_devices<=512"] {
-        assert_eq!(Target::parse(text).unwrap().to_string(), text);
+        assert_eq!(Domain::Training.target(text).unwrap().to_string(), text);
     }
     for text in ["mfu", "mfu>=x", "mfu>=-1", "x>=1", "spare<=0.1", "num_devices>=8", "spare>=2"] {
-        assert!(Target::parse(text).is_err(), "{text}");
+        assert!(Domain::Training.target(text).is_err(), "{text}");
     }
 }
 
@@ -434,7 +439,7 @@ fn a_schedule_without_a_closed_form_can_be_kept() {
     let mut base = on("llama-3-8b", "h100-sxm-80gb", "8", "64");
     base.set_text(KnobId::method, "v_half").unwrap();
     let query = Query { keep: KnobSet::of(&[KnobId::method]), ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     assert!(!answer.designs.is_empty());
 }
@@ -444,11 +449,11 @@ fn a_bound_on_the_memory_steers_the_search_and_its_nearest_miss() {
     let base = on("llama-3-8b", "h100-sxm-80gb", "8", "64");
     let bytes = |bytes| Vec::from([Target::AtMost(MetricId::memory_peak_bytes, bytes)]);
     let query = Query { targets: bytes(4e10), ..Query::new(base.clone()) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     assert!(!answer.designs.is_empty());
     let query = Query { targets: bytes(1e9), ..Query::new(base.clone()) };
-    let nearest = find(query, &OneThread).unwrap().miss.unwrap();
+    let nearest = StrategySearch::find(query, &OneThread).unwrap().miss.unwrap();
     let least = (fullest_share(&base) * nearest.metrics.memory_limit.get()).min(4e10);
     assert!(nearest.metrics.memory_peak.get() <= least * 1.001, "{least}");
 }
@@ -460,7 +465,7 @@ fn a_second_swapped_module_has_to_win_by_more_than_the_error_of_a_pair() {
     base.transformer.num_layers = 5;
     base.transformer.moe_layer_freq = model::design::LayerFreq::Every(1);
     let query = Query { question: Question::FewestDevices, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     assert!(answer.designs.iter().any(|it| it.design.memory.swap_modules.iter().count() > 1));
     check(&query, &answer);
 }
@@ -473,7 +478,7 @@ fn a_faster_design_on_the_way_to_the_simplest_is_the_fastest() {
     base.set_text(KnobId::method, "interleaved").unwrap();
     let keep = KnobSet::of(&[KnobId::method]);
     let query = Query { question: Question::FewestDevices, keep, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     assert_eq!(answer.designs[0].design.memory.recompute_modules.iter().count(), 0);
 }
@@ -481,9 +486,12 @@ fn a_faster_design_on_the_way_to_the_simplest_is_the_fastest() {
 #[test]
 fn a_size_that_no_layout_mends_is_asked_for_all_the_same() {
     let base = on("llama-3-8b", "h100-sxm-80gb", "12", "64");
-    assert!(Search::new(Query::new(base.clone())).is_err(), "12 devices fill no nodes of 8");
+    assert!(
+        StrategySearch::new(Query::new(base.clone())).is_err(),
+        "12 devices fill no nodes of 8"
+    );
     let query = Query { question: Question::FewestDevices, ..Query::new(base) };
-    let answer = find(query.clone(), &OneThread).unwrap();
+    let answer = StrategySearch::find(query.clone(), &OneThread).unwrap();
     check(&query, &answer);
     assert!(answer.size.is_some());
 }
@@ -528,12 +536,107 @@ proptest! {
             goal: Goal::ALL[goal],
             keep: KnobSet::of(&kept),
             question: *Question::ALL.get(question).unwrap_or(&Question::Layout),
-            targets: Vec::from_iter(asks_more.then(|| Target::parse(target).unwrap())),
+            targets: Vec::from_iter(asks_more.then(|| Domain::Training.target(target).unwrap())),
             any_schedule: asks_more,
             ..Query::new(design)
         };
-        if let Ok(answer) = find(query.clone(), &OneThread) {
+        if let Ok(answer) = StrategySearch::find(query.clone(), &OneThread) {
             check(&query, &answer);
         }
     }
+}
+
+/// A model with experts that serves within a time per token.
+fn serving() -> Query {
+    let mut design = Design::from_preset("qwen3-235b-a22b").unwrap();
+    for (knob, value) in [
+        ("accelerator", "h100-sxm-80gb"),
+        ("num_devices", "16"),
+        ("weight_dtype", "fp8"),
+        ("input_length", "2000"),
+        ("output_length", "500"),
+        ("ttft_limit_milliseconds", "2000"),
+    ] {
+        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    let targets = vec![Domain::Serving.target("tpot_seconds<=0.04").unwrap()];
+    Query { domain: Domain::Serving, targets, ..Query::new(design) }
+}
+
+#[test]
+fn layouts_that_serve_reach_limits_and_targets_and_are_named_as_strategies_are() {
+    let query = serving();
+    let answer = LayoutSearch::find(query.clone(), &OneThread).unwrap();
+    assert!(answer.miss.is_none() && answer.evaluated > 100, "{answer:?}");
+    let named = |goal| answer.designs.iter().find(|it| it.label == Some(goal)).unwrap();
+    let speed =
+        |it: &Recommendation<Inference>| it.metrics.metrics.output_tokens_per_second_per_device;
+    let fastest = named(Goal::Fastest);
+    for one in &answer.designs {
+        assert!(one.metrics.metrics.tpot_seconds <= 0.04, "{one:?}");
+        assert!(one.metrics.metrics.ttft_seconds <= 2.0, "{one:?}");
+        assert!(query.targets[0].is_reached(&one.design, &one.metrics));
+        assert!(speed(one) <= speed(fastest) * 1.0005);
+        let plan = ServingPlan::new(&one.design).unwrap();
+        assert_eq!(infer(&plan), one.metrics, "an answer's numbers are those of its design");
+    }
+    assert!(speed(named(Goal::Safest)) >= 0.95 * speed(fastest));
+    let room = |it: &Recommendation<Inference>| {
+        let part = |number: f64, limit: f64| 1.0 - number / limit;
+        let ttft = part(it.metrics.metrics.ttft_seconds, 2.0);
+        it.margin.min(part(it.metrics.metrics.tpot_seconds, 0.04)).min(ttft)
+    };
+    assert!(room(named(Goal::Safest)) >= room(fastest));
+    assert!(speed(named(Goal::Simplest)) >= 0.9 * speed(fastest));
+    let chosen = LayoutFront::new(&query.design, &OneThread).chosen.unwrap();
+    assert!(chosen.per_device >= speed(fastest) * 0.98, "a target never makes it faster");
+}
+
+#[test]
+fn layouts_are_those_of_one_thread_and_their_progress_never_goes_back() {
+    let query = serving();
+    let mut search = LayoutSearch::new(query.clone()).unwrap();
+    let mut share = 0.0;
+    loop {
+        let progress = search.step(&TwoThreads);
+        assert!((share..=1.0).contains(&progress.share), "{progress:?} after {share}");
+        share = progress.share;
+        if progress.phase == Phase::Done {
+            break;
+        }
+    }
+    assert_eq!(search.answer(), LayoutSearch::find(query, &OneThread).unwrap());
+}
+
+#[test]
+fn what_is_kept_of_a_layout_stays_and_a_kept_load_is_the_only_one() {
+    let mut query = serving();
+    query.design.serving.tensor_parallel_size = 4;
+    query.design.serving.concurrency = Some(64);
+    query.keep = KnobSet::of(&[KnobId::tensor_parallel_size, KnobId::concurrency]);
+    let answer = LayoutSearch::find(query, &OneThread).unwrap();
+    assert!(!answer.designs.is_empty());
+    for one in &answer.designs {
+        let serving = &one.design.serving;
+        assert_eq!((serving.tensor_parallel_size, serving.concurrency), (4, Some(64)));
+    }
+}
+
+#[test]
+fn a_target_that_no_layout_reaches_has_a_nearest_miss() {
+    let mut query = serving();
+    query.targets = vec![Domain::Serving.target("tpot_seconds<=0.0001").unwrap()];
+    let answer = LayoutSearch::find(query, &OneThread).unwrap();
+    assert!(answer.designs.is_empty());
+    let miss = answer.miss.unwrap();
+    assert!(miss.misses.iter().any(|line| line.starts_with("TPOT 0.0")), "{:?}", miss.misses);
+    assert!(answer.ruled_out.iter().any(|it| it.reason == "targets"), "{:?}", answer.ruled_out);
+}
+
+#[test]
+fn a_model_that_no_layout_serves_is_refused_with_the_rule() {
+    let mut query = serving();
+    query.design.set_text(KnobId::find("accelerator").unwrap(), "ascend-910b3").unwrap();
+    let violations = LayoutSearch::new(query).err().unwrap();
+    assert!(violations.iter().all(|it| !it.message.is_empty()), "{violations:?}");
 }

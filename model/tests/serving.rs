@@ -6,7 +6,7 @@ use model::ground::choice::Choice;
 use model::ground::knob::{Kind, Section, Value};
 use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId as Metric, Regime};
-use model::serving::front::Front;
+use model::search::find::{LayoutFront, OneThread};
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_rate, rules};
 use model::{Answer, legal_values};
 use proptest::prelude::*;
@@ -442,7 +442,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
             ("tpot_limit_milliseconds", "50"),
         ],
     );
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     assert!(front.best.len() > 4 && front.tried > 100, "{} {}", front.best.len(), front.tried);
     for pair in front.best.windows(2) {
         assert!(pair[0].per_user < pair[1].per_user && pair[0].per_device > pair[1].per_device);
@@ -456,7 +456,9 @@ fn the_front_is_of_layouts_that_no_other_beats() {
     near(inference.metrics.tpot_seconds, chosen.tpot.get(), 0.02);
     near(inference.metrics.output_tokens_per_second_per_device, chosen.per_device, 0.02);
     // Looser limits never give less.
-    let loose = Front::new(&with(&design, "tpot_limit_milliseconds", "100")).chosen.unwrap();
+    let loose = LayoutFront::new(&with(&design, "tpot_limit_milliseconds", "100"), &OneThread)
+        .chosen
+        .unwrap();
     assert!(loose.per_device >= chosen.per_device);
     assert!(front.skipped.iter().all(|skipped| !skipped.reason.is_empty()));
 }
@@ -464,7 +466,7 @@ fn the_front_is_of_layouts_that_no_other_beats() {
 #[test]
 fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
     let design = from_preset("deepseek-r1-96-h100", &[("tpot_limit_milliseconds", "50")]);
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     let apart: Vec<_> = front.best.iter().filter(|served| served.prefill.is_some()).collect();
     assert!(apart.len() > 4, "{}", apart.len());
     for found in apart {
@@ -483,7 +485,7 @@ fn a_front_has_pools_apart_whose_numbers_an_inference_repeats() {
 #[test]
 fn a_load_of_a_layout_gives_more_than_lighter_ones() {
     let design = from_preset("llama-3.3-70b-2-h100", &[("num_devices", "16")]);
-    let front = Front::new(&design);
+    let front = LayoutFront::new(&design, &OneThread);
     for found in &front.best {
         for other in front.best.iter().filter(|it| it.decode == found.decode) {
             if other.prefill == found.prefill && other.concurrency > found.concurrency {

@@ -533,10 +533,5 @@ fn nearest_preset(design: &Design) -> &'static Preset {
 
 /// At most 120 characters of something that a person sent.
 pub(crate) fn shortened(text: &str) -> String {
-    if text.chars().count() <= 120 {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(119).collect();
-    short.push('…');
-    short
+    model::ground::text::cut(text, 120)
 }

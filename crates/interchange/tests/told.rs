@@ -3,11 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use interchange::{Export, Provenance, Target, export};
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::ground::choice::Framework;
 use model::rules::vocabulary::TOLD;
-use model::search::find::{OneThread, Query, find};
+use model::search::find::{OneThread, Query, Search, StrategySearch};
 
 /// Questions of both families, dense and with experts, small enough to be asked in a test.
 const ASKS: [&str; 6] = [
@@ -42,7 +41,7 @@ fn is_spelled(export: &Export, knob: KnobId) -> bool {
 fn what_is_found_is_said_by_arguments_and_never_by_a_comment() {
     for ask in ASKS {
         let design = link::decode(ask).unwrap();
-        let answer = find(Query::new(design), &OneThread).unwrap();
+        let answer = StrategySearch::find(Query::new(design), &OneThread).unwrap();
         assert!(!answer.designs.is_empty(), "{ask}");
         for found in &answer.designs {
             let export =

@@ -28,7 +28,7 @@ fn found(label: Option<Goal>, query: &str) -> Recommendation {
         label,
         margin: spare(&metrics),
         why: vec![format!("Reason of {}", label.map_or("none", Goal::name))],
-        binds: "Matrix products take most of the step.".to_owned(),
+        bottleneck: "Matrix products take most of the step.".to_owned(),
         behind: if label == Some(Goal::Fastest) { 0.0 } else { 0.023 },
         unusual: vec![],
         design,
@@ -99,7 +99,7 @@ fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
             assert!(card.says(&half), "{half}: {}", card.words());
         }
         let free = present::format::percent(found.margin, 1).to_string();
-        for part in [&found.why[0], &found.binds, &free] {
+        for part in [&found.why[0], &found.bottleneck, &free] {
             assert!(card.says(part), "{part}: {}", card.words());
         }
     }

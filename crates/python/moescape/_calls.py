@@ -54,6 +54,7 @@ def find(
     keep: Iterable[str] = (),
     any_schedule: bool = False,
     evaluations: Optional[int] = None,
+    serve: bool = False,
 ) -> Found:
     """The layouts that a design's model, machine and batch should run with; in seconds.
 
@@ -62,11 +63,13 @@ def find(
     `targets` is what every design must reach, such as `mfu>=0.4`, `step_time_seconds<=20`,
     `spare>=0.1` (a share of the memory) or `num_devices<=512`. `keep` names knobs that stay.
     `any_schedule` takes schedules that the design's framework doesn't ship. `evaluations` ends the
-    search after about so many estimates, with what it has by then and `complete` false.
+    search after about so many estimates, with what it has by then and `complete` false. With
+    `serve` the layouts and loads are found that serve the model: targets are those of serving, such
+    as `tpot_seconds<=0.05`.
 
     Ctrl-C ends it.
     """
-    terms = (list(targets), list(keep), any_schedule, evaluations)
+    terms = (list(targets), list(keep), any_schedule, evaluations, serve)
     return Found._of(_native.find(design, goal, question, *terms))
 
 

@@ -8,11 +8,11 @@ use model::Estimator;
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::design::violation::Violation;
-use model::search::find::{Phase, Query, Search};
+use model::search::find::{Domain, LayoutSearch, Phase, Query, Search, StrategySearch};
 use model::serving::ServingPlan;
 use pyo3::prelude::*;
 use reports::explained::{Unexplained, explained};
-use reports::found::{Terms, tree};
+use reports::found::{Reported, Terms, tree};
 use reports::report::Asked;
 use reports::{Cores, budgeted, imported, inferred, registry, report};
 
@@ -51,7 +51,7 @@ pub(crate) fn explain<'py>(
 
 /// A search for layouts, to its end or to so many evaluations.
 #[pyfunction]
-#[pyo3(signature = (design, goal, question, targets, keep, any_schedule, evaluations))]
+#[pyo3(signature = (design, goal, question, targets, keep, any_schedule, evaluations, serve))]
 #[expect(clippy::too_many_arguments, reason = "the terms of a search, each with its name")]
 pub(crate) fn find<'py>(
     py: Python<'py>,
@@ -62,18 +62,26 @@ pub(crate) fn find<'py>(
     keep: Vec<String>,
     any_schedule: bool,
     evaluations: Option<u64>,
+    serve: bool,
 ) -> Answer<'py> {
-    let terms = Terms { goal, question, targets, keep, any_schedule };
+    let terms = Terms { serve, goal, question, targets, keep, any_schedule };
     let query = terms.query(design.inner.clone()).map_err(|errors| invalid(py, &errors))?;
     let most = evaluations.unwrap_or(u64::MAX);
-    let found = interruptible(py, |stop| searched(&query, most, stop))?;
+    let found = interruptible(py, |stop| match query.domain {
+        Domain::Training => searched::<StrategySearch>(&query, most, stop),
+        Domain::Serving => searched::<LayoutSearch>(&query, most, stop),
+    })?;
     to_python(py, &found.map_err(|broken| illegal(py, &broken))?)
 }
 
 /// The answer of a search, with whether it came to its end.
-fn searched(query: &Query, most: u64, stop: &AtomicBool) -> Result<Tree, Vec<Violation>> {
+fn searched<S: Search<Metrics: Reported>>(
+    query: &Query,
+    most: u64,
+    stop: &AtomicBool,
+) -> Result<Tree, Vec<Violation>> {
     let cores = Cores::all();
-    let mut search = Search::new(query.clone())?;
+    let mut search = S::new(query.clone())?;
     let complete = loop {
         let progress = search.step(&cores);
         if progress.phase == Phase::Done {

@@ -89,14 +89,15 @@ impl<'a> Collector<'a> {
 
     /// Adds the row of an outcome that has one.
     pub(crate) fn add(&mut self, outcome: &Outcome<'_>) {
-        let Outcome::Legal { index, digits, values, broken, near_limit, found } = *outcome else {
+        let Outcome::Legal { index, coordinates, values, broken, near_limit, found } = *outcome
+        else {
             return;
         };
         if self.rows == Rows::Feasible && broken.is_some() {
             return;
         }
         self.index.push(index);
-        for ((cells, axis), digit) in self.axes.iter_mut().zip(self.space.axes()).zip(digits) {
+        for ((cells, axis), digit) in self.axes.iter_mut().zip(self.space.axes()).zip(coordinates) {
             cells.add(&axis.values[*digit]);
         }
         let has_link = self.space.spec().find.is_some();

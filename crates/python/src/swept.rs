@@ -87,7 +87,7 @@ impl Sweep {
 
     fn __repr__(&self) -> String {
         let name = &self.space.spec().name;
-        format!("<moescape.Sweep {name:?}: {} rows of {}>", self.__len__(), self.space.places())
+        format!("<moescape.Sweep {name:?}: {} rows of {}>", self.__len__(), self.space.num_points())
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn swept(
     })?;
     // Ctrl-C that comes now is heard, too: what was closed is dropped.
     let overview = interruptible(py, |_| {
-        let closing = sweep::close(&space, &progress);
+        let closing = sweep::final_simulation(&space, &progress);
         sweep::overview(&space, &progress, Some(&closing)).said()
     })?;
     Ok(Sweep { space, schema, batches, overview })
@@ -170,7 +170,7 @@ impl Run<'_> {
         threads: NonZeroUsize,
         stop: &AtomicBool,
     ) -> Result<(Vec<RecordBatch>, Progress), Ended> {
-        let places = 0..self.space.places();
+        let places = 0..self.space.num_points();
         let mut progress = Progress::new(self.space);
         let mut rounds = Rounds::new(self.space);
         let mut batches = Vec::new();

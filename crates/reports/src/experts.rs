@@ -5,8 +5,8 @@ mod traced;
 
 use model::design::file::Tree;
 use model::routing::pattern::{Goal, Patterns};
+use model::serving::capacity::{Capacity, capacities};
 use model::serving::experts::{Experts, Published, published};
-use model::serving::fits::{Fit, fits};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
 
@@ -112,7 +112,7 @@ pub fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts
         host_tflops: experts.host.tflops,
         host_gb_per_sec: experts.host.link_gb_per_sec,
         published: published(design).map(accuracy).collect(),
-        fits: fits(design).iter().map(fit).collect(),
+        fits: capacities(design).iter().map(fit).collect(),
     })
 }
 
@@ -127,7 +127,7 @@ fn accuracy(row: &Published) -> Accuracy {
     }
 }
 
-fn fit(fit: &Fit) -> FitOn {
+fn fit(fit: &Capacity) -> FitOn {
     FitOn {
         machine: fit.machine.title,
         devices: fit.machine.devices,

@@ -7,7 +7,9 @@ mod terms;
 
 use model::design::file::Tree;
 use model::design::{Design, KnobId};
-use model::search::find::{Answer, Goal, Miss, Query, Recommendation, Target};
+use model::metric::{MetricId, Regime};
+use model::search::find::{Answer, Goal, Miss, Predicted, Query, Recommendation, Target};
+use model::serving::{Inference, ServingPlan};
 use model::training::estimate::Metrics;
 use model::{MODEL_VERSION, Plan, design::link};
 
@@ -113,15 +115,59 @@ answers! {
     }
 }
 
+/// Predicted metrics as an answer has them.
+pub trait Reported: Predicted {
+    /// Path of the page that opens a design.
+    const PATH: &'static str;
+
+    /// Every metric by its public name.
+    fn metrics(&self) -> Named<MetricSaid>;
+
+    /// The ranges of the metrics of a design that published runs tell of.
+    fn ranges(&self, design: &Design) -> Named<Range>;
+}
+
+impl Reported for Metrics {
+    const PATH: &'static str = "/";
+
+    fn metrics(&self) -> Named<MetricSaid> {
+        predicted::metrics(self)
+    }
+
+    fn ranges(&self, design: &Design) -> Named<Range> {
+        Plan::new(design).map_or(Named::none(), |plan| predicted::ranges(&plan, self))
+    }
+}
+
+impl Reported for Inference {
+    const PATH: &'static str = "/serving";
+
+    fn metrics(&self) -> Named<MetricSaid> {
+        let value = |id: MetricId| Some((id.metric().name, *self.metrics.get(id)?));
+        let all = MetricId::of(Regime::Serving).filter_map(value);
+        Named::of(all.map(|(name, value)| (name, MetricSaid::Number(value))))
+    }
+
+    fn ranges(&self, design: &Design) -> Named<Range> {
+        let Ok(plan) = ServingPlan::new(design) else { return Named::none() };
+        let answer = model::Answer::Serving { plan: &plan, inference: self };
+        let range = |id: MetricId| {
+            let (range, value) = (answer.range(id)?, answer.number(id)?);
+            Some((id.metric().name, predicted::range(&range, value)))
+        };
+        Named::of(MetricId::of(Regime::Serving).filter_map(range))
+    }
+}
+
 /// An answer as an object.
 #[must_use]
-pub fn tree(query: &Query, answer: &Answer) -> Tree {
+pub fn tree<M: Reported>(query: &Query, answer: &Answer<M>) -> Tree {
     found(query, answer).said()
 }
 
 /// An answer: what `moescape find --json` prints and `POST /api/v1/find` answers, but the seconds.
 #[must_use]
-pub fn found(query: &Query, answer: &Answer) -> Found {
+pub fn found<M: Reported>(query: &Query, answer: &Answer<M>) -> Found {
     let at_hand = &query.design;
     let ruled_out = answer.ruled_out.iter();
     Found {
@@ -145,7 +191,7 @@ pub fn found(query: &Query, answer: &Answer) -> Found {
     }
 }
 
-fn recommendation(query: &Query, found: &Recommendation) -> Recommended {
+fn recommendation<M: Reported>(query: &Query, found: &Recommendation<M>) -> Recommended {
     let Numbers { link, metrics, ranges } = numbers(&found.design, &found.metrics);
     Recommended {
         label: found.label.map(Goal::name),
@@ -155,14 +201,14 @@ fn recommendation(query: &Query, found: &Recommendation) -> Recommended {
         ranges,
         run: run(query, &found.design, &found.metrics),
         why: found.why.clone(),
-        binds: found.binds.clone(),
+        binds: found.bottleneck.clone(),
         margin: found.margin,
         behind: found.behind,
         unusual: found.unusual.iter().map(|knob| knob.id()).collect(),
     }
 }
 
-fn missed(query: &Query, miss: &Miss) -> Missed {
+fn missed<M: Reported>(query: &Query, miss: &Miss<M>) -> Missed {
     let Numbers { link, metrics, ranges } = numbers(&miss.design, &miss.metrics);
     Missed {
         link,
@@ -176,21 +222,19 @@ fn missed(query: &Query, miss: &Miss) -> Missed {
 }
 
 /// The numbers of the run that targets ask for.
-fn run(query: &Query, design: &Design, metrics: &Metrics) -> Named<Option<f64>> {
-    let targets = query.targets.iter().filter_map(|target| match target {
-        Target::Run(target) => Some(target),
+fn run(query: &Query, design: &Design, metrics: &impl Predicted) -> Named<Option<f64>> {
+    Named::of(query.targets.iter().filter_map(|target| match target {
+        Target::Run(of) => Some((of.metric.metric().name, metrics.bounded(design, target))),
         Target::AtLeast(..) | Target::AtMost(..) | Target::Spare(_) | Target::Devices(_) => None,
-    });
-    Named::of(targets.map(|target| (target.metric.metric().name, target.number(design, metrics))))
+    }))
 }
 
 /// Link, metrics and ranges of a design.
-fn numbers(design: &Design, metrics: &Metrics) -> Numbers {
-    let plan = Plan::new(design).ok();
+fn numbers<M: Reported>(design: &Design, metrics: &M) -> Numbers {
     Numbers {
-        link: format!("/?{}", link::encode(design)),
-        metrics: predicted::metrics(metrics),
-        ranges: plan.map_or(Named::none(), |plan| predicted::ranges(&plan, metrics)),
+        link: format!("{}?{}", M::PATH, link::encode(design)),
+        metrics: metrics.metrics(),
+        ranges: metrics.ranges(design),
     }
 }
 
@@ -231,7 +275,7 @@ mod tests {
             label: Some(Goal::Safest),
             metrics: metrics(&other),
             why: vec!["the most memory to spare".to_owned()],
-            binds: "memory".to_owned(),
+            bottleneck: "memory".to_owned(),
             margin: 0.25,
             behind: 0.0,
             unusual: vec![],

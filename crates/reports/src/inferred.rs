@@ -12,7 +12,7 @@ use model::serving::{FirstTokens, Inference, Part, Replicas, ServingMemory, Serv
 use model::{Answer, MODEL_VERSION};
 
 use crate::experts::{self, OfExperts};
-use crate::laid_out::{Layout, layout};
+use crate::layouts::{Layout, layout};
 use crate::report::{BrokenRule, broken};
 use crate::typed::{DesignFile, May, Named, Said, answers};
 
@@ -130,7 +130,7 @@ fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferr
         design: DesignFile::of(plan.design()),
         metrics: Named::of(metrics),
         ranges: ranges(answer, inference),
-        binds: Some(inference.binds.name()),
+        binds: Some(inference.bottleneck.name()),
         layout: Some(pools(plan)),
         timeline: Some(Timeline {
             prefill: parts(&inference.prefill),

@@ -7,7 +7,7 @@
 //! file or socket.
 //!
 //! [`report`] is a prediction, [`explained`] a metric down to its terms, [`found`] a search for a
-//! layout, [`inferred`] and [`laid_out`] how a design serves, [`budgeted`] what its run costs,
+//! layout, [`inferred`] and [`layouts`] how a design serves, [`budgeted`] what its run costs,
 //! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
 
 mod cores;
@@ -25,7 +25,7 @@ pub mod explained;
 pub mod budgeted;
 pub mod exported;
 pub mod imported;
-pub mod laid_out;
+pub mod layouts;
 pub mod registry;
 
 pub mod inferred;

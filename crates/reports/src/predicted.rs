@@ -46,17 +46,21 @@ pub fn metrics(metrics: &Metrics) -> Named<MetricSaid> {
 pub fn ranges(plan: &Plan, metrics: &Metrics) -> Named<Range> {
     Named::of(MetricId::of(Regime::Training).filter_map(|id| {
         let (range, value) = (model::range(plan, id)?, metrics.number(id)?);
-        let basis = range.basis;
-        let ends = |factors: [f64; 2]| factors.map(|it| Real(value * it));
-        let entry = Range {
-            range_50: ends(range.half),
-            range_90: ends(range.most),
-            coverage: basis.coverage.map(Real),
-            rows: basis.rows,
-            sources: basis.sources,
-            family: if basis.family.is_empty() { "all" } else { basis.family },
-            is_borrowed: range.is_borrowed(),
-        };
-        Some((id.metric().name, entry))
+        Some((id.metric().name, self::range(&range, value)))
     }))
+}
+
+/// The range of a value.
+pub(crate) fn range(range: &model::Range, value: f64) -> Range {
+    let basis = range.basis;
+    let ends = |factors: [f64; 2]| factors.map(|it| Real(value * it));
+    Range {
+        range_50: ends(range.half),
+        range_90: ends(range.most),
+        coverage: basis.coverage.map(Real),
+        rows: basis.rows,
+        sources: basis.sources,
+        family: if basis.family.is_empty() { "all" } else { basis.family },
+        is_borrowed: range.is_borrowed(),
+    }
 }

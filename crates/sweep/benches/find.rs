@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use model::design::{KnobId, KnobSet};
-use model::search::find::{OneThread, Query, STRATEGY, find};
+use model::search::find::{OneThread, Query, STRATEGY, Search, StrategySearch};
 use model::{Plan, estimate};
 use sweep::{Progress, Space, Spec, evaluate, run};
 
@@ -171,7 +171,8 @@ fn measured(case: &Case) -> bool {
     query.keep = STRATEGY.without(&free);
     query.any_schedule = true;
     let start = Instant::now();
-    let answer = find(query, &OneThread).unwrap_or_else(|broken| panic!("{broken:?}"));
+    let answer =
+        StrategySearch::find(query, &OneThread).unwrap_or_else(|broken| panic!("{broken:?}"));
     let searched = start.elapsed().as_secs_f64();
     let found = answer.designs.first().map_or(0.0, |it| it.metrics.tokens_per_second_per_device);
 
@@ -181,7 +182,7 @@ fn measured(case: &Case) -> bool {
     let stop = AtomicBool::new(false);
     let start = Instant::now();
     let work = |places| evaluate(&space, places, &stop);
-    run(0..space.places(), 2_000, cores, &stop, work, |places, summary| {
+    run(0..space.num_points(), 2_000, cores, &stop, work, |places, summary| {
         progress.add(&space, places, summary).expect("each chunk comes once");
         ControlFlow::Continue(())
     });
@@ -197,7 +198,7 @@ fn measured(case: &Case) -> bool {
     println!(
         "{:30} {:8} {:8} {best:8.1} {found:8.1} {ratio:7.4} {swept:5.1} s {searched:5.2} s",
         case.name,
-        space.places(),
+        space.num_points(),
         summary.feasible,
     );
     if let (true, Some(plan)) = (ratio < MIN_RATIO, &plan) {

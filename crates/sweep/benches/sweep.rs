@@ -52,7 +52,7 @@ fn random(spec: &str, timing: &str, count: u64) {
     let space = Space::new(read).expect("its designs can be numbered");
     let stop = AtomicBool::new(false);
     let (start, before) = (Instant::now(), busy_seconds());
-    let legal: u64 = chunks(0..space.places(), RANDOM_CHUNK)
+    let legal: u64 = chunks(0..space.num_points(), RANDOM_CHUNK)
         .filter_map(|places| evaluate(&space, places, &stop))
         .map(|summary| summary.legal)
         .sum();
@@ -85,8 +85,8 @@ fn measure(spec: &str, enough: u64) -> Measured {
     let (start, before) = (Instant::now(), busy_seconds());
     let work = |places| evaluate(&space, places, &stop);
     // A small space is cut so that no core waits long for the last chunk.
-    let chunk = (space.places() / (4 * cores.get() as u64)).clamp(100, CHUNK);
-    run(0..space.places(), chunk, cores, &stop, work, |places, summary| {
+    let chunk = (space.num_points() / (4 * cores.get() as u64)).clamp(100, CHUNK);
+    run(0..space.num_points(), chunk, cores, &stop, work, |places, summary| {
         progress.add(&space, places, summary).expect("each chunk comes once");
         if progress.summary().legal >= enough {
             return ControlFlow::Break(());
@@ -106,8 +106,8 @@ fn report(name: &str, measured: &Measured) {
     println!(
         "{name:20} {seconds:6.2} s on {cores} cores: {legal} legal of {} points of {}, {} \
          feasible; {of_core:.2} µs per legal design and core, {:.0} of them a second and core",
-        progress.places(),
-        space.places(),
+        progress.num_points(),
+        space.num_points(),
         progress.summary().feasible,
         1e6 / of_core,
     );

@@ -24,7 +24,7 @@ impl Batch {
     #[must_use]
     pub fn suits(&self, space: &Space) -> bool {
         let refines = space.spec().sampling.is_refined();
-        let inside = self.places.start <= self.places.end && self.places.end <= space.places();
+        let inside = self.places.start <= self.places.end && self.places.end <= space.num_points();
         let picked = self.picked.as_ref().map_or(!refines, |picked| {
             let count = self.places.end.saturating_sub(self.places.start);
             picked.len() as u64 == count && picked.iter().all(|index| *index < space.size())

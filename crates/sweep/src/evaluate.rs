@@ -11,7 +11,7 @@ use model::Estimator;
 use model::design::Design;
 
 use crate::batch::Batch;
-use crate::given::{Given, given, is_closed, too_large};
+use crate::evaluate_point::{Evaluation, evaluate_point, is_closed, too_large};
 use crate::outcome::Outcome;
 use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
@@ -86,7 +86,7 @@ fn outcomes_by(
         let index = batch.index(space, place);
         point.go_to(index);
         if let Some(check) = point.failed() {
-            // A block ends where the digits that the check reads change.
+            // A block ends where the coordinates that the check reads change.
             let beyond = if blocks { (index / check.block + 1) * check.block } else { place + 1 };
             let points = beyond.min(places.end) - place;
             hear(Outcome::RuledOut { points, reason: &check.name });
@@ -98,17 +98,24 @@ fn outcomes_by(
             place += 1;
             continue;
         }
-        let given = given(estimator, space, &point.design);
-        let told = given.and_then(|given| {
-            let broken = judged(space, &names, &given, &mut values)?;
-            Ok((given, broken))
+        let evaluation = evaluate_point(estimator, space, &point.design);
+        let told = evaluation.and_then(|evaluation| {
+            let broken = judged(space, &names, &evaluation, &mut values)?;
+            Ok((evaluation, broken))
         });
         match told {
             Err(reason) => hear(Outcome::RuledOut { points: 1, reason }),
-            Ok((given, broken)) => {
-                let near_limit = broken.is_none() && is_near(estimator, &point.design, &given);
-                let (digits, found) = (&point.digits, given.found());
-                hear(Outcome::Legal { index, digits, values: &values, broken, near_limit, found });
+            Ok((evaluation, broken)) => {
+                let near_limit = broken.is_none() && is_near(estimator, &point.design, &evaluation);
+                let (coordinates, found) = (&point.coordinates, evaluation.found());
+                hear(Outcome::Legal {
+                    index,
+                    coordinates,
+                    values: &values,
+                    broken,
+                    near_limit,
+                    found,
+                });
             }
         }
         place += 1;
@@ -117,8 +124,8 @@ fn outcomes_by(
 }
 
 /// Whether a design is timed by a closed form and near the memory limit.
-fn is_near(estimator: &mut Estimator, design: &Design, given: &Given) -> bool {
-    let Given::Training(trained) = given else { return false };
+fn is_near(estimator: &mut Estimator, design: &Design, evaluation: &Evaluation) -> bool {
+    let Evaluation::Training(trained) = evaluation else { return false };
     // What a search found is simulated.
     is_closed(trained.found.as_ref().unwrap_or(design))
         && estimator.is_near_limit(design, &trained.metrics)
@@ -131,15 +138,15 @@ fn is_near(estimator: &mut Estimator, design: &Design, given: &Given) -> bool {
 pub(crate) fn judged<'a>(
     space: &Space,
     names: &'a [(String, &Constraint)],
-    given: &Given,
+    evaluation: &Evaluation,
     values: &mut [f64],
 ) -> Result<Option<&'a str>, &'static str> {
     for (value, id) in values.iter_mut().zip(&space.spec().columns) {
-        *value = given.number(space, *id)?;
+        *value = evaluation.number(space, *id)?;
     }
     for (name, constraint) in names {
         if let Subject::Metric(id) = constraint.subject
-            && !constraint.holds(given.number(space, id)?)
+            && !constraint.holds(evaluation.number(space, id)?)
         {
             return Ok(Some(name.as_str()));
         }

@@ -7,10 +7,10 @@
 //! best designs, the Pareto front. Summaries merge in any order and to the same bits, so that a
 //! range that is cut elsewhere, lost, or evaluated again changes nothing.
 //!
-//! [`close()`] looks at a sweep that is done once more: it simulates what closed forms found best,
-//! and where nothing was found it says which fixed knobs rule out most. [`run()`] is the loop on
-//! this machine's cores, [`Progress`] what a sweep has done so far and [`result()`] its result as
-//! data. No clock, file or socket is in here.
+//! [`final_simulation()`] looks at a sweep that is done once more: it simulates what closed forms
+//! found best, and where nothing was found it says which fixed knobs rule out most. [`run()`] is
+//! the loop on this machine's cores, [`Progress`] what a sweep has done so far and [`result()`] its
+//! result as data. No clock, file or socket is in here.
 
 mod digest;
 mod order;
@@ -21,14 +21,14 @@ mod batch;
 mod outcome;
 mod summary;
 mod progress;
-mod rounds;
-mod given;
+mod refinement;
+mod evaluate_point;
 mod evaluate;
-mod freed;
-mod closing;
+mod relaxation;
+mod final_simulation;
 mod published;
 mod run;
-mod why;
+mod infeasibility;
 mod answer;
 mod result;
 
@@ -37,16 +37,17 @@ pub use answer::{
     PartData, Sample, SampleRow, SimulatedAtEnd, SweepResult,
 };
 pub use batch::Batch;
-pub use closing::{Closing, MAX_FRONT, Simulated, Standing, close};
 pub use digest::digest;
 pub use evaluate::{evaluate, evaluate_with, outcomes};
-pub use freed::{Freed, usual_values};
-pub use given::prepare;
+pub use evaluate_point::prepare;
+pub use final_simulation::{FinalSimulation, MAX_FRONT, Simulated, Standing, final_simulation};
+pub use infeasibility::{Infeasibility, infeasibility};
 pub use outcome::Outcome;
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
+pub use refinement::Rounds;
+pub use relaxation::{Relaxation, usual_values};
 pub use result::{Part, knobs, overview, part, result, varying};
-pub use rounds::Rounds;
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{
@@ -54,4 +55,3 @@ pub use spec::{
     Strategy, Subject, Tie, TieRule,
 };
 pub use summary::{Best, Cell, Marginal, Pair, Row, Summary, bin_of, bins, pairs};
-pub use why::{Why, why};

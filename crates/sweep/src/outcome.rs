@@ -16,8 +16,8 @@ pub enum Outcome<'a> {
     Legal {
         /// Its index.
         index: u64,
-        /// Its digits, one for each axis of the space.
-        digits: &'a [usize],
+        /// Its coordinates, one for each axis of the space.
+        coordinates: &'a [usize],
         /// The metrics of the spec's columns.
         values: &'a [f64],
         /// The constraint that it doesn't keep; a feasible design keeps all.

@@ -73,7 +73,7 @@ impl Progress {
 
     /// Places that are done.
     #[must_use]
-    pub fn places(&self) -> u64 {
+    pub fn num_points(&self) -> u64 {
         self.done.iter().map(|(start, end)| end - start).sum()
     }
 
@@ -137,8 +137,8 @@ impl Progress {
     #[must_use]
     pub fn suits(&self, space: &Space) -> bool {
         let ascending = self.done.windows(2).all(|pair| pair[0].1 < pair[1].0);
-        let inside = self.done.iter().all(|(start, end)| start < end && *end <= space.places());
-        ascending && inside && self.summary.suits(space) && self.summary.points == self.places()
+        let inside = self.done.iter().all(|(start, end)| start < end && *end <= space.num_points());
+        ascending && inside && self.summary.suits(space) && self.summary.points == self.num_points()
     }
 
     fn insert(&mut self, places: Range<u64>) {

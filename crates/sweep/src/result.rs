@@ -15,10 +15,10 @@ use crate::answer::{
     AxisValue, Best, CellRow, FreedKnobs, Kept, KnobAxis, KnobPair, Overview, PartData, Sample,
     SampleRow, SimulatedAtEnd, SweepResult,
 };
-use crate::closing::{Closing, MAX_FRONT, Simulated, Standing};
 use crate::digest::digest;
-use crate::freed::usual_values;
+use crate::final_simulation::{FinalSimulation, MAX_FRONT, Simulated, Standing};
 use crate::progress::Progress;
+use crate::relaxation::usual_values;
 use crate::space::Space;
 use crate::spec::{MAX_BEST, Spec};
 use crate::summary::{Marginal, Row, Summary, pairs};
@@ -35,15 +35,19 @@ pub struct Part {
     /// Places done, with their summary.
     pub progress: Progress,
     /// Closing of the sweep, if all of it is done.
-    pub closing: Option<Closing>,
+    pub closing: Option<FinalSimulation>,
 }
 
 /// The result of what is done so far.
 ///
 /// The key `part` holds what [`part`] reads; all else is for whoever reads it. A sweep of which
-/// all is done has a [`Closing`].
+/// all is done has a [`FinalSimulation`].
 #[must_use]
-pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> SweepResult {
+pub fn result(
+    space: &Space,
+    progress: &Progress,
+    closing: Option<&FinalSimulation>,
+) -> SweepResult {
     let part = PartFile {
         model_version: MODEL_VERSION.to_owned(),
         spec: space.spec().source().clone(),
@@ -59,7 +63,7 @@ pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> 
 
 /// Overview for people: the result without the data that merging with other parts needs.
 #[must_use]
-pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Overview {
+pub fn overview(space: &Space, progress: &Progress, closing: Option<&FinalSimulation>) -> Overview {
     let space = &progress.summary().known_in(space);
     let (spec, summary) = (space.spec(), progress.summary());
     // What wasn't by closed forms needs no second look.
@@ -88,10 +92,10 @@ pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -
         name: spec.name.clone(),
         sweep: spec.digest(),
         model_version: MODEL_VERSION,
-        complete: progress.places() == space.places(),
+        complete: progress.num_points() == space.num_points(),
         designs: space.size(),
-        asked: space.places(),
-        done: progress.places(),
+        asked: space.num_points(),
+        done: progress.num_points(),
         legal: summary.legal,
         feasible: summary.feasible,
         near_limit: summary.near_limit,
@@ -198,7 +202,7 @@ fn simulated_design(space: &Space, one: &Simulated) -> Kept {
 }
 
 /// Number of designs simulated at the end, with those that no longer keep the constraints.
-fn looked_at(space: &Space, closing: &Closing) -> SimulatedAtEnd {
+fn looked_at(space: &Space, closing: &FinalSimulation) -> SimulatedAtEnd {
     SimulatedAtEnd {
         designs: closing.simulated.len() as u64,
         most_best: MAX_BEST as u64,
@@ -209,12 +213,12 @@ fn looked_at(space: &Space, closing: &Closing) -> SimulatedAtEnd {
 }
 
 /// Fixed knobs worth freeing, each with the values that it would take.
-fn freed(space: &Space, closing: &Closing) -> Vec<FreedKnobs> {
+fn freed(space: &Space, closing: &FinalSimulation) -> Vec<FreedKnobs> {
     let knob = |id: &String| {
         let values = KnobId::find(id).map(|knob| usual_values(space, knob)).unwrap_or_default();
         (id.clone(), values.iter().map(|value| KnobValue(Tree::from(value))).collect())
     };
-    let all = closing.freed.iter().map(|freed| FreedKnobs {
+    let all = closing.relaxations.iter().map(|freed| FreedKnobs {
         knobs: Named::of(freed.knobs.iter().map(knob)),
         designs: freed.designs,
         tried: freed.tried,
@@ -295,7 +299,7 @@ struct PartFile {
     spec: Tree,
     progress: Progress,
     #[serde(default)]
-    closing: Option<Closing>,
+    closing: Option<FinalSimulation>,
 }
 
 #[derive(Deserialize)]

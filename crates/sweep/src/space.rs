@@ -1,8 +1,8 @@
 //! A space of designs: every design of a spec by a number.
 //!
 //! An index is a number of mixed radix, one digit for each knob that varies. Knobs that rules tie
-//! together have the leading digits, so that one broken rule skips a whole block of indices. Which
-//! designs are taken, and in which order, is a function of the place alone: places are what a
+//! together have the leading coordinates, so that one broken rule skips a whole block of indices.
+//! Which designs are taken, and in which order, is a function of the place alone: places are what a
 //! sweep is cut into.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,8 @@ use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, numbe
 /// A space could not be numbered.
 pub type SpaceError = KnobError;
 
-/// Knobs that load imbalance depends on: their digits lead, as the loads take long to generate.
+/// Knobs that load imbalance depends on: their coordinates lead, as the loads take long to
+/// generate.
 const LOADS: &[KnobId] = &[
     KnobId::balance,
     KnobId::skew,
@@ -45,7 +46,7 @@ const LOADS: &[KnobId] = &[
     KnobId::moe_pad_expert_input_to_capacity,
 ];
 
-/// The knobs that rules on sizes read: their digits come next, so that one broken rule skips a
+/// The knobs that rules on sizes read: their coordinates come next, so that one broken rule skips a
 /// whole block of indices.
 const SIZES: &[KnobId] = &[
     KnobId::num_devices,
@@ -91,7 +92,7 @@ const SIZES: &[KnobId] = &[
 pub struct Space {
     spec: Spec,
     axes: Vec<Axis>,
-    /// Indices that share the digits up to and with an axis.
+    /// Indices that share the coordinates up to and with an axis.
     blocks: Vec<u64>,
     size: u64,
     /// Checks of a point, by the last axis that each depends on.
@@ -108,7 +109,8 @@ pub struct Space {
 pub(crate) struct Check {
     /// Name that a failure is counted under.
     pub(crate) name: String,
-    /// Indices that fail with a point that does, its block: all whose leading digits are the same.
+    /// Indices that fail with a point that does, its block: all whose leading coordinates are the
+    /// same.
     pub(crate) block: u64,
     /// The last axis that it depends on; `None` if no axis matters.
     depth: Option<usize>,
@@ -162,7 +164,7 @@ impl Space {
         &self.spec
     }
 
-    /// The knobs that vary, those with the leading digits first.
+    /// The knobs that vary, those with the leading coordinates first.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {
         &self.axes
@@ -176,7 +178,7 @@ impl Space {
 
     /// Designs that are taken: places run from 0 to this.
     #[must_use]
-    pub fn places(&self) -> u64 {
+    pub fn num_points(&self) -> u64 {
         match self.spec.sampling {
             Sampling::Grid => self.size,
             Sampling::Random { count, .. } | Sampling::Refine { count, .. } => count.min(self.size),
@@ -194,8 +196,8 @@ impl Space {
                 permuted(place, self.size, seed)
             }
             Sampling::LatinHypercube { count, seed } => {
-                let digits = self.axes.iter().zip(&self.blocks).enumerate();
-                digits
+                let coordinates = self.axes.iter().zip(&self.blocks).enumerate();
+                coordinates
                     .map(|(axis, (values, block))| {
                         let radix = values.axis_radix();
                         stratum(place, count, radix, mix(seed ^ mix(axis as u64))) * block
@@ -249,16 +251,16 @@ impl Space {
     #[must_use]
     pub fn random_places(&self) -> u64 {
         match self.spec.sampling {
-            Sampling::Refine { .. } => first_round(self.places()),
+            Sampling::Refine { .. } => first_round(self.num_points()),
             Sampling::Grid | Sampling::Random { .. } | Sampling::LatinHypercube { .. } => {
-                self.places()
+                self.num_points()
             }
         }
     }
 
-    /// The digits of an index: for each axis the digit, how many values there are, and the indices
-    /// that a step of it is worth.
-    pub(crate) fn digits(&self, index: u64) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+    /// The coordinates of an index: for each axis the digit, how many values there are, and the
+    /// indices that a step of it is worth.
+    pub(crate) fn coordinates(&self, index: u64) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.axes.iter().zip(&self.blocks).map(move |(axis, block)| {
             (index / block % axis.axis_radix(), axis.axis_radix(), *block)
         })
@@ -364,7 +366,7 @@ fn too_many(spec: &Spec, most: &str) -> KnobError {
 pub(crate) struct Point<'a> {
     space: &'a Space,
     pub(crate) design: Design,
-    pub(crate) digits: Vec<usize>,
+    pub(crate) coordinates: Vec<usize>,
     /// Its index; `None` before the first move.
     index: Option<u64>,
     /// Whether each tie has a value here.
@@ -377,9 +379,9 @@ impl<'a> Point<'a> {
     pub(crate) fn new(space: &'a Space) -> Self {
         let design = space.spec.base.clone();
         // No digit is set yet: the first move sets them all.
-        let digits = vec![usize::MAX; space.axes.len()];
+        let coordinates = vec![usize::MAX; space.axes.len()];
         let tied = vec![true; space.spec.ties.len()];
-        Self { space, design, digits, index: None, tied, holds: 0 }
+        Self { space, design, coordinates, index: None, tied, holds: 0 }
     }
 
     /// Moves to an index: sets what differs.
@@ -394,8 +396,8 @@ impl<'a> Point<'a> {
             let radix = axis.axis_radix();
             let digit = (prefix % radix) as usize;
             (prefix, known) = (prefix / radix, known.map(|known| known / radix));
-            if self.digits[place] != digit {
-                self.digits[place] = digit;
+            if self.coordinates[place] != digit {
+                self.coordinates[place] = digit;
                 // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
                 self.design.put(axis.knob, &axis.values[digit]);
                 first_moved = Some(place);
@@ -407,7 +409,7 @@ impl<'a> Point<'a> {
                 self.tied[place] = follow(&mut self.design, tie);
             }
         }
-        // What depends on none of these digits is as it was.
+        // What depends on none of these coordinates is as it was.
         let unmoved = |check: &Check| check.depth < Some(first_moved);
         self.holds = self.holds.min(self.space.checks.partition_point(unmoved));
     }

@@ -13,6 +13,7 @@ mod rows;
 use std::collections::BTreeMap;
 
 use model::design::link;
+use model::ground::pareto;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
@@ -187,7 +188,7 @@ impl Summary {
             passed += **count;
             passed >= rank
         });
-        bin.map(|(bin, _)| front::value_of(u64::from(*bin) << BIN_SHIFT))
+        bin.map(|(bin, _)| pareto::value_of(u64::from(*bin) << BIN_SHIFT))
     }
 
     /// The cells of a pair of axes that have a feasible design, with the bins of both axes.
@@ -202,10 +203,10 @@ impl Summary {
                 self.points += points;
                 self.count(reason, points);
             }
-            Outcome::Legal { index, digits, values, broken, near_limit, found } => {
+            Outcome::Legal { index, coordinates, values, broken, near_limit, found } => {
                 self.points += 1;
                 self.legal += 1;
-                for (values, digit) in self.marginals.iter_mut().zip(digits) {
+                for (values, digit) in self.marginals.iter_mut().zip(coordinates) {
                     values[*digit].legal += 1;
                 }
                 match broken {
@@ -213,7 +214,7 @@ impl Summary {
                     None => {
                         let found = found.map(link::encode);
                         let row = Row { index, values: values.to_vec(), near_limit, found };
-                        self.keep(space, digits, &row);
+                        self.keep(space, coordinates, &row);
                     }
                 }
             }
@@ -230,20 +231,20 @@ impl Summary {
     }
 
     /// Adds a feasible design.
-    fn keep(&mut self, space: &Space, digits: &[usize], row: &Row) {
+    fn keep(&mut self, space: &Space, coordinates: &[usize], row: &Row) {
         let (spec, index, values) = (space.spec(), row.index, &row.values);
         self.feasible += 1;
         self.near_limit += u64::from(row.near_limit);
         let best = Best { value: values[0], index };
         let sum = units(values[0]);
         let goal = spec.objectives[0].goal;
-        for (marginals, digit) in self.marginals.iter_mut().zip(digits) {
+        for (marginals, digit) in self.marginals.iter_mut().zip(coordinates) {
             let marginal = &mut marginals[*digit];
             marginal.feasible += 1;
             marginal.sum += sum;
             marginal.best = better(goal, marginal.best, Some(best));
         }
-        self.cells.add(space, goal, digits, best);
+        self.cells.add(space, goal, coordinates, best);
         for (objective, one) in spec.objectives.iter().enumerate() {
             *self.bins[objective].entry(bin(values[objective])).or_default() += 1;
             self.top[objective].add(objective, one.goal, spec.kept_best(), row);
@@ -345,7 +346,7 @@ impl Certain {
 const BIN_SHIFT: u32 = 48;
 
 fn bin(value: f64) -> u16 {
-    (front::ordered(value) >> BIN_SHIFT) as u16
+    (pareto::ordered(value) >> BIN_SHIFT) as u16
 }
 
 /// The better of two; of equals the one with the lower index.

@@ -17,7 +17,7 @@ fn space(text: &str) -> Space {
 }
 
 fn summary(space: &Space) -> Summary {
-    evaluate(space, 0..space.places(), &AtomicBool::new(false)).unwrap()
+    evaluate(space, 0..space.num_points(), &AtomicBool::new(false)).unwrap()
 }
 
 fn refused(text: &str) -> Vec<KnobError> {
@@ -108,7 +108,7 @@ fn a_design_that_is_found_is_what_the_model_says_of_it_and_the_same_in_any_order
     }
     // Another order, by spaces that know nothing of each other.
     let mut parts = Progress::new(&space);
-    for place in (0..space.places()).rev() {
+    for place in (0..space.num_points()).rev() {
         let fresh = Space::new(space.spec().clone()).unwrap();
         let part = evaluate(&fresh, place..place + 1, &AtomicBool::new(false)).unwrap();
         parts.add(&space, place..place + 1, part).unwrap();
@@ -195,8 +195,8 @@ fn a_result_with_a_loss_has_its_caveat_and_others_have_none() {
     let told = |text: &str| {
         let space = space(text);
         let mut progress = Progress::new(&space);
-        let part = evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
-        progress.add(&space, 0..space.places(), part).unwrap();
+        let part = evaluate(&space, 0..space.num_points(), &AtomicBool::new(false)).unwrap();
+        progress.add(&space, 0..space.num_points(), part).unwrap();
         sweep::overview(&space, &progress, None).caveat.0
     };
     assert_eq!(told(RUN), Some(CAVEAT));

@@ -23,7 +23,7 @@ top = 5"#;
 }
 
 fn whole(space: &Space) -> Summary {
-    evaluate(space, 0..space.places(), &AtomicBool::new(false)).unwrap()
+    evaluate(space, 0..space.num_points(), &AtomicBool::new(false)).unwrap()
 }
 
 proptest! {
@@ -40,8 +40,8 @@ proptest! {
         again in 0_usize..13,
     ) {
         let space = space(&small());
-        let mut edges: Vec<u64> = cuts.into_iter().map(|cut| cut.min(space.places())).collect();
-        edges.extend([0, space.places()]);
+        let mut edges: Vec<u64> = cuts.into_iter().map(|cut| cut.min(space.num_points())).collect();
+        edges.extend([0, space.num_points()]);
         edges.sort_unstable();
         edges.dedup();
         let mut chunks: Vec<_> = edges.windows(2).map(|pair| pair[0]..pair[1]).collect();
@@ -55,14 +55,14 @@ proptest! {
             let summary = evaluate(&space, chunk.clone(), &stop).unwrap();
             progress.add(&space, chunk, summary).unwrap();
         }
-        prop_assert_eq!(progress.places(), space.places());
+        prop_assert_eq!(progress.num_points(), space.num_points());
         prop_assert_eq!(progress.summary(), &whole(&space));
     }
 
     #[test]
     fn parts_add_up_through_files(cut in 1_u64..4_000, swap in any::<bool>()) {
         let space = space(&small());
-        let cut = cut.min(space.places() - 1);
+        let cut = cut.min(space.num_points() - 1);
         let stop = AtomicBool::new(false);
         let of = |places: std::ops::Range<u64>| {
             let mut progress = Progress::new(&space);
@@ -71,14 +71,14 @@ proptest! {
             let text = model::design::file::json::print(&result(&space, &progress, None).said());
             part(&text).unwrap().progress
         };
-        let (mut one, mut other) = (of(0..cut), of(cut..space.places()));
+        let (mut one, mut other) = (of(0..cut), of(cut..space.num_points()));
         if swap {
             std::mem::swap(&mut one, &mut other);
         }
         prop_assert!(one.clone().join(&space, one.clone()).is_err(), "a part counts once");
         one.join(&space, other).unwrap();
         prop_assert_eq!(one.summary(), &whole(&space));
-        prop_assert_eq!(one.places(), space.places());
+        prop_assert_eq!(one.num_points(), space.num_points());
     }
 }
 
@@ -88,7 +88,7 @@ fn every_design_gets_what_the_model_says_of_it() {
         let space = space(&format!("{}{sampling}", small()));
         let mut legal = Vec::new();
         let (mut points, mut ruled_out) = (0, 0);
-        outcomes(&space, 0..space.places(), &AtomicBool::new(false), |outcome| match outcome {
+        outcomes(&space, 0..space.num_points(), &AtomicBool::new(false), |outcome| match outcome {
             Outcome::RuledOut { points: count, .. } => {
                 points += count;
                 ruled_out += count;
@@ -98,7 +98,7 @@ fn every_design_gets_what_the_model_says_of_it() {
                 legal.push((index, values.to_vec()));
             }
         });
-        assert_eq!(points, space.places());
+        assert_eq!(points, space.num_points());
         assert!(legal.len() > 50 && ruled_out > 50, "{} {ruled_out}", legal.len());
         for (index, values) in &legal {
             let plan = Plan::new(&space.design(*index)).unwrap();
@@ -111,7 +111,7 @@ fn every_design_gets_what_the_model_says_of_it() {
         let places: std::collections::HashSet<u64> =
             legal.iter().map(|(index, _)| *index).collect();
         assert_eq!(places.len(), legal.len(), "no design comes twice");
-        for place in 0..space.places() {
+        for place in 0..space.num_points() {
             let index = space.index(place);
             let tp = space.design(index).parallel.tensor_model_parallel_size;
             let is_legal = tp >= 2 && Plan::new(&space.design(index)).is_ok();
@@ -127,7 +127,7 @@ fn uneven_loads_are_generated_once_and_are_those_of_the_design() {
                 planner = [\"none\", \"ema\"]\nmbs = [1, 2]\nep = [16, 32]\n";
     let space = space(text);
     let mut seen = 0;
-    outcomes(&space, 0..space.places(), &AtomicBool::new(false), |outcome| {
+    outcomes(&space, 0..space.num_points(), &AtomicBool::new(false), |outcome| {
         let Outcome::Legal { index, values, .. } = outcome else { return };
         let plan = Plan::new(&space.design(index)).unwrap();
         assert_eq!(model::estimate(&plan).metrics.mfu.to_bits(), values[0].to_bits());
@@ -206,7 +206,7 @@ fn a_hundred_million_points_take_no_memory_of_their_own() {
                 [space]\nhidden_size = { from = 1024, to = 11023 }\n\
                 vocab_size = { from = 1000, to = 10999 }\n";
     let space = space(wide);
-    assert_eq!(space.places(), 100_000_000);
+    assert_eq!(space.num_points(), 100_000_000);
     // TP 5 divides no 128 heads: one rule skips it all.
     let summary = whole(&space);
     assert_eq!((summary.points, summary.legal), (100_000_000, 0));

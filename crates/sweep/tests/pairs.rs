@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use sweep::{Outcome, Pair, Space, Spec, Summary, bin_of, evaluate_with, pairs, why};
+use sweep::{Outcome, Pair, Space, Spec, Summary, bin_of, evaluate_with, infeasibility, pairs};
 
 const SMALL: &str = r#"
 schema = 1
@@ -22,23 +22,23 @@ noop_layers = { fill = "chunks" }
 mbs = { from = 1, to = 40 }
 "#;
 
-/// For each design that keeps everything its digits, its index and the first objective.
+/// For each design that keeps everything its coordinates, its index and the first objective.
 type Kept = Vec<(Vec<usize>, u64, f64)>;
 
 fn swept() -> (Space, Summary, Kept) {
     let space = Space::new(Spec::from_toml(SMALL).unwrap()).unwrap();
     let mut kept = Kept::new();
     let stop = AtomicBool::new(false);
-    let summary = evaluate_with(&space, 0..space.places(), &stop, |outcome| {
-        if let Outcome::Legal { index, digits, values, broken: None, .. } = outcome {
-            kept.push((digits.to_vec(), *index, values[0]));
+    let summary = evaluate_with(&space, 0..space.num_points(), &stop, |outcome| {
+        if let Outcome::Legal { index, coordinates, values, broken: None, .. } = outcome {
+            kept.push((coordinates.to_vec(), *index, values[0]));
         }
     });
     (space, summary.unwrap(), kept)
 }
 
-fn cell(space: &Space, pair: &Pair, digits: &[usize]) -> [usize; 2] {
-    pair.axes.map(|axis| bin_of(digits[axis], space.axes()[axis].values.len()))
+fn cell(space: &Space, pair: &Pair, coordinates: &[usize]) -> [usize; 2] {
+    pair.axes.map(|axis| bin_of(coordinates[axis], space.axes()[axis].values.len()))
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn a_cell_has_the_count_and_the_best_of_its_designs() {
     assert_eq!(pairs(&space).len(), 6, "four knobs vary");
     for pair in pairs(&space) {
         let mut expected: BTreeMap<[usize; 2], (u64, f64, u64)> = BTreeMap::new();
-        for (digits, index, mfu) in &kept {
-            let cell = expected.entry(cell(&space, &pair, digits)).or_insert((0, f64::MIN, 0));
+        for (coordinates, index, mfu) in &kept {
+            let cell = expected.entry(cell(&space, &pair, coordinates)).or_insert((0, f64::MIN, 0));
             *cell = if *mfu > cell.1 {
                 (cell.0 + 1, *mfu, *index)
             } else {
@@ -76,7 +76,7 @@ fn an_empty_cell_says_which_rule_most_of_its_designs_break() {
                     continue;
                 }
                 empty += 1;
-                let why = why(&space, &pair, [first, second], 12).unwrap();
+                let why = infeasibility(&space, &pair, [first, second], 12).unwrap();
                 assert_eq!(why.tried, 12);
                 assert!(summary.reasons.contains_key(&why.reason), "{why:?}");
             }

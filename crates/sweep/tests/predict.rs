@@ -44,7 +44,7 @@ fn checked(space: &Space, places: Range<u64>) -> usize {
 fn a_thousand_random_strategies_are_as_predicted() {
     let sampling = "[sampling]\nmethod = \"random\"\ncount = 12000\nseed = 7\n";
     let space = space("pangu-strategy", sampling);
-    let legal = checked(&space, 0..space.places());
+    let legal = checked(&space, 0..space.num_points());
     assert!(legal >= 1_000, "{legal}");
 }
 
@@ -52,7 +52,7 @@ fn a_thousand_random_strategies_are_as_predicted() {
 fn neighbouring_strategies_are_as_predicted() {
     let space = space("pangu-strategy", "");
     // Stretches all over the space; a step that shares no factor with an axis.
-    let starts = (0..40).map(|stretch| stretch * 917_503 % (space.places() - 300));
+    let starts = (0..40).map(|stretch| stretch * 917_503 % (space.num_points() - 300));
     let legal: usize = starts.map(|start| checked(&space, start..start + 300)).sum();
     assert!(legal >= 1_000, "{legal}");
 }

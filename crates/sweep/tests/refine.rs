@@ -31,7 +31,7 @@ fn whole(space: &Space, mut hear: impl FnMut(u64)) -> Progress {
     let stop = AtomicBool::new(false);
     let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));
     loop {
-        let places = progress.first_open(&(0..space.places())).unwrap()..rounds.known();
+        let places = progress.first_open(&(0..space.num_points())).unwrap()..rounds.known();
         let batch = rounds.batch(places.clone()).unwrap();
         let summary = evaluate_with(space, batch, &stop, |outcome| {
             if let Outcome::Legal { index, .. } = outcome {
@@ -69,7 +69,7 @@ proptest! {
         let stop = AtomicBool::new(false);
         let (mut progress, mut rounds) = (Progress::new(&space), Rounds::new(&space));
         let mut crashes = crashes.iter().cycle();
-        while let Some(open) = progress.first_open(&(0..space.places())) {
+        while let Some(open) = progress.first_open(&(0..space.num_points())) {
             let mut chunks: Vec<_> = sweep::chunks(open..rounds.known(), size).collect();
             if backwards {
                 chunks.reverse();
@@ -77,7 +77,7 @@ proptest! {
             for chunk in chunks {
                 let summary = evaluate(&space, rounds.batch(chunk.clone()).unwrap(), &stop);
                 progress.add(&space, chunk, summary.unwrap()).unwrap();
-                prop_assert!(progress.places() <= count, "the budget is kept");
+                prop_assert!(progress.num_points() <= count, "the budget is kept");
                 if *crashes.next().unwrap() {
                     let text = json::print(&result(&space, &progress, None).said());
                     progress = part(&text).unwrap().progress;
@@ -99,7 +99,7 @@ proptest! {
         let mut rounds = Rounds::new(&space);
         let stop = AtomicBool::new(false);
         let mut progress = Progress::new(&space);
-        while let Some(open) = progress.first_open(&(0..space.places())) {
+        while let Some(open) = progress.first_open(&(0..space.num_points())) {
             let batch = rounds.batch(open..rounds.known()).unwrap();
             for index in batch.picked.clone().unwrap() {
                 prop_assert!(index < space.size());
@@ -135,7 +135,7 @@ fn the_papers_search_is_answered_by_a_ten_thousandth_of_it() {
 fn a_small_space_is_taken_whole() {
     let grid = whole(&space(&small()), |_| ());
     let refined = whole(&sampled(&small(), "refine", 1_000_000, 3), |_| ());
-    assert_eq!(refined.places(), grid.places());
+    assert_eq!(refined.num_points(), grid.num_points());
     assert_eq!(refined.summary(), grid.summary());
 }
 
@@ -161,7 +161,7 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
         space.axes().iter().map(|axis| design.get(axis.knob)).collect::<Vec<_>>()
     };
     let mut near = 0;
-    while let Some(open) = progress.first_open(&(0..space.places())) {
+    while let Some(open) = progress.first_open(&(0..space.num_points())) {
         let batch = rounds.batch(open..rounds.known()).unwrap();
         let taken = batch.picked.clone().unwrap();
         for index in taken.iter().filter(|_| open > 0) {

@@ -14,7 +14,7 @@ fn space(text: &str) -> Space {
 }
 
 fn summary(space: &Space) -> Summary {
-    evaluate(space, 0..space.places(), &AtomicBool::new(false)).expect("nothing stops it")
+    evaluate(space, 0..space.num_points(), &AtomicBool::new(false)).expect("nothing stops it")
 }
 
 const SMALL: &str = "schema = 1\nobjectives = [\"output_tokens_per_second_per_device max\", \

@@ -19,7 +19,7 @@ fn refused(text: &str) -> Vec<&'static str> {
 fn published_specs_can_be_run() {
     for spec in published() {
         let space = Space::new(Spec::from_toml(spec.text).unwrap()).unwrap();
-        assert!(space.places() > 5_000, "{}", spec.name);
+        assert!(space.num_points() > 5_000, "{}", spec.name);
     }
 }
 
@@ -67,7 +67,7 @@ fn tied_knobs_follow() {
         .unwrap(),
     )
     .unwrap();
-    assert_eq!(space.places(), 4);
+    assert_eq!(space.num_points(), 4);
     let seen: Vec<_> = (0..4)
         .map(|index| {
             let design = space.design(index);
@@ -152,6 +152,6 @@ fn too_many_points_are_an_error_or_a_sample() {
     assert_eq!(refused(&more), ["too_many_points"]);
     let sampled = format!("{grid}[sampling]\nmethod = \"lhs\"\ncount = 500\nseed = 9\n");
     let space = Space::new(Spec::from_toml(&sampled).unwrap()).unwrap();
-    assert_eq!(space.places(), 500);
+    assert_eq!(space.num_points(), 500);
     assert!((0..500).all(|place| space.index(place) < space.size()));
 }

@@ -12,10 +12,9 @@ use std::process::ExitCode;
 
 use model::catalogue::preset::Preset;
 use model::design::{Design, KnobId};
-use model::search::find::{MIN_SPARE, OneThread, Query, STRATEGY, find, spare};
+use model::search::find::{MIN_SPARE, OneThread, Query, STRATEGY, Search, StrategySearch, spare};
 use model::{Plan, design::link, estimate};
-use validation::runs;
-use validation::validate;
+use validation::{runs, validate};
 
 /// Layouts that have to be compared for this to say something.
 const MIN_LAYOUTS: usize = 40;
@@ -76,7 +75,7 @@ fn compared(name: &str, design: &Design, all: bool) -> Outcome {
     for knob in STRATEGY.iter() {
         stripped.set(knob, &neutral.get(knob)).expect("neutral values are in bounds");
     }
-    let answer = find(Query::new(stripped), &OneThread).unwrap_or_else(|broken| {
+    let answer = StrategySearch::find(Query::new(stripped), &OneThread).unwrap_or_else(|broken| {
         panic!("{name}: {broken:?}");
     });
     let best = answer.designs.first();

@@ -1,5 +1,7 @@
 //! Medians, percentiles and rank correlation.
 
+use model::ground::sorting::quantile;
+
 use crate::report::{Row, Score};
 
 /// The score of rows that have a prediction.
@@ -26,12 +28,7 @@ pub(crate) fn score_of(errors: &[f64], times: &[f64]) -> Score {
 pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let position = share.clamp(0.0, 1.0) * last as f64;
-    let below = position.floor();
-    let index = below as usize;
-    let (low, high) = (sorted[index], sorted[(index + 1).min(last)]);
-    low + (high - low) * (position - below)
+    quantile(&sorted, share)
 }
 
 /// A percentile of values with weights, between the middles of two values' weights in proportion;

@@ -1,4 +1,4 @@
-//! Sorting of lists that are short, or nearly sorted.
+//! Sorting of lists that are short, or nearly sorted, and quantiles of sorted numbers.
 //!
 //! A sort of the standard library is compiled anew for each kind of element and takes some
 //! kilobytes each time, which the explorer's module has to be downloaded with.
@@ -42,6 +42,16 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
         return Some(f64::midpoint(*sorted.get(middle - 1)?, upper));
     }
     Some(upper)
+}
+
+/// A quantile of sorted numbers, between two neighbours in proportion; zero of none.
+#[must_use]
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
+    let below = libm::floor(position);
+    let at = |index: usize| sorted.get(index).or(sorted.last()).copied().unwrap_or(0.0);
+    let (low, high) = (at(below as usize), at(below as usize + 1));
+    low + (high - low) * (position - below)
 }
 
 #[cfg(test)]

@@ -20,10 +20,16 @@ pub fn closest<T>(
 /// At most 80 characters of something that a person sent, so that an error stays readable.
 #[must_use]
 pub fn shorten(text: &str) -> String {
-    if text.chars().count() <= 80 {
+    if text.chars().count() <= 80 { text.to_string() } else { cut(text, 78) }
+}
+
+/// At most this many characters of a text, with an ellipsis for what is left out.
+#[must_use]
+pub fn cut(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
         return text.to_string();
     }
-    let mut short: String = text.chars().take(77).collect();
+    let mut short: String = text.chars().take(max_chars.saturating_sub(1)).collect();
     short.push('…');
     short
 }

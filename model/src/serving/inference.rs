@@ -38,7 +38,7 @@ pub struct FirstTokens {
 
 /// Bottleneck of the throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slowest {
+pub enum Bottleneck {
     /// The requests that are sent.
     Concurrency,
     /// Memory for keys and values.
@@ -53,7 +53,7 @@ pub enum Slowest {
     Decode,
 }
 
-impl Slowest {
+impl Bottleneck {
     /// The public name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -68,7 +68,7 @@ impl Slowest {
     }
 }
 
-impl Slowest {
+impl Bottleneck {
     /// Name of the bottleneck, in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -91,7 +91,7 @@ pub struct Inference {
     /// Between when first tokens come.
     pub first_tokens: FirstTokens,
     /// Bottleneck of the throughput.
-    pub binds: Slowest,
+    pub bottleneck: Bottleneck,
     /// A step of decode by part.
     pub decode: Vec<Part>,
     /// A prompt by part.
@@ -223,13 +223,13 @@ impl ServingPlan {
 
 /// The limits of a design's times.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     ttft: Option<Seconds>,
     tpot: Option<Seconds>,
 }
 
 impl Limits {
-    pub(super) fn of(plan: &ServingPlan) -> Self {
+    pub(crate) fn of(plan: &ServingPlan) -> Self {
         let serving = &plan.design.serving;
         Self {
             ttft: serving.ttft_limit_milliseconds.map(Seconds::millis),
@@ -238,23 +238,23 @@ impl Limits {
     }
 
     /// Whether both times are within them.
-    pub(super) fn hold(self, ttft: Seconds, tpot: Seconds) -> bool {
+    pub(crate) fn hold(self, ttft: Seconds, tpot: Seconds) -> bool {
         self.ttft.is_none_or(|limit| ttft <= limit) && self.tpot.is_none_or(|limit| tpot <= limit)
     }
 }
 
 /// Summary of a load in few numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Quick {
+pub(crate) struct Quick {
     /// Requests of a group that memory and the limit of requests let through.
-    pub(super) in_flight: f64,
-    pub(super) per_device: f64,
-    pub(super) ttft: Seconds,
-    pub(super) tpot: Seconds,
+    pub(crate) in_flight: f64,
+    pub(crate) per_device: f64,
+    pub(crate) ttft: Seconds,
+    pub(crate) tpot: Seconds,
 }
 
 /// A plan of one pool at this many requests of each group.
-pub(super) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
+pub(crate) fn quick(plan: &ServingPlan, requests: f64) -> Quick {
     let memory = ServingMemory::new(&plan.design, &plan.architecture, &plan.decode);
     let limit = plan.design.serving.max_num_seqs as f64;
     let in_flight = requests.min(memory.sequences()).min(limit).max(1.0);
@@ -346,24 +346,24 @@ pub fn infer(plan: &ServingPlan) -> Inference {
     let asked = serving.concurrency.map_or(f64::INFINITY, |all| all as f64 / groups);
     let limit = serving.max_num_seqs as f64;
     let in_flight = asked.min(fitting).min(limit).max(1.0);
-    let mut binds = if asked <= fitting.min(limit) {
-        Slowest::Concurrency
+    let mut bottleneck = if asked <= fitting.min(limit) {
+        Bottleneck::Concurrency
     } else if fitting <= limit {
-        Slowest::Memory
+        Bottleneck::Memory
     } else {
-        Slowest::Requests
+        Bottleneck::Requests
     };
     let pools = Pools::new(plan);
     let (flow, alone, prompt) = pools.flow(in_flight, serving.request_rate.map(|it| it / groups));
     if serving.request_rate.is_some() && flow.in_flight < in_flight * 0.999 {
-        binds = Slowest::Arrivals;
+        bottleneck = Bottleneck::Arrivals;
     }
     if plan.prefill.is_some() {
         let fed = pools.fed(pools.prefill.filled_prefill());
-        binds = if flow.rate >= fed * 0.99 { Slowest::Prefill } else { Slowest::Decode };
+        bottleneck = if flow.rate >= fed * 0.99 { Bottleneck::Prefill } else { Bottleneck::Decode };
     }
     let shown = pools.decode.decode(flow.decoding.max(1.0));
-    gathered(plan, &flow, &Found { memory, binds, alone, prompt, shown, fitting })
+    gathered(plan, &flow, &Found { memory, bottleneck, alone, prompt, shown, fitting })
 }
 
 /// A flow that gets no more requests than this a second.
@@ -388,7 +388,7 @@ fn interpolated([first, middle, last]: [Seconds; 3], most: f64, requests: f64) -
 /// Parts of which an inference is put together.
 struct Found {
     memory: ServingMemory,
-    binds: Slowest,
+    bottleneck: Bottleneck,
     alone: Pass,
     prompt: Seconds,
     shown: DecodeStep,
@@ -401,7 +401,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     let (input, output) = (serving.input_length as f64, serving.output_length as f64);
     let devices = plan.devices() as f64;
     let rate = flow.rate * plan.busy_groups();
-    let Found { memory, binds, alone, prompt, shown, fitting } = *found;
+    let Found { memory, bottleneck, alone, prompt, shown, fitting } = *found;
     let metrics = ServingMetrics {
         output_tokens_per_second_per_device: rate * output / devices,
         total_tokens_per_second_per_device: rate * (input + output) / devices,
@@ -428,7 +428,7 @@ fn gathered(plan: &ServingPlan, flow: &Flow, found: &Found) -> Inference {
     Inference {
         metrics,
         first_tokens: first_tokens(flow),
-        binds,
+        bottleneck,
         decode,
         prefill: parts(&alone),
         memory,

@@ -1,6 +1,6 @@
-//! The layout of an instance.
+//! The layout of an instance, and designs with other layouts.
 
-use crate::design::Design;
+use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::{Disaggregation, RankOrder};
 use crate::layer::ranks::Ranks;
 
@@ -70,6 +70,63 @@ impl Layout {
             order: RankOrder::TpCpEpDpPp,
         }
     }
+}
+
+/// Instances of one layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instances {
+    /// Layout of an instance.
+    pub layout: Layout,
+    /// Instances.
+    pub count: u64,
+}
+
+/// The knobs of a layout, its pools and its load.
+pub const LAYOUT: KnobSet = KnobSet::of(&[
+    KnobId::disaggregation,
+    KnobId::tensor_parallel_size,
+    KnobId::pipeline_parallel_size,
+    KnobId::data_parallel_size,
+    KnobId::moe_expert_parallel_size,
+    KnobId::moe_tensor_parallel_size,
+    KnobId::prefill_devices,
+    KnobId::decode_devices,
+    KnobId::prefill_tensor_parallel_size,
+    KnobId::prefill_pipeline_parallel_size,
+    KnobId::prefill_data_parallel_size,
+    KnobId::prefill_moe_expert_parallel_size,
+    KnobId::prefill_moe_tensor_parallel_size,
+    KnobId::concurrency,
+]);
+
+/// The design with the same model and load on another layout, and with a pool that prefills if
+/// there is one.
+#[must_use]
+pub fn with_layout(design: &Design, layout: Layout, prefill: Option<Instances>) -> Design {
+    let mut design = design.clone();
+    let has_experts = design.transformer.num_moe_experts.is_some();
+    let devices = design.cluster.num_devices;
+    let own = |it: u64| prefill.is_some().then_some(it);
+    let first = prefill.map_or(layout, |pool| pool.layout);
+    let prefilling = prefill.map_or(0, |pool| pool.count * pool.layout.devices());
+    let serving = &mut design.serving;
+    serving.disaggregation = match prefill {
+        Some(_) => Disaggregation::PrefillDecode,
+        None => Disaggregation::None,
+    };
+    serving.tensor_parallel_size = layout.tensor;
+    serving.pipeline_parallel_size = layout.pipeline;
+    serving.data_parallel_size = layout.data;
+    serving.moe_expert_parallel_size = layout.expert;
+    serving.moe_tensor_parallel_size = has_experts.then_some(layout.expert_tensor);
+    serving.prefill_devices = own(prefilling);
+    serving.decode_devices = own(devices - prefilling);
+    serving.prefill_tensor_parallel_size = own(first.tensor);
+    serving.prefill_pipeline_parallel_size = own(first.pipeline);
+    serving.prefill_data_parallel_size = own(first.data);
+    serving.prefill_moe_expert_parallel_size = own(first.expert).filter(|_| has_experts);
+    serving.prefill_moe_tensor_parallel_size = own(first.expert_tensor).filter(|_| has_experts);
+    design
 }
 
 /// Devices for prompts and for answers: all for answers where they aren't apart.

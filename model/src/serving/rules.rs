@@ -24,9 +24,9 @@ pub fn rules() -> impl Iterator<Item = (&'static Rule, Option<Source>)> {
     shared_rules().map(|rule| (rule, rule.source())).chain(own)
 }
 
-/// First violation of a rule by a design's serving, if any.
-pub(super) fn first_broken(design: &Design) -> Option<String> {
-    rules().find_map(|(rule, _)| (rule.check.words)(design))
+/// First rule that a design's serving breaks, if any, with a sentence on how.
+pub(crate) fn first_broken(design: &Design) -> Option<(&'static Rule, String)> {
+    rules().find_map(|(rule, _)| Some((rule, (rule.check.words)(design)?)))
 }
 
 /// Whether a design's serving breaks no rule.

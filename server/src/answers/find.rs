@@ -8,11 +8,14 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use model::design::file::Tree;
 use model::design::violation::Violation;
-use model::search::find::{Answer, Phase, Progress, Query, Search};
+use model::search::find::{
+    Answer, Domain, LayoutSearch, Phase, Progress, Query, Search, StrategySearch,
+};
+use model::training::estimate::Metrics;
 use reports::Cores;
-use reports::typed::{Flat, Real, Said};
+use reports::found::Reported;
+use reports::typed::{Flat, Real};
 
 reports::said! {
     /// The object of `moescape find --json`.
@@ -28,50 +31,61 @@ reports::said! {
 
 /// Result of a search, and the time that it took.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) answer: Answer,
+pub(crate) struct Found<M = Metrics> {
+    pub(crate) answer: Answer<M>,
     pub(crate) seconds: f64,
 }
 
-impl Found {
-    /// Searches to the end, or until `hear` ends it: then there is nothing.
-    ///
-    /// # Errors
-    /// Rules that no layout can mend.
-    pub(crate) fn search(
-        query: &Query,
-        mut hear: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Option<Self>, Vec<Violation>> {
-        let (start, cores) = (Instant::now(), Cores::all());
-        let mut search = Search::new(query.clone())?;
-        loop {
-            let progress = search.step(&cores);
-            if hear(progress).is_break() {
-                return Ok(None);
-            }
-            if progress.phase == Phase::Done {
-                let seconds = start.elapsed().as_secs_f64();
-                return Ok(Some(Self { answer: search.answer(), seconds }));
-            }
+/// Listener that ends a search, or lets it go on.
+pub(crate) trait Hear: FnMut(Progress) -> ControlFlow<()> {}
+
+impl<T: FnMut(Progress) -> ControlFlow<()>> Hear for T {}
+
+/// Result of a search that may be ended before it is done: then there is nothing.
+pub(crate) type Searched<T> = Result<Option<T>, Vec<Violation>>;
+
+/// Searches to the end, or until `hear` ends it.
+///
+/// # Errors
+/// Rules that no layout can mend.
+pub(crate) fn search<S: Search>(query: &Query, mut hear: impl Hear) -> Searched<Found<S::Metrics>> {
+    let (start, cores) = (Instant::now(), Cores::all());
+    let mut search = S::new(query.clone())?;
+    loop {
+        let progress = search.step(&cores);
+        if hear(progress).is_break() {
+            return Ok(None);
+        }
+        if progress.phase == Phase::Done {
+            let seconds = start.elapsed().as_secs_f64();
+            return Ok(Some(Found { answer: search.answer(), seconds }));
         }
     }
+}
 
+/// Searches the domain of a query, for programs.
+///
+/// # Errors
+/// Rules that no layout can mend.
+pub(crate) fn found(query: &Query, hear: impl Hear) -> Searched<FoundAnswer> {
+    Ok(match query.domain {
+        Domain::Training => search::<StrategySearch>(query, hear)?.map(|it| it.answer(query)),
+        Domain::Serving => search::<LayoutSearch>(query, hear)?.map(|it| it.answer(query)),
+    })
+}
+
+impl<M: Reported> Found<M> {
     /// The answer for programs.
     pub(crate) fn answer(&self, query: &Query) -> FoundAnswer {
         let found = Flat(reports::found::found(query, &self.answer));
         FoundAnswer { found, seconds: Real(self.seconds) }
-    }
-
-    /// Result as data.
-    pub(crate) fn tree(&self, query: &Query) -> Tree {
-        self.answer(query).said()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use model::design::Design;
-    use model::search::find::{OneThread, find};
+    use model::search::find::OneThread;
 
     use super::*;
 
@@ -79,12 +93,12 @@ mod tests {
     fn an_answer_is_that_of_one_thread_and_its_progress_never_goes_back() {
         let query = Query::new(Design::from_preset("qwen3-30b-a3b").unwrap());
         let mut before = 0.0;
-        let found = Found::search(&query, |progress| {
+        let found = search::<StrategySearch>(&query, |progress| {
             assert!((before..=1.0).contains(&progress.share), "{progress:?} after {before}");
             before = progress.share;
             ControlFlow::Continue(())
         });
         let found = found.unwrap().unwrap();
-        assert_eq!(Ok(found.answer), find(query, &OneThread));
+        assert_eq!(Ok(found.answer), StrategySearch::find(query, &OneThread));
     }
 }

@@ -2,6 +2,7 @@
 
 use interchange::Answers;
 use model::design::KnobId;
+use model::ground::text::shorten;
 
 /// Answers of one kind, at most.
 const MAX_ANSWERS: usize = 200;
@@ -41,7 +42,7 @@ pub(crate) fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), 
 pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
     let (name, value) = setting
         .split_once('=')
-        .ok_or_else(|| format!("a knob is set by KNOB=VALUE, not `{}`", shortened(setting)))?;
+        .ok_or_else(|| format!("a knob is set by KNOB=VALUE, not `{}`", shorten(setting)))?;
     let knob = KnobId::find(name.trim()).map_err(|error| error.to_string())?;
     add(answers, &knob.id(), value)
 }
@@ -54,7 +55,7 @@ pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
 pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
     let (name, value) = text
         .split_once('=')
-        .ok_or_else(|| format!("an answer is QUESTION=VALUE, not `{}`", shortened(text)))?;
+        .ok_or_else(|| format!("an answer is QUESTION=VALUE, not `{}`", shorten(text)))?;
     add(answers, name.trim(), value)
 }
 
@@ -65,13 +66,9 @@ pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
 pub(crate) fn env(answers: &mut Answers, setting: &str) -> Result<(), String> {
     let (name, value) = setting
         .split_once('=')
-        .ok_or_else(|| format!("a variable is set by NAME=VALUE, not `{}`", shortened(setting)))?;
+        .ok_or_else(|| format!("a variable is set by NAME=VALUE, not `{}`", shorten(setting)))?;
     answers.variables.insert(name.trim().to_owned(), value.to_owned());
     Ok(())
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn target(text: &str) -> Result<Target, String> {
     if text == "fits" {
         return Ok(Target::Fits);
     }
-    let asked = find::Target::parse(text).map_err(|error| {
+    let asked = find::Domain::Training.target(text).map_err(|error| {
         let metrics = MetricId::of(Regime::Training).chain(MetricId::of(Regime::Budget));
         let known: Vec<&str> = metrics.map(|id| id.metric().name).collect();
         format!("{error}; a target is fits, or one of {} with >= or <=", known.join(", "))

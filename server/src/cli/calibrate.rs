@@ -1,5 +1,6 @@
 //! `moescape calibrate`: what one's own runs say of the state of one's software, as knobs.
 
+use model::ground::text::shorten;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -83,16 +84,12 @@ fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
     let mut settings = vec![];
     for setting in &arguments.settings {
         let (knob, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::user(format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)))
+            Failure::user(format!("--set takes KNOB=VALUE, not `{}`", shorten(setting)))
         })?;
         let knob = KnobId::find(knob.trim()).map_err(|error| of(vec![error]))?;
         settings.push((knob, value.trim().to_owned()));
     }
     Ok(Asked { base, settings, name: arguments.name.clone() })
-}
-
-fn abbreviated(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 fn text(found: &Calibration) -> String {

@@ -9,15 +9,20 @@ use interchange::{Assumed, Import};
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
-use model::search::find::{Phase, Progress, Query, STRATEGY};
+use model::search::find::{
+    Domain, LayoutSearch, Phase, Progress, Query, STRATEGY, Search, StrategySearch,
+};
 use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
+use reports::typed::Said as _;
 
 use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
-use crate::answers::find::Found;
+use crate::answers::find::search;
+use crate::answers::names::Names;
+use summary::Summarized;
 
 /// Help on FILE, which may be more than other commands read.
 pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape import` reads, \
@@ -28,6 +33,10 @@ pub(super) const FILE_HELP: &str = "Design file, JSON or TOML, or what `moescape
 pub(super) struct Arguments {
     #[command(flatten)]
     source: Source,
+    /// Find layouts and loads that serve the model, not strategies that train it: targets such as
+    /// 'tpot_seconds<=0.05', and short names, are those of serving
+    #[arg(long, conflicts_with_all = ["any_schedule", "tokens"])]
+    serve: bool,
     /// Devices of the cluster
     #[arg(long, value_name = "N")]
     devices: Option<String>,
@@ -68,8 +77,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(import) = &import {
         remarks(import, &settled(arguments)).iter().for_each(|line| output::message(line));
     }
+    match query.domain {
+        Domain::Training => found::<StrategySearch>(arguments, &query),
+        Domain::Serving => found::<LayoutSearch>(arguments, &query),
+    }
+}
+
+fn found<S: Search<Metrics: Summarized>>(
+    arguments: &Arguments,
+    query: &Query,
+) -> Result<(), Failure> {
     let mut line = ProgressLine::new();
-    let found = Found::search(&query, |progress| {
+    let found = search::<S>(query, |progress| {
         line.show(|| shown(progress));
         ControlFlow::Continue(())
     });
@@ -79,9 +98,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Nobody stops it.
     let Some(found) = found else { return Ok(()) };
     output::result(&if arguments.json {
-        json::print(&found.tree(&query))
+        json::print(&found.answer(query).said())
     } else {
-        summary::text(&query, &found)
+        summary::text(query, &found)
     })
 }
 
@@ -97,8 +116,9 @@ fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
             Err(error) => errors.push(error.to_string()),
         }
     }
-    errors.extend(arguments.source.set_all(&mut design));
+    errors.extend(arguments.source.set_all(&mut design, names(arguments)));
     let mut terms = Terms {
+        serve: arguments.serve,
         goal: arguments.goal.clone(),
         question: arguments.question.clone(),
         targets: arguments.targets.clone(),
@@ -121,6 +141,11 @@ fn query(arguments: &Arguments) -> Result<(Query, Option<Import>), Failure> {
     }
 }
 
+/// Short names that settings have.
+fn names(arguments: &Arguments) -> Names {
+    if arguments.serve { Names::Serving } else { Names::Training }
+}
+
 /// The design on another accelerator, or on another number of devices.
 fn with_cluster(design: &Design, knob: KnobId, value: &str) -> Result<Design, KnobError> {
     let mut other = design.clone();
@@ -136,7 +161,8 @@ fn with_cluster(design: &Design, knob: KnobId, value: &str) -> Result<Design, Kn
 fn settled(arguments: &Arguments) -> KnobSet {
     let accelerator = arguments.accelerator.as_ref().map(|_| KnobId::accelerator);
     let devices = arguments.devices.as_ref().map(|_| KnobId::num_devices);
-    let all = accelerator.into_iter().chain(devices).chain(arguments.source.knobs());
+    let all =
+        accelerator.into_iter().chain(devices).chain(arguments.source.knobs(names(arguments)));
     KnobSet::of(&all.collect::<Vec<_>>())
 }
 

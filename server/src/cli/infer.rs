@@ -10,13 +10,14 @@ use model::metric::{MetricId, Regime};
 use model::serving::{Inference, Layout, Part, Replicas, ServingPlan, infer};
 use model::{Answer, MODEL_VERSION};
 use present::format;
+use reports::Cores;
 
 use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
 use super::predict::tree;
 use crate::answers::names::Names;
-use crate::{inferred, laid_out};
+use crate::inferred;
 
 /// What to serve and how to say it.
 #[derive(Debug, clap::Args)]
@@ -42,10 +43,10 @@ fn metric(text: &str) -> Result<MetricId, String> {
 /// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design_by(Names::Serving)?;
-    let set: Vec<_> = arguments.source.knobs_by(Names::Serving).collect();
+    let set: Vec<_> = arguments.source.knobs(Names::Serving).collect();
     if arguments.layouts {
         return output::result(&match arguments.json {
-            true => json::print(&laid_out::laid_out(&design)),
+            true => json::print(&crate::layouts::layouts(&design, &Cores::all())),
             false => layouts::text(&design),
         });
     }
@@ -111,7 +112,7 @@ fn head(plan: &ServingPlan, inference: &Inference) -> String {
         "  {} tokens in, {} out; limited by {}\n  link /?{}\n  model {MODEL_VERSION}\n",
         format::whole(serving.input_length),
         format::whole(serving.output_length),
-        inference.binds.words(),
+        inference.bottleneck.words(),
         link::encode(design),
     ));
     text

@@ -1,5 +1,6 @@
 //! The design that a command works on: a preset or a file, with knobs set on top.
 
+use model::ground::text::shorten;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,7 @@ use std::path::{Path, PathBuf};
 use interchange::{Format, Import, import};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree, json};
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::ground::knob::KnobError;
 
 use super::Failure;
@@ -59,7 +59,7 @@ impl Source {
             None => self.of_preset(),
         };
         let Start { mut design, mut errors, .. } = start;
-        errors.extend(self.set_all_by(&mut design, names));
+        errors.extend(self.set_all(&mut design, names));
         if errors.is_empty() { Ok(design) } else { Err(Failure::User(errors)) }
     }
 
@@ -77,12 +77,8 @@ impl Source {
         Ok(Start { design, errors, import: Some(import) })
     }
 
-    /// Sets what is to be set, and says what is wrong with it.
-    pub(super) fn set_all(&self, design: &mut Design) -> Vec<String> {
-        self.set_all_by(design, Names::Training)
-    }
-
-    fn set_all_by(&self, design: &mut Design, names: Names) -> Vec<String> {
+    /// Sets what is to be set, and says what is wrong with it; `names` resolves short names.
+    pub(super) fn set_all(&self, design: &mut Design, names: Names) -> Vec<String> {
         let follows = |setting: &&String| {
             let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
             names.find(name).is_ok_and(KnobId::follows)
@@ -93,13 +89,8 @@ impl Source {
         errors.map(|error| error.to_string()).collect()
     }
 
-    /// The knobs that are set.
-    pub(super) fn knobs(&self) -> impl Iterator<Item = KnobId> {
-        self.knobs_by(Names::Training)
-    }
-
     /// The knobs that are set; `names` resolves their short names.
-    pub(super) fn knobs_by(&self, names: Names) -> impl Iterator<Item = KnobId> {
+    pub(super) fn knobs(&self, names: Names) -> impl Iterator<Item = KnobId> {
         let set = self.settings.iter().filter_map(|setting| setting.split_once('='));
         set.filter_map(move |(name, _)| names.find(name.trim()).ok())
     }
@@ -129,7 +120,7 @@ fn set(design: &mut Design, setting: &str, names: Names) -> Result<(), KnobError
     let (knob, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.to_owned(),
-        detail: format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)),
+        detail: format!("--set takes KNOB=VALUE, not `{}`", shorten(setting)),
         nearest: vec![],
     })?;
     design.set_text(names.find(knob.trim())?, value)
@@ -216,11 +207,6 @@ fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
         }]
     })?;
     file::read(&tree)
-}
-
-/// The beginning of something that a person typed.
-fn abbreviated(text: &str) -> String {
-    text.chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let Some(whole) = whole else { return Err(Failure::user("there is no file to merge")) };
-    let (done, asked) = (whole.progress.places(), whole.space.places());
+    let (done, asked) = (whole.progress.num_points(), whole.space.num_points());
     if done < asked {
         output::message(&format!("parts are missing: {done} of {asked} designs are there"));
     }

@@ -17,7 +17,7 @@ use model::design::file::json;
 use model::run::quality::CAVEAT;
 use present::format;
 use reports::typed::Said;
-use sweep::{Closing, Progress, Rounds, Space};
+use sweep::{FinalSimulation, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
 use crate::jobs::nats::Address;
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
              before: run it whole, or let workers do it by --engine",
         ));
     }
-    let places = shard.places(space.places());
+    let places = shard.places(space.num_points());
     let target = arguments.out.as_deref().map(Target::from_path).transpose()?;
     if space.spec().find.is_some() && target.as_ref().is_some_and(Target::is_table) {
         return Err(Failure::user(
@@ -139,8 +139,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// The result, JSON. A sweep of which all is done is looked at once more, and what that found is
 /// said in a few words as well.
 pub(super) fn finished(space: &Space, progress: &Progress) -> String {
-    let is_whole = progress.places() == space.places();
-    let closing = is_whole.then(|| sweep::close(space, progress));
+    let is_whole = progress.num_points() == space.num_points();
+    let closing = is_whole.then(|| sweep::final_simulation(space, progress));
     if space.spec().asks_quality() {
         output_of::message(CAVEAT);
     }
@@ -151,7 +151,7 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
 }
 
 /// Lines on what the closing of a sweep found.
-fn closing_lines(closing: &Closing) -> Vec<String> {
+fn closing_lines(closing: &FinalSimulation) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {
         let rejected = closing.rejected().count() as u64;
@@ -165,7 +165,7 @@ fn closing_lines(closing: &Closing) -> Vec<String> {
             format::whole(rejected),
         ));
     }
-    for freed in &closing.freed {
+    for freed in &closing.relaxations {
         lines.push(format!(
             "no design is feasible; with {} varied: {} legal, {} feasible, of {} looked at",
             freed.knobs.join(" and "),

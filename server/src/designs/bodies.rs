@@ -163,6 +163,10 @@ bodies! {
         /// Propose also what the design's framework can't be told.
         #[schemars(default)]
         any_schedule: bool,
+        /// Find layouts and loads that serve the model, not strategies that train it: targets and
+        /// short names are those of serving.
+        #[schemars(default)]
+        serve: bool,
     }
 }
 

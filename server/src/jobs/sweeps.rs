@@ -6,7 +6,7 @@
 //! writes down once a second what is done. After a crash only what wasn't written down is repeated.
 //! Over NATS it keeps a few chunks under way for each thread that asks for some, and hands them out
 //! again when NATS has neither them nor a result; a result that comes twice is dropped. When all is
-//! done, `sweep::close` looks at the sweep once more.
+//! done, `sweep::final_simulation` looks at the sweep once more.
 
 mod kept;
 pub(crate) mod rows;

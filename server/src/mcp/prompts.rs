@@ -3,6 +3,7 @@
 //! Each says which tools answer it, by the tools' own names, and how to answer honestly.
 
 use model::catalogue::preset::Preset;
+use model::ground::text::shorten;
 use rmcp::ErrorData;
 use rmcp::model::{
     CompletionInfo, JsonObject, Prompt as Described, PromptArgument, PromptMessage, Role,
@@ -178,12 +179,12 @@ pub(super) fn filled(
     let wrong = |detail: String| ErrorData::invalid_params(detail, None);
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known = PROMPTS.each_ref().map(|prompt| prompt.name).join(", ");
-        wrong(format!("there is no prompt `{}`; there are {known}", short(name)))
+        wrong(format!("there is no prompt `{}`; there are {known}", shorten(name)))
     })?;
     let known = |key: &str| prompt.arguments.iter().any(|argument| argument.name == key);
     if let Some(key) = given.keys().find(|key| !known(key)) {
         let names: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name).collect();
-        let (key, names) = (short(key), names.join(", "));
+        let (key, names) = (shorten(key), names.join(", "));
         return Err(wrong(format!("`{name}` has no argument `{key}`; it has {names}")));
     }
     let mut blanks = Vec::new();
@@ -262,8 +263,4 @@ impl Prompt {
 fn fence(text: &str) -> String {
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
 }

@@ -63,6 +63,39 @@ fn the_summary_puts_three_designs_beside_the_one_at_hand() {
     }
 }
 
+/// A search for layouts that serve.
+const SERVED: [&str; 6] = ["find", "--serve", "--preset", "deepseek-r1-96-h100", "--keep", "tp"];
+
+#[test]
+fn layouts_that_serve_are_found_by_the_metrics_and_short_names_of_serving() {
+    let found = json(&[&SERVED[..], &["--target", "tpot_seconds<=0.05"]].concat());
+    assert_eq!(found["targets"], serde_json::json!(["tpot_seconds<=0.05"]));
+    assert_eq!(found["keep"], serde_json::json!(["serving.tensor_parallel_size"]));
+    let designs = found["designs"].as_array().unwrap();
+    assert!(designs.len() > 3, "{found}");
+    for one in designs {
+        assert!(one["metrics"]["tpot_seconds"].as_f64().unwrap() <= 0.05, "{one}");
+        assert!(one["link"].as_str().unwrap().starts_with("/serving?v=1&preset="), "{one}");
+        assert!(one["knobs"].get("serving.tensor_parallel_size").is_none(), "{one}");
+    }
+    let text = succeeds(&SERVED);
+    for line in ["Output per device", "TPOT", "TTFT", "Cache to spare", "decode_devices"] {
+        assert!(text.lines().any(|known| known.starts_with(&format!("  {line}"))), "no {line}");
+    }
+    let served = "find --serve --preset deepseek-r1-96-h100";
+    let wrong =
+        [format!("{served} --target tpot<=0.05"), format!("{served} --question fewest_devices")];
+    assert_text(
+        &refusals(&wrong.each_ref().map(String::as_str)),
+        &expect![[r#"
+            $ moescape find --serve --preset deepseek-r1-96-h100 --target tpot<=0.05
+            error: there is no metric `tpot` (nearest: tpot_seconds<=0.05)
+            $ moescape find --serve --preset deepseek-r1-96-h100 --question fewest_devices
+            error: of serving the `question` is `layout`: its devices stay (nearest: layout)
+        "#]],
+    );
+}
+
 #[test]
 fn a_configuration_finds_its_layouts_in_one_command() {
     let arguments = ["find", "-", "--devices", "8", "--accelerator", "h200-sxm-141gb", "--json"];

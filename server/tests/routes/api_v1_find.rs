@@ -105,6 +105,20 @@ async fn three_designs_have_a_name_and_each_is_what_a_prediction_says_of_it() {
 }
 
 #[tokio::test]
+async fn layouts_that_serve_are_found_where_they_are_asked_for() {
+    let design = json!({"schema": 1, "preset": "deepseek-r1-96-h100"});
+    let mut query = json!({"design": design, "serve": true, "targets": ["tpot_seconds<=0.05"]});
+    let answer = found(&query).await;
+    let fastest = &answer["designs"][0];
+    assert!(fastest["metrics"]["tpot_seconds"].as_f64().unwrap() <= 0.05, "{fastest}");
+    let link = fastest["link"].as_str().unwrap().strip_prefix("/serving?").unwrap();
+    assert!(link::decode(link).unwrap().serving.concurrency.is_some());
+    query["serve"] = false.into();
+    let answer = TestApp::new().post(PATH, query.to_string()).await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "a target of serving isn't one of training");
+}
+
+#[tokio::test]
 async fn the_same_query_has_the_same_answer() {
     let [mut one, mut other] = [found(&small()).await, found(&small()).await];
     for answer in [&mut one, &mut other] {

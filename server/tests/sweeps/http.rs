@@ -126,9 +126,9 @@ fn directly(spec: &Value) -> Value {
     let space = sweep::Space::new(sweep::Spec::from_json(&spec.to_string()).unwrap()).unwrap();
     let mut progress = sweep::Progress::new(&space);
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let summary = sweep::evaluate(&space, 0..space.places(), &stop).unwrap();
-    progress.add(&space, 0..space.places(), summary).unwrap();
-    let closing = sweep::close(&space, &progress);
+    let summary = sweep::evaluate(&space, 0..space.num_points(), &stop).unwrap();
+    progress.add(&space, 0..space.num_points(), summary).unwrap();
+    let closing = sweep::final_simulation(&space, &progress);
     let text =
         model::design::file::json::print(&sweep::result(&space, &progress, Some(&closing)).said());
     serde_json::from_str(&text).unwrap()

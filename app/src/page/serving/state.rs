@@ -8,9 +8,8 @@ use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
-use model::serving::ServingPlan;
-use model::serving::front::{Front, LAYOUT};
-use model::serving::infer;
+use model::search::find::{LayoutFront, OneThread};
+use model::serving::{LAYOUT, ServingPlan, infer};
 use present::page::serving::Ran;
 use present::page::serving::measured::Measured;
 
@@ -27,7 +26,7 @@ pub(super) struct State {
     outcome: Outcome<Design, Ran>,
     /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
-    front: Memo<Arc<Front>>,
+    front: Memo<Arc<LayoutFront>>,
     measured: RwSignal<Measured>,
     /// Whether the browser needs the measured loads: until something changes they are in the page.
     wants_measured: RwSignal<bool>,
@@ -45,7 +44,8 @@ impl State {
             let inference = infer(&plan);
             Ok(Ran { plan, inference })
         });
-        let front = Memo::new(move |_| Arc::new(resting.with(Front::new)));
+        let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
+        let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
         let front_stands = RwSignal::new(takes_over());
         let typed = Typed::new();
         // The server has it before it writes the page.
@@ -95,7 +95,7 @@ impl State {
     /// are in the page already.
     pub(super) fn with_front(
         self,
-        text: impl FnOnce(&Front, &Design, &Measured) -> String,
+        text: impl FnOnce(&LayoutFront, &Design, &Measured) -> String,
     ) -> String {
         if self.front_stands.get() {
             return String::new();
@@ -152,8 +152,8 @@ impl State {
         if design.preset.id != other.preset.id {
             return;
         }
-        for id in LAYOUT {
-            design.put(*id, &other.get(*id));
+        for id in LAYOUT.iter() {
+            design.put(id, &other.get(id));
         }
         self.ask(design);
     }

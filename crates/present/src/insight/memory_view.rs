@@ -3,6 +3,7 @@
 use model::answer::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
 use model::design::Design;
 use model::ground::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
+use model::ground::pareto::front;
 use model::ground::units::Bytes;
 use model::schedule::Task;
 use model::training::estimate::{Estimate, Metrics, StageEstimate};
@@ -160,17 +161,10 @@ fn price(plan: &Plan, now: &Metrics, module: Module) -> Option<Price> {
 /// Pareto-optimal prices in freed bytes and cost, by freed bytes.
 #[must_use]
 pub fn pareto(prices: &[Price]) -> Vec<&Price> {
-    let mut sorted: Vec<&Price> = prices.iter().filter(|price| price.frees.get() > 0.0).collect();
-    sorted
-        .sort_by(|a, b| b.frees.get().total_cmp(&a.frees.get()).then(a.costs.total_cmp(&b.costs)));
-    let mut best = f64::INFINITY;
-    sorted.retain(|price| {
-        let is_best = price.costs < best;
-        best = best.min(price.costs);
-        is_best
-    });
-    sorted.reverse();
-    sorted
+    let freeing = prices.iter().filter(|price| price.frees.get() > 0.0);
+    let mut best = front(freeing, |price| [price.frees.get(), -price.costs]);
+    best.sort_by(|a, b| a.frees.get().total_cmp(&b.frees.get()));
+    best
 }
 
 /// Whether a module is on in a design.

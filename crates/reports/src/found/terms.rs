@@ -3,8 +3,7 @@
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
 use model::ground::text::{closest, shorten};
-use model::metric::{MetricId, Regime};
-use model::search::find::{Goal, Query, Question, Target};
+use model::search::find::{Domain, Goal, Query, Question, Target};
 
 /// Targets of a query, at most.
 const MAX_TARGETS: usize = 32;
@@ -12,6 +11,8 @@ const MAX_TARGETS: usize = 32;
 /// The terms of a search; what is absent is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
+    /// Whether layouts are searched that serve, not strategies that train.
+    pub serve: bool,
     /// The name of a [`Goal`].
     pub goal: Option<String>,
     /// The name of a [`Question`].
@@ -32,6 +33,7 @@ impl Terms {
     /// is the place in the terms: `goal`, `targets.0`.
     pub fn query(&self, design: Design) -> Result<Query, Vec<KnobError>> {
         let mut errors = Vec::new();
+        let domain = if self.serve { Domain::Serving } else { Domain::Training };
         let goal = named("goal", self.goal.as_deref(), &Goal::ALL, Goal::name, &mut errors);
         let question = named(
             "question",
@@ -47,7 +49,7 @@ impl Terms {
         }
         let mut targets = Vec::new();
         for (place, text) in self.targets.iter().take(MAX_TARGETS).enumerate() {
-            match target(text) {
+            match target(domain, text) {
                 Ok(target) => targets.push(target),
                 Err((detail, nearest)) => {
                     errors.push(error("wrong_target", format!("targets.{place}"), detail, nearest));
@@ -56,13 +58,14 @@ impl Terms {
         }
         let mut keep = Vec::new();
         for (place, name) in self.keep.iter().enumerate().take(KnobId::ALL.len()) {
-            match KnobId::find(name.trim()) {
+            match knob(domain, name.trim()) {
                 Ok(knob) => keep.push(knob),
                 Err(wrong) => errors.push(KnobError { knob: format!("keep.{place}"), ..wrong }),
             }
         }
         let (keep, any_schedule) = (KnobSet::of(&keep), self.any_schedule);
-        let query = Query { design, goal, question, keep, targets, any_schedule };
+        errors.extend(self.not_of_serving(question));
+        let query = Query { domain, design, goal, question, keep, targets, any_schedule };
         // Where targets are wrong, one of them may be what is missing.
         if let Some(missing) = query.missing().filter(|_| errors.is_empty()) {
             let nearest = Some("step_time_seconds<=20".to_owned());
@@ -80,6 +83,27 @@ impl Terms {
         }
         if errors.is_empty() { Ok(query) } else { Err(errors) }
     }
+
+    /// Terms that a search for a layout that serves doesn't know.
+    fn not_of_serving(&self, question: Question) -> Vec<KnobError> {
+        let mut errors = Vec::new();
+        if self.serve && question != Question::Layout {
+            let detail = "of serving the `question` is `layout`: its devices stay".to_owned();
+            let nearest = Some(Question::Layout.name().to_owned());
+            errors.push(error("not_of_serving", "question".to_owned(), detail, nearest));
+        }
+        if self.serve && self.any_schedule {
+            let detail = "layouts that serve have no schedule and no framework".to_owned();
+            errors.push(error("not_of_serving", "any_schedule".to_owned(), detail, None));
+        }
+        errors
+    }
+}
+
+/// The knob of a name, short or whole, in a domain.
+fn knob(domain: Domain, name: &str) -> Result<KnobId, KnobError> {
+    let of_serving = (domain == Domain::Serving).then(|| model::serving::alias(name)).flatten();
+    of_serving.map_or_else(|| KnobId::find(name), Ok)
 }
 
 /// The choice of that name; the default where there is none.
@@ -102,22 +126,21 @@ fn named<T: Copy + Default>(
 }
 
 /// A target, or what is wrong with it and what would be taken.
-fn target(text: &str) -> Result<Target, (String, Option<String>)> {
-    Target::parse(text).map_err(|detail| (detail, nearest_target(text)))
+fn target(domain: Domain, text: &str) -> Result<Target, (String, Option<String>)> {
+    domain.target(text).map_err(|detail| (detail, nearest_target(domain, text)))
 }
 
 /// The target that a text was most likely meant to be.
-fn nearest_target(text: &str) -> Option<String> {
+fn nearest_target(domain: Domain, text: &str) -> Option<String> {
     let (name, rest) = text.split_at(text.find(['<', '>', '='])?);
     let way = if rest.starts_with('<') { "<=" } else { ">=" };
     let number = rest.trim_start_matches(['<', '>', '=']).trim();
-    let metrics = MetricId::of(Regime::Training).chain(MetricId::of(Regime::Budget));
-    let names = metrics.map(|id| id.metric().name).chain(["spare", "num_devices"]);
+    let names = domain.metrics().map(|id| id.metric().name).chain(["spare", "num_devices"]);
     let name = closest(name.trim(), names, |name| *name)?;
     let number = number.parse().ok().filter(|number: &f64| number.is_finite());
     let number = number.map_or(0.0, |number| number.max(0.0));
     let nearest = [way, ">=", "<="].map(|way| format!("{name}{way}{number}"));
-    nearest.into_iter().find(|nearest| Target::parse(nearest).is_ok())
+    nearest.into_iter().find(|nearest| domain.target(nearest).is_ok())
 }
 
 fn error(rule: &'static str, knob: String, detail: String, nearest: Option<String>) -> KnobError {
@@ -149,6 +172,7 @@ mod tests {
             targets: texts(&["mfu>=0.4", "step_time_seconds <= 20", "num_devices<=512"]),
             keep: texts(&["tp", "parallel.pipeline_model_parallel_size"]),
             any_schedule: true,
+            serve: false,
         };
         let query = terms.query(design()).expect("terms that are read");
         assert_eq!((query.goal, query.question), (Goal::Safest, Question::FewestDevices));
@@ -168,6 +192,7 @@ mod tests {
             targets: texts(&["mfu>=0.4", "mfa>=0.4", "mfu>0.3", "spare<=0.1", "mfu>=-1", "x"]),
             keep: texts(&["tpx"]),
             any_schedule: false,
+            serve: false,
         };
         let errors = terms.query(design()).expect_err("wrong terms");
         let said: Vec<(&str, &str)> = errors
@@ -213,10 +238,35 @@ mod tests {
     }
 
     #[test]
+    fn terms_of_serving_are_its_metrics_and_short_names() {
+        let serving = |targets: &[&str]| Terms {
+            serve: true,
+            targets: texts(targets),
+            keep: texts(&["tp"]),
+            ..Terms::default()
+        };
+        let query = serving(&["tpot_seconds<=0.05"]).query(design()).expect("terms of serving");
+        assert_eq!(query.domain, Domain::Serving);
+        assert_eq!(query.targets[0].to_string(), "tpot_seconds<=0.05");
+        assert!(query.keep.has(KnobId::tensor_parallel_size));
+        let errors = serving(&["tpot<=0.05", "mfu>=0.4"]).query(design()).expect_err("of training");
+        assert_eq!(errors[0].nearest, ["tpot_seconds<=0.05"]);
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        let question = Some("fewest_devices".to_owned());
+        let terms = Terms { question, any_schedule: true, ..serving(&[]) };
+        let errors = terms.query(design()).expect_err("a question of training");
+        let knobs: Vec<&str> = errors.iter().map(|error| error.knob.as_str()).collect();
+        assert_eq!(knobs, ["question", "any_schedule"]);
+    }
+
+    #[test]
     fn what_a_wrong_target_is_near_to_would_be_taken() {
         for text in ["hfu>>1", "mfu=", "num_devices>=4", "num_devices<=0.5", "spare>=3", "=", "<"] {
-            let (_, nearest) = target(text).expect_err(text);
-            assert!(nearest.is_none_or(|nearest| Target::parse(&nearest).is_ok()), "{text}");
+            let (_, nearest) = target(Domain::Training, text).expect_err(text);
+            assert!(
+                nearest.is_none_or(|nearest| Domain::Training.target(&nearest).is_ok()),
+                "{text}"
+            );
         }
     }
 }

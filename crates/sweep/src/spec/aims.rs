@@ -5,11 +5,12 @@ use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree};
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
+use model::ground::text::shorten;
 use model::metric::MetricId;
 use model::run::budget::lacks;
 use model::search::find::STRATEGY;
 
-use super::error::{below, error, kind, shortened};
+use super::error::{below, error, kind};
 use super::keys::SpecKeys;
 use super::sweep::{Axis, Constraint, Objective, Strategy, Subject};
 
@@ -106,7 +107,7 @@ fn strategy(tree: Option<&Tree>, wrong: &mut Vec<KnobError>) -> Option<Strategy>
                 let detail = format!(
                     "find takes `keep`, a list of knobs, and `any_schedule`, true or false, not \
                      `{}`",
-                    shortened(key)
+                    shorten(key)
                 );
                 wrong.push(error("unknown_key", &format!("find.{key}"), detail));
             }

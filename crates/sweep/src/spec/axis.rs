@@ -3,8 +3,9 @@
 use model::design::file::{self, Tree};
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, KnobError, Value};
+use model::ground::text::shorten;
 
-use super::error::{error, kind, shortened};
+use super::error::{error, kind};
 use super::sweep::{Axis, Spec, Tie, TieRule};
 
 /// Entry of a knob in `space`.
@@ -316,7 +317,7 @@ fn shown(tree: &Tree) -> String {
         Tree::Unsigned(number) => number.to_string(),
         Tree::Negative(number) => number.to_string(),
         Tree::Real(number) => number.to_string(),
-        Tree::Text(text) => format!("`{}`", shortened(text)),
+        Tree::Text(text) => format!("`{}`", shorten(text)),
         Tree::Null | Tree::Flag(_) | Tree::List(_) | Tree::Map(_) => kind(tree).to_owned(),
     }
 }

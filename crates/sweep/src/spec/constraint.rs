@@ -2,9 +2,10 @@
 
 use model::design::{Design, KnobId};
 use model::ground::knob::{KnobError, Value};
+use model::ground::text::shorten;
 use model::metric::{MetricId, Regime};
 
-use super::error::{error, shortened};
+use super::error::error;
 use super::sweep::{Constraint, Goal, Objective, Operator, Subject};
 
 /// The comparisons; those that begin with another one come before it.
@@ -20,7 +21,7 @@ const OPERATORS: [(&str, Operator); 6] = [
 /// Reads `fits`, `mfu >= 0.2`, `hidden_size % 256 == 0`, `tp <= 8`.
 pub(super) fn constraint(text: &str, base: &Design) -> Result<Constraint, KnobError> {
     let wrong = |detail: String| error("wrong_constraint", "constraints", detail);
-    let shown = shortened(text);
+    let shown = shorten(text);
     let whole = text.trim();
     if whole == MetricId::fits.metric().name {
         let subject = Subject::Metric(MetricId::fits);
@@ -52,7 +53,7 @@ pub(super) fn constraint(text: &str, base: &Design) -> Result<Constraint, KnobEr
     };
     let bound: Option<f64> = number.parse().ok().filter(|bound: &f64| bound.is_finite());
     let bound =
-        bound.ok_or_else(|| wrong(format!("`{}` in `{shown}` is no number", shortened(number))))?;
+        bound.ok_or_else(|| wrong(format!("`{}` in `{shown}` is no number", shorten(number))))?;
     if operator == Operator::MultipleOf && !(bound >= 1.0 && bound.fract() <= 0.0) {
         return Err(wrong(format!("`{shown}` asks for a multiple of {bound}, not of a count")));
     }
@@ -74,7 +75,7 @@ fn subject(name: &str, base: &Design) -> Result<Subject, KnobError> {
     }
     let knob = KnobId::find(name).map_err(|mut unknown| {
         unknown.rule = "unknown_name";
-        unknown.detail = format!("there is no knob or metric `{}`", shortened(name));
+        unknown.detail = format!("there is no knob or metric `{}`", shorten(name));
         unknown.nearest.extend(nearest_metric(name).map(String::from));
         unknown
     })?;
@@ -90,7 +91,7 @@ fn subject(name: &str, base: &Design) -> Result<Subject, KnobError> {
 /// Reads `mfu max`.
 pub(super) fn objective(text: &str) -> Result<Objective, KnobError> {
     let wrong = |detail: String| error("wrong_objective", "objectives", detail);
-    let shown = shortened(text);
+    let shown = shorten(text);
     let (name, goal) = text.trim().rsplit_once(' ').ok_or_else(|| {
         wrong(format!("`{shown}` is no objective: it takes a metric and `max` or `min`"))
     })?;
@@ -113,7 +114,7 @@ pub(super) fn metric(name: &str, place: &str) -> Result<MetricId, KnobError> {
         )),
         Some(metric) => Ok(metric),
         None => {
-            let detail = format!("there is no metric `{}`", shortened(name));
+            let detail = format!("there is no metric `{}`", shorten(name));
             let nearest = nearest_metric(name).map(String::from).into_iter().collect();
             Err(KnobError { nearest, ..error("unknown_metric", place, detail) })
         }

@@ -18,11 +18,6 @@ pub(super) fn below(part: &str, mut error: KnobError) -> KnobError {
     error
 }
 
-/// At most 80 characters of what someone wrote.
-pub(super) fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
-}
-
 /// Kind of a tree, as an error names it.
 pub(super) const fn kind(tree: &Tree) -> &'static str {
     match tree {

@@ -3,12 +3,13 @@
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
 use model::ground::knob::{KnobError, Section, Value};
+use model::ground::text::shorten;
 use model::metric::{MetricId, Regime};
 
 use super::aims::{self, Aims, base, default_design};
 use super::axis::{self, Entry};
 use super::constraint::{constraint, contradictions, metric, objective, strangers};
-use super::error::{below, error, kind, shortened};
+use super::error::{below, error, kind};
 use super::keys::{MAX_NAME_LEN, MAX_TEXTS, RESOLUTION, SAMPLE, SamplingKeys, SpecKeys, TOP};
 use super::sweep::{
     Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule, regime_of,
@@ -161,10 +162,10 @@ fn head_errors(entries: &[(String, Tree)], schema: Option<&Tree>) -> Vec<KnobErr
     let mut errors = Vec::new();
     for (index, (key, _)) in entries.iter().enumerate() {
         if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
-            let detail = format!("`{}` stands in the spec twice", shortened(key));
+            let detail = format!("`{}` stands in the spec twice", shorten(key));
             errors.push(error("repeated_key", key, detail));
         } else if !SpecKeys::NAMES.contains(&key.as_str()) {
-            let detail = format!("a sweep has no `{}`", shortened(key));
+            let detail = format!("a sweep has no `{}`", shorten(key));
             let mut names = SpecKeys::NAMES.iter();
             let nearest = names.find(|known| known.starts_with(key.get(..3).unwrap_or(key)));
             let nearest = nearest.map(|known| (*known).to_owned()).into_iter().collect();
@@ -441,7 +442,7 @@ impl Reader {
         if let Tree::Map(entries) = tree {
             for (key, _) in entries {
                 if !SamplingKeys::NAMES.contains(&key.as_str()) {
-                    let detail = format!("sampling has no `{}`", shortened(key));
+                    let detail = format!("sampling has no `{}`", shorten(key));
                     self.wrong("unknown_key", &format!("sampling.{key}"), detail);
                 }
             }

@@ -5,6 +5,7 @@
 //! best by the first objective, then by the next, then by index. Which boxes of leading bits are
 //! on the front, and which design stays in each, doesn't depend on the order.
 
+use model::ground::pareto::{self, ordered};
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
@@ -30,28 +31,8 @@ impl Front {
             self.places = self.rows.iter().map(|row| place(spec, &row.values)).collect();
         }
         let place = place(spec, &row.values);
-        let reaches = |one: &Place, other: &Place| one.iter().zip(other).all(|(a, b)| a >= b);
-        if let Some(known) = self.places.iter().position(|known| reaches(known, &place)) {
-            if self.places[known] == place && is_better(spec, row, &self.rows[known]) {
-                self.rows[known] = row.clone();
-            }
-            // A design that dominates one tends to dominate the next: it is compared first.
-            self.places.swap(0, known);
-            self.rows.swap(0, known);
-            return;
-        }
-        let mut kept = 0;
-        for at in 0..self.rows.len() {
-            if !reaches(&place, &self.places[at]) {
-                self.rows.swap(kept, at);
-                self.places.swap(kept, at);
-                kept += 1;
-            }
-        }
-        self.rows.truncate(kept);
-        self.places.truncate(kept);
-        self.rows.push(row.clone());
-        self.places.push(place);
+        let is_better = |one: &Row, other: &Row| is_better(spec, one, other);
+        pareto::insert(&mut self.rows, &mut self.places, (row, place), is_better);
     }
 
     /// Sorts the rows by index.
@@ -91,18 +72,6 @@ fn dropped_bits(resolution: f64) -> u32 {
         .unwrap_or(0)
 }
 
-/// A number's bits in the order of numbers.
-pub(super) fn ordered(value: f64) -> u64 {
-    // Both zeros are one number.
-    let bits = (value + 0.0).to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
-/// The number of these bits.
-pub(super) fn value_of(ordered: u64) -> f64 {
-    f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
-}
-
 /// Rank of a value: the bits of [`ordered`], larger for a better one.
 fn directed(goal: Goal, value: f64) -> u64 {
     match goal {
@@ -120,14 +89,6 @@ pub(crate) fn precedes(goal: Goal, one: (f64, u64), other: (f64, u64)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bits_are_in_the_order_of_numbers() {
-        let numbers = [f64::MIN, -2.5, -1e-300, 0.0, 1e-300, 0.3, 0.30000000000000004, 7e12];
-        assert!(numbers.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
-        assert_eq!(ordered(-0.0), ordered(0.0));
-        assert!(numbers.iter().all(|number| value_of(ordered(*number)).total_cmp(number).is_eq()));
-    }
 
     #[test]
     fn a_resolution_keeps_the_bits_that_it_needs() {

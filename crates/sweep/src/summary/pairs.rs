@@ -98,12 +98,12 @@ impl Cells {
     }
 
     /// Adds a feasible design.
-    pub(super) fn add(&mut self, space: &Space, goal: Goal, digits: &[usize], best: Best) {
+    pub(super) fn add(&mut self, space: &Space, goal: Goal, coordinates: &[usize], best: Best) {
         if self.pairs.is_empty() {
             self.pairs = pairs(space);
         }
         self.bins.clear();
-        let axes = space.axes().iter().zip(digits);
+        let axes = space.axes().iter().zip(coordinates);
         self.bins.extend(axes.map(|(axis, digit)| bin_of(*digit, axis.values.len())));
         for pair in &self.pairs {
             let [first, second] = pair.axes.map(|axis| self.bins[axis]);

@@ -1,48 +1,35 @@
-//! Why designs are in an answer, in lines for people.
+//! Reasons that the designs of every domain share, in lines for people.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::published::above_published;
-use super::query::{Goal, Target, spare};
-use super::search::{Simulated, Walk};
-use super::strategy::{complexity, overlaps};
-use crate::design::Design;
-use crate::ground::choice::Timing;
-use crate::metric::MetricId;
-use crate::training::estimate::{Metrics, StepPart};
-use crate::training::estimator::Estimator;
-use crate::training::plan::Plan;
-use crate::training::step::estimate;
+use super::answer::Candidate;
+use super::target::Predicted;
+use crate::design::{Design, KnobSet};
 
-/// A gain that is worth a line.
-const WORTH_A_LINE: f64 = 0.02;
-
-/// A metric that misses its limit.
-fn missed(metric: MetricId, number: Option<f64>, way: &str, limit: f64) -> String {
-    let label = metric.metric().label;
-    match number {
-        Some(number) => format!("{label} {number:.4} of at {way} {limit}"),
-        None => format!("{label} isn't known"),
-    }
-}
+/// The share of a speed that nobody would call a difference.
+pub(super) const NO_DIFFERENCE: f64 = 0.0005;
 
 /// A share in percent with one digit.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn gib(bytes: crate::ground::units::Bytes) -> String {
-    format!("{:.1} GiB", bytes / crate::ground::units::Bytes::gib(1.0))
+/// Knobs of a set that differ from their neutral values.
+pub(super) fn complexity(design: &Design, knobs: &KnobSet) -> usize {
+    let neutral = Design::neutral(design.preset);
+    knobs.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
 }
 
-/// The share of a speed that nobody would call a difference.
-const NO_DIFFERENCE: f64 = 0.0005;
+/// Lag of a design behind the fastest, as a share; zero if it is faster.
+pub(super) fn behind<M: Predicted>(one: &Candidate<M>, fastest: &Candidate<M>) -> f64 {
+    (1.0 - one.metrics.speed() / fastest.metrics.speed()).max(0.0)
+}
 
-/// Speed of a design against the current one, in words.
-fn against(one: &Metrics, at_hand: &Metrics) -> String {
-    let gain = one.tokens_per_second_per_device / at_hand.tokens_per_second_per_device - 1.0;
+/// Line on a speed against that of the current design.
+pub(super) fn against(speed: f64, at_hand: f64) -> String {
+    let gain = speed / at_hand - 1.0;
     if gain.abs() < NO_DIFFERENCE {
         return String::from("As fast as the current design");
     }
@@ -50,212 +37,37 @@ fn against(one: &Metrics, at_hand: &Metrics) -> String {
     format!("{} {word} than the current design", percent(gain.abs()))
 }
 
-/// Why a named design is in an answer.
-pub(super) fn why(
-    goal: Goal,
-    one: &Simulated,
-    fastest: &Simulated,
-    second: Option<&Simulated>,
-    at_hand: Option<&Metrics>,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    match goal {
-        Goal::Fastest => {
-            if let Some(now) = at_hand {
-                lines.push(against(&one.metrics, now));
-            }
-            if let Some(second) = second {
-                let gap = 1.0 - second.metrics.tokens_per_second / one.metrics.tokens_per_second;
-                let gap = gap.max(0.0);
-                lines.push(format!(
-                    "The next with other degrees ({}) is {} slower",
-                    degrees(&second.design),
-                    percent(gap)
-                ));
-            }
-        }
-        Goal::Safest => {
-            lines.push(format!(
-                "{} of the memory free where the fastest has {}",
-                percent(spare(&one.metrics)),
-                percent(spare(&fastest.metrics))
-            ));
-            lines.push(format!(
-                "Overlaps that must hold: {}, of the fastest {}",
-                overlaps(&one.design),
-                overlaps(&fastest.design)
-            ));
-        }
-        Goal::Simplest => lines.push(format!(
-            "Settings other than plain ones: {}, of the fastest {}",
-            complexity(&one.design),
-            complexity(&fastest.design)
-        )),
-    }
-    if goal != Goal::Fastest {
-        let gap = 1.0 - one.metrics.tokens_per_second / fastest.metrics.tokens_per_second;
-        lines.push(if gap >= NO_DIFFERENCE {
-            format!("{} slower than the fastest", percent(gap))
-        } else {
-            String::from("As fast as the fastest")
-        });
-    }
-    lines.extend(above_published(&one.design, &one.metrics));
-    lines
-}
-
-/// Lines on unusual knobs: what a less usual design would bring, where one is faster than the
-/// fastest plain one, and which unusual knobs the fastest has.
-pub(super) fn plainness(walk: &Walk, fastest: &Simulated) -> Vec<String> {
-    let named = |design: &Design| {
-        let labels: Vec<&str> = walk.space.unusual(design).map(|knob| knob.knob().label).collect();
-        labels.join(", ")
-    };
-    let mut lines = Vec::new();
-    let own = named(&fastest.design);
-    if !own.is_empty() {
-        lines.push(format!("Unusual, and faster by more than the error of a pair: {own}"));
-    }
-    let speed = |it: &&Simulated| it.metrics.tokens_per_second;
-    let faster = walk.found.iter().max_by(|one, other| speed(one).total_cmp(&speed(other)));
-    if let Some(faster) = faster {
-        let gain = speed(&faster) / fastest.metrics.tokens_per_second - 1.0;
-        let how = named(&faster.design);
-        if gain >= NO_DIFFERENCE && !how.is_empty() {
-            lines.push(format!(
-                "{} faster with what few runs have, less than the error of a pair: {how}",
-                percent(gain)
-            ));
-        }
-    }
-    lines
-}
-
-/// The degrees of a design, as people name them.
-pub(super) fn degrees(design: &Design) -> String {
-    let parallel = &design.parallel;
-    let named = [
-        ("TP", parallel.tensor_model_parallel_size),
-        ("PP", parallel.pipeline_model_parallel_size),
-        ("VPP", parallel.virtual_pipeline_model_parallel_size),
-        ("CP", parallel.context_parallel_size),
-        ("EP", parallel.expert_model_parallel_size),
-        ("ETP", parallel.expert_tensor_parallel_size),
-        ("MBS", design.training.micro_batch_size),
-    ];
-    let shown = named.iter().filter(|(name, size)| *size > 1 || matches!(*name, "TP" | "PP"));
+/// Sizes of degrees with their letters; of those that are 1, TP and PP alone.
+pub(super) fn letters(sizes: &[(&str, u64)]) -> String {
+    let shown = sizes.iter().filter(|(name, size)| *size > 1 || matches!(*name, "TP" | "PP"));
     let texts: Vec<String> = shown.map(|(name, size)| format!("{name} {size}")).collect();
     texts.join(", ")
 }
 
-/// Bottleneck of a design: the memory, where some design that doesn't fit would be faster; else the
-/// largest part of its step beyond the ideal.
-pub(super) fn binds(walk: &Walk, one: &Simulated) -> String {
-    let Ok(plan) = Plan::new(&one.design) else { return String::new() };
-    let step = estimate(&plan).step;
-    let total = step.total();
-    let parts = step.parts().filter(|(part, _)| *part != StepPart::Ideal);
-    let largest = parts.max_by(|(_, one), (_, other)| one.get().total_cmp(&other.get()));
-    let mut text = largest.map_or_else(String::new, |(part, time)| {
-        format!("{}, {} of the step", part.label(), percent(time / total))
-    });
-    if let Some((gain, _)) = more_memory(walk, &one.metrics) {
-        text = format!("Memory (without a limit up to {} faster), then {text}", percent(gain));
-    }
-    text
+/// Line on the fastest of another kind, whose degrees have these letters.
+pub(super) fn second<M: Predicted>(
+    one: &Candidate<M>,
+    other: &Candidate<M>,
+    degrees: &str,
+) -> String {
+    let gap = percent(behind(other, one));
+    format!("The next with other degrees ({degrees}) is {gap} slower")
 }
 
-/// Largest gain in speed with more memory, and how full it would make today's for two thirds of
-/// that; `None` if it isn't worth a line.
-fn more_memory(walk: &Walk, now: &Metrics) -> Option<(f64, f64)> {
-    let best = walk.closed.first().map_or(now.tokens_per_second, |best| {
-        best.metrics.tokens_per_second.max(now.tokens_per_second)
-    });
-    let most = walk.unfitting.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
-    let gain = most / best - 1.0;
-    if gain < WORTH_A_LINE {
-        return None;
-    }
-    let enough = best * (1.0 + gain * 2.0 / 3.0);
-    let near = walk.unfitting.iter().filter(|(_, speed)| *speed >= enough);
-    let full = near.map(|(full, _)| *full).fold(f64::INFINITY, f64::min);
-    Some((gain, full))
+/// Line on the settings of the simplest design.
+pub(super) fn settings<M>(one: &Candidate<M>, fastest: &Candidate<M>, knobs: &KnobSet) -> String {
+    format!(
+        "Settings other than plain ones: {}, of the fastest {}",
+        complexity(&one.design, knobs),
+        complexity(&fastest.design, knobs)
+    )
 }
 
-/// Lines on changes that would make the fastest design faster: memory, batch, links.
-pub(super) fn for_more(walk: &Walk, fastest: &Simulated) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some((gain, full)) = more_memory(walk, &fastest.metrics) {
-        let limit = fastest.metrics.memory_limit;
-        lines.push(format!(
-            "{} of memory on a device instead of {}: up to {} faster",
-            gib(limit * (full / walk.room.0)),
-            gib(limit),
-            percent(gain)
-        ));
+/// Line on the speed of a named design beside the fastest.
+pub(super) fn lag<M: Predicted>(one: &Candidate<M>, fastest: &Candidate<M>) -> String {
+    let gap = behind(one, fastest);
+    if gap < NO_DIFFERENCE {
+        return String::from("As fast as the fastest");
     }
-    let mut estimator = Estimator::new();
-    let mut changed = |words: &str, change: &dyn Fn(&mut Design)| {
-        let mut design = fastest.design.clone();
-        change(&mut design);
-        design.schedule.timing = Timing::Simulated;
-        let Ok(metrics) = estimator.metrics(&design) else { return };
-        let gain = metrics.tokens_per_second_per_device
-            / fastest.metrics.tokens_per_second_per_device
-            - 1.0;
-        if gain >= WORTH_A_LINE {
-            lines.push(format!("{words}: {} faster", percent(gain)));
-        }
-    };
-    changed("Twice the global batch", &|design| design.training.global_batch_size *= 2);
-    let row = fastest.design.cluster.accelerator.row();
-    changed("Twice the bandwidth between nodes", &|design| {
-        let own = design.cluster.inter_node_gb_per_sec.unwrap_or(row.inter_node_gb_per_sec);
-        design.cluster.inter_node_gb_per_sec = Some(own * 2.0);
-    });
-    lines
-}
-
-/// Lines on the limits and targets that a design misses, and by how much.
-pub(super) fn misses(walk: &Walk, targets: &[Target], nearest: &Simulated) -> Vec<String> {
-    let Simulated { design, metrics } = nearest;
-    let mut lines = Vec::new();
-    if !walk.room.holds(metrics) {
-        let allowed = metrics.memory_limit * walk.room.0;
-        lines.push(if metrics.memory_peak > allowed {
-            format!(
-                "It needs {} of {} ({} of {} are to stay free)",
-                gib(metrics.memory_peak),
-                gib(metrics.memory_limit),
-                percent(1.0 - walk.room.0),
-                gib(metrics.memory_limit)
-            )
-        } else {
-            String::from("What it swaps is more than the host has memory for")
-        });
-    }
-    let devices = walk.space.base.cluster.num_devices;
-    for target in targets {
-        if target.is_reached(design, metrics) {
-            continue;
-        }
-        match *target {
-            Target::AtLeast(metric, least) => {
-                lines.push(missed(metric, metrics.number(metric), "least", least));
-            }
-            Target::AtMost(metric, most) => {
-                lines.push(missed(metric, metrics.number(metric), "most", most));
-            }
-            Target::Devices(most) => lines.push(format!("{devices} devices of at most {most}")),
-            Target::Run(target) => lines.push(missed(
-                target.metric,
-                target.number(design, metrics),
-                if target.is_most { "most" } else { "least" },
-                target.limit,
-            )),
-            // Told with the memory above.
-            Target::Spare(_) => {}
-        }
-    }
-    lines
+    format!("{} slower than the fastest", percent(gap))
 }

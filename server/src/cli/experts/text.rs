@@ -2,8 +2,8 @@
 
 use model::ground::units::Bytes;
 use model::routing::pattern::Patterns;
+use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published};
-use model::serving::fits::fits;
 use model::serving::runs::{Beside, Phase, beside};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
@@ -67,7 +67,7 @@ pub(super) fn experts(plan: &ServingPlan, experts: &Experts, inference: &Inferen
         ));
     }
     let header = ["machine", "weights", "most kept", "asked", "of a device", "limit", "requests"];
-    let cells = fits(design).into_iter().map(|fit| {
+    let cells = capacities(design).into_iter().map(|fit| {
         vec![
             fit.machine.title.to_owned(),
             fit.format().to_owned(),

@@ -2,13 +2,14 @@
 
 use model::design::{Design, KnobId};
 use model::metric::MetricId;
-use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
+use model::search::find::{Answer, Goal, Miss, Query, Question, Recommendation};
+use model::serving::{Inference, ServingPlan};
 use model::training::estimate::Metrics;
-use model::{MODEL_VERSION, Plan, design::link};
+use model::{MODEL_VERSION, Plan, Range, design::link};
 use present::format;
 use present::words::name;
 use present::words::range::half;
-use reports::found::{differences, label};
+use reports::found::{Reported, differences, label};
 
 use crate::answers::find::Found;
 use crate::cli::output::table;
@@ -21,14 +22,96 @@ const METRICS: [MetricId; 4] = [
     MetricId::memory_peak_bytes,
 ];
 
+/// Metrics of a design that serves.
+const SERVING_METRICS: [MetricId; 5] = [
+    MetricId::output_tokens_per_second_per_device,
+    MetricId::tokens_per_second_per_user,
+    MetricId::tpot_seconds,
+    MetricId::ttft_seconds,
+    MetricId::requests_in_flight,
+];
+
 /// Knobs that a row of the other designs tells of.
 const MAX_KNOBS: usize = 6;
 
 /// Characters of a value in such a row.
 const MAX_VALUE_CHARS: usize = 20;
 
+/// Numbers of a kind of designs that are summarized.
+pub(in crate::cli) trait Summarized: Reported {
+    /// Name of the share that is to spare.
+    const SPARE: &'static str;
+
+    /// Labels of the numbers.
+    fn labels() -> Vec<&'static str>;
+
+    /// Texts of the numbers, each with its range where it has one.
+    fn numbers(&self, design: &Design) -> Vec<(String, Option<String>)>;
+
+    /// Work of a search, in lines.
+    fn work(answer: &Answer<Self>) -> [String; 2]
+    where
+        Self: Sized;
+}
+
+impl Summarized for Metrics {
+    const SPARE: &'static str = "Memory to spare";
+
+    fn labels() -> Vec<&'static str> {
+        METRICS.map(|id| id.metric().label).to_vec()
+    }
+
+    fn numbers(&self, design: &Design) -> Vec<(String, Option<String>)> {
+        let plan = Plan::new(design).ok();
+        let number = |id| {
+            let range = plan.as_ref().and_then(|plan| half(plan, id, self));
+            (format::metric(id, self.get(id)).to_string(), range)
+        };
+        METRICS.map(number).to_vec()
+    }
+
+    fn work(answer: &Answer) -> [String; 2] {
+        let space = format::counted(answer.space, "combination", "combinations");
+        let evaluated = format::counted(answer.evaluated, "estimate", "estimates");
+        let simulated = format::whole(answer.simulated);
+        [
+            format!("{space} of degrees, micro-batch, chunks and schedule"),
+            format!("{evaluated} by closed forms, {simulated} simulated"),
+        ]
+    }
+}
+
+impl Summarized for Inference {
+    const SPARE: &'static str = "Cache to spare";
+
+    fn labels() -> Vec<&'static str> {
+        SERVING_METRICS.map(|id| id.metric().label).to_vec()
+    }
+
+    fn numbers(&self, design: &Design) -> Vec<(String, Option<String>)> {
+        let plan = ServingPlan::new(design).ok();
+        let number = |id: MetricId| {
+            let answer = plan.as_ref().map(|plan| model::Answer::Serving { plan, inference: self });
+            let shown = |value: f64| format::measured(id, value).to_string();
+            let value = self.metrics.get(id).copied().unwrap_or(0.0);
+            let range = answer.and_then(|answer| answer.range(id));
+            let ends = |it: Range| format::span(it.half.map(|factor| shown(value * factor)));
+            (shown(value), range.map(ends))
+        };
+        SERVING_METRICS.map(number).to_vec()
+    }
+
+    fn work(answer: &Answer<Self>) -> [String; 2] {
+        let loads = format::counted(answer.evaluated, "load", "loads");
+        [
+            format::counted(answer.space, "layout", "layouts"),
+            format!("{loads} tried, {} inferred", format::whole(answer.simulated)),
+        ]
+    }
+}
+
 /// The whole summary.
-pub(super) fn text(query: &Query, found: &Found) -> String {
+pub(super) fn text<M: Summarized>(query: &Query, found: &Found<M>) -> String {
     let answer = &found.answer;
     let mut parts = vec![head(query, found)];
     parts.push(match &answer.miss {
@@ -46,7 +129,7 @@ pub(super) fn text(query: &Query, found: &Found) -> String {
 }
 
 /// Heading: what was searched, for which goal, and how much of it was evaluated.
-fn head(query: &Query, found: &Found) -> String {
+fn head<M: Summarized>(query: &Query, found: &Found<M>) -> String {
     let Found { answer, seconds } = found;
     let what = match query.question {
         Question::Layout => "Layouts",
@@ -56,14 +139,8 @@ fn head(query: &Query, found: &Found) -> String {
     };
     let mut text =
         format!("{what} for {}, {} first\n", name::subject(&query.design), query.goal.name());
-    text += &format!(
-        "  {} of degrees, micro-batch, chunks and schedule\n  {} by closed forms, {} simulated, \
-         {} s\n",
-        format::counted(answer.space, "combination", "combinations"),
-        format::counted(answer.evaluated, "estimate", "estimates"),
-        format::whole(answer.simulated),
-        format::decimals(*seconds, 1),
-    );
+    let [space, work] = M::work(answer);
+    text += &format!("  {space}\n  {work}, {} s\n", format::decimals(*seconds, 1));
     if let Some((knob, value)) = answer.size {
         text += &format!("  {}: {}\n", knob.knob().label, format::whole(value));
     }
@@ -82,34 +159,45 @@ fn head(query: &Query, found: &Found) -> String {
 struct Column<'a> {
     head: &'static str,
     design: &'a Design,
-    metrics: Option<&'a Metrics>,
+    numbers: Vec<(String, Option<String>)>,
+    spare: Option<String>,
     behind: Option<f64>,
-    plan: Option<Plan>,
+}
+
+impl<'a> Column<'a> {
+    fn new<M: Summarized>(
+        head: &'static str,
+        design: &'a Design,
+        metrics: Option<&M>,
+        behind: Option<f64>,
+    ) -> Self {
+        let numbers = metrics.map_or_else(Vec::new, |metrics| metrics.numbers(design));
+        Self { head, design, numbers, spare: metrics.map(free), behind }
+    }
 }
 
 /// The named designs beside each other and beside the one at hand: their numbers, and the knobs in
 /// which any of them differs from it.
-fn beside(query: &Query, answer: &Answer) -> String {
-    let column = |head, design, metrics, behind| {
-        let plan = Plan::new(design).ok();
-        Column { head, design, metrics, behind, plan }
-    };
-    let mut columns = vec![column("Current", &query.design, answer.at_hand.as_ref(), None)];
-    columns.extend(answer.designs.iter().filter_map(|one| {
-        Some(column(label(one.label?), &one.design, Some(&one.metrics), Some(one.behind)))
-    }));
+fn beside<M: Summarized>(query: &Query, answer: &Answer<M>) -> String {
+    let at_hand = Column::new("Current", &query.design, answer.at_hand.as_ref(), None);
+    let named = answer.designs.iter().filter_map(|one| {
+        Some(Column::new(label(one.label?), &one.design, Some(&one.metrics), Some(one.behind)))
+    });
+    let columns: Vec<Column<'_>> = std::iter::once(at_hand).chain(named).collect();
     let row = |name: &str, cell: &dyn Fn(&Column<'_>) -> Option<String>| -> Vec<String> {
         let cells = columns.iter().map(|column| cell(column).unwrap_or_default());
         std::iter::once(name.to_owned()).chain(cells).collect()
     };
     let mut rows = vec![row("", &|column| Some(column.head.to_owned()))];
-    for id in METRICS {
-        let value = |metrics: &Metrics| format::metric(id, metrics.get(id)).to_string();
-        rows.push(row(id.metric().label, &|column| Some(value(column.metrics?))));
-        let range = |column: &Column<'_>| half(column.plan.as_ref()?, id, column.metrics?);
-        rows.push(row("  with 50 %", &range));
+    for (place, name) in M::labels().into_iter().enumerate() {
+        rows.push(row(name, &|column| Some(column.numbers.get(place)?.0.clone())));
+        rows.push(row("  with 50 %", &|column| column.numbers.get(place)?.1.clone()));
+        // Counts have no range.
+        if rows.last().is_some_and(|row| row.iter().skip(1).all(String::is_empty)) {
+            rows.pop();
+        }
     }
-    rows.push(row("Memory to spare", &|column| Some(free(column.metrics?))));
+    rows.push(row(M::SPARE, &|column| column.spare.clone()));
     rows.push(row("Slower than the fastest", &|column| column.behind.map(share)));
     let differs = |id: &&KnobId| {
         columns.iter().any(|column| column.design.get(**id) != query.design.get(**id))
@@ -123,9 +211,9 @@ fn beside(query: &Query, answer: &Answer) -> String {
     table(&format!("l{}", "r".repeat(columns.len())), &rows)
 }
 
-/// The share of the memory that is free.
-fn free(metrics: &Metrics) -> String {
-    let spare = spare(metrics);
+/// The share that is free.
+fn free(metrics: &impl Summarized) -> String {
+    let spare = metrics.spare();
     if spare > 0.0 { share(spare) } else { "none".to_owned() }
 }
 
@@ -134,15 +222,20 @@ fn share(share: f64) -> String {
 }
 
 /// A named design: why it is here, what is the bottleneck, and its link.
-fn in_words(goal: Goal, one: &Recommendation) -> String {
+fn in_words<M: Summarized>(goal: Goal, one: &Recommendation<M>) -> String {
     let mut text = lines(label(goal), &one.why);
     if one.why.is_empty() {
         text = format!("{}\n", label(goal));
     }
-    if !one.binds.is_empty() {
-        text += &format!("  what binds: {}\n", one.binds);
+    if !one.bottleneck.is_empty() {
+        text += &format!("  what binds: {}\n", one.bottleneck);
     }
-    text + &format!("  link /?{}\n", link::encode(&one.design))
+    text + &opened::<M>(&one.design)
+}
+
+/// Line with the link of a design.
+fn opened<M: Summarized>(design: &Design) -> String {
+    format!("  link {}?{}\n", M::PATH, link::encode(design))
 }
 
 /// The knobs that differ from the current design, as they would be set.
@@ -160,22 +253,22 @@ fn setting(id: KnobId, design: &Design) -> String {
 }
 
 /// The designs without a name, in a line each.
-fn others(at_hand: &Design, answer: &Answer) -> String {
-    let designs: Vec<&Recommendation> =
+fn others<M: Summarized>(at_hand: &Design, answer: &Answer<M>) -> String {
+    let designs: Vec<&Recommendation<M>> =
         answer.designs.iter().filter(|one| one.label.is_none()).collect();
     if designs.is_empty() {
         return String::new();
     }
-    let heads = METRICS.map(|id| id.metric().label);
+    let heads = M::labels();
+    let columns = format!("{}rrl", "r".repeat(heads.len()));
     let head = heads.into_iter().chain(["to spare", "slower", "differs in"]);
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     rows.extend(designs.iter().map(|one| {
-        let value = |id: MetricId| format::metric(id, one.metrics.get(id)).to_string();
-        let mut row: Vec<String> = METRICS.map(value).into();
+        let numbers = one.metrics.numbers(&one.design).into_iter();
+        let mut row: Vec<String> = numbers.map(|(number, _)| number).collect();
         row.extend([share(one.margin), share(one.behind), short_changes(at_hand, &one.design)]);
         row
     }));
-    let columns = format!("{}rrl", "r".repeat(METRICS.len()));
     format!("Others\n{}", table(&columns, &rows))
 }
 
@@ -191,11 +284,11 @@ fn short_changes(at_hand: &Design, design: &Design) -> String {
 }
 
 /// Nearest miss, if no design fits and reaches the targets.
-fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
+fn nothing_fits<M: Summarized>(at_hand: &Design, miss: &Miss<M>) -> String {
     let mut text =
         lines("No layout fits and reaches the targets; the nearest misses", &miss.misses);
     text += &changes(at_hand, &miss.design);
-    text += &format!("  link /?{}\n", link::encode(&miss.design));
+    text += &opened::<M>(&miss.design);
     text + &match miss.fewest_devices {
         _ if !miss.tried_devices => String::new(),
         Some(devices) => format!("  the fewest devices that do: {}\n", format::whole(devices)),
@@ -203,7 +296,7 @@ fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
     }
 }
 
-fn ruled_out(answer: &Answer) -> String {
+fn ruled_out<M>(answer: &Answer<M>) -> String {
     let rows = answer.ruled_out.iter();
     let rows: Vec<Vec<String>> =
         rows.map(|out| vec![out.reason.clone(), format::whole(out.designs)]).collect();

@@ -1,9 +1,10 @@
 //! Layouts beside each other, for people.
 
 use model::design::{Design, link};
-use model::serving::front::{Front, Served};
+use model::search::find::{LayoutFront, LayoutPoint};
 use present::format;
 use present::page::serving::pools;
+use reports::Cores;
 
 use super::super::output::{table, table_below};
 
@@ -14,7 +15,7 @@ const HEADER: [&str; 6] = ["layout", "requests", "per device", "per user", "TPOT
 
 /// The best within the limits, those that no other beats, and why others can't serve.
 pub(super) fn text(design: &Design) -> String {
-    let front = Front::new(design);
+    let front = LayoutFront::new(design, &Cores::all());
     let tried = format::counted(front.tried as u64, "layout and load", "layouts and loads");
     let mut text = match &front.chosen {
         Some(chosen) => format!(
@@ -39,7 +40,7 @@ pub(super) fn text(design: &Design) -> String {
     text
 }
 
-fn row(it: &Served) -> Vec<String> {
+fn row(it: &LayoutPoint) -> Vec<String> {
     vec![
         pools(it),
         format::whole(it.concurrency),

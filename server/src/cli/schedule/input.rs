@@ -1,6 +1,7 @@
 //! The arguments as a schedule and its times, or everything that is wrong with them.
 
 use model::ground::choice::{Choice, Method};
+use model::ground::text::shorten;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
 use present::format;
 
@@ -192,7 +193,7 @@ fn method(text: &str, errors: &mut Vec<String>) -> Option<Method> {
         let distance = |name: &str| -strsim::jaro_winkler(name, text);
         near.sort_by(|left, right| distance(left).total_cmp(&distance(right)));
         let near = near.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-        errors.push(format!("--method: there is no `{}`; nearest: {near}", shown(text)));
+        errors.push(format!("--method: there is no `{}`; nearest: {near}", shorten(text)));
     }
     method
 }
@@ -200,7 +201,7 @@ fn method(text: &str, errors: &mut Vec<String>) -> Option<Method> {
 fn count(flag: &str, text: &str, errors: &mut Vec<String>) -> Option<u64> {
     let count = text.trim().parse().ok();
     if count.is_none() {
-        let text = shown(text);
+        let text = shorten(text);
         errors.push(format!("{flag} takes a whole number from 1 on, not `{text}`"));
     }
     count
@@ -220,13 +221,8 @@ fn time(flag: &str, text: &str, zero: Zero, errors: &mut Vec<String>) -> f64 {
     };
     seconds.filter(in_bounds).unwrap_or_else(|| {
         let or_zero = if zero == Zero::Allowed { "0, or " } else { "" };
-        let text = shown(text);
+        let text = shorten(text);
         errors.push(format!("{flag} takes {or_zero}1e-9 to 1e9 seconds, not `{text}`"));
         1.0
     })
-}
-
-/// The beginning of something that a person typed.
-fn shown(text: &str) -> String {
-    text.chars().take(80).collect()
 }

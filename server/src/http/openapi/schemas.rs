@@ -5,7 +5,7 @@ use reports::budgeted::Budgeted;
 use reports::experts::ExpertsSaid;
 use reports::imported::Imported;
 use reports::inferred::Inferred;
-use reports::laid_out::Layouts;
+use reports::layouts::Layouts;
 use reports::registry::{Knobs, Metrics, Presets};
 use review::Room;
 use schemars::SchemaGenerator;

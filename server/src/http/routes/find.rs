@@ -13,14 +13,14 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use model::design::file::{self, Tree, json};
-use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::ground::text::closest;
 use model::search::find::Query;
 use reports::found::Terms;
+use reports::typed::Said;
 
 use super::json::json_response;
-use crate::answers::find::Found;
+use crate::answers::find::found;
 use crate::designs::bodies::FindQuery;
 use crate::net::client::Client;
 use crate::net::problem::Problem;
@@ -36,36 +36,33 @@ pub(super) async fn find(
 ) -> Result<Response, Problem> {
     let text = request_body::text(body, "a query")?;
     let query = query(&text)?;
-    let found =
-        searched(&state, &client, query, |query, found| found.map(|found| found.tree(query)));
+    let found = searched(&state, &client, move |gone| {
+        found(&query, |_| ended(gone)).map(|found| found.map(Said::said)).transpose()
+    });
     let tree = found.await?.map_err(Problem::broken_rules)?;
     Ok(json_response(&tree))
 }
 
-/// Answer to a client's search, in the words of `say`: of what it found, or of the rules that no
-/// layout can mend.
+/// A client's search, in its turn: `search` ends once it hears that its client is gone.
 pub(super) async fn searched<T: Send + 'static>(
     state: &AppState,
     client: &str,
-    query: Query,
-    say: impl FnOnce(&Query, Result<Found, Vec<Violation>>) -> T + Send + 'static,
+    search: impl FnOnce(&AtomicBool) -> Option<T> + Send + 'static,
 ) -> Result<T, Problem> {
     let asker = Asker::default();
     let gone = Arc::clone(&asker.gone);
-    let said = in_turn(&state.finders, client, move || {
-        answer(&query, &gone).transpose().map(|found| say(&query, found))
-    });
+    let said = in_turn(&state.finders, client, move || search(&gone));
     // Whoever is gone hears nothing.
     let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the search was ended");
     said.await?.ok_or_else(ended)
 }
 
-/// The answer to a query; `None` if its client is gone before it is found.
-fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violation>> {
-    Found::search(query, |_| match gone.load(Ordering::Relaxed) {
+/// The end of a search whose client is gone.
+pub(super) fn ended(gone: &AtomicBool) -> ControlFlow<()> {
+    match gone.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
-    })
+    }
 }
 
 /// Client that waits for an answer. The server drops what it does for one that went away, or that
@@ -97,8 +94,8 @@ fn query(text: &str) -> Result<Query, Problem> {
         }
     }
     let asked = FindQuery::read(&tree, |key, detail| errors.push(wrong("wrong_type", key, detail)));
-    let FindQuery { design, goal, question, targets, keep, any_schedule } = asked;
-    let terms = Terms { goal: goal.0, question: question.0, targets, keep, any_schedule };
+    let FindQuery { design, goal, question, targets, keep, any_schedule, serve } = asked;
+    let terms = Terms { serve, goal: goal.0, question: question.0, targets, keep, any_schedule };
     let (design, of_design) = match design.as_ref().map(file::read) {
         Some(Ok(design)) => (Some(design), vec![]),
         Some(Err(of_design)) => (None, of_design),
@@ -139,8 +136,9 @@ mod tests {
     #[test]
     fn a_search_whose_asker_is_gone_ends_with_its_next_step() {
         let query = Query::new(Design::from_preset("qwen3-30b-a3b").unwrap());
-        assert_eq!(answer(&query, &AtomicBool::new(true)), Ok(None));
-        let found = answer(&query, &AtomicBool::new(false)).unwrap().unwrap().tree(&query);
+        let answer = |gone| found(&query, |_| ended(&AtomicBool::new(gone))).unwrap();
+        assert!(answer(true).is_none());
+        let found = answer(false).unwrap().said();
         assert!(matches!(found.get("designs"), Some(Tree::List(designs)) if designs.len() > 2));
     }
 

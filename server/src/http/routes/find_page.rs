@@ -11,12 +11,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
 use model::design::link;
 use model::ground::knob::KnobError;
+use model::search::find::StrategySearch;
 use present::page::find::answer;
 use present::page::find::form::{self, Shown};
 use present::page::find::request::{Request, address};
 use present::site;
 
-use super::find::searched;
+use super::find::{ended, searched};
+use crate::answers::find::search;
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
 use crate::site::choices;
@@ -44,9 +46,12 @@ pub(super) async fn page(
         let worker = state.site.names().map(|names| names.finder.as_str());
         return page.answer(StatusCode::OK, Shown::Browser(worker));
     }
-    let html = searched(&state, &client, request.query.clone(), |query, found| match found {
-        Ok(found) => answer::html(query, &found.answer, true),
-        Err(violations) => answer::refused(query, &violations),
+    let query = request.query.clone();
+    let html = searched(&state, &client, move |gone| {
+        match search::<StrategySearch>(&query, |_| ended(gone)).transpose()? {
+            Ok(found) => Some(answer::html(&query, &found.answer, true)),
+            Err(violations) => Some(answer::refused(&query, &violations)),
+        }
     });
     match html.await {
         Ok(html) => page.answer(StatusCode::OK, Shown::Written(&html)),

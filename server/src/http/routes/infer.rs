@@ -8,17 +8,18 @@ use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
 use model::design::Design;
 use model::design::file::{self, json};
+use model::search::find::OneThread;
 
 use super::json::json_response;
 use crate::net::problem::Problem;
 use crate::net::request_body;
 use crate::net::work::off_thread;
-use crate::{inferred, laid_out};
+use crate::{inferred, layouts};
 
 /// The object of `moescape infer --layouts --json`.
 pub(super) async fn layouts(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {
     let design = design(body)?;
-    let answer = off_thread(move || laid_out::laid_out(&design)).await?;
+    let answer = off_thread(move || layouts::layouts(&design, &OneThread)).await?;
     Ok(json_response(&answer))
 }
 

@@ -10,8 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use leptos::prelude::provide_context;
 use model::Estimator;
 use model::design::file::{Tree, json};
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::ground::choice::Timing;
 use present::insight::spec;
 use present::page::find;
@@ -195,7 +194,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
             }
             left -= 1;
             let cell = if turned { [upright, level] } else { [level, upright] };
-            let words = match sweep::why(space, pair, cell, TRIES) {
+            let words = match sweep::infeasibility(space, pair, cell, TRIES) {
                 Some(why) => format!(
                     "Of {} designs tried in this cell, {} break: {}.",
                     why.tried,

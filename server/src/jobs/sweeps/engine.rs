@@ -152,13 +152,13 @@ impl Engine {
 
     /// Checks that a sweep is small enough.
     pub(crate) fn check_size(space: &Space) -> Result<(), Refusal> {
-        if space.places() <= MAX_PLACES {
+        if space.num_points() <= MAX_PLACES {
             return Ok(());
         }
         Err(Refusal::TooLarge(format!(
             "{} designs are more than the {MAX_PLACES} that a server takes: ask for a sample by \
              `sampling`, or run `moescape sweep` in shards",
-            space.places()
+            space.num_points()
         )))
     }
 
@@ -171,7 +171,7 @@ impl Engine {
         keeping: Keeping,
     ) -> Result<Arc<Job>, Refusal> {
         Self::check_size(&space)?;
-        let room = self.reserve(client, keeping.at_most(space.places()))?;
+        let room = self.reserve(client, keeping.at_most(space.num_points()))?;
         let created_at_secs = calendar::now_secs();
         let id = random_id();
         let stored = Stored {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use model::design::file::{Tree, json};
 use reports::typed::Said;
-use sweep::{Batch, Closing, Progress, Rounds, Space};
+use sweep::{Batch, FinalSimulation, Progress, Rounds, Space};
 use tokio::sync::watch;
 
 use super::chunk::Outcome;
@@ -95,7 +95,7 @@ pub(crate) struct Inner {
     pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
     /// Result of closing it, when all of it was done.
-    pub(crate) closing: Option<Arc<Closing>>,
+    pub(crate) closing: Option<Arc<FinalSimulation>>,
     /// Whether someone is closing it.
     is_closing: bool,
     /// Rounds: the designs at its places, as far as they are known.
@@ -185,7 +185,7 @@ impl Job {
 
     /// Designs whose rows it may keep.
     pub(super) fn rows_at_most(&self) -> u64 {
-        self.inner().kept.keeping.at_most(self.space.places())
+        self.inner().kept.keeping.at_most(self.space.num_points())
     }
 
     /// Takes the next chunk to compute.
@@ -203,7 +203,7 @@ impl Job {
         let batch = inner.rounds.batch(range.start..end)?;
         inner.in_flight += 1;
         if inner.since.is_none() {
-            inner.since = Some((Instant::now(), inner.progress.places()));
+            inner.since = Some((Instant::now(), inner.progress.num_points()));
         }
         Some(batch)
     }
@@ -231,7 +231,7 @@ impl Job {
             Outcome::Stopped => inner.open.push_front(places),
             Outcome::Failed(why) => inner.fail(&why),
         }
-        let is_complete = inner.progress.places() == self.space.places();
+        let is_complete = inner.progress.num_points() == self.space.num_points();
         let rounds_end = inner.in_flight == 0 && inner.open.is_empty() && !is_complete;
         let due = inner.state.is_final() || inner.saved.elapsed().as_secs_f64() >= PAUSE_SECONDS;
         if due {
@@ -249,7 +249,7 @@ impl Job {
     /// Whether all of it is done, and nobody closes it yet. Then the caller does.
     pub(crate) fn begin_closing(&self) -> bool {
         let mut inner = self.inner();
-        let is_complete = inner.progress.places() == self.space.places();
+        let is_complete = inner.progress.num_points() == self.space.num_points();
         let begins = is_complete && !inner.state.is_final() && !inner.is_closing;
         inner.is_closing |= begins;
         begins
@@ -258,7 +258,7 @@ impl Job {
     /// Looks at what all of it has found once more; then it is done.
     pub(crate) fn close(&self) {
         let progress = self.inner().progress.clone();
-        let closing = sweep::close(&self.space, &progress);
+        let closing = sweep::final_simulation(&self.space, &progress);
         let mut inner = self.inner();
         if inner.state.is_final() {
             return;

@@ -74,7 +74,7 @@ impl SpeedSample {
     /// Counts every design of a sweep that is small enough; of others it tries a few.
     pub(crate) fn measure_or_count(space: &Space) -> Self {
         let (mut sample, open) = Self::measure_parts(space);
-        let places = space.places();
+        let places = space.num_points();
         let most = if places <= FEW_PLACES { MAX_SECONDS_OF_FEW } else { MAX_SECONDS };
         // Which designs a sweep that refines takes follows from what it finds.
         let refines = space.spec().sampling.is_refined();
@@ -88,7 +88,7 @@ impl SpeedSample {
     fn measure_parts(space: &Space) -> (Self, Vec<Range<u64>>) {
         let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
         sweep::prepare(space);
-        let all = space.places();
+        let all = space.num_points();
         let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
         let mut open = Vec::new();
         for run in 0..RUNS {
@@ -147,9 +147,9 @@ impl SpeedSample {
     pub(crate) fn report(&self, space: &Space, threads: usize) -> Cost {
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
         // Behind the first round of a sweep that refines all designs are legal.
-        let near = (space.places() - space.random_places()) as f64;
+        let near = (space.num_points() - space.random_places()) as f64;
         let random = space.random_places() as f64;
-        let counted = self.places == space.places() && near <= 0.0;
+        let counted = self.places == space.num_points() && near <= 0.0;
         let legal = share(self.legal, self.places) * random + near;
         let feasible = share(self.feasible, self.legal) * legal;
         let [legal, feasible] = match counted {
@@ -159,7 +159,7 @@ impl SpeedSample {
         let seconds = (self.seconds(random) + self.seconds_of_legal(near)) / threads as f64;
         Cost {
             designs: space.size(),
-            asked: space.places(),
+            asked: space.num_points(),
             about_legal: Real(legal.round()),
             about_feasible: Real(feasible.round()),
             about_seconds: Real(seconds),
@@ -179,11 +179,12 @@ mod tests {
             "space":{"tp":[1,2,4,8],"pp":[4,8,16],"vpp":[1,2,4],"ep":[8,16,32],"mbs":[1,2],
             "noop_layers":{"fill":"chunks"}}}"#;
         let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
-        let whole = sweep::evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
+        let whole =
+            sweep::evaluate(&space, 0..space.num_points(), &AtomicBool::new(false)).unwrap();
         for _ in 0..3 {
             let report = SpeedSample::measure_or_count(&space).report(&space, 1);
             assert!(report.counted);
-            assert_eq!(report.tried, space.places());
+            assert_eq!(report.tried, space.num_points());
             assert_eq!(report.about_legal, Real(whole.legal as f64));
             assert_eq!(report.about_feasible, Real(whole.feasible as f64));
         }
@@ -196,6 +197,6 @@ mod tests {
         let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
         let (sample, open) = SpeedSample::measure_parts(&space);
         let left: u64 = open.iter().map(|part| part.end - part.start).sum();
-        assert_eq!(sample.places + left, space.places());
+        assert_eq!(sample.places + left, space.num_points());
     }
 }

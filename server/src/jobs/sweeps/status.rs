@@ -211,15 +211,15 @@ fn data(space: &Space, inner: &Inner) -> Progress {
         }
     });
     let front = closing.map_or(summary.front().len(), |closing| closing.front(space).len());
-    let (rate, places) = (rate(inner), inner.progress.places());
+    let (rate, places) = (rate(inner), inner.progress.num_points());
     let eta_seconds = match inner.state {
-        State::Running => rate.map(|rate| (space.places() - places) as f64 / rate),
+        State::Running => rate.map(|rate| (space.num_points() - places) as f64 / rate),
         State::Done => Some(0.0),
         State::Paused | State::Failed | State::Removed => None,
     };
     Progress {
         state: inner.state,
-        asked: space.places(),
+        asked: space.num_points(),
         done: places,
         legal: summary.legal,
         feasible: summary.feasible,
@@ -235,7 +235,7 @@ fn data(space: &Space, inner: &Inner) -> Progress {
 fn rate(inner: &Inner) -> Option<f64> {
     let (start, from) = inner.since?;
     let seconds = Instant::now().duration_since(start).as_secs_f64();
-    let done = inner.progress.places() - from;
+    let done = inner.progress.num_points() - from;
     (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
-use crate::answers::find::{Found, FoundAnswer};
+use crate::answers::find::{FoundAnswer, found};
 use crate::answers::names::Names;
 use crate::mcp::asked::DesignAsked;
 use crate::mcp::said::{self, Number, Told};
@@ -38,6 +38,10 @@ pub(in crate::mcp) struct Input {
     /// Propose also what the design's framework can't be told.
     #[serde(default)]
     any_schedule: bool,
+    /// Find layouts and loads that serve the model, not strategies that train it: targets such as
+    /// `tpot_seconds<=0.05`; tp, ep and other short names mean knobs of section `serving`.
+    #[serde(default)]
+    serve: bool,
 }
 
 /// A design that was found.
@@ -98,7 +102,8 @@ impl Tool for Find {
     const TITLE: &'static str = "Find a layout";
     const DESCRIPTION: &'static str = "Finds which layout should run for a model, a machine and a \
         batch: the fastest, the safest and the simplest design that fits, each with its reason, or \
-        the nearest miss. Also the fewest devices, the largest batch, the longest sequence. Takes \
+        the nearest miss. Also the fewest devices, the largest batch, the longest sequence. With \
+        `serve` the layout and load that serve it. Takes \
         seconds; at most 25 s and 20 million estimates, after which it is refused with advice. \
         Cancellable; tells its progress.";
     const IS_SEARCH: bool = true;
@@ -106,8 +111,10 @@ impl Tool for Find {
     type Output = Output;
 
     fn run(input: Input, call: &Call) -> Answer<Output> {
-        let (design, _) = input.of.read(Names::Training)?;
+        let names = if input.serve { Names::Serving } else { Names::Training };
+        let (design, _) = input.of.read(names)?;
         let terms = Terms {
+            serve: input.serve,
             goal: input.goal,
             question: input.question,
             targets: input.targets,
@@ -115,7 +122,7 @@ impl Tool for Find {
             any_schedule: input.any_schedule,
         };
         let query = terms.query(design)?;
-        let found = Found::search(&query, |progress| {
+        let found = found(&query, |progress| {
             (call.hear)(progress.share, format!("{} estimates", progress.evaluated));
             let is_enough = progress.evaluated > MAX_ESTIMATES;
             if is_enough { ControlFlow::Break(()) } else { call.beat() }
@@ -123,29 +130,29 @@ impl Tool for Find {
         let found = found.map_err(|rules| said::broken(&rules))?;
         let advice = "name more knobs in `keep`, or ask for a smaller cluster";
         let found = found.ok_or_else(|| call.ended(advice))?;
-        let output = Output::new(found.answer(&query), call);
+        let output = Output::new(found, if input.serve { &[] } else { &HEADLINE }, call);
         let text = output.text();
         Ok((output, text))
     }
 }
 
 impl Output {
-    fn new(answer: FoundAnswer, call: &Call) -> Self {
+    fn new(answer: FoundAnswer, headline: &[&str], call: &Call) -> Self {
         let FoundAnswer { found: Flat(found), seconds: Real(seconds) } = answer;
         let design = |found: Recommended| Design {
             label: found.label,
-            link: call.design(&found.link),
+            link: call.link(&found.link),
             knobs: Told(found.knobs),
-            numbers: said::numbers(found.metrics, found.ranges, &HEADLINE),
+            numbers: said::numbers(found.metrics, found.ranges, headline),
             why: found.why,
             binds: found.binds,
             margin: found.margin,
             behind: found.behind,
         };
         let miss = |miss: Missed| Miss {
-            link: call.design(&miss.link),
+            link: call.link(&miss.link),
             knobs: Told(miss.knobs),
-            numbers: said::numbers(miss.metrics, miss.ranges, &HEADLINE),
+            numbers: said::numbers(miss.metrics, miss.ranges, headline),
             misses: miss.misses,
             fewest_devices: miss.fewest_devices,
         };

@@ -102,12 +102,12 @@ impl Tool for Sweep {
     fn run(input: Input, call: &Call) -> Answer<Output> {
         let space = space(&input)?;
         let most = if space.spec().find.is_some() { MAX_SEARCHES } else { MAX_PLACES };
-        if space.places() > most {
+        if space.num_points() > most {
             let detail = format!(
                 "{} designs are more than the {most} that a call takes; ask for a sample, \
                  \"sampling\": {{\"method\": \"random\", \"count\": {most}, \"seed\": 1}}, or use \
                  `moescape sweep`",
-                space.places()
+                space.num_points()
             );
             return Err(Refusal::new("too_many_designs", "spec", detail));
         }
@@ -115,8 +115,8 @@ impl Tool for Sweep {
         if call.stop.load(Ordering::Relaxed) {
             return Err(call.ended(""));
         }
-        let is_whole = progress.places() == space.places();
-        let closing = is_whole.then(|| sweep::close(&space, &progress));
+        let is_whole = progress.num_points() == space.num_points();
+        let closing = is_whole.then(|| sweep::final_simulation(&space, &progress));
         let output = Output::new(overview(&space, &progress, closing.as_ref()), call);
         let text = output.text();
         Ok((output, text))
@@ -148,7 +148,7 @@ fn space(input: &Input) -> Result<Space, Refusal> {
 fn evaluated(space: &Space, call: &Call) -> Progress {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));
-    let places = 0..space.places();
+    let places = 0..space.num_points();
     while let Some(open) = progress.first_open(&places) {
         let round = open..places.end.min(rounds.known());
         // Short chunks, so that an end is soon heard of.
@@ -170,8 +170,8 @@ fn evaluated(space: &Space, call: &Call) -> Progress {
             if progress.join(space, part).is_err() {
                 return ControlFlow::Break(());
             }
-            let share = progress.places() as f64 / places.end as f64;
-            (call.hear)(share, format!("{} designs", progress.places()));
+            let share = progress.num_points() as f64 / places.end as f64;
+            (call.hear)(share, format!("{} designs", progress.num_points()));
             call.beat()
         });
         let is_cut = !progress.has(&round);

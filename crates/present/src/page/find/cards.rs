@@ -2,8 +2,7 @@
 
 use maud::{Markup, html};
 use model::Plan;
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::metric::MetricId;
 use model::search::find::{Query, Recommendation, spare};
 use model::training::estimate::Metrics;
@@ -38,8 +37,8 @@ pub(super) fn card(it: &Recommendation, at_hand: &AtHand<'_>) -> Markup {
             p.muted { (frame(&it.design)) }
             (numbers(&it.design, &it.metrics))
             ul.find-why { @for line in &it.why { li { (line) } } }
-            @if !it.binds.is_empty() {
-                p.find-bounds { span.muted { "Limited by:" } " " span { (it.binds) } }
+            @if !it.bottleneck.is_empty() {
+                p.find-bounds { span.muted { "Limited by:" } " " span { (it.bottleneck) } }
             }
             (differences(&at_hand.query.design, &it.design))
             (ways(&it.design, found::label(goal), at_hand))

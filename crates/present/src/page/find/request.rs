@@ -4,8 +4,7 @@
 //! only if it differs from the usual. The page's forms send fields that change the design, such as
 //! `find.devices`; an address with them is a step on the way to one without.
 
-use model::design::link;
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, link};
 use model::ground::knob::KnobError;
 use model::search::find::{Goal, Query, Question, Target};
 use reports::found::Terms;
@@ -287,6 +286,7 @@ impl Fields {
         targets.extend(self.boxes());
         let keep = self.all(Field::Keep).flat_map(|list| list.split(',')).map(str::to_owned);
         let terms = Terms {
+            serve: false,
             goal: self.one(Field::Goal).map(str::to_owned),
             question: self.one(Field::Question).map(str::to_owned),
             keep: keep.collect(),

@@ -2,7 +2,7 @@
 
 use model::design::file::{Tree, json};
 use model::design::violation::Violation;
-use model::search::find::{OneThread, Phase, Pool, Progress, Query, Search};
+use model::search::find::{OneThread, Phase, Pool, Progress, Query, Search, StrategySearch};
 use reports::found;
 
 use super::answer;
@@ -12,7 +12,7 @@ use super::request::Request;
 #[derive(Debug)]
 pub struct Finder {
     query: Query,
-    search: Result<Search, Vec<Violation>>,
+    search: Result<StrategySearch, Vec<Violation>>,
     progress: Progress,
 }
 
@@ -31,7 +31,7 @@ impl Finder {
     /// Begins a search. One of a design that no layout can mend is done at once.
     #[must_use]
     pub fn new(query: Query) -> Self {
-        let search = Search::new(query.clone());
+        let search = StrategySearch::new(query.clone());
         let phase = if search.is_ok() { Phase::Screening } else { Phase::Done };
         let progress = Progress { phase, share: 0.0, evaluated: 0 };
         Self { query, search, progress }

@@ -3,6 +3,7 @@
 use crate::draw::palette::{Hue, Tile};
 use crate::draw::surface::{Area, Paint, Side, Surface, Words};
 use crate::draw::text::{TEXT_SIZE, text_width};
+use model::ground::text::cut;
 
 use super::data::{Cell, Data, Dim};
 use super::scatter::MARK;
@@ -179,13 +180,12 @@ pub fn paint(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place)
 /// Values beside both axes, as many as there is room for.
 fn labels(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place) {
     let room = place.width / place.bins[0] as f64;
-    let widest = (0..grid.bins[0])
-        .map(|bin| wide(&shortened(&grid.label(data, 0, bin), 14)))
-        .fold(20.0, f64::max);
+    let widest =
+        (0..grid.bins[0]).map(|bin| wide(&cut(&grid.label(data, 0, bin), 14))).fold(20.0, f64::max);
     let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
     for bin in (0..grid.bins[0]).step_by(stride) {
         let (x, _) = place.cell([bin, 0]).center();
-        let text = shortened(&grid.label(data, 0, bin), 14);
+        let text = cut(&grid.label(data, 0, bin), 14);
         let at = (x, place.top + place.height + 14.0);
         surface.words(Words::new(&text, at, Side::Center, Hue::Quiet));
     }
@@ -193,7 +193,7 @@ fn labels(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place) {
     let stride = (14.0 / room).ceil().max(1.0) as usize;
     for bin in (0..grid.bins[1]).step_by(stride) {
         let (_, y) = place.cell([0, bin]).center();
-        let text = shortened(&grid.label(data, 1, bin), 13);
+        let text = cut(&grid.label(data, 1, bin), 13);
         surface.words(Words::new(&text, (place.left - 6.0, y), Side::Right, Hue::Quiet));
     }
     let at = (place.left + place.width / 2.0, place.top + place.height + 38.0);
@@ -205,15 +205,6 @@ fn labels(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place) {
 
 fn wide(text: &str) -> f64 {
     f64::from(text_width(text, TEXT_SIZE))
-}
-
-/// Text cut to at most `most` characters.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(most - 1).collect();
-    format!("{start}…")
 }
 
 /// Frames a cell.

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::data::{Data, Dim};
-use super::heat::shortened;
 use super::scale;
 use super::scatter::{FRONT, MARK};
 use super::select::Selection;
@@ -12,6 +11,7 @@ use super::view::{Cut, View};
 use crate::draw::palette::Hue;
 use crate::draw::scale::Scale;
 use crate::draw::surface::{Area, Paint, Side, Stroke, Surface, Words};
+use model::ground::text::cut;
 
 /// Maximum number of designs with a line each; more are drawn as density.
 const MAX_LINES: usize = 1_500;
@@ -378,10 +378,10 @@ fn paint_axis(surface: &mut dyn Surface, data: &Data, lanes: &Lanes, axis: usize
         } else {
             (Side::Left, x + 7.0)
         };
-        let text = shortened(&text, letters);
+        let text = cut(&text, letters);
         surface.words_over(Words::new(&text, (at, y), side, Hue::Text));
     }
-    let name = shortened(&scale::title(data, dim), (gap / 6.2).max(9.0) as usize);
+    let name = cut(&scale::title(data, dim), (gap / 6.2).max(9.0) as usize);
     let side = match axis {
         0 => Side::Left,
         last if last + 1 == lanes.axes.len() => Side::Right,

@@ -2,13 +2,13 @@
 
 use super::beside::Beside;
 use super::data::{Data, Dim};
-use super::heat::shortened;
 use super::scale;
 use super::select::{Selection, quantiles};
 use super::view::View;
 use crate::draw::palette::Hue;
 use crate::draw::scale::Scale;
 use crate::draw::surface::{Area, Face, Side, Stroke, Surface, Words};
+use model::ground::text::cut;
 
 /// The colours of designs and of those on the front.
 pub(super) const MARK: Hue = Hue::Blue;
@@ -103,14 +103,14 @@ impl Plot {
         for (number, text) in scale::ticks(&across, data, self.dims[0], most) {
             let x = LEFT + across.place(number) * self.width;
             surface.line(&[(x, TOP), (x, bottom)], grid);
-            let (text, at) = (shortened(&text, 12), (x, bottom + 12.0));
+            let (text, at) = (cut(&text, 12), (x, bottom + 12.0));
             surface.words(Words::new(&text, at, Side::Center, Hue::Quiet));
         }
         let most = (self.height / 36.0).max(2.0) as usize;
         for (number, text) in scale::ticks(&up, data, self.dims[1], most) {
             let y = TOP + (1.0 - up.place(number)) * self.height;
             surface.line(&[(LEFT, y), (right, y)], grid);
-            let text = shortened(&text, 7);
+            let text = cut(&text, 7);
             surface.words(Words::new(&text, (LEFT - 6.0, y), Side::Right, Hue::Quiet));
         }
         let corner = [(LEFT, TOP), (LEFT, bottom), (right, bottom)];

@@ -5,8 +5,8 @@ pub mod traced;
 
 use maud::{Markup, html};
 use model::ground::units::Bytes;
+use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published};
-use model::serving::fits::fits;
 
 pub use traced::pattern_rows;
 
@@ -96,7 +96,7 @@ fn machines(ran: &Ran) -> Markup {
                 "Concurrency",
             ]))
             tbody {
-                @for fit in fits(ran.plan.design()) {
+                @for fit in capacities(ran.plan.design()) {
                     tr {
                         th scope="row" { (fit.machine.title) }
                         td { (fit.format()) }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{PreEscaped, html};
 use model::design::Design;
-use model::serving::front::{Front, Instances, Served};
+use model::search::find::{LayoutFront, LayoutPoint};
+use model::serving::Instances;
 
 use super::address;
 use super::labels::layout;
@@ -32,19 +33,19 @@ const REASONS: usize = 8;
 
 /// A layout with its pools in the trade's letters.
 #[must_use]
-pub fn pools(served: &Served) -> String {
+pub fn pools(point: &LayoutPoint) -> String {
     let one = |it: Instances| match it.count {
         1 => layout(it.layout),
         count => format!("{count} × ({})", layout(it.layout)),
     };
-    match served.prefill {
-        None => one(served.decode),
-        Some(prefill) => format!("prefill {}, decode {}", one(prefill), one(served.decode)),
+    match point.prefill {
+        None => one(point.decode),
+        Some(prefill) => format!("prefill {}, decode {}", one(prefill), one(point.decode)),
     }
 }
 
 /// The chart, the layout of most tokens within the limits, the table and what was skipped.
-pub fn html(front: &Front, design: &Design, measured: &Measured) -> String {
+pub fn html(front: &LayoutFront, design: &Design, measured: &Measured) -> String {
     let markup = html! {
         p.muted {
             (format::counted(front.tried as u64, "layout and load", "layouts and loads"))
@@ -105,7 +106,7 @@ fn of_measured(measured: &Measured) -> maud::Markup {
     }
 }
 
-fn chart(front: &Front, design: &Design, measured: &Measured) -> Lines {
+fn chart(front: &LayoutFront, design: &Design, measured: &Measured) -> Lines {
     let points = front.best.iter().map(|it| (it.per_user, it.per_device)).collect();
     let best = Line { name: "Best layouts".to_owned(), points, is_apart: false };
     let mut points: Vec<_> =
@@ -131,7 +132,7 @@ fn chart(front: &Front, design: &Design, measured: &Measured) -> Lines {
     }
 }
 
-fn table(front: &Front, design: &Design) -> maud::Markup {
+fn table(front: &LayoutFront, design: &Design) -> maud::Markup {
     let step = front.best.len().div_ceil(ROWS).max(1);
     let is_limited = is_limited(design);
     html! {
@@ -139,19 +140,19 @@ fn table(front: &Front, design: &Design) -> maud::Markup {
             caption.visually-hidden { "Layouts" }
             (table_head(if is_limited { &TITLES } else { &TITLES[..LIMITS] }))
             tbody {
-                @for (place, served) in front.best.iter().rev().step_by(step).enumerate() {
+                @for (place, point) in front.best.iter().rev().step_by(step).enumerate() {
                     tr {
                         th scope="row" {
-                            a #{ "layout-" (place) } href=(address(&served.design(design))) {
-                                (pools(served))
+                            a #{ "layout-" (place) } href=(address(&point.design(design))) {
+                                (pools(point))
                             }
                         }
-                        td { (format::whole(served.concurrency)) }
-                        td { (format::significant(served.per_device, 4)) }
-                        td { (format::significant(served.per_user, 3)) }
-                        td { (format::duration(served.tpot)) }
-                        td { (format::duration(served.ttft)) }
-                        @if is_limited { td { (if served.is_good { "within" } else { "above" }) } }
+                        td { (format::whole(point.concurrency)) }
+                        td { (format::significant(point.per_device, 4)) }
+                        td { (format::significant(point.per_user, 3)) }
+                        td { (format::duration(point.tpot)) }
+                        td { (format::duration(point.ttft)) }
+                        @if is_limited { td { (if point.is_good { "within" } else { "above" }) } }
                     }
                 }
             }
@@ -165,7 +166,7 @@ fn is_limited(design: &Design) -> bool {
     serving.ttft_limit_milliseconds.is_some() || serving.tpot_limit_milliseconds.is_some()
 }
 
-fn skipped(front: &Front) -> maud::Markup {
+fn skipped(front: &LayoutFront) -> maud::Markup {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for skipped in &front.skipped {
         reasons.entry(&skipped.reason).or_default().push(layout(skipped.layout));

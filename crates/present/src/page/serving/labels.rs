@@ -44,7 +44,7 @@ pub fn subject(ran: &Ran) -> String {
                 "Prefill: " (instances(prompts, prefill)) ". Decode: "
             }
             (instances(replicas, ran.plan.layout())) ". Limited by "
-            strong { (ran.inference.binds.words()) } "."
+            strong { (ran.inference.bottleneck.words()) } "."
         }
         @if !ran.inference.warnings.is_empty() {
             ul.serving-warnings {

@@ -1,5 +1,6 @@
 //! Errors of the predictions of some runs.
 
+use model::ground::sorting::quantile;
 use validation::report::{Row, Score};
 
 /// The score of those of some runs that count towards the targets or, if none does, of those that
@@ -26,15 +27,6 @@ pub fn score(rows: &[&Row]) -> Option<Score> {
         bias: quantile(&times, 0.5),
         within_tenth: within as f64 / sizes.len() as f64,
     })
-}
-
-/// A quantile of sorted numbers, between neighbours in proportion; zero of none.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * sorted.len().saturating_sub(1) as f64;
-    let below = place.floor() as usize;
-    let at = |index: usize| sorted.get(index).or(sorted.last()).copied().unwrap_or(0.0);
-    let (low, high) = (at(below), at(below + 1));
-    low + (high - low) * (place - place.floor())
 }
 
 #[cfg(test)]

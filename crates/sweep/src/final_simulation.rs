@@ -10,9 +10,9 @@ use model::{Estimator, is_near_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::{constraint_names, judged};
-use crate::freed::{Freed, freed};
-use crate::given::{Given, is_closed};
+use crate::evaluate_point::{Evaluation, is_closed};
 use crate::progress::Progress;
+use crate::relaxation::{Relaxation, relaxations};
 use crate::space::Space;
 use crate::spec::MAX_BEST;
 use crate::summary::Row;
@@ -22,18 +22,18 @@ use crate::summary::front::{Front, precedes};
 /// A longer front is thinned out evenly along its first objective.
 pub const MAX_FRONT: usize = 200;
 
-/// Closing of a finished sweep: its best designs, simulated.
+/// Final simulation of a finished sweep: its best designs, simulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Closing {
+pub struct FinalSimulation {
     /// The designs by closed forms that were simulated, by index.
     pub simulated: Vec<Simulated>,
     /// Designs of the front that were left out, as it is longer than [`MAX_FRONT`].
     #[serde(default)]
     pub left_out: u64,
     /// Fixed knobs worth freeing, where nothing is feasible: most feasible designs first.
-    #[serde(default)]
-    pub freed: Vec<Freed>,
+    #[serde(default, rename = "freed")]
+    pub relaxations: Vec<Relaxation>,
 }
 
 /// A design by the closed form and by the simulation.
@@ -78,7 +78,7 @@ impl Simulated {
     }
 }
 
-impl Closing {
+impl FinalSimulation {
     /// A design that was simulated.
     #[must_use]
     pub fn find(&self, index: u64) -> Option<&Simulated> {
@@ -139,20 +139,20 @@ impl Simulated {
 /// Looks at a sweep of which all is done once more: simulates the front and the best, and finds
 /// out what would help where nothing is feasible.
 #[must_use]
-pub fn close(space: &Space, progress: &Progress) -> Closing {
+pub fn final_simulation(space: &Space, progress: &Progress) -> FinalSimulation {
     let summary = progress.summary();
-    let mut closing = Closing::default();
+    let mut last = FinalSimulation::default();
     if space.spec().has_closed_forms() {
         let (candidates, left_out) = candidates(space, progress);
-        closing.simulated = simulated(space, &candidates);
-        closing.left_out = left_out;
+        last.simulated = simulated(space, &candidates);
+        last.left_out = left_out;
     }
-    let all_fail = !closing.simulated.is_empty() && closing.feasible().next().is_none();
+    let all_fail = !last.simulated.is_empty() && last.feasible().next().is_none();
     // Where strategies are found none of them is fixed.
     if (summary.feasible == 0 || all_fail) && space.spec().find.is_none() {
-        closing.freed = freed(space);
+        last.relaxations = relaxations(space);
     }
-    closing
+    last
 }
 
 /// The designs by closed forms that are simulated, by index, and how many of the front aren't.
@@ -194,8 +194,8 @@ fn simulated(space: &Space, rows: &BTreeMap<u64, Row>) -> Vec<Simulated> {
         // No rule asks for closed forms: what is legal by them is legal.
         let (plan, estimate) = estimator.estimate(&design).ok()?;
         let mut values = row.values.clone();
-        let given = Given::trained(space, &design, estimate.metrics);
-        let broken = judged(space, &names, &given, &mut values).unwrap_or_else(Some);
+        let evaluation = Evaluation::trained(space, &design, estimate.metrics);
+        let broken = judged(space, &names, &evaluation, &mut values).unwrap_or_else(Some);
         let standing = match (broken, estimate.timing) {
             (Some(constraint), _) => Standing::Breaks(constraint.to_owned()),
             (None, Timing::Simulated) => Standing::Keeps,

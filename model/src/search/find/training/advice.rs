@@ -4,12 +4,13 @@
 use alloc::vec::Vec;
 
 use super::fitting::{Room, Saver, rank_of, savers};
-use super::query::Query;
 use super::space::Space;
-use super::{rank, tuning};
+use super::tuning;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::{Balance, Timing};
 use crate::ground::knob::Value;
+use crate::search::find::query::Query;
+use crate::search::find::rank;
 use crate::search::verdict::Verdict;
 use crate::training::estimate::{Estimate, Metrics, StepPart};
 use crate::training::estimator::Estimator;

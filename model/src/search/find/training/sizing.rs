@@ -3,12 +3,13 @@
 
 use alloc::vec::Vec;
 
-use super::pool::Pool;
-use super::query::{Query, Question, Target};
-use super::search::{Stage, Walk};
+use super::walk::{Stage, Walk};
 use crate::design::KnobId;
 use crate::device::topology::devices_per_node;
 use crate::ground::knob::Value;
+use crate::search::find::pool::Pool;
+use crate::search::find::query::{Query, Question};
+use crate::search::find::target::Target;
 
 /// The most devices that are looked at where no target bounds them.
 const MAX_DEVICES: u64 = 1 << 17;

@@ -4,7 +4,6 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::query::Query;
 use super::strategy::RECOMPUTATION;
 use crate::design::{Design, KnobId, KnobSet, Layout, Parallel, Positions};
 use crate::ground::choice::{Choice, Method, ShardingStrategy, Timing};
@@ -14,6 +13,7 @@ use crate::layer::layout;
 use crate::rules;
 use crate::rules::vocabulary::{self, STRATEGY, Vocabulary, can_shard, layers_told_by};
 use crate::schedule::{Form, Placement};
+use crate::search::find::query::Query;
 use crate::search::proposal;
 use crate::training::plan::Plan;
 

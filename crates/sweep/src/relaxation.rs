@@ -27,7 +27,7 @@ const MAX_TOLD: usize = 5;
 /// Knobs that are let vary and what that lets through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Freed {
+pub struct Relaxation {
     /// The knobs, by their ids.
     pub knobs: Vec<String>,
     /// Designs of the space with these knobs varied.
@@ -99,7 +99,7 @@ pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
 
 /// Designs that freeing each fixed knob would let through, the most first. Where no single knob
 /// lets any design keep all constraints, the most promising ones are freed together.
-pub(crate) fn freed(space: &Space) -> Vec<Freed> {
+pub(crate) fn relaxations(space: &Space) -> Vec<Relaxation> {
     let spec = space.spec();
     let is_serving = spec.regime() == Regime::Serving;
     let is_fixed = |knob: &KnobId| {
@@ -118,11 +118,11 @@ pub(crate) fn freed(space: &Space) -> Vec<Freed> {
             knobs.push(*knob);
             Some((counted(space, &knobs)?, *knob))
         });
-        let mut found: Vec<(Freed, KnobId)> =
+        let mut found: Vec<(Relaxation, KnobId)> =
             tried.filter(|(freed, _)| (freed.feasible, freed.legal) > least).collect();
         // Of equals the one that people would free first.
         found.sort_by(|(one, _), (other, _)| {
-            let rank = |it: &Freed| (it.feasible, it.legal);
+            let rank = |it: &Relaxation| (it.feasible, it.legal);
             rank(other).cmp(&rank(one))
         });
         let Some((best, knob)) = found.first().cloned() else { break };
@@ -133,7 +133,7 @@ pub(crate) fn freed(space: &Space) -> Vec<Freed> {
         }
     }
     told.sort_by(|one, other| {
-        let rank = |it: &Freed| (it.feasible, it.legal);
+        let rank = |it: &Relaxation| (it.feasible, it.legal);
         rank(other).cmp(&rank(one)).then(one.knobs.len().cmp(&other.knobs.len()))
     });
     let any_helps = told.iter().any(|freed| freed.feasible > 0);
@@ -143,7 +143,7 @@ pub(crate) fn freed(space: &Space) -> Vec<Freed> {
 }
 
 /// Looks at the designs with these knobs varied as well; `None` if one has no usual values.
-fn counted(space: &Space, knobs: &[KnobId]) -> Option<Freed> {
+fn counted(space: &Space, knobs: &[KnobId]) -> Option<Relaxation> {
     let mut spec: Spec = space.spec().clone();
     for knob in knobs {
         let values = usual_values(space, *knob);
@@ -160,14 +160,14 @@ fn counted(space: &Space, knobs: &[KnobId]) -> Option<Freed> {
         Sampling::Random { count: MAX_DESIGNS, seed: 1 }
     };
     let sampled = Space::new(spec).ok()?;
-    let mut counted = Freed {
+    let mut counted = Relaxation {
         knobs: knobs.iter().map(|knob| knob.id()).collect(),
         designs: sampled.size(),
-        tried: sampled.places(),
+        tried: sampled.num_points(),
         legal: 0,
         feasible: 0,
     };
-    outcomes(&sampled, 0..sampled.places(), &AtomicBool::new(false), |outcome| {
+    outcomes(&sampled, 0..sampled.num_points(), &AtomicBool::new(false), |outcome| {
         if let Outcome::Legal { broken, .. } = outcome {
             counted.legal += 1;
             counted.feasible += u64::from(broken.is_none());

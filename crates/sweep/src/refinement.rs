@@ -69,9 +69,9 @@ impl Rounds {
     #[must_use]
     pub fn new(space: &Space) -> Self {
         let Sampling::Refine { seed, .. } = space.spec().sampling else {
-            return Self { known: space.places(), refinement: None };
+            return Self { known: space.num_points(), refinement: None };
         };
-        let (count, taken) = (space.places(), HashSet::new());
+        let (count, taken) = (space.num_points(), HashSet::new());
         let refinement = Refinement { count, seed, begun: 0, last: vec![], taken, drawn: 0 };
         let mut rounds = Self { known: 0, refinement: Some(refinement) };
         rounds.go_on(space, &[]);
@@ -84,7 +84,7 @@ impl Rounds {
         let mut rounds = Self::new(space);
         for starts in progress.rounds() {
             let fit = starts.len() <= MAX_STARTS && starts.iter().all(|at| *at < space.size());
-            if !fit || rounds.known == space.places() || !progress.has(&(0..rounds.known)) {
+            if !fit || rounds.known == space.num_points() || !progress.has(&(0..rounds.known)) {
                 return None;
             }
             rounds.go_on(space, starts);
@@ -114,7 +114,7 @@ impl Rounds {
 
     /// Begins the next round when all that is known is done; says whether it did.
     pub fn advance(&mut self, space: &Space, progress: &mut Progress) -> bool {
-        if self.known == space.places() || progress.places() < self.known {
+        if self.known == space.num_points() || progress.num_points() < self.known {
             return false;
         }
         let starts = starts(space, progress.summary());
@@ -203,7 +203,7 @@ struct Move {
 impl Changes {
     fn new(space: &Space, start: u64, seed: u64) -> Self {
         let mut moves = Vec::new();
-        for (axis, (digit, radix, block)) in space.digits(start).enumerate() {
+        for (axis, (digit, radix, block)) in space.coordinates(start).enumerate() {
             let steps: Vec<u64> = if radix <= FEW_VALUES {
                 (1..radix).collect()
             } else {

@@ -3,18 +3,20 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::answer::Phase;
 use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of, savers};
-use super::pool::Pool;
-use super::query::{Query, Target, spare};
-use super::rank;
 use super::reach::Reach;
 use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
-use super::strategy::complexity;
-use super::tuning;
+use super::{spare, tuning};
 use crate::design::{Design, KnobSet};
 use crate::ground::choice::Timing;
+use crate::rules::vocabulary::STRATEGY;
+use crate::search::find::answer::{Candidate, Phase};
+use crate::search::find::pool::Pool;
+use crate::search::find::query::Query;
+use crate::search::find::rank;
+use crate::search::find::reason::complexity;
+use crate::search::find::target::Target;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 
@@ -34,13 +36,8 @@ const NEAREST: usize = 24;
 /// Factor by which a simulation may differ from its closed form in a target's favour.
 const DRIFT: f64 = 1.15;
 
-/// A design with what the simulation says of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Simulated {
-    /// Timed by simulation.
-    pub(super) design: Design,
-    pub(super) metrics: Metrics,
-}
+/// A design that is timed by simulation, with its metrics.
+pub(super) type Simulated = Candidate<Metrics>;
 
 impl Simulated {
     pub(super) fn new(estimator: &mut Estimator, design: &Design) -> Option<Self> {
@@ -498,7 +495,7 @@ impl Walk {
     pub(super) fn settle_found(&mut self) {
         let space = &self.space;
         let worth = |it: &Simulated| space.worth(&it.design, &it.metrics);
-        rank::sort(&mut self.found, |it| [-worth(it), complexity(&it.design) as f64]);
+        rank::sort(&mut self.found, |it| [-worth(it), complexity(&it.design, &STRATEGY) as f64]);
         self.found.dedup();
         let room = self.room;
         let targets = &self.targets;

@@ -3,24 +3,20 @@
 use alloc::vec::Vec;
 
 use super::fitting::{Closed, Room};
-use super::pool::Pool;
-use super::query::spare;
-use super::rank;
-use super::search::{Simulated, Walk, degrees};
 use super::space::Space;
-use super::strategy::{RECOMPUTATION, complexity, overlaps};
+use super::spare;
+use super::strategy::{RECOMPUTATION, overlaps};
 use super::tuning;
+use super::walk::{Simulated, Walk, degrees};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::Timing;
 use crate::rules::vocabulary::STRATEGY;
+use crate::search::find::pool::Pool;
+use crate::search::find::query::{SAFEST, SIMPLEST};
+use crate::search::find::rank;
+use crate::search::find::reason::complexity;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
-
-/// Largest lag of the safest design behind the fastest, as a share of the speed.
-pub(super) const SAFEST: f64 = 0.05;
-
-/// Largest lag of the simplest design behind the fastest, as a share of the speed.
-pub(super) const SIMPLEST: f64 = 0.10;
 
 /// Weight of one overlap that must hold against memory to spare, as a share of the memory.
 const OVERLAP: f64 = 0.01;
@@ -66,13 +62,12 @@ const TOGETHER: &[KnobSet] = &[
     KnobSet::of(&[KnobId::moe_alltoall_overlap_comm, KnobId::moe_zero_memory]),
 ];
 
-/// The next design with a name of what a walk has found, in the order of [`super::Goal::ALL`]; none
-/// where nothing fits, or all have one.
+/// The next design with a name of what a walk has found, in the order of
+/// [`crate::search::find::Goal::ALL`]; none where nothing fits, or all have one.
 ///
 /// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps - 0.15 x
-/// doubts`. Simplest:
-/// within 10 %, with the fewest knobs that aren't neutral, of equals the fastest. Small steps go on
-/// from the best of both kinds that the walk met.
+/// doubts`. Simplest: within 10 %, with the fewest knobs that aren't neutral, of equals the
+/// fastest. Small steps go on from the best of both kinds that the walk met.
 pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Option<Simulated> {
     let within =
         |fastest: &Simulated, share: f64| fastest.metrics.tokens_per_second * (1.0 - share);
@@ -146,7 +141,7 @@ fn is_closed(design: &Design) -> Design {
 
 /// Complexity of a design: knobs that aren't neutral, an unusual one counted three times.
 fn settings(space: &Space, design: &Design) -> usize {
-    complexity(design) + 2 * space.doubts(design) as usize
+    complexity(design, &STRATEGY) + 2 * space.doubts(design) as usize
 }
 
 /// Safety of a design: the memory to spare, less the weights of its overlaps and unusual knobs.

@@ -6,7 +6,6 @@
 
 use alloc::vec::Vec;
 
-use super::rank;
 use super::space::Space;
 use crate::design::{Design, KnobId, PerStage};
 use crate::ground::choice::{
@@ -14,6 +13,7 @@ use crate::ground::choice::{
     SwapModule, ZeroMemory,
 };
 use crate::rules::rules;
+use crate::search::find::rank;
 use crate::search::fit::whole_layers;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;

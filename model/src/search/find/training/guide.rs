@@ -11,16 +11,16 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::fitting::Fitting;
-use super::pool::Pool;
-use super::query::Query;
-use super::rank;
 use super::reach::Reach;
 use super::screening::Screened;
-use super::search::{LESS_PROMISING, Stage, Walk};
 use super::space::{Place, Space};
 use super::unmendable;
+use super::walk::{LESS_PROMISING, Stage, Walk};
 use crate::design::Design;
 use crate::design::violation::Violation;
+use crate::search::find::pool::Pool;
+use crate::search::find::query::Query;
+use crate::search::find::rank;
 use crate::training::estimate::Metrics;
 
 /// Places of each model that don't fit and are looked at for others, at most.

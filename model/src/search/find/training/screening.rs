@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::fitting::{Closed, Fitting, Room, Saver, pressure};
-use super::rank;
 use super::space::{Degrees, Place, Space, Variant};
 use crate::ground::units::Seconds;
+use crate::search::find::rank;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 
@@ -230,10 +230,10 @@ pub(super) fn expanded(
 mod tests {
     use super::*;
     use crate::design::Design;
-    use crate::search::find::fitting::savers;
     use crate::search::find::query::Query;
-    use crate::search::find::search::Simulated;
-    use crate::search::find::tuning::neighbours;
+    use crate::search::find::training::fitting::savers;
+    use crate::search::find::training::tuning::neighbours;
+    use crate::search::find::training::walk::Simulated;
 
     /// The bound of a place holds for every variant there, for each neighbour of those, and for
     /// both when they are simulated.

@@ -1,13 +1,12 @@
-//! What of a model fits on which machine, with how many of its experts.
+//! Capacity of machines: how many of a model's experts fit, and how many requests.
 
 use alloc::vec::Vec;
 
 use super::engine::Overheads;
-use super::front::laid_out;
 use super::memory::ServingMemory;
 use super::need::{Need, least_memory};
 use super::plan::ServingPlan;
-use super::ranks::Layout;
+use super::ranks::{Layout, with_layout};
 use super::rules;
 use crate::catalogue::accelerator::AcceleratorId;
 use crate::design::Design;
@@ -42,7 +41,7 @@ const fn machine(title: &'static str, accelerator: AcceleratorId, devices: u64) 
 
 /// A model on a machine in one format of weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct Capacity {
     /// The machine.
     pub machine: Machine,
     /// The format.
@@ -72,7 +71,7 @@ fn on(design: &Design, machine: &Machine, dtype: WeightDtype, kept: u64) -> Desi
         .rev()
         .find(|size| machine.devices.is_multiple_of(*size) && heads.is_multiple_of(*size))
         .unwrap_or(1);
-    let mut laid = laid_out(
+    let mut laid = with_layout(
         design,
         Layout {
             tensor,
@@ -107,7 +106,7 @@ fn holds(design: &Design) -> bool {
 ///
 /// Experts are kept in whole shares of the devices, and of router groups where those are balanced.
 #[must_use]
-pub fn fits(design: &Design) -> Vec<Fit> {
+pub fn capacities(design: &Design) -> Vec<Capacity> {
     let Some(routed) = design.transformer.num_moe_experts else { return Vec::new() };
     let own = design.serving.weight_dtype;
     let mut rows = Vec::new();
@@ -119,12 +118,12 @@ pub fn fits(design: &Design) -> Vec<Fit> {
             formats.push(own);
         }
         formats.retain(|dtype| !rules::lacks_format(machine.accelerator, *dtype));
-        rows.extend(formats.into_iter().map(|dtype| fit(design, machine, dtype, routed)));
+        rows.extend(formats.into_iter().map(|dtype| capacity(design, machine, dtype, routed)));
     }
     rows
 }
 
-fn fit(design: &Design, machine: &Machine, dtype: WeightDtype, routed: u64) -> Fit {
+fn capacity(design: &Design, machine: &Machine, dtype: WeightDtype, routed: u64) -> Capacity {
     let own = &design.transformer;
     let groups = own.moe_router_num_groups.filter(|_| own.moe_router_group_balanced).unwrap_or(1);
     let step = least_common_multiple(machine.devices, groups);
@@ -151,7 +150,7 @@ fn fit(design: &Design, machine: &Machine, dtype: WeightDtype, routed: u64) -> F
     let is_fitting = holds(&tried);
     let groups = plan.layout().data as f64;
     let requests = if is_fitting { memory.sequences() * groups } else { 0.0 };
-    Fit {
+    Capacity {
         machine: *machine,
         dtype,
         routed,
@@ -172,7 +171,7 @@ fn least_common_multiple(one: u64, other: u64) -> u64 {
     one / a.max(1) * other
 }
 
-impl Fit {
+impl Capacity {
     /// The format's name.
     #[must_use]
     pub fn format(&self) -> &'static str {

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use model::Estimator;
 
 use crate::digest::mix;
-use crate::given::given;
+use crate::evaluate_point::evaluate_point;
 use crate::space::{Point, Space};
 use crate::spec::Subject;
 use crate::summary::{Pair, bin_of};
 
 /// The most frequent reason among the designs that were tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Why {
+pub struct Infeasibility {
     /// The rule or constraint.
     pub reason: String,
     /// Number of tried designs that break it first.
@@ -25,7 +25,12 @@ pub struct Why {
 
 /// Tries this many designs of a cell, at random; `None` if all keep every rule and constraint.
 #[must_use]
-pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<Why> {
+pub fn infeasibility(
+    space: &Space,
+    pair: &Pair,
+    cell: [usize; 2],
+    tries: u32,
+) -> Option<Infeasibility> {
     let (mut point, mut estimator) = (Point::new(space), Estimator::new());
     let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
     for number in 0..tries {
@@ -36,7 +41,7 @@ pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<W
     }
     // Of equals the first by name.
     let most = reasons.into_iter().min_by_key(|(_, count)| std::cmp::Reverse(*count));
-    most.map(|(reason, breaking)| Why { reason, breaking, tried: tries })
+    most.map(|(reason, breaking)| Infeasibility { reason, breaking, tried: tries })
 }
 
 /// The index of a design of the cell; `None` if the cell has no value.
@@ -64,12 +69,14 @@ fn broken(estimator: &mut Estimator, space: &Space, point: &mut Point<'_>) -> Op
     if let Some(check) = point.failed() {
         return Some(check.name.clone());
     }
-    let given = match given(estimator, space, &point.design) {
-        Ok(given) => given,
+    let evaluation = match evaluate_point(estimator, space, &point.design) {
+        Ok(evaluation) => evaluation,
         Err(rule) => return Some(rule.to_owned()),
     };
     let broken = space.spec().constraints.iter().find(|constraint| match constraint.subject {
-        Subject::Metric(id) => given.number(space, id).is_ok_and(|value| !constraint.holds(value)),
+        Subject::Metric(id) => {
+            evaluation.number(space, id).is_ok_and(|value| !constraint.holds(value))
+        }
         Subject::Knob(_) => false,
     });
     broken.map(|constraint| format!("constraint: {}", constraint.text))

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::design::{Design, KnobSet};
 use crate::ground::choice::{Choice, Method};
 use crate::ground::knob::{Role, Value};
-use crate::rules::vocabulary::{STRATEGY, Vocabulary};
+use crate::rules::vocabulary::Vocabulary;
 
 /// Knobs that say together what is computed again.
 pub(super) const RECOMPUTATION: KnobSet = KnobSet::with_role(Role::Recomputation);
@@ -16,12 +16,6 @@ pub(super) const OVERLAPS: KnobSet = KnobSet::with_role(Role::Overlap);
 /// Overlaps of a design that must hold for its number.
 pub(super) fn overlaps(design: &Design) -> usize {
     OVERLAPS.iter().filter(|knob| design.get(*knob) == Value::Flag(true)).count()
-}
-
-/// Knobs of a design's strategy that differ from their neutral values.
-pub(super) fn complexity(design: &Design) -> usize {
-    let neutral = Design::neutral(design.preset);
-    STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
 }
 
 /// The schedules that a search goes through: those that the framework can express.

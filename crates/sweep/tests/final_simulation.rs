@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use model::ground::choice::Timing;
 use model::{Plan, estimate};
 use reports::typed::Said;
-use sweep::{Closing, Progress, Space, Spec, Standing, close, evaluate, part, result};
+use sweep::{
+    FinalSimulation, Progress, Space, Spec, Standing, evaluate, final_simulation, part, result,
+};
 
 /// Space that the builder of sweeps varies around a design.
 const AROUND: &str = "[space]\ntp = { powers_of_two = [1, 16] }\npp = { powers_of_two = [1, 64] }\n\
@@ -35,11 +37,11 @@ fn imported() -> Space {
     ))
 }
 
-fn done(space: &Space) -> (Progress, Closing) {
-    let places = 0..space.places();
+fn done(space: &Space) -> (Progress, FinalSimulation) {
+    let places = 0..space.num_points();
     let summary = evaluate(space, places.clone(), &AtomicBool::new(false)).unwrap();
     let progress = Progress::with_part(space, places, summary);
-    let closing = close(space, &progress);
+    let closing = final_simulation(space, &progress);
     (progress, closing)
 }
 
@@ -70,7 +72,11 @@ fn a_design_that_fits_only_by_its_closed_form_is_in_no_list() {
 fn what_is_shown_is_simulated_and_ranked_by_it() {
     let space = on_4096();
     let (progress, closing) = done(&space);
-    assert_eq!(close(&space, &progress), closing, "it is the same however often it is made");
+    assert_eq!(
+        final_simulation(&space, &progress),
+        closing,
+        "it is the same however often it is made"
+    );
     let best = closing.best(&space, 0);
     assert_eq!(best.len() as u64, space.spec().top);
     assert!(best.windows(2).all(|pair| pair[0].values[0] >= pair[1].values[0]));
@@ -97,7 +103,7 @@ fn what_is_shown_is_simulated_and_ranked_by_it() {
 fn a_sweep_that_is_simulated_already_is_not_simulated_again() {
     let text = "schema = 1\n[design]\npreset = \"pangu-ultra-moe-6k\"\n[space]\ntp = [4, 8]\n";
     let (progress, closing) = done(&space(text));
-    assert_eq!((closing, progress.summary().near_limit), (Closing::default(), 0));
+    assert_eq!((closing, progress.summary().near_limit), (FinalSimulation::default(), 0));
 }
 
 #[test]
@@ -105,10 +111,10 @@ fn fixed_knobs_that_rule_out_everything_are_named_with_what_they_would_let_throu
     let space = imported();
     let (progress, closing) = done(&space);
     assert_eq!(progress.summary().feasible, 0);
-    let first = closing.freed.first().unwrap();
-    assert!(first.feasible > 0, "{:?}", closing.freed);
+    let first = closing.relaxations.first().unwrap();
+    assert!(first.feasible > 0, "{:?}", closing.relaxations);
     assert_eq!(first.knobs, ["parallel.sequence_parallel"], "TP needs it where there are experts");
-    assert!(closing.freed.windows(2).all(|pair| pair[0].feasible >= pair[1].feasible));
+    assert!(closing.relaxations.windows(2).all(|pair| pair[0].feasible >= pair[1].feasible));
     // What was counted is what a sweep with these knobs varied finds.
     if first.tried == first.designs {
         let mut text = model::design::file::json::print(space.spec().source());
@@ -123,6 +129,6 @@ fn fixed_knobs_that_rule_out_everything_are_named_with_what_they_would_let_throu
         let (progress, closing) = done(&freed);
         let summary = progress.summary();
         assert_eq!((summary.legal, summary.feasible), (first.legal, first.feasible));
-        assert!(closing.freed.is_empty());
+        assert!(closing.relaxations.is_empty());
     }
 }

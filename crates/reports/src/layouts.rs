@@ -7,7 +7,8 @@ use model::MODEL_VERSION;
 use model::design::Design;
 use model::design::file::Tree;
 use model::design::link;
-use model::serving::front::{Front, Instances, Served};
+use model::search::find::{LayoutFront, LayoutPoint, Pool};
+use model::serving::Instances;
 
 use crate::typed::{DesignFile, Said, answers};
 
@@ -68,9 +69,9 @@ answers! {
 /// Every layout of a design's model on its devices: the best within the limits, those that no
 /// other beats, and those that can't serve, by reason.
 #[must_use]
-pub fn laid_out(design: &Design) -> Tree {
-    let front = Front::new(design);
-    let one = |it: &Served| served(design, it);
+pub fn layouts(design: &Design, pool: &impl Pool) -> Tree {
+    let front = LayoutFront::new(design, pool);
+    let one = |it: &LayoutPoint| point(design, it);
     let layouts = Layouts {
         design: DesignFile::of(design),
         chosen: front.chosen.as_ref().map(one),
@@ -82,7 +83,7 @@ pub fn laid_out(design: &Design) -> Tree {
     layouts.said()
 }
 
-fn served(design: &Design, it: &Served) -> LaidOut {
+fn point(design: &Design, it: &LayoutPoint) -> LaidOut {
     LaidOut {
         decode: instances(it.decode),
         prefill: it.prefill.map(instances),
@@ -115,7 +116,7 @@ pub fn layout(it: model::serving::Layout, replicas: u64) -> Layout {
 }
 
 /// Why layouts can't serve, the most frequent reason first.
-fn skipped(front: &Front) -> Vec<Skipped> {
+fn skipped(front: &LayoutFront) -> Vec<Skipped> {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for skipped in &front.skipped {
         *reasons.entry(&skipped.reason).or_default() += 1;

@@ -35,14 +35,14 @@ pub(crate) struct Trained {
 
 /// Evaluation of a legal design, by regime.
 #[derive(Debug)]
-pub(crate) enum Given {
+pub(crate) enum Evaluation {
     /// A training step, and its run.
     Training(Box<Trained>),
     /// Requests that are answered.
     Serving(Box<(ServingPlan, Inference)>),
 }
 
-impl Given {
+impl Evaluation {
     /// Evaluation of a training design with these metrics, with its run if the sweep asks for one.
     pub(crate) fn trained(space: &Space, design: &Design, metrics: Metrics) -> Self {
         let plan = || Plan::new(design).ok();
@@ -96,24 +96,24 @@ impl Given {
 ///
 /// # Errors
 /// The name of the rule or constraint that it still breaks.
-pub(crate) fn given(
+pub(crate) fn evaluate_point(
     estimator: &mut Estimator,
     space: &Space,
     design: &Design,
-) -> Result<Given, &'static str> {
+) -> Result<Evaluation, &'static str> {
     let spec = space.spec();
     if spec.regime() == Regime::Serving {
         // The space's checks covered every rule of serving.
         let own = overheads(design.serving.engine, design.cluster.accelerator);
         let plan = ServingPlan::with_overheads(design, own);
         let inference = infer(&plan);
-        return Ok(Given::Serving(Box::new((plan, inference))));
+        return Ok(Evaluation::Serving(Box::new((plan, inference))));
     }
     if spec.find.is_some() {
         return searched(made(space).guide.as_ref(), space, estimator, design);
     }
     let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
-    Ok(Given::trained(space, design, metrics))
+    Ok(Evaluation::trained(space, design, metrics))
 }
 
 /// A design with the fastest strategy that is found for it.
@@ -122,17 +122,17 @@ fn searched(
     space: &Space,
     estimator: &mut Estimator,
     design: &Design,
-) -> Result<Given, &'static str> {
+) -> Result<Evaluation, &'static str> {
     let Some(guide) = guide else { return Err("no_layout_fits") };
     let near = guide.near(&query(space.spec(), design), &Own(RefCell::new(estimator)));
     let near = near.map_err(|broken| broken.first().map_or("no_layout_fits", |it| it.rule))?;
     let (found, metrics) = near.best.ok_or("no_layout_fits")?;
-    match Given::trained(space, &found, metrics) {
-        Given::Training(mut trained) => {
+    match Evaluation::trained(space, &found, metrics) {
+        Evaluation::Training(mut trained) => {
             trained.found = Some(found);
-            Ok(Given::Training(trained))
+            Ok(Evaluation::Training(trained))
         }
-        served @ Given::Serving(_) => Ok(served),
+        served @ Evaluation::Serving(_) => Ok(served),
     }
 }
 
@@ -180,16 +180,16 @@ fn made(space: &Space) -> &Made {
         let baseline = spec.asks_run().then(|| {
             let design = &spec.baseline;
             let mut estimator = Estimator::new();
-            let given = match &guide {
+            let evaluation = match &guide {
                 Some(guide) => searched(Some(guide), space, &mut estimator, design),
                 None => match estimator.metrics(design) {
-                    Ok(metrics) => Ok(Given::trained(space, design, metrics)),
+                    Ok(metrics) => Ok(Evaluation::trained(space, design, metrics)),
                     Err(rule) => Err(rule.name),
                 },
             };
-            match given {
-                Ok(Given::Training(trained)) => trained.run,
-                Ok(Given::Serving(_)) | Err(_) => None,
+            match evaluation {
+                Ok(Evaluation::Training(trained)) => trained.run,
+                Ok(Evaluation::Serving(_)) | Err(_) => None,
             }
         });
         Made { guide, baseline: baseline.flatten() }
