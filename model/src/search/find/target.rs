@@ -79,11 +79,11 @@ impl Domain {
     /// The target on a metric of that name.
     fn bound(self, name: &str, is_most: bool, limit: f64) -> Option<Target> {
         let metric = MetricId::find(name).filter(|id| self.metrics().any(|known| known == *id))?;
-        Some(match metric.regime() {
-            Regime::Budget => Target::Run(RunTarget { metric, is_most, limit }),
-            _ if is_most => Target::AtMost(metric, limit),
-            _ => Target::AtLeast(metric, limit),
-        })
+        if metric.regime() == Regime::Budget {
+            return Some(Target::Run(RunTarget { metric, is_most, limit }));
+        }
+        let bound = if is_most { Target::AtMost } else { Target::AtLeast };
+        Some(bound(metric, limit))
     }
 
     /// Metrics that targets bound.
@@ -141,11 +141,10 @@ impl Target {
         let (is_most, limit) = self.limit();
         let short = self.number(design, metrics).map_or(1.0, |number| {
             let ratio = number / limit.max(1e-300);
-            match self {
-                Self::Spare(least) => least - number,
-                _ if is_most => ratio - 1.0,
-                _ => 1.0 - ratio,
+            if let Self::Spare(least) = self {
+                return least - number;
             }
+            if is_most { ratio - 1.0 } else { 1.0 - ratio }
         });
         short.max(0.0)
     }
