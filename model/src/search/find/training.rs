@@ -27,8 +27,9 @@ use alloc::vec::Vec;
 use super::answer::{self, Answer, Miss, Phase, Progress, Recommendation};
 use super::pool::Pool;
 use super::query::{Goal, MIN_SPARE, Query, Question};
+use super::reason as shared;
+use super::search::Search;
 use super::target::{Predicted, Target};
-use super::{Search, reason as shared};
 use crate::design::violation::Violation;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::{Choice, Method, ShardingStrategy};
@@ -40,17 +41,12 @@ use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 
 pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice, remedies};
+pub use fitting::spare;
 pub use guide::{Guide, Near};
 
 use sizing::Sizing;
 use space::Space;
 use walk::{Simulated, Stage, Walk, degrees};
-
-/// The share of the device's memory that is free at the peak; negative where it doesn't fit.
-#[must_use]
-pub fn spare(metrics: &Metrics) -> f64 {
-    1.0 - metrics.memory_peak / metrics.memory_limit
-}
 
 impl Predicted for Metrics {
     fn bounded(&self, design: &Design, target: &Target) -> Option<f64> {

@@ -18,6 +18,12 @@ use crate::search::fit::whole_layers;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 
+/// The share of the device's memory that is free at the peak; negative where it doesn't fit.
+#[must_use]
+pub fn spare(metrics: &Metrics) -> f64 {
+    1.0 - metrics.memory_peak / metrics.memory_limit
+}
+
 /// A way to free memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saver {

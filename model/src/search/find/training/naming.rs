@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::fitting::spare;
 use super::fitting::{Closed, Room};
 use super::space::Space;
-use super::spare;
 use super::strategy::{RECOMPUTATION, overlaps};
 use super::tuning;
 use super::walk::{Simulated, Walk, degrees};

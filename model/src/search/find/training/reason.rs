@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::fitting::spare;
 use super::published::above_published;
-use super::spare;
 use super::strategy::overlaps;
 use super::walk::{Simulated, Walk};
 use crate::design::Design;

@@ -3,11 +3,12 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::fitting::spare;
 use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of, savers};
 use super::reach::Reach;
 use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
-use super::{spare, tuning};
+use super::tuning;
 use crate::design::{Design, KnobSet};
 use crate::ground::choice::Timing;
 use crate::rules::vocabulary::STRATEGY;
