@@ -40,7 +40,7 @@ pub enum Answer<'a> {
     Budget {
         /// The plan of its step.
         plan: &'a Plan,
-        /// What it costs.
+        /// Budget of the run.
         budget: &'a Budget,
     },
     /// A trained model beside a baseline.
@@ -48,7 +48,7 @@ pub enum Answer<'a> {
 }
 
 impl Costed {
-    /// What the model says of the run.
+    /// Answer of the run's budget.
     #[must_use]
     pub const fn answer(&self) -> Answer<'_> {
         Answer::Budget { plan: &self.plan, budget: &self.budget }
@@ -73,7 +73,7 @@ impl Answer<'_> {
         self.number(id).map(|number| MetricValue::of(id, number))
     }
 
-    /// The same as a number: a verdict is one where it holds, else zero.
+    /// Value of a metric as a number: a verdict is one where it holds, else zero.
     #[must_use]
     pub fn number(&self, id: MetricId) -> Option<f64> {
         match self {

@@ -54,7 +54,7 @@ fn recovery() -> impl Strategy<Value = Recovery> {
     )
 }
 
-/// Of the time between failures, what a checkpoint stops and is written behind, a restart, and the
+/// Shares of the time between failures: a checkpoint's stall and writing, a restart, and the
 /// least interval.
 fn of_seconds(times: [f64; 5]) -> Recovery {
     let [between_failures, stall, behind, restart, least_interval] = times.map(Seconds::new);

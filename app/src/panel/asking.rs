@@ -262,7 +262,7 @@ fn names(kind: Kind) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// How one of a page's numbers comes about, and which.
+/// Metric of the page whose explanation is shown, and the explanation.
 #[derive(Clone, Debug)]
 pub struct Explained {
     /// The metrics to choose from.
@@ -271,7 +271,7 @@ pub struct Explained {
     pub now: Signal<MetricId>,
     /// Shows that of a name.
     pub choose: Callback<String>,
-    /// How it comes about, as HTML text.
+    /// Explanation as HTML text.
     pub text: Memo<String>,
 }
 

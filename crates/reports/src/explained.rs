@@ -31,7 +31,7 @@ pub fn regime(metric: &str) -> Regime {
     MetricId::find(metric).map_or(Regime::Training, |id| id.regime().table())
 }
 
-/// How a metric of a design comes about, whole or of a part; of quality beside a baseline.
+/// Explanation of a metric of a design, whole or of a part; of quality beside a baseline.
 ///
 /// # Errors
 /// Why it isn't explained.
@@ -63,7 +63,7 @@ pub fn explained(
     explained.ok_or_else(|| Unexplained::Unknown(not_known(id, design, baseline)))
 }
 
-/// What keeps a metric from being known.
+/// Reason why a metric isn't known.
 #[must_use]
 pub fn not_known(id: MetricId, design: &Design, baseline: Option<&Design>) -> KnobError {
     let name = id.metric().name;
@@ -78,7 +78,7 @@ pub fn not_known(id: MetricId, design: &Design, baseline: Option<&Design>) -> Kn
     KnobError { rule: "unknown_run", knob: "metric".to_owned(), detail, nearest: lacking }
 }
 
-/// What is said of a part that a plan doesn't have.
+/// Message about a part that a plan doesn't have.
 #[must_use]
 pub fn missing(plan: &Plan, address: MetricAddress) -> String {
     match address.part {

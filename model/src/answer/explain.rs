@@ -48,7 +48,7 @@ pub(crate) fn explain(plan: &Plan, estimate: &Estimate, id: MetricId) -> Option<
     Some(Breakdown::of_metric(id, value, terms(plan, estimate)))
 }
 
-/// What each metric is made of.
+/// Terms of each metric.
 const TERMS: TrainingMetrics<fn(&Plan, &Estimate) -> Terms> = TrainingMetrics {
     mfu: |plan, estimate| (How::Quotient, time::utilisation_terms(plan, estimate)),
     hfu: |plan, estimate| {

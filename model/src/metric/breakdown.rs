@@ -121,11 +121,11 @@ pub struct Breakdown {
     pub children: Vec<Self>,
 }
 
-/// How a value follows from its terms, and the terms.
+/// Rule by which a value follows from its terms, and the terms.
 pub(crate) type Terms = (How, Vec<Breakdown>);
 
 impl Breakdown {
-    /// What has a value of its own.
+    /// Term with a value of its own.
     pub(crate) fn given(name: &str, value: f64, unit: Unit) -> Self {
         Self {
             name: name.to_string(),
@@ -152,7 +152,7 @@ impl Breakdown {
         known.unwrap_or_else(unknown)
     }
 
-    /// What its children make.
+    /// Term whose value its children make.
     pub(crate) fn made(name: &str, unit: Unit, how: How, children: Vec<Self>) -> Self {
         let values: Vec<f64> = children.iter().map(|child| child.value).collect();
         let value = how.of(&values).unwrap_or(0.0);

@@ -1,6 +1,6 @@
 //! What a metric is a number of.
 
-/// What a metric is a number of.
+/// Kind of answer that a metric is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
     /// A model, whatever is done with it.

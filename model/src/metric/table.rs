@@ -60,7 +60,7 @@ pub struct Metric {
     pub name: &'static str,
     /// A short name for people.
     pub label: &'static str,
-    /// What it is a number of.
+    /// Regime of the metric.
     pub regime: Regime,
     /// The unit of its values.
     pub unit: Unit,
@@ -146,7 +146,7 @@ macro_rules! metrics {
             pub struct $Values<T> { $(pub $name: T,)+ }
 
             impl<T> $Values<T> {
-                /// What it has for a metric; none for one of another table.
+                /// Value of a metric; `None` for one of another table.
                 #[must_use]
                 pub const fn get(&self, id: MetricId) -> Option<&T> {
                     #[allow(clippy::wildcard_enum_match_arm, reason = "all other tables")]
@@ -167,7 +167,7 @@ impl MetricId {
         &METRICS[self as usize]
     }
 
-    /// What is said of it.
+    /// Definition, formula and source.
     #[must_use]
     pub fn words(self) -> &'static Words {
         &WORDS[self as usize]

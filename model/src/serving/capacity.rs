@@ -57,7 +57,7 @@ pub struct Capacity {
     pub is_fitting: bool,
     /// Weights on the fullest device with them.
     pub weights: Bytes,
-    /// What the engine takes of a device.
+    /// Memory of a device that the engine takes.
     pub limit: Bytes,
     /// Requests of the design's lengths that memory then holds.
     pub requests: f64,

@@ -35,7 +35,7 @@ pub struct Experts {
     /// Bytes of all weights as they are served, each counted once: embedding, head and shared
     /// experts among them, MTP layers not.
     pub model_bytes: Bytes,
-    /// The same with MTP layers, whose experts are kept alike.
+    /// Weights with MTP layers, whose experts are kept alike.
     pub model_bytes_with_mtp: Bytes,
     /// Bytes of experts in host memory.
     pub host_bytes: Bytes,

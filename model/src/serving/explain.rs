@@ -19,13 +19,13 @@ pub(crate) fn explain(
     Opened { plan, inference }.opened(metric)
 }
 
-/// What terms are made of.
+/// Plan and inference that terms are made of.
 struct Opened<'a> {
     plan: &'a ServingPlan,
     inference: &'a Inference,
 }
 
-/// What each metric is made of.
+/// Terms of each metric.
 const TERMS: ServingMetrics<fn(&Opened<'_>) -> Terms> = ServingMetrics {
     output_tokens_per_second_per_device: |of| of.rate("output", of.output()),
     total_tokens_per_second_per_device: |of| {

@@ -23,7 +23,7 @@ use crate::routing::Effect;
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// How long it takes.
+    /// Time of the part.
     pub time: Seconds,
 }
 
@@ -105,9 +105,9 @@ pub struct Inference {
 /// Tokens of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prompt {
-    /// Those that are computed.
+    /// Tokens that are computed.
     new: f64,
-    /// Those that are cached.
+    /// Tokens that are cached.
     cached: f64,
 }
 

@@ -15,9 +15,9 @@ pub struct ServingMemory {
     pub activations: Bytes,
     /// Graphs, buffers of collectives, the runtime.
     pub reserve: Bytes,
-    /// What is left for keys and values.
+    /// Bytes left for keys and values.
     pub cache: Bytes,
-    /// What the engine takes of the device.
+    /// Bytes of the device that the engine takes.
     pub limit: Bytes,
     /// Cached bytes of one sequence at its mean length.
     pub sequence: Bytes,

@@ -9,12 +9,12 @@ use super::ranks::Layout;
 use crate::design::Design;
 use crate::ground::units::Bytes;
 
-/// What memory has to hold, and what there is.
+/// Memory that is needed, and memory that there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Need {
-    /// What has to be there.
+    /// Bytes that are needed.
     pub(crate) needed: Bytes,
-    /// What there is.
+    /// Bytes that there are.
     pub(crate) limit: Bytes,
 }
 
@@ -25,7 +25,7 @@ impl Need {
     }
 }
 
-/// What the fullest device of an instance needs for one request, and what the engine takes of it;
+/// Need of the fullest device of an instance for one request, and what the engine takes of it;
 /// none where the layout itself is illegal.
 pub(crate) fn least_memory(design: &Design) -> Option<Need> {
     let layout = Layout::decode(design);
@@ -42,7 +42,7 @@ pub(crate) fn least_memory(design: &Design) -> Option<Need> {
     Some(Need { needed, limit: memory.limit })
 }
 
-/// What experts on the hosts of an instance need of each of its nodes, and what a host has; none
+/// Need of experts on the hosts of an instance, by node, and what a host has; `None`
 /// where nothing lies there.
 pub(crate) fn host_memory(design: &Design) -> Option<Need> {
     let layout = Layout::decode(design);

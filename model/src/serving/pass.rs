@@ -53,11 +53,11 @@ pub(super) struct Pass {
     pub(super) expert_exchanges: Seconds,
     /// Sends between stages.
     pub(super) sends: Seconds,
-    /// What experts on the host take beyond the layers' MLPs on the devices.
+    /// Time of experts on the host beyond the layers' MLPs on the devices.
     pub(super) on_host: Seconds,
-    /// What the engine adds for layers.
+    /// Overhead of the engine for layers.
     pub(super) layers: Seconds,
-    /// What it adds for the step.
+    /// Overhead of the engine for the step.
     pub(super) step: Seconds,
     /// Waiting for the host, which launches kernel by kernel.
     pub(super) host: Seconds,
@@ -69,12 +69,12 @@ impl Pass {
         self.compute() + self.exchanges() + self.on_host + self.layers + self.step + self.host
     }
 
-    /// What devices compute.
+    /// Time of the devices' operators.
     pub(super) fn compute(&self) -> Seconds {
         self.core + self.mixer + self.mlp + self.experts + self.ends
     }
 
-    /// What they send.
+    /// Time of exchanges.
     pub(super) fn exchanges(&self) -> Seconds {
         self.tensor_exchanges + self.expert_exchanges + self.sends
     }

@@ -14,9 +14,9 @@ use crate::metric::MetricId;
 /// Instances of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replicas {
-    /// Those that prefill alone.
+    /// Instances that prefill alone.
     pub prefill: u64,
-    /// Those that decode, or do all.
+    /// Instances that decode, or do all.
     pub decode: u64,
 }
 
@@ -99,7 +99,7 @@ impl ServingPlan {
         known.into_iter().find(|(known, _)| *known == metric).map(|(_, count)| count)
     }
 
-    /// How many instances there are.
+    /// Number of instances.
     #[must_use]
     pub const fn replicas(&self) -> Replicas {
         self.replicas

@@ -114,14 +114,14 @@ impl Metrics {
         VALUES.get(id).map(|value| value(self))
     }
 
-    /// The same as a number.
+    /// Value as a number.
     #[must_use]
     pub fn number(&self, id: MetricId) -> Option<f64> {
         self.get(id).map(MetricValue::number)
     }
 }
 
-/// How each metric is read.
+/// Reader of each metric.
 const VALUES: TrainingMetrics<fn(&Metrics) -> MetricValue> = TrainingMetrics {
     mfu: |of| MetricValue::Number(of.mfu),
     hfu: |of| MetricValue::Number(of.hfu),

@@ -10,7 +10,7 @@ use crate::layer::ranks::Ranks;
 /// Newton-Schulz steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Muon {
-    /// How they take matrices that TP cuts.
+    /// Way in which matrices that TP cuts are taken.
     pub(crate) tp_mode: MuonTpMode,
     /// FLOP/s of a large product in BF16, whatever the run's precision: the steps run in it
     /// (`muon_fp32_matmul_prec`, medium).

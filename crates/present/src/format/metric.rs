@@ -109,13 +109,13 @@ pub fn axis(id: MetricId) -> (f64, &'static str) {
     }
 }
 
-/// How a metric's value changed: of shares in percentage points, else relative.
+/// Change of a metric's value: of shares in percentage points, else relative.
 #[must_use]
 pub fn change(id: MetricId, now: f64, then: f64) -> String {
     if id.metric().unit.is_share() { points(now, then) } else { relative(now, then) }
 }
 
-/// How a metric's value differs from another, in the metric's unit: `−12.3 s`, `+1.4 pt`; to no
+/// Difference of a metric's value from another, in its unit: `−12.3 s`, `+1.4 pt`; to no
 /// more decimals than the values have themselves.
 #[must_use]
 pub fn difference(id: MetricId, now: f64, then: f64) -> String {

@@ -11,7 +11,7 @@ use crate::html::source;
 /// Number of levels of the tree that are open at first.
 const OPEN_LEVELS: usize = 2;
 
-/// How a metric comes about: its value, its definition and its terms.
+/// Explanation of a metric: its value, its definition and its terms.
 #[must_use]
 pub fn explained(answer: &Answer<'_>, id: MetricId) -> Markup {
     let words = id.words();

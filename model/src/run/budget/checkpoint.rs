@@ -5,7 +5,7 @@ use crate::ground::choice::ShardingStrategy;
 use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::training::plan::Plan;
 
-/// How a checkpoint is written.
+/// Times of writing a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Writing {
     /// Time that it stops the training.
@@ -62,7 +62,7 @@ impl Checkpoint {
         Self { bytes, writers, unevenness, host, snapshot }
     }
 
-    /// How it is written; none without a rate.
+    /// Times of writing it; `None` without a rate.
     #[must_use]
     pub fn writing(&self, run: &Run) -> Option<Writing> {
         let write = self.bytes / BytesPerSecond::gb(run.checkpoint_gb_per_sec?);

@@ -20,13 +20,13 @@ impl Budget {
     }
 }
 
-/// What terms are made of.
+/// Plan and budget that terms are made of.
 struct Opened<'a> {
     plan: &'a Plan,
     budget: &'a Budget,
 }
 
-/// What each metric is made of.
+/// Terms of each metric.
 const TERMS: BudgetMetrics<fn(&Opened<'_>) -> Terms> = BudgetMetrics {
     days_to_train: |of| {
         let alone = of.metric(MetricId::training_days);
@@ -220,7 +220,7 @@ impl Opened<'_> {
         }
     }
 
-    /// What a checkpoint stops the training for.
+    /// Time for which a checkpoint stops the training.
     fn stall(&self, recovery: &Recovery) -> Breakdown {
         let name = "d, stall of a checkpoint";
         if self.plan.design().run.checkpoint_async {
@@ -245,7 +245,7 @@ impl Opened<'_> {
         self.written(name, recovery.stall)
     }
 
-    /// What a checkpoint is written in beside the training.
+    /// Time in which a checkpoint is written beside the training.
     fn behind(&self, recovery: &Recovery) -> Breakdown {
         let name = "w, writing behind the training";
         if self.plan.design().run.checkpoint_async {

@@ -55,7 +55,7 @@ pub(super) struct Tokens {
 /// A metric of a design beside its baseline, or the name of what keeps it from being known.
 type Value = fn(&Contest<'_>, Tokens) -> Result<f64, &'static str>;
 
-/// How each metric is counted.
+/// Formula of each metric.
 const VALUES: QualityMetrics<Value> = QualityMetrics {
     loss_difference: |of, tokens| of.difference(tokens),
     loss_difference_min: |of, tokens| Ok(of.losses(tokens)?.min),
@@ -104,7 +104,7 @@ impl<'a> Contest<'a> {
         Ok(Tokens { own, baseline })
     }
 
-    /// What laws say after so many tokens of each; none where they see no difference.
+    /// Comparison by the laws after this many tokens of each; `None` if they see no difference.
     pub(super) fn compare(&self, tokens: Tokens) -> Result<Option<Comparison>, &'static str> {
         let [shape, base] = [self.own.0, self.baseline.0].map(Shape::new);
         let unique = self.own.0.design().run.unique_tokens;

@@ -43,7 +43,7 @@ pub struct Budget {
     pub interval: Option<Seconds>,
     /// Shares of the wall clock.
     pub ratios: Option<Ratios>,
-    /// How equal runs end.
+    /// Outcomes of equal runs.
     pub outcomes: Option<Outcomes>,
     /// Tokens a second with the whole batch.
     pub tokens_per_second: f64,
@@ -59,7 +59,7 @@ pub struct Budget {
     pub assumed: Vec<String>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
-    /// What the training alone is counted from; none without tokens.
+    /// Inputs of the time of training alone; `None` without tokens.
     pub(super) paced: Option<Paced>,
     prices: Prices,
 }
@@ -69,7 +69,7 @@ pub struct Budget {
 pub(super) struct Paced {
     /// Tokens of the batch's warm-up.
     pub(super) warm_up_tokens: f64,
-    /// How long they take.
+    /// Time that they take.
     pub(super) warm_up: Seconds,
     /// Tokens with the whole batch.
     pub(super) tokens: f64,
@@ -135,7 +135,7 @@ impl Budget {
     }
 }
 
-/// How each metric is counted.
+/// Formula of each metric.
 const VALUES: BudgetMetrics<fn(&Budget) -> Option<f64>> = BudgetMetrics {
     days_to_train: Budget::days,
     training_days: |of| of.training.map(Seconds::to_days),

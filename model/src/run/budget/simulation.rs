@@ -12,14 +12,14 @@ pub const RUNS: u64 = 400;
 /// Failures of all runs together, at most: with more the run hardly moves.
 const MAX_FAILURES: u64 = 2_000_000;
 
-/// How equal runs end, on the wall clock.
+/// Outcomes of equal runs, on the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcomes {
-    /// Of ten runs one ends earlier.
+    /// Time before which one run of ten ends.
     pub early: Seconds,
     /// Half of the runs end earlier.
     pub median: Seconds,
-    /// Of ten runs nine end earlier.
+    /// Time before which nine runs of ten end.
     pub late: Seconds,
     /// The mean.
     pub mean: Seconds,

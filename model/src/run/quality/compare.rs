@@ -93,7 +93,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The same value by all.
+    /// One value for all members.
     pub(crate) const fn of_one(value: f64) -> Self {
         Self { median: value, min: value, max: value }
     }
@@ -167,7 +167,7 @@ impl MemberComparison {
 pub struct Comparison {
     /// Loss of the model less that of the baseline, in nats per token: below zero it is better.
     pub loss_difference: Spread,
-    /// What each member that was asked says.
+    /// Value of each member that was asked.
     pub by_member: Vec<MemberComparison>,
     /// Tokens that the model needs for the baseline's loss, over the baseline's; `None` if a
     /// member never reaches it. Zhao's law isn't used: its term in tokens is spent long before.

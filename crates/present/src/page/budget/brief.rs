@@ -12,7 +12,7 @@ use super::{Asked, CSV_PATH, MARKDOWN_PATH, Shown, asked, labels, quality};
 use crate::format;
 use crate::words::provenance::{self, Provenance};
 
-/// What the brief says first.
+/// Head of the brief.
 const LINES: [MetricId; 8] = [
     MetricId::days_to_train,
     MetricId::device_hours,

@@ -194,7 +194,7 @@ fn row(of: &Shown, metric: MetricId) -> Markup {
     }
 }
 
-/// How a metric of the run, or of its model beside the baseline, comes about.
+/// Explanation of a metric of the run, or of its model beside the baseline.
 pub fn explained(of: &Shown, metric: MetricId) -> String {
     let assessment = &of.assessment;
     let answer = match metric.regime() {

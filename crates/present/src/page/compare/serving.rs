@@ -24,7 +24,7 @@ impl Served {
         Some(Self { inference: infer(&plan), plan })
     }
 
-    /// What the model says of it.
+    /// Answer of the model.
     pub(super) const fn answer(&self) -> Answer<'_> {
         Answer::Serving { plan: &self.plan, inference: &self.inference }
     }

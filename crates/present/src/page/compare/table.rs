@@ -115,7 +115,7 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
     }
 }
 
-/// How a value differs from the baseline's, and what to make of it.
+/// Difference of a value from the baseline's, and what to make of it.
 fn delta_html(id: MetricId, ends: [Option<MetricValue>; 2], delta: Delta) -> Markup {
     let class = match delta.verdict {
         Verdict::Better(sure) if sure.is_clear() => "delta better",

@@ -25,7 +25,7 @@ impl Contest<'_> {
     }
 }
 
-/// What each metric is made of.
+/// Terms of each metric.
 const TERMS: QualityMetrics<fn(&Contest<'_>, Tokens) -> Terms> = QualityMetrics {
     loss_difference: |of, tokens| losses(of, tokens, How::Median),
     loss_difference_min: |of, tokens| losses(of, tokens, How::Min),
@@ -51,7 +51,7 @@ const TERMS: QualityMetrics<fn(&Contest<'_>, Tokens) -> Terms> = QualityMetrics 
     loss_difference_at_equal_cost: |of, tokens| losses(of, of.at_equal_cost(tokens), How::Median),
 };
 
-/// What each member says; nothing where none sees a difference.
+/// Values of the members; `None` if none sees a difference.
 fn members(of: &Contest<'_>, tokens: Tokens) -> Vec<MemberComparison> {
     of.compare(tokens).ok().flatten().map_or_else(Vec::new, |found| found.by_member)
 }
@@ -93,7 +93,7 @@ fn factors(of: &Contest<'_>, tokens: Tokens, how: How) -> Terms {
     or_given(how, members(of, tokens).iter().filter_map(term).collect())
 }
 
-/// How much faster the design trains.
+/// Speed of the design's training over the baseline's.
 fn speed(of: &Contest<'_>) -> Breakdown {
     let rate = |name: &str, budget: &Budget| {
         let rate = budget.tokens_per_second;
@@ -108,7 +108,7 @@ fn speed(of: &Contest<'_>) -> Breakdown {
         .by("tokens per second of the design / of the baseline", DERIVED)
 }
 
-/// How much dearer a second of the design is.
+/// Price of a second of the design over the baseline's.
 fn price(of: &Contest<'_>) -> Breakdown {
     let sides = [("design", of.own.0), ("baseline", of.baseline.0)];
     let devices = sides.map(|(name, plan): (&str, &Plan)| {
