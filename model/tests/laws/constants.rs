@@ -34,7 +34,7 @@ fn no_matmul_of_a_step_is_faster_than_the_best_that_was_measured_and_nothing_tha
 /// Constants that rest on fewer rows than they should: a list that may only get shorter.
 const PROVISIONAL: [&str; 12] = [
     "CORRELATED_TOKENS",
-    "FIRST_LAYER_SECONDS",
+    "FIRST_LAYER_TIME",
     "FRAGMENTATION",
     "HYBRID_EP",
     "QUEUE",

@@ -136,8 +136,8 @@ fn zb_2p_says_what_its_step_is() {
     assert_text(
         said.unwrap_or(&text),
         &expect![[r#"
-            bubble: device time with no task resident, over all device time in the longest
-              span of a stage, as each begins its next step at once
+              bubble: device time with no task resident, over all device time in the longest
+                span of a stage, as each begins its next step at once
         "#]],
     );
 }

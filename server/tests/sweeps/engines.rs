@@ -171,7 +171,10 @@ fn ended_by(engine: &str, commands: &[&[&str]], status: i32) -> String {
     let home = home(&specs()[0]);
     let said = commands.iter().map(|command| {
         let said = fails(home.path(), &[*command, &["--engine", engine]].concat(), status);
-        format!("$ moescape {}\n{}", command[0], said)
+        // Lines of the log begin with their time.
+        let said = said.lines().filter(|line| !line.starts_with(|it: char| it.is_ascii_digit()));
+        let said: String = said.map(|line| format!("{line}\n")).collect();
+        format!("$ moescape {}\n{said}", command[0])
     });
     said.collect()
 }

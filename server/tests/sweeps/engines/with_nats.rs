@@ -271,16 +271,10 @@ fn one_without_jetstream_is_an_error_with_a_way_out() {
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
             JetStream resource does not exist)
         $ moescape serve
-        2026-11-28T16:51:48.375880Z  INFO async_nats::connector: connected successfully
-            server=PORT max_payload=1048576
-        2026-11-28T16:51:48.376253Z  INFO async_nats: event: connected
         error: NATS at nats://127.0.0.1:PORT has no JetStream, which sweeps need: start it
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
             JetStream resource does not exist)
         $ moescape worker
-        2026-11-28T16:51:48.490352Z  INFO async_nats::connector: connected successfully
-            server=PORT max_payload=1048576
-        2026-11-28T16:51:48.490722Z  INFO async_nats: event: connected
         error: NATS at nats://127.0.0.1:PORT has no JetStream, which sweeps need: start it
             by `nats-server -js`, or add `jetstream {}` to its configuration (requested
             JetStream resource does not exist)
