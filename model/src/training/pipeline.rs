@@ -83,7 +83,7 @@ impl Pipeline {
 }
 
 impl Plan {
-    /// The time of all micro-batches, by [`Formula`].
+    /// The time of all micro-batches, by its closed form.
     ///
     /// The slowest stage works without a gap in the steady state; the other stages' first forwards
     /// and last backwards fill and drain the pipeline. For equal stages this is the published
