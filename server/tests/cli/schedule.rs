@@ -134,10 +134,10 @@ fn zb_2p_says_what_its_step_is() {
     let text = text("--method zb_2p --stages 4 --microbatches 8");
     let said = text.lines().find(|line| line.contains("longest span of a stage"));
     assert_text(
-        said.unwrap_or(&text),
+        said.unwrap_or(&text).trim_start(),
         &expect![[r#"
-              bubble: device time with no task resident, over all device time in the longest
-                span of a stage, as each begins its next step at once
+            bubble: device time with no task resident, over all device time in the longest span
+                of a stage, as each begins its next step at once
         "#]],
     );
 }
