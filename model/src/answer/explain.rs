@@ -45,7 +45,7 @@ pub fn explain_at(plan: &Plan, address: MetricAddress) -> Option<Breakdown> {
 /// A metric of a plan, opened down to its terms; none of a metric that isn't of training.
 pub(crate) fn explain(plan: &Plan, estimate: &Estimate, id: MetricId) -> Option<Breakdown> {
     let (value, terms) = (estimate.metrics.number(id)?, TERMS.get(id)?);
-    Some(Breakdown::of_metric(id, value, terms(plan, estimate)))
+    Some(Breakdown::of_metric(id, TrainingMetrics::WORDS.get(id)?, value, terms(plan, estimate)))
 }
 
 /// Terms of each metric.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::ground::sorting::{median, sort_numbers};
 use crate::ground::source::{DERIVED, MEGATRON, Source};
-use crate::metric::{MetricId, Unit};
+use crate::metric::{MetricId, Unit, Words};
 
 /// Operation that makes a node's value from those of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,10 +138,9 @@ impl Breakdown {
         }
     }
 
-    /// The value of a metric, which follows so from its terms.
-    pub(crate) fn of_metric(id: MetricId, value: f64, terms: Terms) -> Self {
-        let (metric, words) = (id.metric(), id.words());
-        let (how, children) = terms;
+    /// The value of a metric of these words, which follows so from its terms.
+    pub(crate) fn of_metric(id: MetricId, words: &Words, value: f64, terms: Terms) -> Self {
+        let (metric, (how, children)) = (id.metric(), terms);
         let given = Self::given(metric.label, value, metric.unit);
         Self { how, children, ..given.by(words.formula, words.source) }
     }

@@ -133,12 +133,6 @@ macro_rules! metrics {
             basis: Basis::$basis,
         },)+)+];
 
-        static WORDS: &[Words] = &[$($(Words {
-            definition: $definition,
-            formula: $formula,
-            source: $source,
-        },)+)+];
-
         $(
             /// Something for each metric of a table.
             #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,7 +150,31 @@ macro_rules! metrics {
                     }
                 }
             }
+
+            impl $Values<Words> {
+                /// Words of the table alone: a program that says no other carries no other.
+                pub(crate) const WORDS: &'static Self = &Self {
+                    $($name: Words { definition: $definition, formula: $formula, source: $source },)+
+                };
+            }
         )+
+
+        impl MetricId {
+            /// Definition, formula and source.
+            #[must_use]
+            pub fn words(self) -> &'static Words {
+                const NONE: &Words = &Words { definition: "", formula: "", source: DERIVED };
+                let known = None$(.or_else(|| $Values::WORDS.get(self)))+;
+                known.unwrap_or(NONE)
+            }
+
+            /// Definition, formula and source of a metric of training: a program that says no other
+            /// carries no other.
+            #[must_use]
+            pub fn words_of_training(self) -> Option<&'static Words> {
+                TrainingMetrics::WORDS.get(self)
+            }
+        }
     };
 }
 
@@ -165,12 +183,6 @@ impl MetricId {
     #[must_use]
     pub fn metric(self) -> &'static Metric {
         &METRICS[self as usize]
-    }
-
-    /// Definition, formula and source.
-    #[must_use]
-    pub fn words(self) -> &'static Words {
-        &WORDS[self as usize]
     }
 
     /// The regime that it is of.

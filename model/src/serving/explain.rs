@@ -76,7 +76,8 @@ const TERMS: ServingMetrics<fn(&Opened<'_>) -> Terms> = ServingMetrics {
 impl Opened<'_> {
     fn opened(&self, metric: MetricId) -> Option<Breakdown> {
         let (value, terms) = (self.inference.metrics.get(metric)?, TERMS.get(metric)?);
-        Some(Breakdown::of_metric(metric, *value, terms(self)))
+        let words = ServingMetrics::WORDS.get(metric)?;
+        Some(Breakdown::of_metric(metric, words, *value, terms(self)))
     }
 
     /// A metric as a term of another.

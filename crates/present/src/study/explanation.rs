@@ -14,17 +14,19 @@ use crate::words::terms::terms;
 /// The metric that the options name; MFU where they name none.
 pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let id = MetricId::find_of(Regime::Training, options.get("metric")).unwrap_or(MetricId::mfu);
-    let (metric, words) = (id.metric(), id.words());
+    let metric = id.metric();
     let answer = Answer::Training { plan: &numbers.plan, estimate: &numbers.estimate };
     let error = expected(&numbers.plan, id).sentence(id, &numbers.estimate.metrics);
     html! {
         dl.explained {
-            dt { "Definition" }
-            dd { (words.definition) }
-            dt { "Formula" }
-            dd.formula { (words.formula) }
-            dt { "Source" }
-            dd { (source(words.source)) }
+            @if let Some(words) = id.words_of_training() {
+                dt { "Definition" }
+                dd { (words.definition) }
+                dt { "Formula" }
+                dd.formula { (words.formula) }
+                dt { "Source" }
+                dd { (source(words.source)) }
+            }
             dt { "Expected error" }
             dd {
                 (error) " "

@@ -92,7 +92,8 @@ const TERMS: BudgetMetrics<fn(&Opened<'_>) -> Terms> = BudgetMetrics {
 impl Opened<'_> {
     fn opened(&self, id: MetricId) -> Option<Breakdown> {
         let (value, terms) = (self.budget.get(id)?, TERMS.get(id)?);
-        Some(Breakdown::of_metric(id, value, terms(self)))
+        let words = BudgetMetrics::WORDS.get(id)?;
+        Some(Breakdown::of_metric(id, words, value, terms(self)))
     }
 
     /// A metric as a term of another.

@@ -16,7 +16,8 @@ impl Contest<'_> {
     /// A metric opened down to its terms; none where it isn't known, or isn't of quality.
     pub(crate) fn explain(&self, id: MetricId) -> Option<Breakdown> {
         let (value, terms) = (self.number(id).ok()?, TERMS.get(id)?);
-        Some(Breakdown::of_metric(id, value, terms(self, self.tokens().ok()?)))
+        let words = QualityMetrics::WORDS.get(id)?;
+        Some(Breakdown::of_metric(id, words, value, terms(self, self.tokens().ok()?)))
     }
 
     /// A metric as a term of another.
