@@ -154,7 +154,11 @@ macro_rules! metrics {
             impl $Values<Words> {
                 /// Words of the table alone: a program that says no other carries no other.
                 pub(crate) const WORDS: &'static Self = &Self {
-                    $($name: Words { definition: $definition, formula: $formula, source: $source },)+
+                    $($name: Words {
+                        definition: $definition,
+                        formula: $formula,
+                        source: $source,
+                    },)+
                 };
             }
         )+
