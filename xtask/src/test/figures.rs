@@ -50,7 +50,7 @@ const FIGURES: [Figure; 9] = [
     Figure { name: "functions of the model that take a whole plan", limit: 114, count: plans },
     Figure {
         name: "lines of Rust",
-        limit: 242_616,
+        limit: 242_700,
         count: |path, text| {
             if is_rust(path) { text.lines().count() } else { 0 }
         },
