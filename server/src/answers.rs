@@ -2,9 +2,7 @@
 //!
 //! From ground to roof: a module imports only those above it.
 
-pub(crate) mod names;
 pub(crate) mod find;
-pub(crate) mod solved;
 pub(crate) mod validated;
 pub(crate) mod calibrated;
 pub(crate) mod measured;

@@ -7,23 +7,22 @@ mod input;
 mod folder;
 mod log;
 mod output;
+mod progress;
+mod trace;
+mod terminal;
 mod calibrate;
 mod export;
 mod import;
 mod knobs;
 mod licences;
 mod presets;
-mod progress;
 mod find;
 mod schedule;
 mod settings;
-mod solve;
 mod sweep;
 mod merge;
-mod trace;
 mod experts;
 mod predict;
-mod budget;
 mod infer;
 mod routing;
 mod validate;
@@ -40,26 +39,30 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use operations::{Entry, OPERATIONS};
 
 /// Predicts how large mixture-of-experts models train and serve on NPU and GPU clusters.
 #[derive(Debug, Parser)]
-#[command(name = "moescape", version, arg_required_else_help = true)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
+#[command(name = "moescape", version, arg_required_else_help = true, subcommand_required = true)]
+struct Program;
+
+/// A command with its arguments.
+enum Command {
+    /// An operation, which every door has.
+    Operation(&'static Entry, ArgMatches),
+    /// A command that the command line alone has.
+    Own(Box<Own>),
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Own {
     /// Predict a design's step time, MFU, memory and communication
     Predict(predict::Arguments),
     /// Predict how a design serves: latency, throughput, and the requests that memory holds
     Infer(infer::Arguments),
     /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
     Experts(experts::Arguments),
-    /// Count what a run costs: days, money, energy, failures, and the loss that laws expect
-    Budget(budget::Arguments),
     /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
     #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
     Find(find::Arguments),
@@ -133,7 +136,23 @@ impl Failure {
 /// Every command with its arguments, to be described.
 #[must_use]
 pub fn command() -> clap::Command {
-    Arguments::command()
+    let program = Program::command().subcommands(OPERATIONS.iter().map(|entry| (entry.command)()));
+    Own::augment_subcommands(program)
+}
+
+impl FromArgMatches for Command {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let operation = matches.subcommand().and_then(|(name, arguments)| {
+            let entry = OPERATIONS.iter().find(|entry| entry.name == name)?;
+            Some(Self::Operation(entry, arguments.clone()))
+        });
+        operation.map_or_else(|| Own::from_arg_matches(matches).map(Box::new).map(Self::Own), Ok)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// A file of the settings of `moescape serve`: what each is, and what holds without it.
@@ -152,34 +171,40 @@ pub fn main() -> ExitCode {
         Err(settings::Fault::File(lines)) => return ended(Err(Failure::User(lines))),
     };
     let shown = settled.shown();
-    let outcome = match settled.arguments.command {
-        Command::Predict(arguments) => predict::run(&arguments),
-        Command::Infer(arguments) => infer::run(&arguments),
-        Command::Experts(arguments) => experts::run(&arguments),
-        Command::Budget(arguments) => budget::run(&arguments),
-        Command::Find(arguments) => find::run(&arguments),
-        Command::Presets(arguments) => presets::run(&arguments),
-        Command::Knobs(arguments) => knobs::run(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
-        Command::Import(arguments) => import::run(&arguments),
-        Command::Routing(arguments) => routing::run(&arguments),
-        Command::Schedule(arguments) => schedule::run(&arguments),
-        Command::Sweep(arguments) => sweep::run(&arguments),
-        Command::Worker(arguments) => worker::run(&arguments),
-        Command::Merge(arguments) => merge::run(&arguments),
-        Command::Validate(arguments) => validate::run(&arguments),
-        Command::Calibrate(arguments) => calibrate::run(&arguments),
-        Command::Serve(arguments) if arguments.print_config => output::result(&shown),
-        Command::Serve(arguments) => serve::run(*arguments),
-        Command::Mcp(arguments) => mcp::run(arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Admin(arguments) => admin::run(arguments),
-        Command::Licences(arguments) => licences::run(&arguments),
-        Command::Backup(arguments) => backup::backup(arguments),
-        Command::Restore(arguments) => backup::restore(arguments),
-        Command::Migrate(arguments) => backup::migrate(arguments),
+    let outcome = match settled.command {
+        Command::Operation(entry, arguments) => terminal::run(entry, &arguments),
+        Command::Own(own) => run(*own, &shown),
     };
     ended(outcome)
+}
+
+fn run(command: Own, settings: &str) -> Result<(), Failure> {
+    match command {
+        Own::Predict(arguments) => predict::run(&arguments),
+        Own::Infer(arguments) => infer::run(&arguments),
+        Own::Experts(arguments) => experts::run(&arguments),
+        Own::Find(arguments) => find::run(&arguments),
+        Own::Presets(arguments) => presets::run(&arguments),
+        Own::Knobs(arguments) => knobs::run(&arguments),
+        Own::Export(arguments) => export::run(&arguments),
+        Own::Import(arguments) => import::run(&arguments),
+        Own::Routing(arguments) => routing::run(&arguments),
+        Own::Schedule(arguments) => schedule::run(&arguments),
+        Own::Sweep(arguments) => sweep::run(&arguments),
+        Own::Worker(arguments) => worker::run(&arguments),
+        Own::Merge(arguments) => merge::run(&arguments),
+        Own::Validate(arguments) => validate::run(&arguments),
+        Own::Calibrate(arguments) => calibrate::run(&arguments),
+        Own::Serve(arguments) if arguments.print_config => output::result(settings),
+        Own::Serve(arguments) => serve::run(*arguments),
+        Own::Mcp(arguments) => mcp::run(arguments),
+        Own::Doctor(arguments) => doctor::run(&arguments),
+        Own::Admin(arguments) => admin::run(arguments),
+        Own::Licences(arguments) => licences::run(&arguments),
+        Own::Backup(arguments) => backup::backup(arguments),
+        Own::Restore(arguments) => backup::restore(arguments),
+        Own::Migrate(arguments) => backup::migrate(arguments),
+    }
 }
 
 /// Says how a command ended.

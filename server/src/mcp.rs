@@ -6,9 +6,8 @@
 //! absolute link of every design. [`Agents`] answers; `tools` has a file for each tool. All of it
 //! is read-only, and bounded in bytes, in designs and in time.
 
-mod said;
+mod refusals;
 mod tool;
-mod asked;
 mod tools;
 mod resources;
 mod prompts;

@@ -23,6 +23,12 @@ MAX_ROWS = 20_000_000
 """Rows of a sweep, at most, unless it asks for more: each takes some 8 bytes for each column."""
 
 
+def _arguments(design: Design, **more: Any) -> dict[str, Any]:
+    """The arguments of an operation: the design, and what else is given."""
+    links = {name: {"link": it.link()} if isinstance(it, Design) else it for name, it in more.items()}
+    return {"link": design.link(), **{name: it for name, it in links.items() if it is not None}}
+
+
 def predict(design: Design, *, verdict: bool = True) -> Prediction:
     """What a design achieves in training.
 
@@ -42,7 +48,8 @@ def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -
     `memory_peak_bytes@stage=3`, `comm_volume_bytes@axis=ep,link=inter_node`, `tpot_seconds`,
     `goodput_ratio`; with a baseline one of the loss beside it, such as `loss_difference`.
     """
-    return Breakdown._of(_native.explain(design, metric, baseline))
+    arguments = _arguments(design, metric=metric, baseline=baseline)
+    return Breakdown._of(_native.call("explain", arguments))
 
 
 def find(
@@ -87,7 +94,7 @@ def budget(design: Design, *, baseline: Optional[Design] = None) -> Budget:
     With a `baseline` also what published laws expect of the loss beside it. A metric is `None`
     until the knobs of section `run` that it needs are set.
     """
-    return Budget._of(design, _native.budget(design, baseline))
+    return Budget._of(design, _native.call("budget", _arguments(design, baseline=baseline)))
 
 
 def sweep(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use interchange::{Answers, Format};
 use model::Estimator;
@@ -10,15 +11,16 @@ use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::search::find::{Domain, LayoutSearch, Phase, Query, Search, StrategySearch};
 use model::serving::ServingPlan;
+use operations::{Caller, OPERATIONS};
 use pyo3::prelude::*;
-use reports::explained::{Unexplained, explained};
+use pyo3::types::PyMapping;
 use reports::found::{Reported, Terms, tree};
 use reports::report::Asked;
-use reports::{Cores, budgeted, imported, inferred, registry, report};
+use reports::{Cores, imported, inferred, registry, report};
 
 use crate::design::Design;
-use crate::python_tree::to_python;
-use crate::refusal::{illegal, invalid, refused};
+use crate::python_tree::{from_python, to_python};
+use crate::refusal::{illegal, invalid, of_refusal, refused};
 use crate::work::{interruptible, unlocked};
 
 type Answer<'py> = PyResult<Bound<'py, PyAny>>;
@@ -32,20 +34,45 @@ pub(crate) fn predict<'py>(py: Python<'py>, design: &Design, verdict: bool) -> A
     to_python(py, &told)
 }
 
-/// How a metric of any regime comes about, whole or of a part; of quality beside a baseline.
+/// Answer of an operation, whose arguments are those of `POST /api/v1/NAME`.
 #[pyfunction]
-pub(crate) fn explain<'py>(
+pub(crate) fn call<'py>(
     py: Python<'py>,
-    design: &Design,
-    metric: &str,
-    baseline: Option<&Design>,
+    name: &str,
+    arguments: &Bound<'py, PyMapping>,
 ) -> Answer<'py> {
-    let baseline = baseline.map(|baseline| &baseline.inner);
-    match unlocked(py, || explained(&design.inner, baseline, metric))? {
-        Ok(terms) => to_python(py, &report::breakdown(&terms)),
-        Err(Unexplained::Unknown(error)) => Err(invalid(py, &[error])),
-        Err(Unexplained::NoPart(detail)) => Err(refused(py, "unknown_part", detail)),
-        Err(Unexplained::Broken(broken)) => Err(illegal(py, &broken)),
+    let Some(entry) = OPERATIONS.iter().find(|entry| entry.name == name) else {
+        let names: Vec<&str> = OPERATIONS.iter().map(|entry| entry.name).collect();
+        let detail = format!("there is no such operation; there are {}", names.join(", "));
+        return Err(refused(py, "unknown_operation", detail));
+    };
+    let arguments = from_python(arguments.as_any())?;
+    let began = Instant::now();
+    let answered = interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop }))?;
+    let answered = answered.map_err(|refusal| of_refusal(py, &refusal))?;
+    if !answered.violations.is_empty() {
+        return Err(illegal(py, &answered.violations));
+    }
+    to_python(py, &answered.tree)
+}
+
+/// A script that waits for an answer.
+struct Script<'a> {
+    began: Instant,
+    stop: &'a AtomicBool,
+}
+
+impl Caller for Script<'_> {
+    fn waits(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn today(&self) -> String {
+        String::new()
     }
 }
 
@@ -103,21 +130,6 @@ fn searched<S: Search<Metrics: Reported>>(
 pub(crate) fn infer<'py>(py: Python<'py>, design: &Design) -> Answer<'py> {
     ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
     to_python(py, &unlocked(py, || inferred::inferred(&design.inner, &[]))?)
-}
-
-/// What a design's run costs, and the loss that published laws expect beside a baseline.
-#[pyfunction]
-pub(crate) fn budget<'py>(
-    py: Python<'py>,
-    design: &Design,
-    baseline: Option<&Design>,
-) -> Answer<'py> {
-    design.plan(py)?;
-    if let Some(baseline) = baseline {
-        baseline.plan(py)?;
-    }
-    let baseline = baseline.map(|baseline| &baseline.inner);
-    to_python(py, &unlocked(py, || budgeted::budgeted(&design.inner, baseline))?)
 }
 
 /// A text of others as a design, none where it can't be read, and all there is to say about it.

@@ -3,6 +3,7 @@
 use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
+use operations::{Refusal, Wrong};
 use pyo3::prelude::*;
 use reports::report::violation;
 
@@ -27,6 +28,23 @@ pub(crate) fn invalid(py: Python<'_>, errors: &[KnobError]) -> PyErr {
         ])
     });
     made(py, "InvalidInput", &Tree::List(errors.collect()))
+}
+
+/// The exception of an operation that isn't answered: `IllegalDesign` where its design breaks
+/// rules, else `InvalidInput`.
+pub(crate) fn of_refusal(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    if !refusal.violations.is_empty() {
+        return illegal(py, &refusal.violations);
+    }
+    let entry = |wrong: &Wrong| {
+        Tree::map([
+            ("rule", Tree::from(wrong.rule.as_str())),
+            ("knob", wrong.at.as_str().into()),
+            ("detail", wrong.detail.as_str().into()),
+            ("nearest", Tree::list(wrong.nearest.iter().map(String::as_str))),
+        ])
+    };
+    made(py, "InvalidInput", &Tree::List(refusal.errors.iter().map(entry).collect()))
 }
 
 /// `InvalidInput` of a single rule, for an error that belongs to no knob.

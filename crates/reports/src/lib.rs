@@ -6,8 +6,8 @@
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`explained`] a metric down to its terms, [`found`] a search for a
-//! layout, [`inferred`] and [`layouts`] how a design serves, [`budgeted`] what its run costs,
+//! [`report`] is a prediction, [`found`] a search for a
+//! layout, [`inferred`] and [`layouts`] how a design serves,
 //! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
 
 mod cores;
@@ -20,9 +20,7 @@ pub mod found;
 pub mod report;
 
 pub mod experts;
-pub mod explained;
 
-pub mod budgeted;
 pub mod exported;
 pub mod imported;
 pub mod layouts;

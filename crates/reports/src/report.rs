@@ -500,7 +500,7 @@ pub fn source(source: model::ground::source::Source) -> Tree {
 }
 
 /// Place of publication, as [`source()`] writes it, by its parts.
-pub(crate) fn published(source: model::ground::source::Source) -> Published {
+pub fn published(source: model::ground::source::Source) -> Published {
     Published { title: source.title, url: Some(source.url).filter(|url| !url.is_empty()) }
 }
 

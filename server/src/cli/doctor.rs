@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use model::design::file::{Tree, json};
 
 use super::settings::{self, Fault};
-use super::{Command, Failure, output, serve};
+use super::{Command, Failure, Own, output, serve};
 
 /// What is looked at.
 #[derive(Debug, clap::Args)]
@@ -149,7 +149,14 @@ fn settled(arguments: &Arguments) -> (Check, Option<serve::Arguments>) {
         Err(Fault::File(lines)) => return (broken(&lines), None),
         Err(Fault::Usage(error)) => return (broken(&[settings::in_one_line(&error)]), None),
     };
-    let Command::Serve(serve) = settled.arguments.command else {
+    let serve = match settled.command {
+        Command::Own(own) => match *own {
+            Own::Serve(serve) => Some(serve),
+            _ => None,
+        },
+        Command::Operation(..) => None,
+    };
+    let Some(serve) = serve else {
         return (broken(&["it isn't the server's".to_owned()]), None);
     };
     let found = match &arguments.config {

@@ -6,6 +6,7 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use axum::body::Bytes;
+use operations::Names;
 use model::design::file::json;
 use model::routing::pattern::{Generator, Goal, Patterns};
 use model::serving::experts::Experts;
@@ -15,7 +16,6 @@ use model::serving::{ServingPlan, infer};
 use super::input::Source;
 use super::trace::read_bytes;
 use super::{Failure, output};
-use crate::answers::names::Names;
 use crate::{experts, store::traces};
 
 /// How experts are shared out over layers.
@@ -99,7 +99,7 @@ fn patterns(arguments: &Arguments, experts: &Experts) -> Result<Option<Patterns>
 
 /// Reads a router trace.
 fn read(path: &Path, visited: usize) -> Result<Patterns, Failure> {
-    let bytes = read_bytes(path)?;
+    let bytes = read_bytes(path).map_err(Failure::User)?;
     traces::read_patterns(&Bytes::from(bytes), visited).map_err(|errors| {
         Failure::User(errors.iter().map(|error| format!("{}: {error}", path.display())).collect())
     })

@@ -6,6 +6,7 @@ mod summary;
 use std::ops::ControlFlow;
 
 use interchange::{Assumed, Import};
+use operations::Names;
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
@@ -21,7 +22,6 @@ use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};
 use crate::answers::find::search;
-use crate::answers::names::Names;
 use summary::Summarized;
 
 /// Help on FILE, which may be more than other commands read.

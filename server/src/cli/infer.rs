@@ -2,6 +2,7 @@
 
 mod layouts;
 
+use operations::Names;
 use model::design::file::json;
 use model::design::link;
 use model::ground::knob::Section;
@@ -15,8 +16,8 @@ use reports::Cores;
 use super::Failure;
 use super::input::Source;
 use super::output::{self, table, table_below};
-use super::predict::tree;
-use crate::answers::names::Names;
+use operations::{Operation as _, explain};
+use model::metric::{MetricAddress, MetricPart};
 use crate::inferred;
 
 /// What to serve and how to say it.
@@ -59,7 +60,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let inference = infer(&plan);
         let terms = Answer::Serving { plan: &plan, inference: &inference }.explain(id);
         let terms = terms.ok_or_else(|| Failure::user("that isn't known".to_owned()))?;
-        return output::result(&tree::of_answer(id, &terms, arguments.json));
+        let address = MetricAddress { metric: id, part: MetricPart::Whole };
+        let answer = explain::Answer::new(address, terms, &design, None);
+        return output::result(&if arguments.json {
+            json::print(&reports::typed::Said::said(explain::Explain::output(&answer)))
+        } else {
+            explain::Explain::text(&answer)
+        });
     }
     if arguments.json {
         return Ok(());

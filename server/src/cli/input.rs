@@ -1,5 +1,6 @@
 //! The design that a command works on: a preset or a file, with knobs set on top.
 
+use operations::Names;
 use model::ground::text::shorten;
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +13,6 @@ use model::design::{Design, KnobId, link};
 use model::ground::knob::KnobError;
 
 use super::Failure;
-use crate::answers::names::Names;
 
 /// Bytes of a design file, at most.
 const MAX_FILE_LEN: u64 = interchange::MAX_BYTES as u64;

@@ -3,7 +3,6 @@
 mod ledger;
 pub(super) mod loads;
 mod summary;
-pub(super) mod tree;
 mod verdict;
 
 use std::path::PathBuf;
@@ -12,10 +11,11 @@ use model::design::file::{Tree, json};
 use model::metric::MetricAddress;
 use model::routing::Trace;
 use model::{Breakdown, Plan, estimate, explain_at};
-use reports::explained;
+use reports::typed::Said as _;
 
 use super::input::Source;
-use super::{Failure, output, solve, trace as traces};
+use super::{Failure, output, terminal, trace as traces};
+use operations::{Operation as _, explain, solve};
 use crate::report;
 
 /// What to predict and how to say it.
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 /// Prints the prediction. An illegal design has its JSON, too, and is an error beside it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
-    let trace = arguments.trace.as_deref().map(traces::read_trace).transpose()?;
+    let trace = arguments.trace.as_deref().map(traces::read_trace).transpose().map_err(Failure::User)?;
     let plan = match traces::plan(&mut design, trace.as_ref()) {
         Ok(plan) => plan,
         Err(violations) => {
@@ -57,11 +57,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     if let Some(question) = arguments.solve {
-        return output::result(&solve::answer(&plan, question, arguments.json)?);
+        let solved = solve::Answer::new(&plan, question).map_err(terminal::failure)?;
+        return output::result(&if arguments.json {
+            json::print(&solve::Solve::output(&solved).said())
+        } else {
+            solve::Solve::text(&solved)
+        });
     }
     let text = match (arguments.explain, arguments.json) {
         (Some(address), true) => json::print(&report::breakdown(&opened(&plan, address)?)),
-        (Some(address), false) => tree::of_metric(address, &opened(&plan, address)?),
+        (Some(address), false) => {
+            let root = opened(&plan, address)?;
+            let answer = explain::Answer::new(address, root, plan.design(), None);
+            explain::Explain::text(&answer)
+        }
         (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
         (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };
@@ -74,7 +83,7 @@ fn address(text: &str) -> Result<MetricAddress, String> {
 
 /// How a metric of the plan, or of a part of it, comes about.
 fn opened(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
-    let missing = || Failure::user(explained::missing(plan, address));
+    let missing = || Failure::user(explain::missing(plan, address));
     explain_at(plan, address).ok_or_else(missing)
 }
 

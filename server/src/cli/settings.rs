@@ -12,7 +12,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches};
 
-use super::Arguments;
+use super::Command;
 use crate::jobs::nats::Address;
 use crate::store;
 
@@ -32,7 +32,7 @@ struct Setting {
 
 /// A command line, with what a file adds to it.
 pub(super) struct Settled {
-    pub(super) arguments: Arguments,
+    pub(super) command: Command,
     settings: Vec<Setting>,
 }
 
@@ -56,11 +56,11 @@ pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
     let read = |line: &[OsString]| super::command().try_get_matches_from(line);
     let first = read(given)?;
     let Some(serve) = first.subcommand_matches(COMMAND) else {
-        return Ok(Settled { arguments: Arguments::from_arg_matches(&first)?, settings: vec![] });
+        return Ok(Settled { command: Command::from_arg_matches(&first)?, settings: vec![] });
     };
     let Some(file) = serve.get_one::<PathBuf>("config") else {
         let settings = settings(serve, None);
-        return Ok(Settled { arguments: Arguments::from_arg_matches(&first)?, settings });
+        return Ok(Settled { command: Command::from_arg_matches(&first)?, settings });
     };
     let fault = |line: String| format!("{}: {line}", file.display());
     let text = fs::read_to_string(file)
@@ -94,7 +94,7 @@ pub(super) fn settle(given: &[OsString]) -> Result<Settled, Fault> {
     if let Some(serve) = whole.subcommand_matches(COMMAND) {
         shown = settings(serve, Some((&shown, &file.display().to_string())));
     }
-    Ok(Settled { arguments: Arguments::from_arg_matches(&whole)?, settings: shown })
+    Ok(Settled { command: Command::from_arg_matches(&whole)?, settings: shown })
 }
 
 /// The command line with more flags behind the command's name.

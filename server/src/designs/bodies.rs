@@ -104,14 +104,6 @@ bodies! {
         designs: Vec<Tree>,
     }
 
-    /// A design whose run is counted, and one to hold it against.
-    struct BudgetPair {
-        #[schemars(with = "DesignFile")]
-        design: Option<Tree>,
-        #[schemars(with = "Option<DesignFile>")]
-        baseline: Option<Tree>,
-    }
-
     /// A design to store: its file or its link, not both.
     #[schemars(extend("oneOf" = [
         {

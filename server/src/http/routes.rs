@@ -22,6 +22,7 @@ mod embed;
 mod knobs;
 mod metrics;
 mod openapi;
+mod operations;
 mod palette;
 mod predict;
 mod preset_options;
@@ -119,6 +120,7 @@ pub fn router(state: AppState) -> Router {
         .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
+        .merge(operations::routes())
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/infer", post(infer::infer))
@@ -131,7 +133,6 @@ pub fn router(state: AppState) -> Router {
             present::page::serving::SCORES_PATH,
             post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
         )
-        .route("/api/v1/budget", post(budget::budget))
         .route("/api/v1/find", post(find::find))
         .route(
             "/api/v1/import",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -14,15 +14,16 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Reference, ServerCapabilities, ServerConfig,
 };
+use operations::{Entry, Refusal};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::said::Refusal;
-use super::tool::{Answer, Call, Entry, MAX_ARGUMENT_BYTES, deadline, weight};
-use super::tools::TOOLS;
+use super::refusals::{self, Listed};
+use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight};
+use super::tools;
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
 use crate::net::limits::Turns;
@@ -117,8 +118,10 @@ impl Agents {
             let hear = |share: f64, words: String| {
                 told.send_replace((share, words));
             };
-            let call = Call { base: &base, stop: &stopped, deadline: deadline(), hear: &hear };
-            (entry.run)(arguments, &call)
+            let began = Instant::now();
+            let call = Call { base: &base, stop: &stopped, began, deadline: deadline(), hear: &hear };
+            let arguments = refusals::tree(arguments)?;
+            (entry.brief)(arguments, &call)
         });
         let token = context.meta.get_progress_token();
         loop {
@@ -170,7 +173,7 @@ impl ServerHandler for Agents {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = TOOLS.iter().map(|entry| (entry.describe)()).collect();
+        let tools = tools::all().map(described).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -179,8 +182,8 @@ impl ServerHandler for Agents {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = TOOLS.iter().find(|entry| entry.name == request.name) else {
-            let known: Vec<&str> = TOOLS.iter().map(|entry| entry.name).collect();
+        let Some(entry) = tools::all().find(|entry| entry.name == request.name) else {
+            let known: Vec<&str> = tools::all().map(|entry| entry.name).collect();
             let name: String = request.name.chars().take(80).collect();
             let detail = format!("there is no tool `{name}`; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(detail, None));
@@ -302,8 +305,9 @@ fn result(answer: Answer<Value>) -> CallToolResult {
             result
         }
         Err(refusal) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.text())]);
-            result.structured_content = serde_json::to_value(&refusal).ok();
+            let listed = Listed::of(refusal);
+            let mut result = CallToolResult::error(vec![ContentBlock::text(listed.text())]);
+            result.structured_content = serde_json::to_value(&listed).ok();
             result
         }
     }

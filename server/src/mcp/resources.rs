@@ -6,7 +6,7 @@ use model::design::file::json;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
-use super::said;
+use operations as said;
 use crate::registry;
 use crate::site::guide::{CHAPTERS, Chapter};
 

@@ -13,6 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt};
+use model::design::file::Tree;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tower::ServiceExt as _;
@@ -370,16 +371,17 @@ async fn a_call_with_a_thousand_mistakes_hears_of_the_first() {
 
 #[test]
 fn an_import_whose_caller_is_gone_is_not_done() {
-    let import = super::tools::TOOLS.iter().find(|entry| entry.name == "import").unwrap();
+    let import = super::tools::all().find(|entry| entry.name == "import").unwrap();
     let text = "python pretrain_gpt.py --num-layers 2";
     let call = |stop: bool| {
         let call = super::tool::Call {
             base: "",
             stop: &stop.into(),
+            began: std::time::Instant::now(),
             deadline: super::tool::deadline(),
             hear: &|_, _| {},
         };
-        (import.run)(map(json!({"text": text})), &call)
+        (import.brief)(Tree::map([("text", text.into())]), &call)
     };
     assert_eq!(call(true).unwrap_err().errors[0].rule, "cancelled");
     assert!(call(false).is_ok());

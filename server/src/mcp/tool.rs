@@ -1,16 +1,18 @@
 //! Definition of a tool, and its limits.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use model::design::file::Tree;
+use operations::{Caller, Entry, Form, Kind, Refusal};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::said::{Refusal, Wrong};
+use crate::ground::calendar;
 
 /// Bytes of a call's arguments, at most.
 pub(super) const MAX_ARGUMENT_BYTES: usize = 2 << 20;
@@ -24,37 +26,46 @@ pub(super) struct Call<'a> {
     pub(super) base: &'a str,
     /// True once nobody waits any more.
     pub(super) stop: &'a AtomicBool,
+    /// Time when it began.
+    pub(super) began: Instant,
     /// Time when it has to end.
     pub(super) deadline: Instant,
     /// Hears how far it is, as a share of 1, and in words.
     pub(super) hear: &'a (dyn Fn(f64, String) + Sync),
 }
 
-impl Call<'_> {
-    /// An address of the site as a whole link.
-    pub(super) fn link(&self, address: &str) -> String {
-        format!("{}{address}", self.base)
+impl Caller for Call<'_> {
+    fn base(&self) -> &str {
+        self.base
     }
 
-    /// The explorer's link of a design's query.
-    pub(super) fn design(&self, query: &str) -> String {
-        let query = query.trim_start_matches('/').trim_start_matches('?');
-        format!("{}/?{query}", self.base)
+    fn waits(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed) && Instant::now() < self.deadline
     }
 
-    /// Goes on, unless nobody waits or the time is over.
-    pub(super) fn beat(&self) -> ControlFlow<()> {
-        let ended = self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline;
-        if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fn is_cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
-    /// Refusal of a call that ended before it was done.
-    pub(super) fn ended(&self, advice: &str) -> Refusal {
-        if self.stop.load(Ordering::Relaxed) {
-            return Refusal::new("cancelled", "", "the call was cancelled");
-        }
-        let detail = format!("not done within {MAX_SECONDS} s; {advice}");
-        Refusal::new("time_limit", "", detail)
+    fn ended(&self, advice: &str) -> Refusal {
+        let (rule, detail) = if self.is_cancelled() {
+            ("cancelled", "the call was cancelled".to_owned())
+        } else {
+            ("time_limit", format!("not done within {MAX_SECONDS} s; {advice}"))
+        };
+        Refusal::new(rule, "", detail).of_kind(Kind::Ended)
+    }
+
+    fn hear(&self, share: f64, words: &dyn Fn() -> String) {
+        (self.hear)(share, words());
+    }
+
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn today(&self) -> String {
+        calendar::today()
     }
 }
 
@@ -75,69 +86,57 @@ pub(super) trait Tool {
     ///
     /// # Errors
     /// Everything that is wrong with the input.
-    fn run(input: Self::Input, call: &Call) -> Answer<Self::Output>;
-}
-
-/// A tool in the table.
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    pub(super) is_search: bool,
-    pub(super) describe: fn() -> Described,
-    pub(super) run: fn(JsonObject, &Call) -> Answer<Value>,
+    fn run(input: Self::Input, call: &dyn Caller) -> Answer<Self::Output>;
 }
 
 /// The entry of a tool.
 pub(super) const fn entry<T: Tool>() -> Entry {
-    Entry { name: T::NAME, is_search: T::IS_SEARCH, describe: describe::<T>, run: run::<T> }
+    Entry {
+        name: T::NAME,
+        summary: "",
+        title: T::TITLE,
+        description: T::DESCRIPTION,
+        is_search: T::IS_SEARCH,
+        command: || clap::Command::new(T::NAME),
+        print: |_, _| Err(Refusal::new("no_command", "", "")),
+        brief: run::<T>,
+        answer: |_, _| Err(Refusal::new("no_answer", "", "")),
+        input: Form::of::<T::Input>(),
+        output: Form::of::<T::Output>(),
+        brief_form: Form::of::<T::Output>(),
+    }
 }
 
-fn describe<T: Tool>() -> Described {
-    let mut tool = Described::new(T::NAME, T::DESCRIPTION, JsonObject::new())
-        .with_title(T::TITLE)
-        .with_input_schema::<T::Input>()
-        .with_output_schema::<T::Output>()
+/// An operation as the protocol lists it.
+pub(super) fn described(entry: &Entry) -> Described {
+    let mut input = whole(entry.input, SchemaSettings::draft2020_12());
+    input.insert("additionalProperties".to_owned(), Value::Bool(false));
+    let output = whole(entry.brief_form, SchemaSettings::draft2020_12().for_serialize());
+    Described::new(entry.name, entry.description, input)
+        .with_title(entry.title)
+        .with_raw_output_schema(output.into())
         .with_annotations(
             ToolAnnotations::new().read_only(true).idempotent(true).open_world(false),
-        );
-    let mut input = JsonObject::clone(&tool.input_schema);
-    input.insert("additionalProperties".to_owned(), Value::Bool(false));
-    tool.input_schema = input.into();
-    tool
+        )
 }
 
-fn run<T: Tool>(arguments: JsonObject, call: &Call) -> Answer<Value> {
-    let described = describe::<T>();
-    let known = described.input_schema.get("properties").and_then(Value::as_object);
-    let known: Vec<&str> = known.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
-    let unknown = arguments.keys().filter(|key| !known.contains(&key.as_str()));
-    let refusal = Refusal::of(unknown.map(|key| unknown_argument(key, &known)));
-    if !refusal.errors.is_empty() {
-        return Err(refusal);
+fn whole(form: Form, settings: SchemaSettings) -> JsonObject {
+    match (form.whole)(settings.into_generator()).to_value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
     }
-    let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let detail: String = error.to_string().chars().take(400).collect();
-        Refusal::new("wrong_arguments", "", detail)
-    })?;
+}
+
+fn run<T: Tool>(arguments: Tree, call: &dyn Caller) -> Answer<Value> {
+    let input = operations::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
-    if call.beat().is_break() {
+    if !call.waits() {
         return Err(call.ended("call again"));
     }
     let (output, text) = T::run(input, call)?;
     let output = serde_json::to_value(output);
     let output = output.map_err(|error| Refusal::new("internal", "", error.to_string()))?;
     Ok((output, text))
-}
-
-fn unknown_argument(key: &str, known: &[&str]) -> Wrong {
-    let shown: String = key.chars().take(80).collect();
-    let likeness = |name: &&&str| strsim::jaro_winkler(name, &shown);
-    let near = known.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-    Wrong {
-        rule: "unknown_argument".to_owned(),
-        detail: format!("there is no argument `{shown}`; known are {}", known.join(", ")),
-        nearest: near.map(|name| (*name).to_owned()).into_iter().collect(),
-        at: shown,
-    }
 }
 
 /// The bytes of texts and keys in arguments, about.

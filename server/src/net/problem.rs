@@ -9,6 +9,7 @@ use model::design::file::json;
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::routing::text::TextError;
+use operations::{Kind, Origin, Refusal, Wrong};
 use reports::typed::Said;
 
 /// An answer that says what went wrong.
@@ -29,7 +30,7 @@ reports::said! {
         /// JSON pointer to the place in the body; empty for the whole.
         pointer: String,
         /// A name for the kind of mistake.
-        rule: &'static str,
+        rule: String,
         detail: String,
         /// What would be accepted, nearest first.
         nearest: Vec<String>,
@@ -67,10 +68,24 @@ impl Entry {
     fn from_error(start: &str, error: KnobError) -> Self {
         Self {
             pointer: format!("{start}{}", pointer(&error.knob)),
-            rule: error.rule,
+            rule: error.rule.to_owned(),
             detail: error.detail,
             nearest: error.nearest,
         }
+    }
+}
+
+impl Entry {
+    /// Entry for something wrong with a call of an operation.
+    fn from_wrong(wrong: Wrong, is_design: bool) -> Self {
+        let at = pointer(&wrong.at);
+        let pointer = match (wrong.argument.as_str(), wrong.origin) {
+            ("", Origin::Request) => at,
+            ("", Origin::Design | Origin::Rule) if is_design => at,
+            ("", Origin::Design | Origin::Rule) => format!("/design{at}"),
+            (argument, _) => format!("/{}{at}", argument.replace('.', "/")),
+        };
+        Self { pointer, rule: wrong.rule, detail: wrong.detail, nearest: wrong.nearest }
     }
 }
 
@@ -162,7 +177,7 @@ impl Problem {
             let nearest = broken.nearest.iter();
             Entry {
                 pointer: format!("/design{}", pointer(&knob)),
-                rule: broken.rule,
+                rule: broken.rule.to_owned(),
                 detail: broken.message,
                 nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
             }
@@ -180,7 +195,7 @@ impl Problem {
                 (line, 0) => format!("/line/{line}"),
                 (line, column) => format!("/line/{line}/column/{column}"),
             },
-            rule: "unreadable_trace",
+            rule: "unreadable_trace".to_owned(),
             detail: error.message,
             nearest: Vec::new(),
         };
@@ -197,6 +212,7 @@ impl Problem {
             review::Cause::Settled => "settled",
             review::Cause::Full => "full",
         };
+        let rule = rule.to_owned();
         let entry = Entry { pointer: String::new(), rule, detail: detail.clone(), nearest };
         Self::of_entries(status, detail, vec![entry])
     }
@@ -205,7 +221,7 @@ impl Problem {
     pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
         let entry = |fault: Fault| Entry {
             pointer: if fault.line == 0 { String::new() } else { format!("/line/{}", fault.line) },
-            rule: "unreadable_text",
+            rule: "unreadable_text".to_owned(),
             detail: Fault { line: 0, ..fault }.to_string(),
             nearest: Vec::new(),
         };
@@ -217,12 +233,38 @@ impl Problem {
         let detail = present::format::counted(lines.len() as u64, "error", "errors");
         let entry = |detail: String| Entry {
             pointer: String::new(),
-            rule: "unusable_files",
+            rule: "unusable_files".to_owned(),
             detail,
             nearest: Vec::new(),
         };
         let errors = lines.into_iter().map(entry).collect();
         Self::of_entries(status, format!("the files make no profile: {detail}"), errors)
+    }
+
+    /// A call of an operation that isn't answered. Its pointers lead into the body, which is a
+    /// design file where `is_design`, else the arguments.
+    pub(crate) fn of_refusal(refusal: Refusal, is_design: bool) -> Self {
+        let Refusal { kind, errors, .. } = refusal;
+        let count = errors.len() as u64;
+        let of_design = errors.iter().all(|wrong| wrong.origin == Origin::Design);
+        let detail = present::format::counted(count, "error", "errors");
+        let (status, detail) = match kind {
+            Kind::Unreadable if of_design => {
+                (StatusCode::BAD_REQUEST, format!("the design can't be read: {detail}"))
+            }
+            Kind::Unreadable => {
+                (StatusCode::BAD_REQUEST, format!("the request can't be read: {detail}"))
+            }
+            Kind::Unanswerable | Kind::Missed => {
+                (StatusCode::UNPROCESSABLE_ENTITY, format!("there is no answer: {detail}"))
+            }
+            Kind::Ended => (StatusCode::SERVICE_UNAVAILABLE, format!("it ended early: {detail}")),
+            Kind::Internal => {
+                (StatusCode::INTERNAL_SERVER_ERROR, format!("the server failed: {detail}"))
+            }
+        };
+        let errors = errors.into_iter().map(|wrong| Entry::from_wrong(wrong, is_design)).collect();
+        Self::of_entries(status, detail, errors)
     }
 
     fn body(self) -> ProblemBody {

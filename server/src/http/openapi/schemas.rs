@@ -1,7 +1,7 @@
 //! The schemas of what is asked and answered, from the types that are read and written.
 
 use model::design::file::{Tree, json};
-use reports::budgeted::Budgeted;
+use operations::budget::{Budgeted, Input as BudgetPair};
 use reports::experts::ExpertsSaid;
 use reports::imported::Imported;
 use reports::inferred::Inferred;
@@ -19,7 +19,7 @@ use validation::report::serving::ServingValidation;
 use crate::answers::find::FoundAnswer;
 use crate::answers::validated::Sent;
 use crate::designs::StoredDesigns;
-use crate::designs::bodies::{Batch, BudgetPair, FindQuery, StoreDesign};
+use crate::designs::bodies::{Batch, FindQuery, StoreDesign};
 use crate::jobs::reviews;
 use crate::jobs::sweeps::{Standing, Started, SweepAnswer, Sweeps};
 use crate::net::problem::ProblemBody;

@@ -1,61 +1,13 @@
-//! `POST /api/v1/budget`: a design file in, what its run costs out; and the same of a link, as a
-//! table or as a brief.
-//!
-//! A design that breaks rules is answered too: the same object, with its violations.
+//! The budget of a link, as a table or as a brief.
 
-use axum::body::Bytes;
 use axum::extract::RawQuery;
-use axum::extract::rejection::BytesRejection;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use model::design::Design;
-use model::design::file::{self, Tree, json};
 use model::ground::knob::KnobError;
-use model::ground::text::closest;
 
-use super::json::json_response;
-use crate::budgeted;
-use crate::designs::bodies::BudgetPair;
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
-use crate::{ground::calendar, net::request_body};
-
-/// The object of `moescape budget --json`.
-pub(super) async fn budget(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {
-    let text = request_body::text(body, "a design")?;
-    let tree = json::parse(&text).map_err(|error| Problem::unreadable_design(vec![error]))?;
-    let (design, baseline) = designs(&tree).map_err(Problem::unreadable_design)?;
-    let answer = off_thread(move || budgeted::budgeted(&design, baseline.as_ref())).await?;
-    Ok(json_response(&answer))
-}
-
-/// The design of a body, and its baseline: the body is a design file, or has two.
-fn designs(tree: &Tree) -> Result<(Design, Option<Design>), Vec<KnobError>> {
-    let BudgetPair { design, baseline } = BudgetPair::read(tree, |_, _| {});
-    let Some(own) = design else { return Ok((file::read(tree)?, None)) };
-    let (mut errors, known) = (Vec::new(), BudgetPair::KEYS);
-    if let Tree::Map(entries) = tree {
-        let others = entries.iter().filter(|(key, _)| !known.contains(&key.as_str()));
-        errors.extend(
-            others.map(|(key, _)| KnobError {
-                rule: "unknown_key",
-                knob: key.clone(),
-                detail: format!("there is no key `{key}` beside a design"),
-                nearest: closest(key, known.iter(), |it| it)
-                    .map(|it| (*it).to_owned())
-                    .into_iter()
-                    .collect(),
-            }),
-        );
-    }
-    let mut read = |tree: &Tree| file::read(tree).map_err(|more| errors.extend(more)).ok();
-    let own = read(&own);
-    let baseline = baseline.filter(|it| *it != Tree::Null).and_then(|it| read(&it));
-    match own {
-        Some(own) if errors.is_empty() => Ok((own, baseline)),
-        _ => Err(errors),
-    }
-}
+use crate::ground::calendar;
 
 /// The budget of a link as a table for other programs.
 pub(super) async fn table(RawQuery(query): RawQuery) -> Result<Response, Problem> {

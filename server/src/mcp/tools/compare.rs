@@ -14,10 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
-use crate::answers::names::Names;
-use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Number, Refusal, Told};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::Names;
+use operations::DesignInput;
+use operations::{self as said, Number, Refusal, Data};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 
 pub(in crate::mcp) struct Compare;
 
@@ -33,7 +34,7 @@ struct Named {
     /// What to call it; its preset and changes unless said.
     name: Option<String>,
     #[serde(flatten)]
-    of: DesignAsked,
+    of: DesignInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -56,7 +57,7 @@ struct Column {
     link: String,
     legal: bool,
     numbers: Vec<Number>,
-    violations: Told<Vec<BrokenRule>>,
+    violations: Data<Vec<BrokenRule>>,
     /// How it differs from the first design.
     differences: Vec<Difference>,
 }
@@ -86,7 +87,7 @@ impl Tool for Compare {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
         let count = input.designs.len();
         if !(2..=MAX_DESIGNS).contains(&count) {
             let detail = format!(
@@ -96,7 +97,7 @@ impl Tool for Compare {
         }
         let (mut choices, mut errors) = (vec![], vec![]);
         for (place, named) in input.designs.into_iter().enumerate() {
-            match named.of.read(Names::Training) {
+            match named.of.read(Names::Training, call) {
                 Ok((design, _)) => choices.push(Choice {
                     link: link::encode(&design),
                     name: named.name.unwrap_or_default().chars().take(60).collect(),
@@ -135,7 +136,7 @@ impl Tool for Compare {
                     let ranges = predicted::ranges(&own.plan, metrics);
                     said::numbers(predicted::metrics(metrics), ranges, &HEADLINE)
                 }),
-                violations: Told(rules),
+                violations: Data(rules),
                 differences,
             }
         };
@@ -189,8 +190,8 @@ impl Output {
             )
         };
         let columns: Vec<String> = self.designs.iter().map(column).collect();
-        let orders = said::said("Order", &self.orders);
-        let hindrances = said::said("To know", &self.hindrances);
+        let orders = said::titled("Order", &self.orders);
+        let hindrances = said::titled("To know", &self.hindrances);
         let count = format::counted(self.designs.len() as u64, "design", "designs");
         format!("{count}\n{}{orders}{hindrances}{}\n", columns.concat(), self.link)
     }

@@ -7,23 +7,24 @@ use reports::experts::{OfExperts, of_experts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::names::Names;
-use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Refusal, Told};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::Names;
+use operations::DesignInput;
+use operations::{self as said, Refusal, Data};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 
 pub(in crate::mcp) struct Experts;
 
 #[derive(Deserialize, JsonSchema)]
 pub(in crate::mcp) struct Input {
     #[serde(flatten)]
-    of: DesignAsked,
+    of: DesignInput,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Output {
     link: String,
-    experts: Told<OfExperts>,
+    experts: Data<OfExperts>,
     model_version: String,
 }
 
@@ -37,9 +38,9 @@ impl Tool for Experts {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
-        let (design, _) = input.of.read(Names::Serving)?;
-        let plan = ServingPlan::new(&design).map_err(|rules| said::broken(&rules))?;
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
+        let (design, _) = input.of.read(Names::Serving, call)?;
+        let plan = ServingPlan::new(&design).map_err(|rules| Refusal::broken(&rules))?;
         let experts = of_experts(&plan, &infer(&plan))
             .ok_or_else(|| Refusal::new("no_experts", "", "the model has no experts"))?;
         let address = format!("{}?{}", Page::Serving.path(), link::encode(&design));
@@ -53,9 +54,9 @@ impl Tool for Experts {
             experts.routed,
             experts.layers,
             experts.on_host,
-            said::said("Fits on", &fits.collect::<Vec<_>>())
+            said::titled("Fits on", &fits.collect::<Vec<_>>())
         );
-        let (experts, model_version) = (Told(experts), MODEL_VERSION.to_owned());
+        let (experts, model_version) = (Data(experts), MODEL_VERSION.to_owned());
         Ok((Output { link, experts, model_version }, text))
     }
 }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::predict::HEADLINE;
 use crate::answers::find::{FoundAnswer, found};
-use crate::answers::names::Names;
-use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Number, Told};
-use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
+use operations::Names;
+use operations::DesignInput;
+use operations::{self as said, Number, Data};
+use crate::mcp::tool::{Answer, MAX_SECONDS, Tool};
+use operations::{Caller, Refusal};
 
 /// Estimates of one search, at most.
 const MAX_ESTIMATES: u64 = 20_000_000;
@@ -22,7 +23,7 @@ pub(in crate::mcp) struct Find;
 #[derive(Deserialize, JsonSchema)]
 pub(in crate::mcp) struct Input {
     #[serde(flatten)]
-    of: DesignAsked,
+    of: DesignInput,
     /// What the first design is best at: fastest, safest or simplest; fastest unless said.
     goal: Option<String>,
     /// What is asked: layout, `fewest_devices`, `largest_batch` or `longest_sequence`; layout
@@ -51,7 +52,7 @@ struct Design {
     label: Option<&'static str>,
     link: String,
     /// The knobs in which it differs from the design that was given.
-    knobs: Told<Named<KnobValue>>,
+    knobs: Data<Named<KnobValue>>,
     numbers: Vec<Number>,
     why: Vec<String>,
     /// What holds it back.
@@ -66,7 +67,7 @@ struct Design {
 #[derive(Serialize, JsonSchema)]
 struct Miss {
     link: String,
-    knobs: Told<Named<KnobValue>>,
+    knobs: Data<Named<KnobValue>>,
     numbers: Vec<Number>,
     /// What it misses, and by how much.
     misses: Vec<String>,
@@ -85,10 +86,10 @@ pub(in crate::mcp) struct Output {
     designs: Vec<Design>,
     miss: Option<Miss>,
     /// The size that was asked for: knob and value.
-    size: Told<Option<Size>>,
+    size: Data<Option<Size>>,
     /// What it would take for more.
     for_more: Vec<String>,
-    ruled_out: Told<Vec<RuledOutBy>>,
+    ruled_out: Data<Vec<RuledOutBy>>,
     /// Estimates by closed forms, and simulated.
     evaluated: u64,
     simulated: u64,
@@ -110,9 +111,9 @@ impl Tool for Find {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
         let names = if input.serve { Names::Serving } else { Names::Training };
-        let (design, _) = input.of.read(names)?;
+        let (design, _) = input.of.read(names, call)?;
         let terms = Terms {
             serve: input.serve,
             goal: input.goal,
@@ -123,11 +124,11 @@ impl Tool for Find {
         };
         let query = terms.query(design)?;
         let found = found(&query, |progress| {
-            (call.hear)(progress.share, format!("{} estimates", progress.evaluated));
+            call.hear(progress.share, &|| format!("{} estimates", progress.evaluated));
             let is_enough = progress.evaluated > MAX_ESTIMATES;
-            if is_enough { ControlFlow::Break(()) } else { call.beat() }
+            if is_enough { ControlFlow::Break(()) } else { call.flow() }
         });
-        let found = found.map_err(|rules| said::broken(&rules))?;
+        let found = found.map_err(|rules| Refusal::broken(&rules))?;
         let advice = "name more knobs in `keep`, or ask for a smaller cluster";
         let found = found.ok_or_else(|| call.ended(advice))?;
         let output = Output::new(found, if input.serve { &[] } else { &HEADLINE }, call);
@@ -137,12 +138,12 @@ impl Tool for Find {
 }
 
 impl Output {
-    fn new(answer: FoundAnswer, headline: &[&str], call: &Call) -> Self {
+    fn new(answer: FoundAnswer, headline: &[&str], call: &dyn Caller) -> Self {
         let FoundAnswer { found: Flat(found), seconds: Real(seconds) } = answer;
         let design = |found: Recommended| Design {
             label: found.label,
             link: call.link(&found.link),
-            knobs: Told(found.knobs),
+            knobs: Data(found.knobs),
             numbers: said::numbers(found.metrics, found.ranges, headline),
             why: found.why,
             binds: found.binds,
@@ -151,7 +152,7 @@ impl Output {
         };
         let miss = |miss: Missed| Miss {
             link: call.link(&miss.link),
-            knobs: Told(miss.knobs),
+            knobs: Data(miss.knobs),
             numbers: said::numbers(miss.metrics, miss.ranges, headline),
             misses: miss.misses,
             fewest_devices: miss.fewest_devices,
@@ -159,9 +160,9 @@ impl Output {
         Self {
             designs: found.designs.into_iter().map(design).collect(),
             miss: found.miss.map(miss),
-            size: Told(found.size),
+            size: Data(found.size),
             for_more: found.for_more,
-            ruled_out: Told(found.ruled_out),
+            ruled_out: Data(found.ruled_out),
             evaluated: found.evaluated,
             simulated: found.simulated,
             seconds,
@@ -180,7 +181,7 @@ impl Output {
             text += &format!(
                 "{label}: {}\n{}{}Held back by {}\n{}\n",
                 said::settings(&design.knobs.0),
-                said::said("why", &design.why),
+                said::titled("why", &design.why),
                 said::lines(&design.numbers),
                 design.binds,
                 design.link
@@ -189,7 +190,7 @@ impl Output {
         if let Some(miss) = &self.miss {
             text += &format!(
                 "No design reaches all; the nearest misses:\n{}{}{}\n",
-                said::said("misses", &miss.misses),
+                said::titled("misses", &miss.misses),
                 said::lines(&miss.numbers),
                 miss.link
             );

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::answers::import_answers;
 use crate::imported;
-use crate::mcp::said::{self, Refusal, Told, Wrong};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::{self as said, Refusal, Data, Wrong};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 
 /// Bytes of a text, at most.
 const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -52,13 +53,13 @@ pub(in crate::mcp) struct Output {
     /// The design file: give it to other tools as `design`, or the link as `link`.
     design: Map<String, Value>,
     link: Option<String>,
-    set: Told<Vec<reports::imported::Set>>,
-    assumed: Told<Vec<Assumed>>,
-    ignored: Told<Vec<Ignored>>,
-    unknown: Told<Vec<UnknownKey>>,
+    set: Data<Vec<reports::imported::Set>>,
+    assumed: Data<Vec<Assumed>>,
+    ignored: Data<Vec<Ignored>>,
+    unknown: Data<Vec<UnknownKey>>,
     /// Answer them by `set`, `env`, `args` or `model`.
-    questions: Told<Vec<Question>>,
-    violations: Told<Vec<BrokenRule>>,
+    questions: Data<Vec<Question>>,
+    violations: Data<Vec<BrokenRule>>,
     model_version: String,
 }
 
@@ -72,7 +73,7 @@ impl Tool for Import {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
         if input.text.len() > MAX_TEXT_BYTES {
             let detail = format!(
                 "the text has {} bytes; at most {MAX_TEXT_BYTES} are read",
@@ -96,29 +97,24 @@ impl Tool for Import {
             &answers,
         );
         let import = import.map_err(|why| Refusal::new("unreadable_text", "text", why))?;
-        if call.beat().is_break() {
+        if !call.waits() {
             return Err(call.ended("send less of it"));
         }
         let report = imported::imported(&import);
         let Some(design) = report.design else {
-            let errors = import.errors.iter().map(|fault| Wrong {
-                rule: "unreadable_text".to_owned(),
-                at: "text".to_owned(),
-                detail: fault.to_string(),
-                nearest: vec![],
-            });
+            let errors = import.errors.iter().map(|fault| Wrong::new("unreadable_text", "text", fault.to_string()));
             return Err(Refusal::of(errors));
         };
         let output = Output {
             format: report.format.to_owned(),
             design: said::map(design),
             link: report.link.map(|link| call.design(&link)),
-            set: Told(report.set),
-            assumed: Told(report.assumed),
-            ignored: Told(report.ignored),
-            unknown: Told(report.unknown),
-            questions: Told(report.questions),
-            violations: Told(report.violations),
+            set: Data(report.set),
+            assumed: Data(report.assumed),
+            ignored: Data(report.ignored),
+            unknown: Data(report.unknown),
+            questions: Data(report.questions),
+            violations: Data(report.violations),
             model_version: report.model_version.to_owned(),
         };
         let text = output.text();
@@ -136,12 +132,7 @@ fn answered(input: &Input) -> Result<Answers, Refusal> {
     let env = input.env.iter().map(|setting| import_answers::env(&mut answers, setting).err());
     wrong.extend(env.flatten());
     answers.arguments.clone_from(&input.args);
-    let errors = wrong.into_iter().map(|detail| Wrong {
-        rule: "wrong_answer".to_owned(),
-        at: "set".to_owned(),
-        detail,
-        nearest: vec![],
-    });
+    let errors = wrong.into_iter().map(|detail| Wrong::new("wrong_answer", "set", detail));
     let refusal = Refusal::of(errors);
     if refusal.errors.is_empty() { Ok(answers) } else { Err(refusal) }
 }
@@ -159,9 +150,9 @@ impl Output {
             self.format,
             self.set.0.len(),
             said::broken_lines(&self.violations.0),
-            said::said("Asks", &asked.collect::<Vec<_>>()),
-            said::said("Not known", &unknown.collect::<Vec<_>>()),
-            said::said("Assumed", &assumed.collect::<Vec<_>>()),
+            said::titled("Asks", &asked.collect::<Vec<_>>()),
+            said::titled("Not known", &unknown.collect::<Vec<_>>()),
+            said::titled("Assumed", &assumed.collect::<Vec<_>>()),
             self.link.as_deref().unwrap_or_default()
         )
     }

@@ -8,10 +8,11 @@ use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::names::Names;
-use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Number, Told};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::Names;
+use operations::DesignInput;
+use operations::{self as said, Number, Data};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 
 pub(in crate::mcp) struct Infer;
 
@@ -19,7 +20,7 @@ pub(in crate::mcp) struct Infer;
 pub(in crate::mcp) struct Input {
     /// Short names such as tp and ep mean knobs of section `serving` here.
     #[serde(flatten)]
-    of: DesignAsked,
+    of: DesignInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -28,14 +29,14 @@ pub(in crate::mcp) struct Output {
     link: String,
     legal: bool,
     numbers: Vec<Number>,
-    violations: Told<Vec<BrokenRule>>,
+    violations: Data<Vec<BrokenRule>>,
     /// What holds back more requests.
     binds: Option<String>,
     /// Degrees of parallelism of decode, and of prefill where it has devices of its own.
-    layout: Told<Option<Pools>>,
-    timeline: Told<Option<Timeline>>,
+    layout: Data<Option<Pools>>,
+    timeline: Data<Option<Timeline>>,
     /// Bytes of a device.
-    memory: Told<Option<Named<f64>>>,
+    memory: Data<Option<Named<f64>>>,
     warnings: Vec<String>,
     model_version: String,
 }
@@ -49,19 +50,19 @@ impl Tool for Infer {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
-        let (design, set) = input.of.read(Names::Serving)?;
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
+        let (design, set) = input.of.read(Names::Serving, call)?;
         let report = of_design(&design, &set);
         let address = format!("{}?{}", Page::Serving.path(), link::encode(&design));
         let output = Output {
             link: call.link(&address),
             legal: report.violations.is_empty(),
             numbers: said::numbers(report.metrics, report.ranges, &[]),
-            violations: Told(report.violations),
+            violations: Data(report.violations),
             binds: report.binds.map(str::to_owned),
-            layout: Told(report.layout),
-            timeline: Told(report.timeline),
-            memory: Told(report.memory),
+            layout: Data(report.layout),
+            timeline: Data(report.timeline),
+            memory: Data(report.memory),
             warnings: report.warnings,
             model_version: report.model_version.to_owned(),
         };
@@ -71,7 +72,7 @@ impl Tool for Infer {
             "{}{numbers}{}{}{}\n",
             said::broken_lines(&output.violations.0),
             binds.collect::<String>(),
-            said::said("To know", &output.warnings),
+            said::titled("To know", &output.warnings),
             output.link
         );
         Ok((output, text))

@@ -6,10 +6,11 @@ use reports::typed::Named;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::names::Names;
-use crate::mcp::asked::DesignAsked;
-use crate::mcp::said::{self, Number, Told};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::Names;
+use operations::DesignInput;
+use operations::{self as said, Number, Data};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 use crate::report::{self, Asked, BrokenRule, Exchange, Loads, MemoryVerdict, NearestRun, Stage};
 
 /// The numbers that a summary names.
@@ -27,7 +28,7 @@ pub(in crate::mcp) struct Predict;
 #[derive(Deserialize, JsonSchema)]
 pub(in crate::mcp) struct Input {
     #[serde(flatten)]
-    of: DesignAsked,
+    of: DesignInput,
     /// Add every pipeline stage with its memory, and each exchange.
     #[serde(default)]
     details: bool,
@@ -44,23 +45,23 @@ pub(in crate::mcp) struct Output {
     /// Does the design keep all rules? If not, there are no numbers.
     legal: bool,
     numbers: Vec<Number>,
-    violations: Told<Vec<BrokenRule>>,
+    violations: Data<Vec<BrokenRule>>,
     /// The measured run that is nearest to the design, with the model's error there.
-    nearest_run: Told<Option<NearestRun>>,
+    nearest_run: Data<Option<NearestRun>>,
     /// Seconds of each part of the step; they add up to it.
-    step: Told<Named<f64>>,
+    step: Data<Named<f64>>,
     /// Data-parallel ranks and micro-batches, which follow from the knobs.
-    derived: Told<Named<u64>>,
+    derived: Data<Named<u64>>,
     warnings: Vec<String>,
     /// Where the expert loads come from (`balance`) and their imbalance. Loads that a balance other
     /// than `trace` gives are generated: never say that they were measured.
-    expert_loads: Told<Option<Loads>>,
+    expert_loads: Data<Option<Loads>>,
     /// With `details`: pipeline stages, per device, in seconds and bytes.
-    stages: Told<Vec<Stage>>,
+    stages: Data<Vec<Stage>>,
     /// With `details`: exchanges per device and step, in seconds and bytes.
-    communication: Told<Vec<Exchange>>,
+    communication: Data<Vec<Exchange>>,
     /// With `verdict`: what fills the memory, and what one change of a knob does.
-    verdict: Told<Option<MemoryVerdict>>,
+    verdict: Data<Option<MemoryVerdict>>,
     model_version: String,
 }
 
@@ -74,8 +75,8 @@ impl Tool for Predict {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
-        let (design, _) = input.of.read(Names::Training)?;
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
+        let (design, _) = input.of.read(Names::Training, call)?;
         let asked = if input.verdict { Asked::Verdict } else { Asked::Numbers };
         let report = report::prediction(&mut Estimator::new(), &design, asked);
         let legal = report.violations.is_empty();
@@ -84,15 +85,15 @@ impl Tool for Predict {
             title: name::title(&design),
             legal,
             numbers: said::numbers(report.metrics, report.expected_error, &[]),
-            violations: Told(report.violations),
-            nearest_run: Told(report.nearest_run),
-            step: Told(report.step),
-            derived: Told(report.derived),
+            violations: Data(report.violations),
+            nearest_run: Data(report.nearest_run),
+            step: Data(report.step),
+            derived: Data(report.derived),
             warnings: report.warnings,
-            expert_loads: Told(report.routing),
-            stages: Told(if input.details { report.stages } else { vec![] }),
-            communication: Told(if input.details { report.communication } else { vec![] }),
-            verdict: Told(report.verdict),
+            expert_loads: Data(report.routing),
+            stages: Data(if input.details { report.stages } else { vec![] }),
+            communication: Data(if input.details { report.communication } else { vec![] }),
+            verdict: Data(report.verdict),
             model_version: report.model_version.to_owned(),
         };
         let text = output.text();
@@ -117,7 +118,7 @@ impl Output {
             )
         });
         let broken = said::broken_lines(&self.violations.0);
-        let warned = said::said("To know", &self.warnings);
+        let warned = said::titled("To know", &self.warnings);
         format!("{}\n{broken}{numbers}{near}{warned}{}\n", self.title, self.link)
     }
 }

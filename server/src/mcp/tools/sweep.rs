@@ -15,8 +15,9 @@ use sweep::{
     published, run,
 };
 
-use crate::mcp::said::{self, Number, Refusal, Told};
-use crate::mcp::tool::{Answer, Call, MAX_SECONDS, Tool};
+use operations::{self as said, Number, Refusal, Data};
+use crate::mcp::tool::{Answer, MAX_SECONDS, Tool};
+use operations::Caller;
 
 /// Designs of one sweep, at most.
 const MAX_PLACES: u64 = 1_000_000;
@@ -44,7 +45,7 @@ pub(in crate::mcp) struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Design {
     link: String,
-    knobs: Told<Named<KnobValue>>,
+    knobs: Data<Named<KnobValue>>,
     /// Whether its pipeline was simulated, or taken by its closed form.
     timing: &'static str,
     numbers: Vec<Number>,
@@ -54,7 +55,7 @@ struct Design {
 struct Objective {
     metric: &'static str,
     /// max or min.
-    goal: Told<Goal>,
+    goal: Data<Goal>,
     best: Vec<Design>,
 }
 
@@ -77,7 +78,7 @@ pub(in crate::mcp) struct Output {
     done: u64,
     legal: u64,
     feasible: u64,
-    ruled_out: Told<Vec<RuledOutBy>>,
+    ruled_out: Data<Vec<RuledOutBy>>,
     objectives: Vec<Objective>,
     /// The Pareto front, 20 designs at most.
     front: Vec<Design>,
@@ -99,7 +100,7 @@ impl Tool for Sweep {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
         let space = space(&input)?;
         let most = if space.spec().find.is_some() { MAX_SEARCHES } else { MAX_PLACES };
         if space.num_points() > most {
@@ -112,7 +113,7 @@ impl Tool for Sweep {
             return Err(Refusal::new("too_many_designs", "spec", detail));
         }
         let progress = evaluated(&space, call);
-        if call.stop.load(Ordering::Relaxed) {
+        if call.is_cancelled() {
             return Err(call.ended(""));
         }
         let is_whole = progress.num_points() == space.num_points();
@@ -145,7 +146,7 @@ fn space(input: &Input) -> Result<Space, Refusal> {
 }
 
 /// Progress of a sweep, evaluated until the call has to end.
-fn evaluated(space: &Space, call: &Call) -> Progress {
+fn evaluated(space: &Space, call: &dyn Caller) -> Progress {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));
     let places = 0..space.num_points();
@@ -160,7 +161,7 @@ fn evaluated(space: &Space, call: &Call) -> Progress {
         let work = |chunk: Range<u64>| {
             let batch = rounds.batch(chunk.clone())?;
             let summary = evaluate_with(space, batch, &stop, |_| {
-                if call.beat().is_break() {
+                if !call.waits() {
                     stop.store(true, Ordering::Relaxed);
                 }
             });
@@ -171,8 +172,8 @@ fn evaluated(space: &Space, call: &Call) -> Progress {
                 return ControlFlow::Break(());
             }
             let share = progress.num_points() as f64 / places.end as f64;
-            (call.hear)(share, format!("{} designs", progress.num_points()));
-            call.beat()
+            call.hear(share, &|| format!("{} designs", progress.num_points()));
+            call.flow()
         });
         let is_cut = !progress.has(&round);
         if is_cut || !rounds.advance(space, &mut progress) {
@@ -183,16 +184,16 @@ fn evaluated(space: &Space, call: &Call) -> Progress {
 }
 
 impl Output {
-    fn new(found: Overview, call: &Call) -> Self {
+    fn new(found: Overview, call: &dyn Caller) -> Self {
         let design = |one: Kept| Design {
             link: call.design(&one.link),
-            knobs: Told(one.knobs),
+            knobs: Data(one.knobs),
             timing: one.timing,
             numbers: said::numbers(one.metrics, Named::<Real>::none(), &[]),
         };
         let objective = |one: BestByObjective| Objective {
             metric: one.metric,
-            goal: Told(one.goal),
+            goal: Data(one.goal),
             best: one.best.into_iter().map(design).collect(),
         };
         let objectives: Vec<Objective> = found.objectives.into_iter().map(objective).collect();
@@ -206,7 +207,7 @@ impl Output {
             done: found.done,
             legal: found.legal,
             feasible: found.feasible,
-            ruled_out: Told(found.ruled_out),
+            ruled_out: Data(found.ruled_out),
             front_size: found.front.len(),
             front: found.front.into_iter().take(MAX_FRONT).map(design).collect(),
             objectives,
@@ -238,6 +239,6 @@ impl Output {
         }
         let ruled = self.ruled_out.0.iter().take(5);
         let ruled: Vec<String> = ruled.map(|it| format!("{}: {}", it.designs, it.reason)).collect();
-        text + &said::said("Ruled out", &ruled) + self.advice + "\n"
+        text + &said::titled("Ruled out", &ruled) + self.advice + "\n"
     }
 }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use validation::report;
 use validation::runs::{self, Run};
 
-use crate::mcp::said::{Refusal, Wrong};
-use crate::mcp::tool::{Answer, Call, Tool};
+use operations::{Refusal, Wrong};
+use crate::mcp::tool::{Answer, Tool};
+use operations::Caller;
 
 /// Bytes of a file of runs, at most.
 const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -96,7 +97,7 @@ impl Tool for Validate {
     type Input = Input;
     type Output = Output;
 
-    fn run(input: Input, call: &Call) -> Answer<Output> {
+    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
         let most = input.rows.unwrap_or(USUAL_ROWS);
         if !(1..=MAX_ROWS).contains(&most) {
             let detail = format!("`rows` is from 1 to {MAX_ROWS}");
@@ -135,12 +136,7 @@ fn chosen(input: &Input) -> Result<Vec<Run>, Refusal> {
             return Err(Refusal::new("too_long", "runs", detail));
         }
         Some(text) => runs::read(text).map_err(|errors| {
-            Refusal::of(errors.iter().map(|error| Wrong {
-                rule: "unreadable_runs".to_owned(),
-                at: "runs".to_owned(),
-                detail: error.to_string(),
-                nearest: vec![],
-            }))
+            Refusal::of(errors.iter().map(|error| Wrong::new("unreadable_runs", "runs", error.to_string())))
         })?,
     };
     let has = |text: &str, part: &Option<String>| {
@@ -159,7 +155,7 @@ fn chosen(input: &Input) -> Result<Vec<Run>, Refusal> {
 }
 
 impl Row {
-    fn new(row: report::Row, call: &Call) -> Self {
+    fn new(row: report::Row, call: &dyn Caller) -> Self {
         Self {
             id: row.id,
             source_id: row.source_id,

@@ -6,7 +6,7 @@ use model::serving;
 
 /// Set of short names that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub enum Names {
     /// Short names of training: `tp` is `parallel.tensor_model_parallel_size`.
     Training,
     /// Short names of serving: `tp` is `serving.tensor_parallel_size`.
@@ -18,7 +18,7 @@ impl Names {
     ///
     /// # Errors
     /// A name that no knob has, with the nearest that one has.
-    pub(crate) fn find(self, name: &str) -> Result<KnobId, KnobError> {
+    pub fn find(self, name: &str) -> Result<KnobId, KnobError> {
         let of_serving = (self == Self::Serving).then(|| serving::alias(name)).flatten();
         of_serving.map_or_else(|| KnobId::find(name), Ok)
     }

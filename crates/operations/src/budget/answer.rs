@@ -1,10 +1,6 @@
-//! A budget as data: what `budget --json` prints and `POST /api/v1/budget` answers.
-//!
-//! The keys are public names and units stand in them. What isn't known is null, never a guess. An
-//! illegal design gives the same object with every metric null and its violations listed.
+//! A budget as data.
 
 use model::design::Design;
-use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
@@ -14,12 +10,11 @@ use model::run::budget::{
 };
 use model::run::quality::{CAVEAT, Comparison};
 use model::{MODEL_VERSION, design::link};
-
-use crate::report::{BrokenRule, Published, broken, published as source};
-use crate::typed::{DesignFile, May, Named, Said, answers};
+use reports::report::{BrokenRule, Published, broken, published as source};
+use reports::typed::{DesignFile, May, Named, answers};
 
 answers! {
-    /// The object of `moescape budget --json`.
+    /// Budget of a design's run.
     #[cfg_attr(feature = "schema", schemars(rename = "Budget"))]
     struct Budgeted {
         design: DesignFile,
@@ -190,22 +185,8 @@ answers! {
     }
 }
 
-/// The budget of a design, legal or not, beside a baseline.
-#[must_use]
-pub fn budgeted(design: &Design, baseline: Option<&Design>) -> Tree {
-    budget(design, baseline).said()
-}
-
-/// Budget of a design, as [`budgeted`] writes it, by its parts.
-#[must_use]
-pub fn budget(design: &Design, baseline: Option<&Design>) -> Budgeted {
-    match Assessment::new(design, baseline) {
-        Ok(assessment) => legal(&assessment),
-        Err(violations) => refused(design, &violations),
-    }
-}
-
-fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
+/// Budget of a design that breaks rules.
+pub(super) fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
     Budgeted {
         design: DesignFile::of(design),
         metrics: Named::of(MetricId::of(Regime::Budget).map(|id| (id.metric().name, None))),
@@ -223,7 +204,8 @@ fn refused(design: &Design, violations: &[Violation]) -> Budgeted {
     }
 }
 
-fn legal(assessment: &Assessment) -> Budgeted {
+/// Budget of a design beside its baseline.
+pub(super) fn legal(assessment: &Assessment) -> Budgeted {
     let own = &assessment.own;
     let metrics = MetricId::of(Regime::Budget).map(|id| (id.metric().name, own.budget.get(id)));
     Budgeted {

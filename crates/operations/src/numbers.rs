@@ -1,10 +1,8 @@
-//! The parts that answers are made of.
+//! Numbers of an answer for agents: each with its unit, its range and what that rests on.
 
 use std::borrow::Cow;
 
 use model::design::file::Tree;
-use model::design::violation::Violation;
-use model::ground::knob::KnobError;
 use model::metric::{Basis, MetricId};
 use present::format;
 use reports::report::BrokenRule;
@@ -16,7 +14,7 @@ use serde_json::{Map, Value};
 /// What is known of how far a number may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Evidence {
+pub enum Evidence {
     /// A count or a formula: its definition makes it exact.
     Exact,
     /// The range is of errors on published runs of this family of accelerators, each source left
@@ -35,121 +33,49 @@ pub(super) enum Evidence {
 
 /// A range in the number's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub(super) struct Span {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub struct Span {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
 }
 
 /// A number with its unit, its range, and what that rests on.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Number {
+pub struct Number {
     /// The metric's id; `moescape://metrics` has its definition and source.
-    pub(super) id: String,
-    pub(super) label: String,
+    pub id: String,
+    /// Name for people.
+    pub label: String,
     /// In `unit`; null where it isn't known, and of verdicts.
-    pub(super) value: Option<f64>,
+    pub value: Option<f64>,
     /// A verdict: yes or no.
-    pub(super) verdict: Option<bool>,
+    pub verdict: Option<bool>,
     /// Empty for counts and ratios: 0.3 is 30 %.
-    pub(super) unit: String,
+    pub unit: String,
     /// As people read it, with its unit.
-    pub(super) text: String,
+    pub text: String,
     /// With 50 % the true value is in it.
-    pub(super) range_50: Option<Span>,
+    pub range_50: Option<Span>,
     /// With 90 % the true value is in it.
-    pub(super) range_90: Option<Span>,
-    pub(super) evidence: Evidence,
+    pub range_90: Option<Span>,
+    /// What is known of its error.
+    pub evidence: Evidence,
     /// What the range covers: on how many published runs of how many sources it rests.
-    pub(super) covers: String,
-}
-
-/// Something in a request that can't be used.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Wrong {
-    pub(super) rule: String,
-    /// The argument or knob that it is about; empty for the request as a whole.
-    pub(super) at: String,
-    pub(super) detail: String,
-    /// What would be taken.
-    pub(super) nearest: Vec<String>,
-}
-
-/// Things that are wrong with a call which are listed, at most.
-pub(super) const MAX_ERRORS: usize = 20;
-
-/// Reasons why a call isn't answered: everything that is wrong with it, up to [`MAX_ERRORS`].
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Refusal {
-    pub(super) errors: Vec<Wrong>,
-}
-
-impl Refusal {
-    pub(super) fn new(rule: &str, at: &str, detail: impl Into<String>) -> Self {
-        let [rule, at] = [rule, at].map(str::to_owned);
-        Self { errors: vec![Wrong { rule, at, detail: detail.into(), nearest: vec![] }] }
-    }
-
-    /// All of these, or the first of them and that there are more.
-    pub(super) fn of(errors: impl IntoIterator<Item = Wrong>) -> Self {
-        let mut errors = errors.into_iter();
-        let mut listed: Vec<Wrong> = errors.by_ref().take(MAX_ERRORS).collect();
-        if errors.next().is_some() {
-            let more = Self::new("more_errors", "", "there are more errors than are listed here");
-            listed.extend(more.errors);
-        }
-        Self { errors: listed }
-    }
-
-    /// One line for each thing that is wrong.
-    pub(super) fn text(&self) -> String {
-        let line = |wrong: &Wrong| match wrong.nearest.as_slice() {
-            [] => format!("{}: {}", wrong.rule, wrong.detail),
-            near => format!("{}: {} (nearest: {})", wrong.rule, wrong.detail, near.join(", ")),
-        };
-        self.errors.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
-}
-
-impl From<Vec<KnobError>> for Refusal {
-    fn from(errors: Vec<KnobError>) -> Self {
-        let wrong = |error: KnobError| Wrong {
-            rule: error.rule.to_owned(),
-            at: error.knob,
-            detail: error.detail,
-            nearest: error.nearest,
-        };
-        Self::of(errors.into_iter().map(wrong))
-    }
-}
-
-impl From<KnobError> for Refusal {
-    fn from(error: KnobError) -> Self {
-        vec![error].into()
-    }
-}
-
-/// Broken rules of a design that is refused as a whole.
-pub(super) fn broken(violations: &[Violation]) -> Refusal {
-    let wrong = |it: &Violation| Wrong {
-        rule: it.rule.to_owned(),
-        at: it.knobs.first().map(|knob| knob.id()).unwrap_or_default(),
-        detail: it.message.clone(),
-        nearest: it.nearest.iter().map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
-    };
-    Refusal::of(violations.iter().map(wrong))
+    pub covers: String,
 }
 
 /// A part of an answer as reports have it: their type says what is written, and describes it.
 #[derive(Clone, Debug)]
-pub(super) struct Told<T>(pub(super) T);
+pub struct Data<T>(pub T);
 
-impl<T: Said + Clone> Serialize for Told<T> {
+impl<T: Said + Clone> Serialize for Data<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.clone().said().serialize(serializer)
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Told<T> {
+impl<T: JsonSchema> JsonSchema for Data<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }
@@ -168,20 +94,20 @@ impl<T: JsonSchema> JsonSchema for Told<T> {
 }
 
 /// A tree as JSON.
-pub(super) fn json(tree: &Tree) -> Value {
+pub fn json(tree: &Tree) -> Value {
     // Only maps with keys that aren't text can fail.
     serde_json::to_value(tree).unwrap_or_default()
 }
 
 /// An object whose form is elsewhere.
-pub(super) fn map(value: impl Said) -> Map<String, Value> {
+pub fn map(value: impl Said) -> Map<String, Value> {
     let Value::Object(entries) = json(&value.said()) else { return Map::new() };
     entries
 }
 
 /// Metrics by their ids with their ranges, in the registry's order; those of `ids` alone, where
 /// some are named.
-pub(super) fn numbers(metrics: impl Said, ranges: impl Said, ids: &[&str]) -> Vec<Number> {
+pub fn numbers(metrics: impl Said, ranges: impl Said, ids: &[&str]) -> Vec<Number> {
     let [metrics, ranges] = [metrics.said(), ranges.said()].map(|it| json(&it));
     let named = |id: &MetricId| {
         let name = id.metric().name;
@@ -258,7 +184,7 @@ fn covers(evidence: Evidence, range: &Value) -> String {
 
 impl Number {
     /// Text in a line: `MFU 30.0 % (50 %: 28.5 to 31.5 %; 90 %: 24.0 to 33.0 %)`.
-    pub(super) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let within = match (self.range_50, self.range_90) {
             (Some(half), Some(most)) => {
                 format!("50 %: {}; 90 %: {}", self.between(half), self.between(most))
@@ -278,12 +204,12 @@ impl Number {
 }
 
 /// Numbers in lines.
-pub(super) fn lines(numbers: &[Number]) -> String {
+pub fn lines(numbers: &[Number]) -> String {
     numbers.iter().map(|number| format!("{}\n", number.line())).collect()
 }
 
 /// Broken rules in lines.
-pub(super) fn broken_lines(violations: &[BrokenRule]) -> String {
+pub fn broken_lines(violations: &[BrokenRule]) -> String {
     let line = |it: &BrokenRule| {
         let near: Vec<String> =
             it.nearest.iter().map(|way| setting(&way.knob, &way.value)).collect();
@@ -300,7 +226,7 @@ fn setting(knob: &str, value: &KnobValue) -> String {
 }
 
 /// Knobs with their values as `set` takes them.
-pub(super) fn settings(knobs: &Named<KnobValue>) -> String {
+pub fn settings(knobs: &Named<KnobValue>) -> String {
     let each = knobs.0.iter().map(|(knob, value)| setting(knob, value));
     each.collect::<Vec<_>>().join(", ")
 }
@@ -317,6 +243,6 @@ fn spelled(value: &Value) -> String {
 }
 
 /// Sentences in lines.
-pub(super) fn said(title: &str, lines: &[String]) -> String {
+pub fn titled(title: &str, lines: &[String]) -> String {
     lines.iter().map(|line| format!("{title}: {line}\n")).collect()
 }

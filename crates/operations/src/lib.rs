@@ -1,0 +1,40 @@
+//! The verbs of Moescape, one file each: name, summary, input, output, what it does and what it
+//! says of it.
+//!
+//! A verb is an [`Operation`]. The doors (command line, HTTP, tools for agents, Python and the
+//! API's description) know none of them by name: they loop over [`OPERATIONS`] and say an answer in
+//! their own form. Nothing here knows a clock, file or socket: a [`Caller`] has them.
+//!
+//! The modules are listed from ground to roof: each imports only those above it.
+
+mod refusal;
+mod caller;
+mod columns;
+mod names;
+mod numbers;
+
+pub mod files;
+
+mod arguments;
+mod input;
+mod operation;
+
+pub mod explain;
+pub mod solve;
+
+pub mod budget;
+
+pub use arguments::read;
+pub use caller::Caller;
+pub use columns::{metric_of, metrics, plain, table, table_below};
+pub use input::{BaselineInput, DesignInput, MAX_SETTINGS, is_file};
+pub use names::Names;
+pub use numbers::{
+    Data, Evidence, Number, Span, broken_lines, json, lines, map, numbers, settings, titled,
+};
+pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
+pub use refusal::{Kind, Origin, Refusal, Wrong};
+
+/// Every verb, in the order in which doors list them.
+pub static OPERATIONS: [Entry; 3] =
+    [entry::<explain::Explain>(), entry::<solve::Solve>(), entry::<budget::Budget>()];
