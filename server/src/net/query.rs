@@ -3,14 +3,111 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
+use schemars::{Schema, json_schema};
+use serde_json::Value;
 
 use crate::net::problem::Problem;
+
+/// A parameter of a request: the name that is read, and what the API's description tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    /// `query`, `path` or `header`.
+    pub(crate) place: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) schema: fn() -> Schema,
+    pub(crate) example: Option<&'static str>,
+    pub(crate) is_required: bool,
+}
+
+impl Parameter {
+    /// A parameter behind the address's `?`, which may be absent.
+    pub(crate) const fn query(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, place: "query", meaning, schema: text, example: None, is_required: false }
+    }
+
+    /// A part of the path.
+    pub(crate) const fn path(name: &'static str, meaning: &'static str) -> Self {
+        Self { place: "path", is_required: true, ..Self::query(name, meaning) }
+    }
+
+    /// A header.
+    pub(crate) const fn header(name: &'static str, meaning: &'static str) -> Self {
+        Self { place: "header", ..Self::query(name, meaning) }
+    }
+
+    /// The same with values other than any text.
+    pub(crate) const fn takes(self, schema: fn() -> Schema) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// The same with an example.
+    pub(crate) const fn example(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
+    }
+
+    /// The same, which can't be absent.
+    pub(crate) const fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+}
+
+/// Schema of a parameter that takes any text.
+pub(crate) fn text() -> Schema {
+    json_schema!({"type": "string"})
+}
+
+/// Schema of a parameter that takes a preset's id.
+pub(crate) fn preset() -> Schema {
+    json_schema!({"$ref": "#/components/schemas/PresetId"})
+}
+
+/// Schema of a parameter that takes one of these choices.
+pub(crate) fn one_of<T>(choices: &[(&'static str, T)], usual: Option<&str>) -> Schema {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    with_usual(json_schema!({"type": "string", "enum": names}), usual)
+}
+
+/// Schema of a parameter that takes a whole number within these ends.
+pub(crate) fn whole(least: u64, most: Option<u64>, usual: Option<u64>) -> Schema {
+    let mut schema = json_schema!({"type": "integer", "minimum": least});
+    most.into_iter().for_each(|most| drop(schema.insert("maximum".to_owned(), most.into())));
+    with_usual(schema, usual)
+}
+
+fn with_usual<T: Into<Value>>(mut schema: Schema, usual: Option<T>) -> Schema {
+    usual.into_iter().for_each(|usual| drop(schema.insert("default".to_owned(), usual.into())));
+    schema
+}
+
+impl From<Parameter> for &'static str {
+    fn from(parameter: Parameter) -> Self {
+        parameter.name
+    }
+}
+
+/// An array of parameters behind an address's `?`, whose doc comments say what they mean. The
+/// parentheses hold the schema of what each takes, and behind them stand methods of [`Parameter`].
+macro_rules! parameter_list {
+    ($all:ident: $(
+        $(#[doc = $doc:literal])+
+        $name:ident($takes:expr) $(.$method:ident($($value:expr)?))*
+    ),+ $(,)?) => {
+        const $all: [$crate::net::query::Parameter; [$(stringify!($name)),+].len()] = [$(
+            $crate::net::query::Parameter::query(stringify!($name), concat!($($doc, "\n"),+))
+                .takes($takes)
+                $(.$method($($value)?))*
+        ),+];
+    };
+}
+pub(crate) use parameter_list;
 
 /// The values of these names, in their order; names that aren't known are refused.
 pub(crate) fn parameters<'a, const N: usize>(
     query: &'a str,
-    names: [&str; N],
+    names: [impl Into<&'static str>; N],
 ) -> Result<[Option<Cow<'a, str>>; N], Problem> {
+    let names = names.map(Into::into);
     let mut values = [const { None }; N];
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -12,13 +12,37 @@ use model::design::Design;
 use model::design::file::{self, Tree, json};
 use model::ground::knob::KnobError;
 use model::ground::text::closest;
+use reports::budgeted::Budgeted;
+use reports::typed::DesignFile;
 
 use super::json::json_response;
 use crate::budgeted;
 use crate::designs::bodies::BudgetPair;
+use crate::http::endpoint::{either, endpoints, of};
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
 use crate::{ground::calendar, net::request_body};
+
+endpoints! {
+    /// Count what a design's run costs
+    ///
+    /// The body is a design file, JSON, with section `run`; or `{"design": ..., "baseline": ...}`
+    /// of two of them, where laws of loss say how the first compares with the second. What isn't
+    /// known is null: without failures and a rate of checkpoints there is no goodput, and days are
+    /// a floor. A design that breaks rules of the model is no error: its metrics are null, and
+    /// `violations` has the reasons with the nearest legal values.
+    post "/api/v1/budget" => budget as budget {
+        .takes(either::<DesignFile, BudgetPair>)
+        .example(r#"{"design": {"schema": 1, "preset": "pangu-ultra-moe-6k@2",
+                "transformer": {"num_moe_experts": 128},
+                "run": {"train_tokens": 19000000000000, "price_per_device_hour": 2,
+                    "mtbf_device_hours": 50676, "checkpoint_gb_per_sec": 100}},
+            "baseline": {"schema": 1, "preset": "pangu-ultra-moe-6k@2",
+                "run": {"train_tokens": 19000000000000, "price_per_device_hour": 2,
+                    "mtbf_device_hours": 50676, "checkpoint_gb_per_sec": 100}}}"#)
+        .answers(of::<Budgeted>)
+    }
+}
 
 /// The object of `moescape budget --json`.
 pub(super) async fn budget(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {

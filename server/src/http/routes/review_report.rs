@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::review_access::{Holder, broken, unknown};
+use crate::http::endpoint::{endpoints, text};
 use crate::jobs::reviews::report::{self, Content};
 use crate::net::problem::Problem;
 use crate::net::public_url;
@@ -14,6 +15,23 @@ use crate::state::AppState;
 /// Content security policy of the page: it may load nothing but the style inside it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
+
+endpoints! {
+    /// Report of a session, as Markdown
+    ///
+    /// Decisions and whether they stand, candidates, proposals, open questions, comments, with
+    /// numbers and units.
+    get "/report.md" => markdown as reportOfReviewAsMd {
+        .answers_as("text/markdown", text, "The report.")
+    }
+
+    /// Report of a session, as a page of its own
+    ///
+    /// The same as in Markdown.
+    get "/report.html" => html as reportOfReviewAsHtml {
+        .answers_as("text/html", text, "The report.")
+    }
+}
 
 /// The report as Markdown.
 pub(super) async fn markdown(
