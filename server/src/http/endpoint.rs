@@ -262,7 +262,7 @@ impl Endpoint {
         Self { takes_token: true, ..self }
     }
 
-    /// The same below another path.
+    /// This endpoint below another path.
     pub(crate) fn under(self, base: &str) -> Self {
         Self { path: format!("{base}{}", self.path).into(), ..self }
     }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use axum::http::StatusCode;
 use schemars::{Schema, json_schema};
-use serde_json::Value;
 
 use crate::net::problem::Problem;
 
@@ -36,17 +35,17 @@ impl Parameter {
         Self { place: "header", ..Self::query(name, meaning) }
     }
 
-    /// The same with values other than any text.
+    /// This parameter with values other than any text.
     pub(crate) const fn takes(self, schema: fn() -> Schema) -> Self {
         Self { schema, ..self }
     }
 
-    /// The same with an example.
+    /// This parameter with an example.
     pub(crate) const fn example(self, example: &'static str) -> Self {
         Self { example: Some(example), ..self }
     }
 
-    /// The same, which can't be absent.
+    /// This parameter, which can't be absent.
     pub(crate) const fn required(self) -> Self {
         Self { is_required: true, ..self }
     }
@@ -63,21 +62,30 @@ pub(crate) fn preset() -> Schema {
 }
 
 /// Schema of a parameter that takes one of these choices.
-pub(crate) fn one_of<T>(choices: &[(&'static str, T)], usual: Option<&str>) -> Schema {
+pub(crate) fn one_of<T>(choices: &[(&'static str, T)]) -> Schema {
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-    with_usual(json_schema!({"type": "string", "enum": names}), usual)
+    json_schema!({"type": "string", "enum": names})
 }
 
-/// Schema of a parameter that takes a whole number within these ends.
-pub(crate) fn whole(least: u64, most: Option<u64>, usual: Option<u64>) -> Schema {
-    let mut schema = json_schema!({"type": "integer", "minimum": least});
-    most.into_iter().for_each(|most| drop(schema.insert("maximum".to_owned(), most.into())));
-    with_usual(schema, usual)
+/// Schema of a parameter that takes one of these choices, the first where it is absent.
+pub(crate) fn first_of<T>(choices: &[(&'static str, T)]) -> Schema {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    json_schema!({"type": "string", "enum": names, "default": names.first()})
 }
 
-fn with_usual<T: Into<Value>>(mut schema: Schema, usual: Option<T>) -> Schema {
-    usual.into_iter().for_each(|usual| drop(schema.insert("default".to_owned(), usual.into())));
-    schema
+/// Schema of a parameter that takes a whole number from this one on.
+pub(crate) fn whole_from(least: u64) -> Schema {
+    json_schema!({"type": "integer", "minimum": least})
+}
+
+/// Schema of a parameter that takes a whole number from 1 on.
+pub(crate) fn whole_to(most: u64) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": most})
+}
+
+/// Schema of a [`limit`].
+pub(crate) fn limit_schema(usual: u32, most: u32) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
 }
 
 impl From<Parameter> for &'static str {

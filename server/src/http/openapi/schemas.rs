@@ -17,8 +17,8 @@ pub(super) enum Direction {
 
 /// The schemas of the document.
 ///
-/// What is written in full may be read with less: then the schema of what is read has a name of its
-/// own.
+/// A type that is written in full may be read with less: then it has a schema of its own for
+/// requests.
 pub(super) struct Schemas {
     generators: [SchemaGenerator; 2],
     /// Definitions of requests and of answers, by their names.

@@ -48,7 +48,7 @@ parameter_list! { OF_LIST:
     /// Only designs stored before the one with this id: the last of the page before.
     before(query::text).example("{design}"),
     /// Designs at most.
-    limit(|| query::whole(1, Some(MAX_LIST_LEN.into()), Some(USUAL_LIST.into()))).example("20"),
+    limit(|| query::limit_schema(USUAL_LIST, MAX_LIST_LEN)).example("20"),
 }
 
 const DESIGN: &str = r#"{"name": "Two at once", "note": "To be compared with one.",
@@ -101,9 +101,6 @@ endpoints! {
     }
 }
 
-/// `POST /api/v1/designs`: a design or a link in, its short id out.
-///
-/// Storing the same design again gives the same id, and changes only the words that are sent.
 pub(super) async fn store(
     State(state): State<AppState>,
     Client(client): Client,
@@ -176,7 +173,6 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem>
     Ok((design, words))
 }
 
-/// `GET /api/v1/designs/{id}`: a stored design, with what the model said of it.
 pub(super) async fn stored(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -191,7 +187,6 @@ pub(super) async fn stored(
     Ok(json_response(&StoredAnswer::new(&found, entry.as_ref(), mine).said()))
 }
 
-/// `GET /api/v1/designs?mine`: the asker's designs, newest first.
 pub(super) async fn list(
     State(state): State<AppState>,
     Visitor(owner): Visitor,
@@ -211,7 +206,6 @@ pub(super) async fn list(
     Ok(json_response(&StoredDesigns { designs: designs.collect() }.said()))
 }
 
-/// `DELETE /api/v1/designs/{id}`: forgets the asker's entry, and the design with the last of them.
 pub(super) async fn forget(
     State(state): State<AppState>,
     Path(id): Path<String>,

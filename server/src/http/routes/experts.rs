@@ -34,16 +34,16 @@ parameter_list! { DESIGN:
 
 parameter_list! { PARAMETERS:
     /// Rule by which kept experts are shared out over layers.
-    share(|| query::one_of(&Goal::ALL, None)).example("mean"),
+    share(|| query::one_of(&Goal::ALL)).example("mean"),
     /// Tasks whose scores are generated where the body is empty.
-    generate(|| query::whole(1, Some(Patterns::MAX_TASKS as u64), None)),
+    generate(|| query::whole_to(Patterns::MAX_TASKS as u64)),
     /// The seed of what is generated.
-    seed(|| query::whole(0, None, None)).example("1"),
+    seed(|| query::whole_from(0)).example("1"),
 }
 
 parameter_list! { OF_SCORES:
     /// Experts that a token visits: so many of its logits count.
-    visited(|| query::whole(1, Some(Patterns::MAX_EXPERTS as u64), None)).example("8"),
+    visited(|| query::whole_to(Patterns::MAX_EXPERTS as u64)).example("8"),
 }
 
 /// Scores of experts by task and layer, as the model's reader takes them.

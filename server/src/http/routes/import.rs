@@ -19,13 +19,12 @@ use crate::net::request_body;
 use crate::net::work::off_thread;
 
 parameter_list! { ONCE:
-    /// Who wrote the text; `auto`, the default, goes by what stands in it.
-    format(|| query::one_of(&imported::FORMATS, None)).example("auto"),
-    /// What the text can't speak of is this preset's: for a `config.json` all but the shape of the
-    /// model, for a script the cluster.
+    /// Writer of the text; `auto`, the default, goes by what stands in it.
+    format(|| query::one_of(&imported::FORMATS)).example("auto"),
+    /// Preset of what the text can't speak of: for a `config.json` all but the shape of the model,
+    /// for a script the cluster.
     preset(query::preset),
-    /// Of several files, the path of the one that starts the run; found by itself where it isn't
-    /// said.
+    /// Path of the file that starts the run, of several; found by itself where it isn't said.
     entry(query::text),
 }
 

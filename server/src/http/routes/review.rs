@@ -40,14 +40,14 @@ const AGE_SECONDS: u64 = 34_560_000;
 
 parameter_list! { OF_STATE:
     /// After this event; absent: after the last one.
-    at(|| query::whole(1, None, None)).example("1"),
+    at(|| query::whole_from(1)).example("1"),
 }
 
 parameter_list! { OF_LOG:
     /// Events behind this one.
-    after(|| query::whole(0, None, Some(0))).example("0"),
+    after(|| json_schema!({"type": "integer", "minimum": 0, "default": 0})).example("0"),
     /// Events at most.
-    limit(|| query::whole(1, Some(MAX_LOG_LEN.into()), Some(USUAL_LOG.into()))).example("100"),
+    limit(|| query::limit_schema(USUAL_LOG, MAX_LOG_LEN)).example("100"),
 }
 
 parameter_list! { OF_PROSE:
@@ -173,7 +173,6 @@ async fn show(state: AppState, request: Request, grant: Grant) -> Response {
     }
 }
 
-/// `GET …/state`: the room, after its last event or, with `?at=SEQ`, after that one.
 pub(super) async fn state(
     State(state): State<AppState>,
     holder: Holder,
@@ -189,7 +188,6 @@ pub(super) async fn state(
     Ok(private(StatusCode::OK, &room))
 }
 
-/// `GET …/log`: what happened after `?after=SEQ`, in order, at most `?limit=N` events.
 pub(super) async fn log(
     State(state): State<AppState>,
     holder: Holder,
@@ -209,8 +207,6 @@ fn number(name: &str, text: &str) -> Result<u64, Problem> {
     })
 }
 
-/// `GET …/prose?of=3,5`: what people wrote with these events, as HTML that can do nothing. Events
-/// without a text are left out.
 pub(super) async fn prose(
     State(state): State<AppState>,
     holder: Holder,
@@ -230,8 +226,6 @@ pub(super) async fn prose(
     Ok(private(StatusCode::OK, &texts))
 }
 
-/// `POST …/do`: a change; the answer is the event that it became. Sent again by the same name it
-/// happens once.
 pub(super) async fn act(
     State(state): State<AppState>,
     holder: Holder,
@@ -262,7 +256,6 @@ pub(super) async fn act(
     }
 }
 
-/// `GET …/socket`: what happens, as it happens.
 pub(super) async fn socket(
     State(state): State<AppState>,
     holder: Holder,

@@ -42,7 +42,6 @@ endpoints! {
     }
 }
 
-/// `GET …/links`: the ways into a session, without their secrets.
 pub(super) async fn list(
     State(state): State<AppState>,
     holder: Holder,
@@ -53,7 +52,6 @@ pub(super) async fn list(
     Ok(private(StatusCode::OK, &Links { links }))
 }
 
-/// `POST …/links`: makes a way in; its secret is shown this once.
 pub(super) async fn make(
     State(state): State<AppState>,
     holder: Holder,
@@ -82,7 +80,6 @@ pub(super) async fn make(
     Ok(private(StatusCode::CREATED, &shown))
 }
 
-/// `DELETE …/links/{link}`: withdraws a way in; whoever came by it is out at once.
 pub(super) async fn withdraw(
     State(state): State<AppState>,
     holder: Holder,

@@ -27,13 +27,13 @@ endpoints! {
 
     /// Report of a session, as a page of its own
     ///
-    /// The same as in Markdown.
+    /// Decisions and whether they stand, candidates, proposals, open questions, comments, with
+    /// numbers and units.
     get "/report.html" => html as reportOfReviewAsHtml {
         .answers_as("text/html", text, "The report.")
     }
 }
 
-/// The report as Markdown.
 pub(super) async fn markdown(
     State(state): State<AppState>,
     holder: Holder,
@@ -43,7 +43,6 @@ pub(super) async fn markdown(
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], private(text)).into_response())
 }
 
-/// The report as a page of its own.
 pub(super) async fn html(
     State(state): State<AppState>,
     holder: Holder,

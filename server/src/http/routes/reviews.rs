@@ -43,7 +43,6 @@ endpoints! {
     }
 }
 
-/// `POST /api/v1/reviews`: begins a session; its links are shown this once.
 pub(super) async fn begin(
     State(state): State<AppState>,
     Client(client): Client,
@@ -85,8 +84,6 @@ pub(super) async fn begin(
     Ok(kept::with_cookie(response, storing.cookie))
 }
 
-/// `DELETE /api/v1/reviews/{id}`: deletes a session with all that was said in it; whoever is there
-/// is out at once.
 pub(super) async fn remove(
     State(state): State<AppState>,
     holder: Holder,

@@ -57,11 +57,11 @@ const CHOICES: [(&str, Which); 4] = [
 parameter_list! { PARAMETERS:
     /// Comma-separated with a header, a JSON object in each line, or Parquet with the sweep's
     /// result under `moescape.result` in its footer.
-    format(|| query::one_of(&KINDS, Some("csv"))).example("jsonl"),
+    format(|| query::first_of(&KINDS)).example("jsonl"),
     /// The Pareto front, the best of each objective, the random sample, or all feasible designs;
     /// these only for sweeps that were started with `rows=all`. Absent: all that the server has,
     /// each once.
-    of(|| query::one_of(&CHOICES, None)).example("all"),
+    of(|| query::one_of(&CHOICES)).example("all"),
 }
 
 endpoints! {

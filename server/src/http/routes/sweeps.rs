@@ -62,14 +62,14 @@ const KEPT: [(&str, Keeping); 2] = [("none", Keeping::No), ("all", Keeping::Yes(
 parameter_list! { OF_START:
     /// `all` keeps the row of every feasible design. `none` keeps the front, the best and a sample,
     /// as always.
-    rows(|| query::one_of(&KEPT, Some("none"))).example("all"),
+    rows(|| query::first_of(&KEPT)).example("all"),
 }
 
 parameter_list! { OF_LIST:
     /// Only sweeps older than the one with this id: the last of the page before.
     before(query::text).example("{id}"),
     /// Sweeps at most.
-    limit(|| query::whole(1, Some(MAX_LIST_LEN.into()), Some(USUAL_LIST.into()))).example("20"),
+    limit(|| query::limit_schema(USUAL_LIST, MAX_LIST_LEN)).example("20"),
 }
 
 const LAST_EVENT: Parameter =
@@ -166,8 +166,6 @@ fn too_large() -> String {
     )
 }
 
-/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
-/// feasible designs are kept.
 pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
@@ -198,10 +196,6 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, headers, json_response(&started.said())).into_response())
 }
 
-/// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
-///
-/// Those of others aren't in it: where the server doesn't know its users, whoever has a sweep's id
-/// can pause and remove it.
 pub(super) async fn list(
     State(state): State<AppState>,
     Client(client): Client,
@@ -219,8 +213,6 @@ pub(super) async fn list(
     Ok(json_response(&Sweeps { sweeps: answer.await? }.said()))
 }
 
-/// `POST /api/v1/sweeps/cost`: a spec in, what it would cost out, counted in full where that is
-/// quick; nothing is started.
 pub(super) async fn cost(
     State(state): State<AppState>,
     body: Result<Bytes, BytesRejection>,
@@ -234,7 +226,6 @@ pub(super) async fn cost(
     Ok(json_response(&cost.await?.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}`: its state, and what is there of its result.
 pub(super) async fn status(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -247,7 +238,6 @@ pub(super) async fn status(
     Ok(json_response(&status.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}/events`: its state, again and again until it is over.
 pub(super) async fn events(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -320,7 +310,6 @@ fn beats(
     })
 }
 
-/// `POST /api/v1/sweeps/{id}/pause`.
 pub(super) async fn pause(
     state: State<AppState>,
     id: Path<String>,
@@ -329,7 +318,6 @@ pub(super) async fn pause(
     set_running(state, id, &headers, false).await
 }
 
-/// `POST /api/v1/sweeps/{id}/resume`.
 pub(super) async fn resume(
     state: State<AppState>,
     id: Path<String>,
@@ -359,7 +347,6 @@ async fn set_running(
     Ok(json_response(&changed.await?.said()))
 }
 
-/// `DELETE /api/v1/sweeps/{id}`: ends it and forgets it.
 pub(super) async fn remove(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -22,7 +22,7 @@ endpoints! {
         .answers_as(JSON, of::<Sent<Validation>>, "Rows and summary.").ends(304, "You have it.")
     }
 
-    /// The same rows as a table
+    /// Published runs as a table
     get trust::CSV_PATH => csv as validationTable {
         .answers_as(CSV, text, "The rows.").ends(304, "You have it.")
     }
