@@ -32,7 +32,7 @@ pub use names::Names;
 pub use numbers::{
     Data, Evidence, Number, Span, broken_lines, json, lines, map, numbers, settings, titled,
 };
-pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
+pub use operation::{Answered, Detour, Entry, Example, Form, Operation, Printed, entry};
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.

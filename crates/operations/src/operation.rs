@@ -32,6 +32,9 @@ pub trait Operation: 'static {
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
 
+    /// Examples of arguments, as programs send them.
+    const EXAMPLES: &'static [Example] = &[];
+
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
     type Input: Args + DeserializeOwned + JsonSchema + Send + 'static;
     /// Answer, before a door says it.
@@ -87,6 +90,17 @@ pub trait Operation: 'static {
     }
 }
 
+/// Arguments that show what an operation takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Name among the examples of the operation.
+    pub name: &'static str,
+    /// Line on what is asked.
+    pub summary: &'static str,
+    /// The arguments, JSON.
+    pub arguments: &'static str,
+}
+
 /// Answer of another operation, in its two forms for a terminal.
 pub struct Detour {
     json: Tree,
@@ -131,6 +145,8 @@ pub struct Entry {
     pub description: &'static str,
     /// See [`Operation::IS_SEARCH`].
     pub is_search: bool,
+    /// See [`Operation::EXAMPLES`].
+    pub examples: &'static [Example],
     /// Makes the command with its arguments.
     pub command: fn() -> clap::Command,
     /// Runs the command.
@@ -176,6 +192,7 @@ pub const fn entry<T: Operation>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        examples: T::EXAMPLES,
         command: command::<T>,
         print: print::<T>,
         brief: brief::<T>,

@@ -104,6 +104,11 @@ impl Problem {
     /// The store can't be read or written: the log says what for, and why.
     pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
         tracing::error!(%error, "the store can't be used for {what_for}");
+        Self::store_out_of_use()
+    }
+
+    /// The store can't be used.
+    pub(crate) fn store_out_of_use() -> Self {
         let detail = "the server can't use its store now; its log says why";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
