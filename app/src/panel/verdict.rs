@@ -3,11 +3,12 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::violation::{Nearest, Violation};
+use model::metric::published::of_preset;
 use present::format::{self, short_label};
 use present::insight::bottleneck::{Bottleneck, bottleneck};
 use present::site::find_address;
 use present::words::name::spelled;
-use present::words::published::published;
+use present::words::published;
 
 use crate::explorer::{Explorer, Shown};
 
@@ -81,7 +82,7 @@ fn beside_published(explorer: Explorer) -> String {
         0 => {
             let rows: Vec<String> = explorer.with_numbers(|numbers| {
                 let metrics = &numbers.estimate.metrics;
-                published(preset.id).map(|row| row.beside(metrics)).collect()
+                of_preset(preset.id).map(|row| published::comparison(row, metrics)).collect()
             });
             if rows.is_empty() {
                 return format!("{}, unchanged", preset.title);

@@ -6,7 +6,6 @@
 //! it, and says of its days that they are a floor.
 
 mod checkpoint;
-mod published;
 mod recovery;
 mod simulation;
 mod run;
@@ -18,10 +17,6 @@ mod target;
 
 pub use assessment::{Assessment, Costed};
 pub use checkpoint::{Checkpoint, Writing};
-pub use published::{
-    Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
-    published_tokens,
-};
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};
 pub(crate) use run::budget_range;

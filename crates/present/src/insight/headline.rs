@@ -5,13 +5,13 @@ use model::design::Design;
 use model::ground::choice::{AttentionFlops, Choice, Timing};
 use model::ground::units::Bytes;
 use model::metric::MetricId;
+use model::metric::published::of_preset;
 use model::training::memory_headroom::likely_peaks;
 
 use super::bottleneck::largest_loss;
 use super::numbers::Numbers;
 use crate::format::{self, Quantity};
 use crate::words::name;
-use crate::words::published::published;
 use crate::words::range::half;
 
 /// A headline card.
@@ -147,12 +147,12 @@ impl RangeBar {
         let at = |mfu: f64| (mfu / end * 1_000.0).clamp(0.0, 1_000.0).round();
         let design = numbers.plan.design();
         let is_published = design.changed().is_empty();
-        let published = published(design.preset.id).filter(|_| is_published);
+        let published = of_preset(design.preset.id).filter(|_| is_published);
         let mut measured = published.filter(|row| row.metric == MetricId::mfu);
         Some(Self {
             most: range.most.map(|factor| at(mfu * factor)),
             half: range.half.map(|factor| at(mfu * factor)),
-            measured: measured.next().map(|row| at(row.value)),
+            measured: measured.next().map(|row| at(row.figure.value)),
         })
     }
 }

@@ -5,13 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::checkpoint::{Checkpoint, Writing};
-use super::published::PUE_RANGE;
 use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
 use crate::catalogue::memory_state::MemoryState;
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
 use crate::ground::units::Seconds;
+use crate::metric::published::POWER_USAGE_EFFECTIVENESS;
 use crate::metric::{Basis, BudgetMetrics, MetricId};
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
@@ -406,7 +406,8 @@ fn assumed(design: &Design, own: &Budget) -> Vec<String> {
         }
     }
     if run.pue.is_none() {
-        let [low, high] = PUE_RANGE.map(|pue| 100.0 * (pue - 1.0));
+        let [low, high] =
+            POWER_USAGE_EFFECTIVENESS.map(|published| 100.0 * (published.value - 1.0));
         all.push(format!(
             "energy is that of the machines; a facility adds {low:.0} % (Google's fleet, 2024) to \
              {high:.0} % (Uptime Institute's survey, 2024)"

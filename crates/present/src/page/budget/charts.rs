@@ -2,7 +2,8 @@
 
 use maud::{PreEscaped, html};
 use model::design::Run;
-use model::run::budget::{Surface, published_failures};
+use model::metric::published::FAILURE_INTERVALS;
+use model::run::budget::Surface;
 
 use super::{Asked, Shown};
 use crate::charts::{Line, Lines, for_any_page, lines};
@@ -19,9 +20,9 @@ pub fn surface(of: &Shown) -> String {
     let markup = html! {
         p.muted { "Each at its best interval unless one is set. Published failures to take over:" }
         p.ways {
-            @for known in published_failures() {
+            @for known in FAILURE_INTERVALS {
                 a.button #{ "failures-" (known.name) }
-                    href=(taken(&of.asked, known.device_hours).address()) title=(known.title) {
+                    href=(taken(&of.asked, known.figure.value).address()) title=(known.title) {
                     (known.title)
                 }
                 " "

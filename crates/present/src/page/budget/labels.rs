@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use model::Answer;
 use model::design::violation::{Nearest, Violation};
 use model::ground::units::Seconds;
+use model::metric::published::TRAIN_TOKENS;
 use model::metric::{MetricId, Regime, Unit};
-use model::run::budget::published_tokens;
 
 use crate::format::{self, rounded};
 use crate::html::{broken, table_head};
@@ -47,8 +47,8 @@ pub fn subject(of: &Shown) -> String {
         @if design.run.train_tokens.is_none() {
             p { "Published tokens to take over:" }
             p.ways {
-                @for known in published_tokens() {
-                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.tokens)) {
+                @for known in TRAIN_TOKENS {
+                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.figure.value)) {
                         (known.title)
                     }
                     " "

@@ -75,8 +75,8 @@ fn accuracy(ran: &Ran) -> Markup {
                             th scope="row" { (it.model) }
                             td { (it.topk) " / " (it.kept) }
                             td { (it.benchmark) }
-                            td { (format::percent(it.accuracy, 2)) }
-                            td { a href=(it.source.url) { (it.source.title) } }
+                            td { (format::in_unit(it.figure.value, it.figure.unit)) }
+                            td { a href=(it.figure.source.url) { (it.figure.source.title) } }
                         }
                     }
                 }
