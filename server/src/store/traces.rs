@@ -27,7 +27,7 @@ const MAX_READERS: usize = 2;
 const MAX_READERS_PER_ADDRESS: u64 = 2;
 
 reports::said! {
-    /// What a trace is.
+    /// Summary of a stored trace.
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Trace")]
     pub(crate) struct TraceSummary {

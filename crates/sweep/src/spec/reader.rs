@@ -28,7 +28,7 @@ const USUAL_COLUMNS: [MetricId; 6] = [
     MetricId::comm_exposed_seconds,
 ];
 
-/// The same of serving.
+/// Columns of serving that a sweep has unless it names its own.
 const USUAL_COLUMNS_OF_SERVING: [MetricId; 6] = [
     MetricId::output_tokens_per_second_per_device,
     MetricId::tokens_per_second_per_user,

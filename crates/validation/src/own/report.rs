@@ -37,27 +37,27 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
-    /// What it is called.
+    /// Name of the calibration.
     pub name: String,
     /// The accelerator of all runs, or of the profile, by its id.
     pub accelerator: String,
     /// The knobs that are moved, as `section.name=value`, and the profile's name behind them.
     pub knobs: Vec<String>,
-    /// The same as a part of a link, to be added to any design's.
+    /// Settings as a part of a link, to be added to any design's.
     pub query: String,
-    /// The same as a part of a design file.
+    /// Settings as a part of a design file.
     pub toml: String,
     /// The first run's design, or the profile's, with these knobs, as a link.
     pub link: String,
-    /// What became of every constant.
+    /// Every constant, before and after.
     pub constants: Vec<Told>,
     /// The runs.
     pub runs: Vec<Measured>,
     /// Runs and files that can't be used, with the reason.
     pub refused: Vec<Unused>,
-    /// What a profile doesn't tell, and why.
+    /// Rates that a profile doesn't give, and why.
     pub remarks: Vec<String>,
-    /// How well the runs are predicted; none where there is a profile alone.
+    /// Agreement of runs and predictions; none where there is a profile alone.
     pub agreement: Option<Agreement>,
     /// The version of the model.
     pub model_version: String,
@@ -70,13 +70,13 @@ pub struct Calibration {
 pub struct Told {
     /// The knob's id.
     pub knob: String,
-    /// What the knob is called.
+    /// Label of the knob.
     pub label: &'static str,
     /// Its unit; empty for shares.
     pub unit: &'static str,
-    /// What counts without these runs.
+    /// Value without these runs.
     pub before: f64,
-    /// What counts with them.
+    /// Value with them.
     pub value: f64,
     /// Between which values it is with nine chances of ten.
     pub range: [f64; 2],
@@ -97,10 +97,9 @@ pub struct Measured {
     pub id: String,
     /// The metric's id.
     pub metric: &'static str,
-    /// What was measured.
+    /// Measured step time.
     pub measured: f64,
-    /// How far single steps are from it, as a standard deviation, relative; none where it is one
-    /// number.
+    /// Relative standard deviation of single steps; none where the measurement is one number.
     pub spread: Option<f64>,
     /// The steps that it is the median of; none where it is one number.
     pub steps: Option<usize>,
@@ -110,21 +109,21 @@ pub struct Measured {
     pub after: f64,
     /// predicted / measured - 1 of the step time with the family's constants.
     pub time_error_before: f64,
-    /// The same with the profile.
+    /// Error with the profile.
     pub time_error: f64,
-    /// The same with constants that were fitted without this design; none with fewer than three.
+    /// Error with constants fitted without this design; none with fewer than three designs.
     pub left_out_error: Option<f64>,
     /// The measured peak memory in GiB.
     pub memory_measured_gib: Option<f64>,
     /// The predicted one, which no constant here moves.
     pub memory_predicted_gib: f64,
-    /// What was taken for granted.
+    /// Assumptions.
     pub assumed: Vec<String>,
     /// Its design without the profile, as a link.
     pub link: String,
 }
 
-/// What can't be used.
+/// A file, or a part of one, that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "UnusedFile"))]
@@ -135,7 +134,7 @@ pub struct Unused {
     pub reason: String,
 }
 
-/// How well runs are predicted: errors of the step time.
+/// Agreement of runs and predictions: errors of the step time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreement {
@@ -143,7 +142,7 @@ pub struct Agreement {
     pub before: Score,
     /// With the profile, which has seen these runs.
     pub after: Score,
-    /// Of runs that were left out of their own fit; none with fewer than three designs.
+    /// Score of runs left out of their own fit; none with fewer than three designs.
     pub left_out: Option<Score>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Link {
     /// Its name for programs.
     pub(crate) id: String,
     pub(crate) role: Role,
-    /// What whoever made it calls it.
+    /// Name that its maker gave it.
     pub(crate) name: String,
     pub(crate) made_at_millis: u64,
     #[serde(skip_serializing_if = "Option::is_none")]

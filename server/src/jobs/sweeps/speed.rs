@@ -36,7 +36,7 @@ const CHUNK_SECONDS: f64 = 0.04;
 const MAX_PICKED: u64 = 8_192;
 
 reports::said! {
-    /// What a sweep takes, by a part of it.
+    /// Cost of a sweep, by a timed part of it.
     #[derive(Clone, Debug, JsonSchema)]
     pub(crate) struct Cost {
         /// Designs of the space.
