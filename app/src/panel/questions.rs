@@ -104,7 +104,7 @@ impl Asked {
 
 /// Number of looks for a loss that isn't there yet, and the pause between them.
 const MAX_LOOKS: u32 = 30;
-const LOOK_PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The bar of questions, which stays in view, with the headline in short.
 pub fn bar(explorer: Explorer, asked: Asked) -> impl IntoView {
@@ -170,7 +170,7 @@ pub(super) fn open_loss(name: String) {
 fn reveal(name: String, looks: u32) {
     let Some(row) = document().get_element_by_id(&name) else {
         if looks > 0 {
-            set_timeout(move || reveal(name, looks - 1), LOOK_PAUSE);
+            set_timeout(move || reveal(name, looks - 1), POLL_INTERVAL);
         } else if let Some(losses) = document().query_selector(".losses").ok().flatten() {
             losses.scroll_into_view();
         }

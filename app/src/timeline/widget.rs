@@ -34,9 +34,9 @@ use super::watch::Watch;
 use crate::browser::canvas::paper_palette;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
-const QUICK: f64 = 5.0;
+const MAX_LIVE_MILLIS: f64 = 5.0;
 /// Knobs rest when they have been still for this long, in milliseconds.
-const REST: f64 = 200.0;
+const DEBOUNCE_MILLIS: f64 = 200.0;
 
 /// A figure that has been taken over.
 pub(super) struct Live {
@@ -114,7 +114,7 @@ impl Live {
 fn wait(widget: Rc<RefCell<Widget>>) {
     let act = move || {
         let moved = widget.try_borrow().ok().and_then(|state| state.moved).unwrap_or(0.0);
-        if now() - moved < REST {
+        if now() - moved < DEBOUNCE_MILLIS {
             return wait(widget);
         }
         if let Ok(mut state) = widget.try_borrow_mut() {
@@ -122,7 +122,7 @@ fn wait(widget: Rc<RefCell<Widget>>) {
         }
         go_on(&widget);
     };
-    set_timeout(act, Duration::from_millis(REST as u64));
+    set_timeout(act, Duration::from_millis(DEBOUNCE_MILLIS as u64));
 }
 
 /// The page's clock, in milliseconds.
@@ -193,7 +193,7 @@ impl Widget {
     /// There is another timeline to show, which may have to wait.
     fn change(&mut self, own: &Rc<RefCell<Self>>) {
         self.stale = Some(1);
-        if self.took > QUICK && self.moved.replace(now()).is_none() {
+        if self.took > MAX_LIVE_MILLIS && self.moved.replace(now()).is_none() {
             wait(own.clone());
         }
     }

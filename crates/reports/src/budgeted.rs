@@ -283,7 +283,7 @@ fn run(own: &Costed) -> RunBehind {
 fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
     let deadline = own.plan.design().run.deadline_days;
     SpreadOfRuns {
-        runs: model::run::budget::RUNS,
+        runs: model::run::budget::SIMULATED_RUNS,
         days_10: outcomes.early.to_days(),
         days_50: outcomes.median.to_days(),
         days_90: outcomes.late.to_days(),

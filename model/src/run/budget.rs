@@ -21,6 +21,6 @@ pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};
 pub(crate) use run::budget_range;
 pub use run::{Budget, Gain, Spares, budget, plain};
-pub use simulation::{Outcomes, RUNS, outcomes};
+pub use simulation::{Outcomes, SIMULATED_RUNS, outcomes};
 pub use surface::{Cell, Surface, surface};
 pub use target::{RunTarget, lacks};

@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
 use crate::net::client::Client;
-use crate::net::limits::{Budget, Short, Taken};
+use crate::net::limits::{Budget, LimitExceeded, Taken};
 use crate::net::problem::Problem;
 
 /// Bytes of a request's body, at most.
@@ -85,7 +85,7 @@ pub(crate) fn text_within(
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Silent,
-    Full(Short),
+    Full(LimitExceeded),
 }
 
 impl Trouble {
@@ -96,11 +96,11 @@ impl Trouble {
                 let detail = format!("nothing more of the request came for {seconds} s");
                 Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
             }
-            Self::Full(Short::All) => {
+            Self::Full(LimitExceeded::All) => {
                 let detail = "as much is being sent to the server as it has memory for";
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
             }
-            Self::Full(Short::Own) => {
+            Self::Full(LimitExceeded::Own) => {
                 let detail = "as much is being sent from your address as may be; wait for that";
                 Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10)
             }
@@ -214,7 +214,7 @@ mod tests {
         let budget = Budget::new(10, 6);
         let (intake, body) = incoming(&budget, Body::from(vec![0; 5 << 10]));
         assert_eq!(axum::body::to_bytes(body, usize::MAX).await.unwrap().len(), 5 << 10);
-        assert_eq!(budget.take("a", 2).unwrap_err(), Short::Own);
+        assert_eq!(budget.take("a", 2).unwrap_err(), LimitExceeded::Own);
         assert!(budget.take("b", 5).is_ok(), "others have a share of their own");
         drop(intake);
         let (intake, body) = incoming(&budget, Body::from(vec![0; 7 << 10]));

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use crate::net::problem::Problem;
 use crate::people::audit_events::Kind;
 use crate::people::owner::Storing;
-use crate::people::storage_usage::{self, DAY};
+use crate::people::storage_usage::{self, SECONDS_PER_DAY};
 use crate::store::Store;
 
 /// Limits on what one owner may have; `None` is without a limit.
@@ -112,7 +112,7 @@ impl Quotas {
         now_secs: u64,
     ) -> Result<(), Problem> {
         let mut keyless = self.keyless.lock().unwrap_or_else(PoisonError::into_inner);
-        let day = now_secs / DAY;
+        let day = now_secs / SECONDS_PER_DAY;
         if keyless.day != day {
             *keyless = Keyless { day, counts: HashMap::new() };
         }

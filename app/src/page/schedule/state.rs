@@ -10,7 +10,7 @@ use present::page::schedule::run::{self, Ran, Refusal, Row};
 use crate::browser::Later;
 
 /// A comparison that takes long follows when the numbers have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// A text that was refused; the number stays what it was.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ impl State {
         });
         let rows = Memo::new(move |_| run::compare(&compared.get()));
         let drafts = RwSignal::default();
-        Self { input, drafts, resting, refusal, shown, rows, later: Later::new(REST) }
+        Self { input, drafts, resting, refusal, shown, rows, later: Later::new(DEBOUNCE) }
     }
 
     /// Requested input.

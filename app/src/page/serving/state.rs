@@ -17,7 +17,7 @@ use crate::browser::{Later, takes_over};
 use crate::panel::asking::{Asking, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// The state of the page.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl State {
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
         let explained = RwSignal::new(MetricId::tpot_seconds);
-        let later = Later::new(REST);
+        let later = Later::new(DEBOUNCE);
         Self {
             resting,
             outcome,

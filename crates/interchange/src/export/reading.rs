@@ -8,10 +8,10 @@ use super::reason;
 use super::{Target, Unsaid};
 
 /// The least difference of a figure that is reported, as a share of the design's.
-const TOLD: f64 = 0.02;
+const MIN_REPORTED_DIFFERENCE: f64 = 0.02;
 
 /// The least share of a figure that a knob is named for.
-const NAMED: f64 = 0.005;
+const MIN_NAMED_SHARE: f64 = 0.005;
 
 /// Knobs that are named, at most.
 const MAX_NAMED: usize = 5;
@@ -99,7 +99,9 @@ impl Reading {
     #[must_use]
     pub fn differs(&self) -> bool {
         match (&self.design, &self.file) {
-            (Some(design), Some(file)) => file.differs(design, TOLD) || file.fits != design.fits,
+            (Some(design), Some(file)) => {
+                file.differs(design, MIN_REPORTED_DIFFERENCE) || file.fits != design.fits
+            }
             (Some(_), None) => true,
             // Of a design that breaks rules there are no figures to hold anything against.
             (None, _) => false,
@@ -172,7 +174,7 @@ fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Ve
     }
     moved.sort_by(|one, other| other.0.total_cmp(&one.0));
     let few: Vec<KnobId> =
-        moved.iter().filter(|(share, _)| *share > NAMED).map(|(_, knob)| *knob).collect();
+        moved.iter().filter(|(share, _)| *share > MIN_NAMED_SHARE).map(|(_, knob)| *knob).collect();
     let named = if few.is_empty() { lost.to_vec() } else { few };
     let unsaid = |knob: KnobId| Unsaid {
         knob,

@@ -158,7 +158,7 @@ impl RangeBar {
 }
 
 /// Per mille of the limit that the bar shows beyond it.
-pub const BEYOND: f64 = 250.0;
+pub const MAX_EXCESS_PER_MILLE: f64 = 250.0;
 
 /// The bar of memory, in per mille of the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,7 +180,9 @@ impl Meter {
         let metrics = &numbers.estimate.metrics;
         // Whole per mille, so that a step that can't be seen draws nothing.
         let share = |bytes: Bytes| {
-            (bytes / metrics.memory_limit * 1_000.0).clamp(0.0, 1_000.0 + BEYOND).round()
+            (bytes / metrics.memory_limit * 1_000.0)
+                .clamp(0.0, 1_000.0 + MAX_EXCESS_PER_MILLE)
+                .round()
         };
         Self {
             peak: share(metrics.memory_peak),

@@ -17,7 +17,7 @@ use crate::statistics::score_of;
 use crate::{convention, hardware};
 
 /// Share of its prior's variance from which on runs are reported to determine a constant.
-const TOLD: f64 = 0.5;
+const MIN_DETERMINED_SHARE: f64 = 0.5;
 
 /// Normal quantile of the ends of a range of nine tenths.
 const RANGE_QUANTILE: f64 = 1.645;
@@ -448,7 +448,9 @@ impl Made<'_> {
             (None, None) if index == SYNCS => {
                 "a step tells only its product with the time of a read-back, which moves instead"
             }
-            (None, None) if fit.told[index] < TOLD => "the runs don't tell it from the others",
+            (None, None) if fit.told[index] < MIN_DETERMINED_SHARE => {
+                "the runs don't tell it from the others"
+            }
             (None, None) => "runs that are left out aren't predicted better with it",
         }
     }
