@@ -393,7 +393,7 @@ fn pangu_ultra_moe_takes_the_days_of_its_throughput() {
 /// Whether every node follows from those below it, to the rounding of its largest term.
 fn adds_up(node: &Breakdown) {
     let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
-    if let Some(value) = node.how.of(&values) {
+    if let Some(value) = node.how.combine(&values) {
         let most = values.iter().fold(node.value.abs(), |most, value| most.max(value.abs()));
         let off = (value - node.value).abs();
         assert!(off <= 1e-12 * most, "{}: {} is not {value}", node.name, node.value);

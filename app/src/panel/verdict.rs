@@ -10,7 +10,7 @@ use present::site::find_address;
 use present::words::name::spelled;
 use present::words::published;
 
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 
 /// Bottlenecks of the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
@@ -101,8 +101,8 @@ fn broken_rules(explorer: Explorer) -> impl IntoView {
         })
     };
     let shown = move || match explorer.shown() {
-        Shown::Design | Shown::LastLegal => "Showing the numbers of the last legal design",
-        Shown::Preset => "Showing the numbers of the unchanged preset",
+        NumbersOf::Design | NumbersOf::LastLegal => "Showing the numbers of the last legal design",
+        NumbersOf::Preset => "Showing the numbers of the unchanged preset",
     };
     view! {
         <section class="verdict broken" aria-label="Broken rules">

@@ -50,7 +50,7 @@ pub(crate) async fn counted(
         Ok(taken) => taken,
         Err(short) => return Trouble::Full(short).problem().into_response(),
     };
-    let intake = Arc::new(Intake(Mutex::new(Held { taken, bytes: 0, trouble: None })));
+    let intake = Arc::new(Intake(Mutex::new(BodyBudget { taken, bytes: 0, trouble: None })));
     let count = Arc::clone(&intake);
     let max_pause = MAX_PAUSE;
     let request = request.map(|body| Body::new(Incoming { body, count, max_pause, pause: None }));
@@ -109,16 +109,16 @@ impl Trouble {
 }
 
 /// Account of what a body holds.
-struct Intake(Mutex<Held>);
+struct Intake(Mutex<BodyBudget>);
 
-struct Held {
+struct BodyBudget {
     taken: Taken,
     bytes: u64,
     trouble: Option<Trouble>,
 }
 
 impl Intake {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, BodyBudget> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn incoming(budget: &Budget, body: Body) -> (Arc<Intake>, Body) {
         let taken = budget.take("a", 0).unwrap();
-        let intake = Arc::new(Intake(Mutex::new(Held { taken, bytes: 0, trouble: None })));
+        let intake = Arc::new(Intake(Mutex::new(BodyBudget { taken, bytes: 0, trouble: None })));
         let count = Arc::clone(&intake);
         let max_pause = Duration::from_millis(50);
         (intake, Body::new(Incoming { body, count, max_pause, pause: None }))

@@ -30,7 +30,7 @@ pub(crate) const MAX_THREADS: usize = 2_048;
 pub(crate) struct Work(Mutex<HashMap<String, Arc<FairQueue>>>);
 
 impl Work {
-    fn of(&self, route: &str) -> Arc<FairQueue> {
+    fn queue(&self, route: &str) -> Arc<FairQueue> {
         let mut routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turns) = routes.get(route) {
             return Arc::clone(turns);
@@ -44,21 +44,21 @@ impl Work {
 
 /// Client for whom a task works, and the turns that it takes.
 #[derive(Clone)]
-struct Asked {
+struct TaskClient {
     client: String,
     turns: Arc<FairQueue>,
 }
 
 tokio::task_local! {
-    static ASKED: Asked;
+    static ASKED: TaskClient;
 }
 
 /// Notes whose turns the work of a request takes.
 pub(crate) async fn asked(State(work): State<Arc<Work>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let turns = work.of(route);
+    let turns = work.queue(route);
     let client = identify(request.extensions()).0;
-    ASKED.scope(Asked { client, turns }, next.run(request)).await
+    ASKED.scope(TaskClient { client, turns }, next.run(request)).await
 }
 
 /// Runs what takes a while, such as simulating a large schedule, off the threads that answer
@@ -70,7 +70,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
     match ASKED.try_with(Clone::clone) {
-        Ok(Asked { client, turns }) => in_turn(&turns, &client, work).await,
+        Ok(TaskClient { client, turns }) => in_turn(&turns, &client, work).await,
         // No request asks for it.
         Err(_) => apart(None, work).await,
     }

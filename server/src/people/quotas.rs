@@ -26,7 +26,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn of(self, kind: Kind) -> Option<u64> {
+    fn limit(self, kind: Kind) -> Option<u64> {
         match kind {
             Kind::Design => self.designs,
             Kind::Session => self.sessions,
@@ -57,7 +57,7 @@ impl Quotas {
 
     /// Whether there is a limit at all.
     pub(crate) fn is_there(&self, kind: Kind) -> bool {
-        self.limits.of(kind).or(self.limits.mib).is_some()
+        self.limits.limit(kind).or(self.limits.mib).is_some()
     }
 
     /// Checks that they may keep one thing more. It looks into the store: not for threads that
@@ -73,7 +73,7 @@ impl Quotas {
         client: &str,
         now_secs: u64,
     ) -> Result<(), Problem> {
-        let most = self.limits.of(kind);
+        let most = self.limits.limit(kind);
         let plural = kind.plural();
         let used = storage_usage::used_by(store, &storing.owner)
             .map_err(|error| Problem::unusable_store(&error, "what an owner has"))?;

@@ -10,7 +10,7 @@ use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
 use model::serving::{LAYOUT, ServingPlan, infer};
-use present::page::serving::Ran;
+use present::page::serving::ServingAnswer;
 use present::page::serving::measured::Measured;
 
 use crate::browser::{Later, takes_over};
@@ -23,7 +23,7 @@ const DEBOUNCE: Duration = Duration::from_millis(250);
 #[derive(Clone, Copy)]
 pub(super) struct State {
     resting: RwSignal<Design>,
-    outcome: Outcome<Design, Ran>,
+    outcome: Outcome<Design, ServingAnswer>,
     /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<LayoutFront>>,
@@ -42,7 +42,7 @@ impl State {
         let outcome = Outcome::new(design, is_legal, |design| {
             let plan = ServingPlan::new(design)?;
             let inference = infer(&plan);
-            Ok(Ran { plan, inference })
+            Ok(ServingAnswer { plan, inference })
         });
         let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
         let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
@@ -82,7 +82,7 @@ impl State {
     }
 
     /// Text of the design shown: the requested one, or the last that could serve.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&ServingAnswer) -> String) -> String {
         self.outcome.with_shown(text)
     }
 

@@ -5,7 +5,7 @@ use model::Plan;
 use model::design::{Design, KnobId};
 
 use super::reason;
-use super::{Target, Unsaid};
+use super::{Target, UnsupportedKnob};
 
 /// The least difference of a figure that is reported, as a share of the design's.
 const MIN_REPORTED_DIFFERENCE: f64 = 0.02;
@@ -65,7 +65,7 @@ pub struct Reading {
     /// Rules that the file breaks.
     pub broken: Vec<String>,
     /// Knobs that the file doesn't set and that change the figures or rules.
-    pub lost: Vec<Unsaid>,
+    pub lost: Vec<UnsupportedKnob>,
 }
 
 impl Reading {
@@ -155,7 +155,7 @@ impl Reading {
 
 /// The knobs that make the difference, those that make most of it first: each is taken back from
 /// the file alone.
-fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Vec<Unsaid> {
+fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Vec<UnsupportedKnob> {
     let own = Figures::of(file);
     let mut moved: Vec<(f64, KnobId)> = vec![];
     for knob in lost {
@@ -176,10 +176,10 @@ fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Ve
     let few: Vec<KnobId> =
         moved.iter().filter(|(share, _)| *share > MIN_NAMED_SHARE).map(|(_, knob)| *knob).collect();
     let named = if few.is_empty() { lost.to_vec() } else { few };
-    let unsaid = |knob: KnobId| Unsaid {
+    let unsaid = |knob: KnobId| UnsupportedKnob {
         knob,
         value: design.get(knob).to_string(),
-        reason: reason::of(target, knob),
+        reason: reason::reason(target, knob),
     };
     named.into_iter().take(MAX_NAMED).map(unsaid).collect()
 }

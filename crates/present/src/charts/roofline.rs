@@ -75,7 +75,7 @@ struct Roof {
 }
 
 /// A pinned design's operators, in outlines beside those of the same names.
-pub struct Beside<'a> {
+pub struct PinnedRoofline<'a> {
     /// Its look.
     pub pin: Compared<'a>,
     /// Its operators.
@@ -89,7 +89,7 @@ pub fn roofline(
     roofline: &Roofline,
     step: f64,
     chosen: &str,
-    beside: Option<&Beside<'_>>,
+    beside: Option<&PinnedRoofline<'_>>,
     width: u32,
 ) -> String {
     let width = drawn_width(width);
@@ -120,7 +120,7 @@ pub fn roofline(
     })
 }
 
-impl Beside<'_> {
+impl PinnedRoofline<'_> {
     fn draw(&self, canvas: &Canvas<'_>, plot: &Plot<'_>, (own, range): (&[Point], &Range)) {
         let step = self.pin.estimate.metrics.step_time.get();
         for point in points(&self.roofline, step, range) {

@@ -105,7 +105,7 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let Aims { baseline, find, wrong } = aims;
     reader.errors.extend(wrong);
     let asked =
-        aims::Asked { objectives: &objectives, constraints: &constraints, columns: &columns };
+        aims::Selection { objectives: &objectives, constraints: &constraints, columns: &columns };
     let lacking = aims::unknown(asked, &reader.base, &reader.axes);
     reader.errors.extend(lacking);
     if let Some(strategy) = &find {

@@ -24,7 +24,7 @@ const RANGE_QUANTILE: f64 = 1.645;
 
 /// Input of a calibration beside the files.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct CalibrationInput {
     /// The design where a file doesn't give its own, and the cluster of logs.
     pub base: Option<Design>,
     /// Knobs that are set in every run.
@@ -50,7 +50,7 @@ pub struct Calibration {
     /// The first run's design, or the profile's, with these knobs, as a link.
     pub link: String,
     /// Every constant, before and after.
-    pub constants: Vec<Told>,
+    pub constants: Vec<ConstantChange>,
     /// The runs.
     pub runs: Vec<Measured>,
     /// Runs and files that can't be used, with the reason.
@@ -67,7 +67,7 @@ pub struct Calibration {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ConstantTold"))]
-pub struct Told {
+pub struct ConstantChange {
     /// The knob's id.
     pub knob: String,
     /// Label of the knob.
@@ -152,7 +152,10 @@ pub struct Agreement {
 /// # Errors
 /// Reason why there is no profile: a file that says nothing, runs that can't be predicted, or runs
 /// of several accelerators.
-pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
+pub fn calibrate(
+    files: Vec<(String, Content)>,
+    asked: &CalibrationInput,
+) -> Result<Calibration, Vec<String>> {
     if let Some(name) = &asked.name {
         // Before anything is computed: the name is to travel with the knobs.
         let design = Design::from_preset(STAND_IN);
@@ -203,7 +206,7 @@ struct Given {
 }
 
 /// The cases of all files, what can't be used, and all operator times together.
-fn given(files: Vec<(String, Content)>, asked: &Asked) -> Result<Given, Vec<String>> {
+fn given(files: Vec<(String, Content)>, asked: &CalibrationInput) -> Result<Given, Vec<String>> {
     let mut given = Given { cases: vec![], unused: vec![], profile: None };
     for (place, (name, content)) in (0_u64..).zip(files) {
         match content.0 {
@@ -241,7 +244,7 @@ fn given(files: Vec<(String, Content)>, asked: &Asked) -> Result<Given, Vec<Stri
 fn profiled(
     cases: &[Case],
     profile: Option<&Profile>,
-    asked: &Asked,
+    asked: &CalibrationInput,
 ) -> Result<Option<Plan>, Vec<String>> {
     if let Some(case) = cases.first().filter(|_| profile.is_none() || asked.base.is_none()) {
         return Ok(Some(case.plan().clone()));
@@ -291,7 +294,7 @@ impl Made<'_> {
         core::array::from_fn(|index| self.fit.values[index].or(self.known[index]))
     }
 
-    fn calibration(&self, unused: Vec<Unused>, asked: &Asked) -> Calibration {
+    fn calibration(&self, unused: Vec<Unused>, asked: &CalibrationInput) -> Calibration {
         let (cases, values) = (self.cases, self.values());
         let part = self.plan.design().cluster.accelerator.name();
         let runs = cases.iter().zip(&self.fit.left_out);
@@ -391,7 +394,7 @@ fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
 
 impl Made<'_> {
     /// Report on a constant.
-    fn told(&self, index: usize) -> Told {
+    fn told(&self, index: usize) -> ConstantChange {
         let (constant, fit) = (&CONSTANTS[index], self.fit);
         let before = if self.cases.is_empty() {
             (constant.in_effect)(&self.plan.rates_in_effect())
@@ -409,7 +412,7 @@ impl Made<'_> {
         let ends = [-1.0, 1.0].map(|side: f64| value * (side * RANGE_QUANTILE * deviation).exp());
         let [least, most] = constant.bounds();
         let is_set = measured.is_none() && self.cases.iter().any(|case| case.sets(index));
-        Told {
+        ConstantChange {
             knob: constant.knob.id(),
             label: constant.knob.knob().label,
             unit: constant.knob.knob().unit,

@@ -11,7 +11,7 @@ use review::{Refusal, Role, clean_name};
 
 use super::kept;
 use super::review_access::{Holder, broken, private, read, refused, unknown, user};
-use crate::jobs::reviews::{self, Begin, Begun, Links, MAX_LIFETIME_SECONDS, Make, Shown};
+use crate::jobs::reviews::{self, Begin, Begun, LinkAnswer, Links, MAX_LIFETIME_SECONDS, Make};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::public_url;
@@ -57,7 +57,7 @@ pub(super) async fn begin(
     kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let path = format!("/r/{id}");
     let page = format!("{}{path}", origin.as_ref().map_or("", |url| url.as_str()));
-    let links = links.into_iter().map(|made| Shown::of_new(made, &page)).collect();
+    let links = links.into_iter().map(|made| LinkAnswer::of_new(made, &page)).collect();
     let location = [(header::LOCATION, format!("/api/v1/reviews/{id}/state"))];
     let begun = Begun { id, page, links };
     let response = (location, private(StatusCode::CREATED, &begun)).into_response();
@@ -85,7 +85,7 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     holder.at_least(Role::Own)?;
     let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
-    let links = links.into_iter().map(Shown::from_link).collect();
+    let links = links.into_iter().map(LinkAnswer::from_link).collect();
     Ok(private(StatusCode::OK, &Links { links }))
 }
 
@@ -114,7 +114,7 @@ pub(super) async fn make(
     })?;
     let origin = public_url::of_request(state.public_url.as_deref(), &headers);
     let origin = origin.as_ref().map_or("", |url| url.as_str());
-    let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
+    let shown = LinkAnswer::of_new(made, &format!("{origin}/r/{review}"));
     Ok(private(StatusCode::CREATED, &shown))
 }
 

@@ -38,13 +38,13 @@ pub(crate) struct Begun {
     pub(crate) id: String,
     /// The address of the page, which opens with a link only.
     pub(crate) page: String,
-    pub(crate) links: Vec<Shown>,
+    pub(crate) links: Vec<LinkAnswer>,
 }
 
 /// A way into a session.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewLink", extend("additionalProperties" = false))]
-pub(crate) struct Shown {
+pub(crate) struct LinkAnswer {
     #[serde(flatten)]
     link: Link,
     is_open: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Shown {
     url: Option<String>,
 }
 
-impl Shown {
+impl LinkAnswer {
     /// A link that there is, without its secret.
     pub(crate) fn from_link(link: Link) -> Self {
         let is_open = link.is_open(calendar::now_millis());
@@ -76,7 +76,7 @@ impl Shown {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewLinks")]
 pub(crate) struct Links {
-    pub(crate) links: Vec<Shown>,
+    pub(crate) links: Vec<LinkAnswer>,
 }
 
 /// A way in to make.
