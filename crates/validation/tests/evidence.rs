@@ -73,6 +73,6 @@ fn runs_with_experts_on_the_host_are_those_of_the_table() {
         };
         assert_eq!((row.value.parse(), row.phase.as_str()), (Ok(run.figure.value), phase), "{id}");
         assert!(row.model.starts_with(run.experiment.model), "{id}: {}", row.model);
-        assert_eq!(row.num_devices.parse(), Ok(run.node.cards), "{id}");
+        assert_eq!(row.num_devices.parse(), Ok(run.cards), "{id}");
     }
 }

@@ -1,40 +1,20 @@
 //! Published figures: one row each, with its unit and where its source prints it.
 
+mod figure;
 mod accuracy;
 mod host_run;
 mod quality;
 mod run_input;
 mod training_run;
 
-use super::unit::Unit;
-use crate::ground::source::Source;
-
 pub use accuracy::{ACCURACIES, Accuracy};
-pub use host_run::{Card, Experiment, HOST_RUNS, HostRun, Node, Phase};
+pub use figure::Figure;
+pub use host_run::{Card, Experiment, HOST_RUNS, HostRun, Phase};
 pub use quality::{ACCEPTANCE_LENGTHS, DROP_RATIOS};
 pub use run_input::{
     CHECKPOINT_RATES, FAILURE_INTERVALS, POWER_USAGE_EFFECTIVENESS, RunInput, TRAIN_TOKENS,
 };
 pub use training_run::{RunFigure, TRAINING_RUNS, of_preset};
-
-/// A published number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// The value.
-    pub value: f64,
-    /// The unit of the value, with as many decimals as are printed.
-    pub unit: Unit,
-    /// Source of the figure.
-    pub source: Source,
-    /// Place in the source.
-    pub place: &'static str,
-}
-
-impl Figure {
-    const fn new(value: f64, unit: Unit, source: Source, place: &'static str) -> Self {
-        Self { value, unit, source, place }
-    }
-}
 
 /// Every figure.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
@@ -53,6 +33,7 @@ mod tests {
     use super::*;
     use crate::catalogue::preset::Preset;
     use crate::ground::source::ALL;
+    use crate::metric::Unit;
 
     #[test]
     fn every_figure_has_a_source_of_the_bibliography_and_a_place_there() {

@@ -35,23 +35,23 @@ pub fn comparisons() -> Vec<Comparison> {
 }
 
 fn predicted(run: &HostRun) -> Option<f64> {
-    let (experiment, node) = (&run.experiment, &run.node);
+    let experiment = &run.experiment;
     let mut design = Design::from_preset(experiment.preset).ok()?;
     design.set_text(KnobId::weight_dtype, experiment.dtype).ok()?;
     design.set_text(KnobId::engine, "sglang").ok()?;
     let experts = design.transformer.num_moe_experts?;
     let on_cards = libm::round(experts as f64 * run.on_cards) as u64;
-    design.cluster.num_devices = node.cards;
-    design.cluster.devices_per_node = Some(node.cards);
-    design.serving.host_memory_gb_per_sec = Some(node.processors.memory_gb_per_sec);
-    design.serving.host_tflops = Some(node.processors.tflops);
+    design.cluster.num_devices = run.cards;
+    design.cluster.devices_per_node = Some(run.cards);
+    design.serving.host_memory_gb_per_sec = Some(run.processors.memory_gb_per_sec);
+    design.serving.host_tflops = Some(run.processors.tflops);
     // Over no link worth the name where the engine sends nothing.
-    let link = if experiment.is_first { 1e-3 } else { node.card.link_gb_per_sec };
+    let link = if experiment.is_first { 1e-3 } else { run.card.link_gb_per_sec };
     design.cluster.host_gb_per_sec = Some(link);
     let serving = &mut design.serving;
-    serving.tensor_parallel_size = node.cards;
+    serving.tensor_parallel_size = run.cards;
     serving.moe_expert_parallel_size = 1;
-    serving.moe_tensor_parallel_size = Some(node.cards);
+    serving.moe_tensor_parallel_size = Some(run.cards);
     serving.experts_kept_topk = Some(run.topk);
     serving.experts_on_host = experts - on_cards;
     serving.input_length = run.context;
@@ -59,12 +59,12 @@ fn predicted(run: &HostRun) -> Option<f64> {
     serving.max_num_batched_tokens = serving.max_num_batched_tokens.max(run.context);
     let like = AcceleratorId::A100Sxm80gb;
     let card = Accelerator {
-        title: node.card.title,
-        bf16_tflops: Some(node.card.bf16_tflops),
-        fp16_tflops: node.card.bf16_tflops,
-        hbm_gb_per_sec: node.card.memory_gb_per_sec,
+        title: run.card.title,
+        bf16_tflops: Some(run.card.bf16_tflops),
+        fp16_tflops: run.card.bf16_tflops,
+        hbm_gb_per_sec: run.card.memory_gb_per_sec,
         // Over PCIe, both ways through the host.
-        intra_node_gb_per_sec: node.card.link_gb_per_sec,
+        intra_node_gb_per_sec: run.card.link_gb_per_sec,
         ..*like.row()
     };
     let on_host = OnHost {

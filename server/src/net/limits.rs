@@ -82,7 +82,7 @@ impl Taken {
 #[derive(Debug)]
 pub(crate) struct FairQueue {
     at_once: Arc<Semaphore>,
-    /// FairQueue that one address has at once.
+    /// Turns that one address has at once.
     share: usize,
     own: Mutex<HashMap<String, Weak<Semaphore>>>,
     waiting: Arc<AddressCounts>,
@@ -97,7 +97,8 @@ pub(crate) struct Turn {
 }
 
 impl FairQueue {
-    /// FairQueue of which `at_once` go on together; one address may have `of_each` that go on or wait.
+    /// A queue of which `at_once` turns go on together; one address may have `of_each` that go on
+    /// or wait.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(at_once)),

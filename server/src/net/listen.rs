@@ -194,7 +194,9 @@ async fn answer(
     bound_unsent(&stream);
     // Until something comes a connection costs its socket and little more.
     let begun = tokio::select! {
-        begun = tokio::time::timeout(HEADER_TIMEOUT, stream.readable()) => matches!(begun, Ok(Ok(()))),
+        begun = tokio::time::timeout(HEADER_TIMEOUT, stream.readable()) => {
+            matches!(begun, Ok(Ok(())))
+        }
         _ = ended.wait_for(|ended| *ended) => false,
     };
     if begun {

@@ -142,7 +142,8 @@ impl Mix for Mamba {
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let h = on.backbone.hidden as f64;
         add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).linear(LoraModule::InProj));
-        add(Matrices::dense([h, self.widths()[0] as f64], Cut::Columns).linear(LoraModule::OutProj));
+        let inner = self.widths()[0] as f64;
+        add(Matrices::dense([h, inner], Cut::Columns).linear(LoraModule::OutProj));
     }
 
     /// Projection, convolution, scan, gated norm, output. The convolution is made again in the

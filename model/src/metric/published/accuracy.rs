@@ -1,7 +1,7 @@
 //! Published accuracies of models that keep some of their experts: nothing is interpolated between
 //! the rows.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::ground::source::PREMOE;
 use crate::metric::unit::Unit;
 

@@ -1,6 +1,6 @@
 //! Published runs with experts in host memory: tokens a second of one request.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::catalogue::processors::{
     Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C, XEON_6454S,
 };
@@ -29,31 +29,6 @@ const RTX_4090D: Card = card("RTX 4090D", 1_008.0, 147.1, 25.0);
 const RTX_4090: Card = card("RTX 4090", 1_008.0, 165.2, 25.0);
 const RTX_5090: Card = card("RTX 5090", 1_792.0, 209.5, 50.0);
 
-/// A workstation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Node {
-    /// Number of cards.
-    pub cards: u64,
-    /// Each of them.
-    pub card: Card,
-    /// Its processors.
-    pub processors: Processors,
-}
-
-const fn node(cards: u64, card: Card, processors: Processors) -> Node {
-    Node { cards, card, processors }
-}
-
-const XEON_4090D: Node = node(1, RTX_4090D, XEON_6454S);
-const TWO_XEON_4090D: Node = node(1, RTX_4090D, TWO_XEON_6454S);
-const TWO_XEON_4090: Node = node(1, RTX_4090, TWO_XEON_6454S);
-const AMX_4090: Node = node(1, RTX_4090, TWO_XEON_6454S_AMX);
-const FOUR_4090: Node = node(4, RTX_4090, XEON_6454S);
-const XEON_8488C_4090: Node = node(1, RTX_4090, TWO_XEON_8488C);
-const XEON_8488C_2_4090: Node = node(2, RTX_4090, TWO_XEON_8488C);
-const EPYC_5090: Node = node(1, RTX_5090, TWO_EPYC_9355);
-const EPYC_2_5090: Node = node(2, RTX_5090, TWO_EPYC_9355);
-
 /// Phase that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -62,6 +37,8 @@ pub enum Phase {
     /// Tokens of the prompt, all of it in one chunk.
     Prompt,
 }
+
+use Phase::{Decode, Prompt};
 
 /// The model that was run, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,8 +90,12 @@ pub struct HostRun {
     pub number: u16,
     /// The model, and how it was run.
     pub experiment: Experiment,
-    /// The node.
-    pub node: Node,
+    /// Number of cards.
+    pub cards: u64,
+    /// Each of them.
+    pub card: Card,
+    /// The node's processors.
+    pub processors: Processors,
     /// Experts that a token visits.
     pub topk: u64,
     /// Share of the experts that lie on the cards, by chance.
@@ -132,7 +113,7 @@ pub struct HostRun {
 const fn row(
     number: u16,
     experiment: Experiment,
-    node: Node,
+    (cards, card, processors): (u64, Card, Processors),
     topk: u64,
     (phase, context): (Phase, u64),
     tokens_per_second: f64,
@@ -140,12 +121,25 @@ const fn row(
 ) -> HostRun {
     let unit = Unit::TokensPerSecond;
     let figure = Figure::new(tokens_per_second, unit, KTRANSFORMERS, experiment.place);
-    HostRun { number, experiment, node, topk, on_cards: 0.0, phase, context, figure, is_fitted }
+    HostRun {
+        number,
+        experiment,
+        cards,
+        card,
+        processors,
+        topk,
+        on_cards: 0.0,
+        phase,
+        context,
+        figure,
+        is_fitted,
+    }
 }
 
 const fn qwen(on_cards: f64, tokens_per_second: f64, is_fitted: bool) -> HostRun {
-    let read = (Phase::Decode, 217);
-    HostRun { on_cards, ..row(0, QWEN, FOUR_4090, 10, read, tokens_per_second, is_fitted) }
+    let node = (4, RTX_4090, XEON_6454S);
+    let read = (Decode, 217);
+    HostRun { on_cards, ..row(0, QWEN, node, 10, read, tokens_per_second, is_fitted) }
 }
 
 const FITTED: bool = true;
@@ -158,28 +152,28 @@ const PREDICTED: bool = false;
 /// described are left out: Kunpeng 920 7270Z, and L20 with an unnamed host.
 #[rustfmt::skip]
 pub const HOST_RUNS: &[HostRun] = &[
-    row(1, DEEPSEEK, TWO_XEON_4090D, 8, (Phase::Decode, 500), 12.208, FITTED),
-    row(5, DEEPSEEK, TWO_XEON_4090D, 6, (Phase::Decode, 500), 13.69, FITTED),
-    row(3, DEEPSEEK, XEON_4090D, 8, (Phase::Decode, 500), 8.73, FITTED),
-    row(7, DEEPSEEK, XEON_4090D, 6, (Phase::Decode, 500), 10.303, FITTED),
-    row(11, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Decode, 969), 13.5, FITTED),
-    row(14, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Decode, 1_930), 13.4, FITTED),
-    row(17, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Decode, 3_846), 13.2, FITTED),
-    row(20, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Decode, 7_678), 12.4, FITTED),
-    row(0, DEEPSEEK, TWO_XEON_4090, 6, (Phase::Decode, 969), 15.9, FITTED),
-    row(0, DEEPSEEK, TWO_XEON_4090, 6, (Phase::Decode, 3_846), 14.9, FITTED),
-    row(26, MINIMAX, XEON_8488C_4090, 8, (Phase::Decode, 2_048), 21.8, PREDICTED),
-    row(28, MINIMAX, XEON_8488C_4090, 8, (Phase::Decode, 8_192), 20.9, PREDICTED),
-    row(30, MINIMAX, XEON_8488C_4090, 8, (Phase::Decode, 32_768), 18.5, PREDICTED),
-    row(32, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Decode, 2_048), 23.6, PREDICTED),
-    row(34, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Decode, 8_192), 23.3, PREDICTED),
-    row(36, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Decode, 32_768), 21.6, PREDICTED),
-    row(38, MINIMAX, EPYC_5090, 8, (Phase::Decode, 2_048), 32.1, PREDICTED),
-    row(40, MINIMAX, EPYC_5090, 8, (Phase::Decode, 8_192), 31.4, PREDICTED),
-    row(42, MINIMAX, EPYC_5090, 8, (Phase::Decode, 32_768), 27.6, PREDICTED),
-    row(44, MINIMAX, EPYC_2_5090, 8, (Phase::Decode, 2_048), 35.9, PREDICTED),
-    row(46, MINIMAX, EPYC_2_5090, 8, (Phase::Decode, 8_192), 35.5, PREDICTED),
-    row(48, MINIMAX, EPYC_2_5090, 8, (Phase::Decode, 32_768), 33.1, PREDICTED),
+    row(1, DEEPSEEK, (1, RTX_4090D, TWO_XEON_6454S), 8, (Decode, 500), 12.208, FITTED),
+    row(5, DEEPSEEK, (1, RTX_4090D, TWO_XEON_6454S), 6, (Decode, 500), 13.69, FITTED),
+    row(3, DEEPSEEK, (1, RTX_4090D, XEON_6454S), 8, (Decode, 500), 8.73, FITTED),
+    row(7, DEEPSEEK, (1, RTX_4090D, XEON_6454S), 6, (Decode, 500), 10.303, FITTED),
+    row(11, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Decode, 969), 13.5, FITTED),
+    row(14, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Decode, 1_930), 13.4, FITTED),
+    row(17, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Decode, 3_846), 13.2, FITTED),
+    row(20, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Decode, 7_678), 12.4, FITTED),
+    row(0, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 6, (Decode, 969), 15.9, FITTED),
+    row(0, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 6, (Decode, 3_846), 14.9, FITTED),
+    row(26, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Decode, 2_048), 21.8, PREDICTED),
+    row(28, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Decode, 8_192), 20.9, PREDICTED),
+    row(30, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Decode, 32_768), 18.5, PREDICTED),
+    row(32, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Decode, 2_048), 23.6, PREDICTED),
+    row(34, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Decode, 8_192), 23.3, PREDICTED),
+    row(36, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Decode, 32_768), 21.6, PREDICTED),
+    row(38, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Decode, 2_048), 32.1, PREDICTED),
+    row(40, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Decode, 8_192), 31.4, PREDICTED),
+    row(42, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Decode, 32_768), 27.6, PREDICTED),
+    row(44, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Decode, 2_048), 35.9, PREDICTED),
+    row(46, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Decode, 8_192), 35.5, PREDICTED),
+    row(48, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Decode, 32_768), 33.1, PREDICTED),
     qwen(0.0, 53.0, FITTED),
     qwen(0.1, 56.6, PREDICTED),
     qwen(0.2, 59.5, PREDICTED),
@@ -190,28 +184,28 @@ pub const HOST_RUNS: &[HostRun] = &[
     qwen(0.7, 75.3, PREDICTED),
     qwen(0.8, 79.5, PREDICTED),
     qwen(0.9, 84.9, FITTED),
-    row(4, DEEPSEEK, XEON_4090D, 8, (Phase::Prompt, 500), 54.21, FITTED),
-    row(8, DEEPSEEK, XEON_4090D, 6, (Phase::Prompt, 500), 65.14, PREDICTED),
-    row(2, DEEPSEEK, TWO_XEON_4090D, 8, (Phase::Prompt, 500), 82.94, FITTED),
-    row(6, DEEPSEEK, TWO_XEON_4090D, 6, (Phase::Prompt, 500), 97.32, PREDICTED),
-    row(12, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Prompt, 969), 88.2, PREDICTED),
-    row(15, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Prompt, 1_930), 88.5, PREDICTED),
-    row(18, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Prompt, 3_846), 81.9, PREDICTED),
-    row(21, DEEPSEEK, TWO_XEON_4090, 8, (Phase::Prompt, 7_678), 80.0, PREDICTED),
-    row(13, DEEPSEEK, AMX_4090, 8, (Phase::Prompt, 969), 185.96, PREDICTED),
-    row(16, DEEPSEEK, AMX_4090, 8, (Phase::Prompt, 1_930), 255.26, PREDICTED),
-    row(19, DEEPSEEK, AMX_4090, 8, (Phase::Prompt, 3_846), 252.58, FITTED),
-    row(22, DEEPSEEK, AMX_4090, 8, (Phase::Prompt, 7_678), 195.62, PREDICTED),
-    row(25, MINIMAX, XEON_8488C_4090, 8, (Phase::Prompt, 2_048), 129.0, FITTED),
-    row(27, MINIMAX, XEON_8488C_4090, 8, (Phase::Prompt, 8_192), 669.0, FITTED),
-    row(29, MINIMAX, XEON_8488C_4090, 8, (Phase::Prompt, 32_768), 1_385.0, PREDICTED),
-    row(31, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Prompt, 2_048), 139.0, PREDICTED),
-    row(33, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Prompt, 8_192), 1_013.0, PREDICTED),
-    row(35, MINIMAX, XEON_8488C_2_4090, 8, (Phase::Prompt, 32_768), 2_269.0, PREDICTED),
-    row(37, MINIMAX, EPYC_5090, 8, (Phase::Prompt, 2_048), 408.0, FITTED),
-    row(39, MINIMAX, EPYC_5090, 8, (Phase::Prompt, 8_192), 1_196.0, PREDICTED),
-    row(41, MINIMAX, EPYC_5090, 8, (Phase::Prompt, 32_768), 2_540.0, PREDICTED),
-    row(43, MINIMAX, EPYC_2_5090, 8, (Phase::Prompt, 2_048), 414.0, PREDICTED),
-    row(45, MINIMAX, EPYC_2_5090, 8, (Phase::Prompt, 8_192), 1_847.0, PREDICTED),
-    row(47, MINIMAX, EPYC_2_5090, 8, (Phase::Prompt, 32_768), 4_007.0, PREDICTED),
+    row(4, DEEPSEEK, (1, RTX_4090D, XEON_6454S), 8, (Prompt, 500), 54.21, FITTED),
+    row(8, DEEPSEEK, (1, RTX_4090D, XEON_6454S), 6, (Prompt, 500), 65.14, PREDICTED),
+    row(2, DEEPSEEK, (1, RTX_4090D, TWO_XEON_6454S), 8, (Prompt, 500), 82.94, FITTED),
+    row(6, DEEPSEEK, (1, RTX_4090D, TWO_XEON_6454S), 6, (Prompt, 500), 97.32, PREDICTED),
+    row(12, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Prompt, 969), 88.2, PREDICTED),
+    row(15, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Prompt, 1_930), 88.5, PREDICTED),
+    row(18, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Prompt, 3_846), 81.9, PREDICTED),
+    row(21, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S), 8, (Prompt, 7_678), 80.0, PREDICTED),
+    row(13, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S_AMX), 8, (Prompt, 969), 185.96, PREDICTED),
+    row(16, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S_AMX), 8, (Prompt, 1_930), 255.26, PREDICTED),
+    row(19, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S_AMX), 8, (Prompt, 3_846), 252.58, FITTED),
+    row(22, DEEPSEEK, (1, RTX_4090, TWO_XEON_6454S_AMX), 8, (Prompt, 7_678), 195.62, PREDICTED),
+    row(25, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 2_048), 129.0, FITTED),
+    row(27, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 8_192), 669.0, FITTED),
+    row(29, MINIMAX, (1, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 32_768), 1_385.0, PREDICTED),
+    row(31, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 2_048), 139.0, PREDICTED),
+    row(33, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 8_192), 1_013.0, PREDICTED),
+    row(35, MINIMAX, (2, RTX_4090, TWO_XEON_8488C), 8, (Prompt, 32_768), 2_269.0, PREDICTED),
+    row(37, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 2_048), 408.0, FITTED),
+    row(39, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 8_192), 1_196.0, PREDICTED),
+    row(41, MINIMAX, (1, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 32_768), 2_540.0, PREDICTED),
+    row(43, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 2_048), 414.0, PREDICTED),
+    row(45, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 8_192), 1_847.0, PREDICTED),
+    row(47, MINIMAX, (2, RTX_5090, TWO_EPYC_9355), 8, (Prompt, 32_768), 4_007.0, PREDICTED),
 ];

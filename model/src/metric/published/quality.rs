@@ -1,6 +1,6 @@
 //! Published shares of dropped tokens, and lengths that drafts are accepted to.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::ground::source::{PANGU_ULTRA_MOE, TENSORRT_LLM};
 use crate::metric::unit::Unit;
 

@@ -1,6 +1,6 @@
 //! Published tokens, failures, storage and facilities: what an unknown input of a run may be.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::ground::source::{
     DEEPSEEK_V3, GOOGLE_ENVIRONMENT, LLAMA_3_HERD, OPENPANGU, RESEARCH_CLUSTERS, Source,
     UPTIME_SURVEY,
@@ -18,36 +18,26 @@ pub struct RunInput {
     pub figure: Figure,
 }
 
-const fn tokens(
+const fn row(
     name: &'static str,
     title: &'static str,
     value: f64,
-    source: Source,
-    place: &'static str,
+    unit: Unit,
+    (source, place): (Source, &'static str),
 ) -> RunInput {
-    RunInput { name, title, figure: Figure::new(value, Unit::Tokens, source, place) }
+    RunInput { name, title, figure: Figure::new(value, unit, source, place) }
 }
 
 /// Tokens of pre-trainings, the fewest first.
 #[rustfmt::skip]
 pub const TRAIN_TOKENS: &[RunInput] = &[
-    tokens("deepseek-v3", "DeepSeek-V3: 14.8 T tokens", 14.8e12, DEEPSEEK_V3, "abstract"),
-    tokens("llama-3", "Llama 3 405B: 15.6 T tokens", 15.6e12, LLAMA_3_HERD, "introduction"),
-    tokens("pangu-ultra-moe", "Pangu Ultra MoE: about 19 T tokens", 19e12, OPENPANGU,
-        "introduction"),
+    row("deepseek-v3", "DeepSeek-V3: 14.8 T tokens", 14.8e12, Unit::Tokens,
+        (DEEPSEEK_V3, "abstract")),
+    row("llama-3", "Llama 3 405B: 15.6 T tokens", 15.6e12, Unit::Tokens,
+        (LLAMA_3_HERD, "introduction")),
+    row("pangu-ultra-moe", "Pangu Ultra MoE: about 19 T tokens", 19e12, Unit::Tokens,
+        (OPENPANGU, "introduction")),
 ];
-
-/// A cluster of this many failures that stop a run in so many hours of so many devices.
-const fn failures(
-    name: &'static str,
-    title: &'static str,
-    [count, devices, hours]: [f64; 3],
-    source: Source,
-    place: &'static str,
-) -> RunInput {
-    let value = devices * hours / count;
-    RunInput { name, title, figure: Figure::new(value, Unit::DeviceHours, source, place) }
-}
 
 /// Device-hours between two failures that stop a run, the least reliable cluster first.
 ///
@@ -57,29 +47,23 @@ const fn failures(
 /// than the rate says: 7.9 h at 1,024 GPUs, where it gives 29 h.
 #[rustfmt::skip]
 pub const FAILURE_INTERVALS: &[RunInput] = &[
-    failures("rsc-1", "RSC-1: 6.50 failures per 1,000 node-days of 8 A100",
-        [6.50, 8.0, 24_000.0], RESEARCH_CLUSTERS, "failures per 1,000 node-days"),
-    failures("llama-3", "Llama 3 405B: 419 unexpected interruptions of 16,384 H100 in 54 days",
-        [419.0, 16_384.0, 54.0 * 24.0], LLAMA_3_HERD, "section 3.3"),
-    failures("rsc-2", "RSC-2: 2.34 failures per 1,000 node-days of 8 A100",
-        [2.34, 8.0, 24_000.0], RESEARCH_CLUSTERS, "failures per 1,000 node-days"),
+    row("rsc-1", "RSC-1: 6.50 failures per 1,000 node-days of 8 A100",
+        1_000.0 * 24.0 * 8.0 / 6.50, Unit::DeviceHours,
+        (RESEARCH_CLUSTERS, "failures per 1,000 node-days")),
+    row("llama-3", "Llama 3 405B: 419 unexpected interruptions of 16,384 H100 in 54 days",
+        16_384.0 * 54.0 * 24.0 / 419.0, Unit::DeviceHours, (LLAMA_3_HERD, "section 3.3")),
+    row("rsc-2", "RSC-2: 2.34 failures per 1,000 node-days of 8 A100",
+        1_000.0 * 24.0 * 8.0 / 2.34, Unit::DeviceHours,
+        (RESEARCH_CLUSTERS, "failures per 1,000 node-days")),
 ];
-
-const fn storage(
-    name: &'static str,
-    title: &'static str,
-    value: f64,
-    source: Source,
-    place: &'static str,
-) -> RunInput {
-    RunInput { name, title, figure: Figure::new(value, Unit::BytesPerSecond, source, place) }
-}
 
 /// Rates of storage that checkpoints go to, all devices together.
 #[rustfmt::skip]
 pub const CHECKPOINT_RATES: &[RunInput] = &[
-    storage("llama-3", "Llama 3's storage, sustained", 2e12, LLAMA_3_HERD, "section 3.3"),
-    storage("llama-3-peak", "Llama 3's storage, peak", 7e12, LLAMA_3_HERD, "section 3.3"),
+    row("llama-3", "Llama 3's storage, sustained", 2e12, Unit::BytesPerSecond,
+        (LLAMA_3_HERD, "section 3.3")),
+    row("llama-3-peak", "Llama 3's storage, peak", 7e12, Unit::BytesPerSecond,
+        (LLAMA_3_HERD, "section 3.3")),
 ];
 
 /// Power of facilities over that of their machines: a hyperscaler's fleet, and the mean at the

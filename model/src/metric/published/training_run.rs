@@ -1,6 +1,6 @@
 //! Published metrics of training runs that presets describe.
 
-use super::Figure;
+use super::figure::Figure;
 use crate::ground::source::{HUAWEI_OPERATORS, PANGU_ULTRA_MOE, Source};
 use crate::metric::table::MetricId;
 use crate::metric::unit::Unit;

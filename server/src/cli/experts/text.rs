@@ -151,8 +151,8 @@ pub(super) fn host_runs() -> String {
         let run = &it.run;
         vec![
             run.experiment.model.to_owned(),
-            format!("{} x {}", run.node.cards, run.node.card.title),
-            run.node.processors.title.to_owned(),
+            format!("{} x {}", run.cards, run.card.title),
+            run.processors.title.to_owned(),
             match run.phase {
                 Phase::Decode => "answer",
                 Phase::Prompt => "prompt",

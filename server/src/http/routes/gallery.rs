@@ -225,7 +225,8 @@ fn runs(preset: &'static Preset) -> Markup {
             h4 { "Published" }
             ul.gallery-published {
                 @if let Some(numbers) = Numbers::of(&own) {
-                    @for row in reported { li { (published::comparison(row, &numbers.estimate.metrics)) } }
+                    @let metrics = &numbers.estimate.metrics;
+                    @for row in reported { li { (published::comparison(row, metrics)) } }
                 }
                 @for row in rows {
                     li {

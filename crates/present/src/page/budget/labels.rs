@@ -48,7 +48,8 @@ pub fn subject(of: &BudgetAnswer) -> String {
             p { "Published tokens to take over:" }
             p.ways {
                 @for known in TRAIN_TOKENS {
-                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.figure.value)) {
+                    @let taken = taken(&of.asked, known.figure.value);
+                    a.button #{ "tokens-" (known.name) } href=(taken) {
                         (known.title)
                     }
                     " "
