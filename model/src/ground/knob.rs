@@ -281,7 +281,7 @@ impl Row {
         Self { knob, words: Words { meaning, source: MEGATRON } }
     }
 
-    pub(crate) const fn of(mut self, section: Section, name: &'static str) -> Self {
+    pub(crate) const fn named(mut self, section: Section, name: &'static str) -> Self {
         self.knob.section = section;
         self.knob.name = name;
         self

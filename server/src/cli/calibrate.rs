@@ -9,8 +9,8 @@ use model::ground::knob::KnobError;
 use present::format;
 use present::page::trust::words;
 use validation::own::read::{Content, read};
-use validation::own::report::{Told, Unused};
-use validation::own::{Asked, Calibration, calibrate};
+use validation::own::report::{ConstantChange, Unused};
+use validation::own::{Calibration, CalibrationInput, calibrate};
 
 use super::output::{self, table_below};
 use super::{Failure, input};
@@ -71,7 +71,7 @@ fn content(path: &Path) -> Result<(String, Content), Vec<String>> {
     Ok((name, content))
 }
 
-fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
+fn asked(arguments: &Arguments) -> Result<CalibrationInput, Failure> {
     let of =
         |errors: Vec<KnobError>| Failure::User(errors.iter().map(ToString::to_string).collect());
     let base = match arguments.preset.as_deref() {
@@ -89,7 +89,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Failure> {
         let knob = KnobId::find(knob.trim()).map_err(|error| of(vec![error]))?;
         settings.push((knob, value.trim().to_owned()));
     }
-    Ok(Asked { base, settings, name: arguments.name.clone() })
+    Ok(CalibrationInput { base, settings, name: arguments.name.clone() })
 }
 
 fn text(found: &Calibration) -> String {
@@ -130,7 +130,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-fn constant(told: &Told) -> Vec<String> {
+fn constant(told: &ConstantChange) -> Vec<String> {
     let number = |value: f64| format::significant(value, 3);
     let unit = if told.unit.is_empty() { String::new() } else { format!(" {}", told.unit) };
     let [least, most] = told.range;

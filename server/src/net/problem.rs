@@ -32,11 +32,11 @@ reports::said! {
         /// A name for the kind of mistake.
         rule: String,
         detail: String,
-        /// What would be accepted, nearest first.
+        /// Values that would be accepted, nearest first.
         nearest: Vec<String>,
     }
 
-    /// What went wrong (RFC 9457).
+    /// Problem details of a refused request (RFC 9457).
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Problem", extend("example" = {
         "type": "about:blank",
@@ -56,7 +56,7 @@ reports::said! {
         title: &'static str,
         /// The HTTP status.
         status: u16,
-        /// What went wrong, in a sentence.
+        /// Cause of the problem, in a sentence.
         detail: String,
         /// One entry for each thing that is wrong.
         errors: Vec<Entry>,

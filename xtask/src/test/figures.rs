@@ -52,14 +52,14 @@ const FIGURES: [Figure; 9] = [
         limit: 14,
         count: |path, text| modules("server", path, text),
     },
-    Figure { name: "doc comments that open with a riddle", limit: 266, count: riddles },
+    Figure { name: "doc comments that open with a riddle", limit: 159, count: riddles },
     Figure { name: "lines of the API's description by hand", limit: 386, count: by_hand },
     Figure { name: "files of commands and tools that reach into the app", limit: 0, count: pages },
     Figure { name: "designs read in formulas", limit: 31, count: designs },
-    Figure { name: "functions of the model that take a whole plan", limit: 114, count: plans },
+    Figure { name: "functions of the model that take a whole plan", limit: 105, count: plans },
     Figure {
         name: "lines of Rust",
-        limit: 242_700,
+        limit: 242_840,
         count: |path, text| {
             if is_rust(path) { text.lines().count() } else { 0 }
         },

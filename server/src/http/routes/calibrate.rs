@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use model::design::{Design, KnobId};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use validation::own::read::read_within;
-use validation::own::{Asked, Calibration, calibrate};
+use validation::own::{Calibration, CalibrationInput, calibrate};
 
 use crate::answers::calibrated::{self, MAX_FILES};
 use crate::answers::validated::Sent;
@@ -118,7 +118,7 @@ pub(super) fn found(form: &Form) -> Result<Calibration, Refused> {
 }
 
 /// Settings in the form, beside the files.
-fn asked(form: &Form) -> Result<Asked, Vec<String>> {
+fn asked(form: &Form) -> Result<CalibrationInput, Vec<String>> {
     let one = |error: &dyn Display| vec![error.to_string()];
     let base = Some(form.preset.trim()).filter(|preset| !preset.is_empty());
     let base = base.map(Design::from_preset).transpose().map_err(|error| one(&error))?;
@@ -140,7 +140,7 @@ fn asked(form: &Form) -> Result<Asked, Vec<String>> {
         settings.push((knob, value.trim().to_owned()));
     }
     let name = Some(form.name.trim()).filter(|name| !name.is_empty()).map(ToOwned::to_owned);
-    Ok(Asked { base, settings, name })
+    Ok(CalibrationInput { base, settings, name })
 }
 
 /// Reads a form to its end; fields that it doesn't know are passed over.

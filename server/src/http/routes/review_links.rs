@@ -9,7 +9,7 @@ use review::{Refusal, Role, clean_name};
 
 use super::review_access::{Holder, MAX_BODY_BYTES, broken, private, read, refused};
 use crate::http::endpoint::{endpoints, of, words};
-use crate::jobs::reviews::{Links, MAX_LIFETIME_SECONDS, Make, Shown};
+use crate::jobs::reviews::{Links, MAX_LIFETIME_SECONDS, Make, LinkAnswer};
 use crate::net::problem::Problem;
 use crate::net::public_url;
 use crate::net::query::Parameter;
@@ -30,7 +30,7 @@ endpoints! {
         .takes(of::<Make>).reads_at_most(MAX_BODY_BYTES)
         .example(r#"{"role": "comment", "name": "For the memory team",
             "expires_in_seconds": 604800}"#)
-        .creates(of::<Shown>, "The link.")
+        .creates(of::<LinkAnswer>, "The link.")
         .fails(403, words::ROLE).fails(422, "The session has as many links as it can have.")
     }
 
@@ -48,7 +48,7 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     holder.at_least(Role::Own)?;
     let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
-    let links = links.into_iter().map(Shown::from_link).collect();
+    let links = links.into_iter().map(LinkAnswer::from_link).collect();
     Ok(private(StatusCode::OK, &Links { links }))
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn make(
     })?;
     let origin = public_url::of_request(state.public_url.as_deref(), &headers);
     let origin = origin.as_ref().map_or("", |url| url.as_str());
-    let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
+    let shown = LinkAnswer::of_new(made, &format!("{origin}/r/{review}"));
     Ok(private(StatusCode::CREATED, &shown))
 }
 

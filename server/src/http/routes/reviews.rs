@@ -12,7 +12,7 @@ use super::review_access::{
     Holder, ID, MAX_BODY_BYTES, broken, private, read, refused, unknown, unusable, user,
 };
 use crate::http::endpoint::{endpoints, of, words};
-use crate::jobs::reviews::{self, Begin, Begun, Shown};
+use crate::jobs::reviews::{self, Begin, Begun, LinkAnswer};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::public_url;
@@ -77,7 +77,7 @@ pub(super) async fn begin(
     kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let path = format!("/r/{id}");
     let page = format!("{}{path}", origin.as_ref().map_or("", |url| url.as_str()));
-    let links = links.into_iter().map(|made| Shown::of_new(made, &page)).collect();
+    let links = links.into_iter().map(|made| LinkAnswer::of_new(made, &page)).collect();
     let location = [(header::LOCATION, format!("/api/v1/reviews/{id}/state"))];
     let begun = Begun { id, page, links };
     let response = (location, private(StatusCode::CREATED, &begun)).into_response();

@@ -20,7 +20,7 @@ use crate::net::response_buffer::{self, Packed};
 use crate::net::work::{in_turn, off_thread};
 use crate::people::audit_events::Kind;
 use crate::people::owner::{Storing, Visitor};
-use crate::people::storage_usage::{self, Left};
+use crate::people::storage_usage::{self, RemainingOwners};
 use crate::state::AppState;
 use crate::store::traces::{self, StoreError, TraceSummary, Traces};
 
@@ -122,7 +122,7 @@ pub(super) async fn remove(
         let Some(left) = done.transpose().map_err(unusable)?.flatten() else {
             return Err(not_theirs());
         };
-        if left == Left::Nobody {
+        if left == RemainingOwners::Nobody {
             state.traces.store.remove(&hash).map_err(|error| not_kept(error.into()))?;
         }
         Ok(StatusCode::NO_CONTENT)

@@ -25,9 +25,9 @@ reports::said! {
         asked: u64,
         /// Designs that are done.
         done: u64,
-        /// Of these, designs that the model has an estimate for.
+        /// Designs of these that the model has an estimate for.
         legal: u64,
-        /// Of these, designs that keep all constraints.
+        /// Designs of these that keep all constraints.
         feasible: u64,
         /// Designs that none is better than in every objective.
         front_size: usize,
@@ -52,9 +52,9 @@ reports::said! {
     #[derive(Clone, Debug, JsonSchema)]
     #[schemars(rename = "KeptRows")]
     pub(crate) struct RowsAnswer {
-        /// How many; null when there were more than can be kept.
+        /// Number of rows; null when there were more than can be kept.
         kept: Option<u64>,
-        /// How many can be kept.
+        /// Maximum number of rows that are kept.
         most: u64,
     }
 

@@ -23,7 +23,7 @@ use crate::store::Store;
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Number of looks after which sweeps that are over are looked for as well.
-const ALL_AFTER: u64 = 10;
+const FULL_POLL_EVERY: u64 = 10;
 
 /// State shared by those who compute and those who ask.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl Shared {
                 .wait_timeout(queue, ORDERS_INTERVAL)
                 .map_or_else(|error| error.into_inner().0, |(queue, _)| queue);
             let mut open: Vec<Arc<Job>> = queue.unfinished().cloned().collect();
-            if turn.is_multiple_of(ALL_AFTER) {
+            if turn.is_multiple_of(FULL_POLL_EVERY) {
                 // Of those that are over it is to be heard that they were removed.
                 open = queue.jobs.values().cloned().collect();
             }
