@@ -128,7 +128,7 @@ pub fn csv_line<T: Display>(cells: impl IntoIterator<Item = T>) -> String {
         let start = line.len();
         // Writing to a string can't fail.
         let _ = write!(line, "{cell}");
-        if line[start..].contains([',', '"', '\n', '\r']) {
+        if line.as_bytes()[start..].iter().any(|byte| b",\"\n\r".contains(byte)) {
             let quoted = format!("\"{}\"", line[start..].replace('"', "\"\""));
             line.replace_range(start.., &quoted);
         }
