@@ -8,8 +8,9 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use model::ground::knob::Value;
 use model::{MODEL_VERSION, design::link};
-use sweep::table::{Cell, CellType, Column, Record, Table};
+use sweep::table::{CellType, Column, Record, Table};
 use sweep::{Outcome, Space, Spec};
 
 /// Selection of the designs that have a row.
@@ -23,9 +24,9 @@ pub(crate) enum Rows {
 
 /// The table of a sweep's rows.
 pub(crate) fn table(space: &Space, rows: Rows) -> Table<'_> {
-    let breaks = (rows == Rows::Legal).then_some(Column::BREAKS);
-    let link = space.spec().find.is_some().then_some(Column::LINK);
-    Table::new(space).with([Column::NEAR_LIMIT]).with(breaks).with(link)
+    let breaks = (rows == Rows::Legal).then_some(Column::Breaks);
+    let link = space.spec().find.is_some().then_some(Column::Link);
+    Table::new(space).with([Column::NearLimit]).with(breaks).with(link)
 }
 
 /// The schema of a sweep's rows.
@@ -34,11 +35,12 @@ pub(crate) fn table(space: &Space, rows: Rows) -> Table<'_> {
 /// its unit.
 pub(crate) fn schema(table: &Table<'_>, spec: &Spec) -> SchemaRef {
     let field = |column: &Column| {
-        let words = [("unit", column.unit), ("label", column.label)];
+        let label = column.metric().map(|id| id.metric().label);
+        let words = [("unit", column.unit()), ("label", label)];
         let words = words.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let data_type = Cells::of(column.cells).data_type();
-        Field::new(column.name.as_ref(), data_type, column.is_optional())
+        let data_type = Cells::of(column.cells()).data_type();
+        Field::new(column.name(), data_type, column.is_optional())
             .with_metadata(words.collect::<HashMap<_, _>>())
     };
     let fields: Vec<Field> = table.columns().iter().map(field).collect();
@@ -62,13 +64,13 @@ pub(crate) struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(table: &'a Table<'a>, schema: &'a SchemaRef, rows: Rows) -> Self {
-        let columns = table.columns().iter().map(|column| Cells::of(column.cells)).collect();
+        let columns = table.columns().iter().map(|column| Cells::of(column.cells())).collect();
         Self { table, schema, rows, columns, len: 0 }
     }
 
     /// Adds the row of an outcome that has one.
     pub(crate) fn add(&mut self, outcome: &Outcome<'_>) {
-        let has_row = |record: &Record<'_>| self.rows == Rows::Legal || record.is_feasible();
+        let has_row = |record: &Record<'_>| self.rows == Rows::Legal || record.broken.is_none();
         let Some(record) = self.table.record_of(outcome).filter(has_row) else { return };
         for (cells, cell) in self.columns.iter_mut().zip(self.table.cells(&record)) {
             cells.add(&cell);
@@ -118,14 +120,14 @@ impl Cells {
         }
     }
 
-    fn add(&mut self, cell: &Cell<'_>) {
+    fn add(&mut self, cell: &Value) {
         match self {
-            Self::Index(cells) => cells.append_option(cell.integer()),
+            Self::Index(cells) => cells.append_option(cell.as_integer()),
             Self::Whole(cells) => {
-                cells.append_option(cell.integer().map(|number| number as i64));
+                cells.append_option(cell.as_integer().map(|number| number as i64));
             }
-            Self::Real(cells) => cells.append_option(cell.real()),
-            Self::Flag(cells) => cells.append_option(cell.flag()),
+            Self::Real(cells) => cells.append_option(cell.as_real()),
+            Self::Flag(cells) => cells.append_option(cell.as_flag()),
             Self::Text(cells) => cells.append_option(cell.text()),
         }
     }

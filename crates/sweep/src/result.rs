@@ -142,18 +142,24 @@ fn ruled_out(summary: &Summary) -> Vec<RuledOutBy> {
 
 /// A design that was kept, as the sweep times it.
 fn design(table: &Table<'_>, row: &Row) -> Kept {
-    let record = table.record(row.index, &row.values);
-    let design = record.design();
+    Kept { near_limit: row.near_limit, ..kept(table, row.index, &row.values, None) }
+}
+
+/// A design with these metrics; with another timing where it was simulated at the end.
+fn kept(table: &Table<'_>, index: u64, values: &[f64], timing: Option<Timing>) -> Kept {
+    let record = table.record(index, values);
+    let mut design = record.design().clone();
+    design.schedule.timing = timing.unwrap_or(design.schedule.timing);
     Kept {
-        index: row.index,
+        index,
         knobs: table.knobs(&record),
         timing: design.schedule.timing.name(),
-        near_limit: row.near_limit,
+        near_limit: false,
         breaks: May(None),
-        metrics: table.metrics(&row.values),
+        metrics: table.metrics(values),
         closed_form: May(None),
-        link: link::encode(design),
-        strategy: May(strategy(table.space(), design)),
+        link: link::encode(&design),
+        strategy: May(strategy(table.space, &design)),
     }
 }
 
@@ -170,24 +176,16 @@ fn strategy(space: &Space, design: &Design) -> Option<Named<KnobValue>> {
 /// A design that was simulated at the end: its numbers and its link are those of the simulation,
 /// beside the closed form's numbers.
 fn simulated_design(table: &Table<'_>, one: &Simulated) -> Kept {
-    let record = table.record(one.index, &one.values);
     let timing = if one.is_simulated() { Timing::Simulated } else { Timing::ClosedForm };
-    let mut design = record.design().clone();
-    design.schedule.timing = timing;
     let broken = match &one.standing {
         Standing::Breaks(constraint) => Some(constraint.clone()),
         Standing::Keeps | Standing::Certain | Standing::Undecided => None,
     };
     Kept {
-        index: one.index,
-        knobs: table.knobs(&record),
-        timing: timing.name(),
         near_limit: one.standing == Standing::Undecided,
         breaks: May(Some(broken)),
-        metrics: table.metrics(&one.values),
         closed_form: May(Some(table.metrics(&one.closed_form))),
-        link: link::encode(&design),
-        strategy: May(None),
+        ..kept(table, one.index, &one.values, Some(timing))
     }
 }
 
@@ -253,11 +251,11 @@ fn importance(marginals: &[Marginal]) -> Option<f64> {
 fn sample(table: &Table<'_>, rows: &[Row]) -> Sample {
     let cells = |row: &Row| {
         let record = table.record(row.index, &row.values);
-        SampleRow(table.cells(&record).map(Tree::from).collect())
+        SampleRow(table.cells(&record).map(|cell| Tree::from(&*cell)).collect())
     };
     let near = rows.iter().filter(|row| row.near_limit);
     Sample {
-        columns: table.columns().iter().map(|column| column.name.to_string()).collect(),
+        columns: table.columns().iter().map(|column| column.name().into_owned()).collect(),
         rows: rows.iter().map(cells).collect(),
         near_limit: near.map(|row| row.index).collect(),
     }

@@ -5,9 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::fmt;
 
-use model::design::file::Tree;
 use model::design::{Design, KnobId, link};
 use model::ground::knob::{Kind, Value};
 use model::metric::MetricId;
@@ -28,116 +26,102 @@ pub enum CellType {
     Real,
     /// True or false.
     Flag,
-    /// Text.
+    /// Text: every value has one.
     Text,
 }
 
-impl CellType {
-    const fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Integer(..) | Kind::OptionalInteger(..) => Self::Integer,
-            Kind::Real(..) | Kind::OptionalReal(..) => Self::Real,
-            Kind::Flag => Self::Flag,
-            Kind::Choice(_)
-            | Kind::Subset(_)
-            | Kind::LayerFreq
-            | Kind::PerStage(_)
-            | Kind::PositionList(_)
-            | Kind::Layout
-            | Kind::LayerPattern(_)
-            | Kind::Hash
-            | Kind::Name
-            | Kind::Arguments => Self::Text,
-        }
-    }
-}
-
-/// Source of a column's cells.
+/// Column of the table, by the source of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Index of the design.
+pub enum Column {
+    /// Index of each design.
     Index,
-    /// Knob that varies, by its place among the axes.
-    Axis(usize),
-    /// Knob that follows, by its place among the ties.
-    Tie(usize),
-    /// Metric, by its place among the spec's columns.
-    Metric(usize),
+    /// Knob that varies, at a place among the axes.
+    Axis(usize, KnobId),
+    /// Knob that follows.
+    Tie(KnobId),
+    /// Metric, at a place among the spec's columns.
+    Metric(usize, MetricId),
     /// Verdict by a closed form that is nearer to the limit than its own error.
     NearLimit,
-    /// Constraint that the design breaks.
+    /// Constraint that each design breaks.
     Breaks,
-    /// Address of the design, with its strategy where the sweep finds one.
+    /// Address of each design, with its strategy where the sweep finds one.
     Link,
-    /// Caveat on losses.
+    /// Caveat on losses, the same in each row.
     Caveat,
 }
 
-/// A column of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Public id of the knob or the metric, or a name of its own.
-    pub name: Cow<'static, str>,
-    /// Label for people, of a metric.
-    pub label: Option<&'static str>,
-    /// Unit of a knob or a metric; empty without one.
-    pub unit: Option<&'static str>,
-    /// Type of its cells.
-    pub cells: CellType,
-    /// Source of its cells.
-    pub source: Source,
-}
-
 impl Column {
-    /// Index of each design.
-    pub const INDEX: Self = Self::named("index", CellType::Index, Source::Index);
-    /// Whether each design is near the limit.
-    pub const NEAR_LIMIT: Self = Self::named("near_limit", CellType::Flag, Source::NearLimit);
-    /// Constraint that each design breaks.
-    pub const BREAKS: Self = Self::named("breaks", CellType::Text, Source::Breaks);
-    /// Address of each design.
-    pub const LINK: Self = Self::named("link", CellType::Text, Source::Link);
-    /// Caveat on losses, the same in each row.
-    pub const CAVEAT: Self = Self::named("caveat", CellType::Text, Source::Caveat);
-
-    const fn named(name: &'static str, cells: CellType, source: Source) -> Self {
-        Self { name: Cow::Borrowed(name), label: None, unit: None, cells, source }
-    }
-
-    fn of_knob(id: KnobId, source: Source) -> Self {
-        let knob = id.knob();
-        Self {
-            name: Cow::Owned(id.id()),
-            label: None,
-            unit: Some(knob.unit),
-            cells: CellType::of_kind(knob.kind),
-            source,
-        }
-    }
-
-    fn of_metric(id: MetricId, source: Source) -> Self {
-        let metric = id.metric();
-        let (label, unit) = (Some(metric.label), Some(metric.unit.name()));
-        Self { label, unit, ..Self::named(metric.name, CellType::Real, source) }
-    }
-
-    /// Whether its cells are values of a knob.
+    /// Name: the public id of a knob or a metric, or one of its own.
     #[must_use]
-    pub const fn is_knob(&self) -> bool {
-        matches!(self.source, Source::Axis(_) | Source::Tie(_))
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Index => "index",
+            Self::Axis(_, knob) | Self::Tie(knob) => return Cow::Owned(knob.id()),
+            Self::Metric(_, id) => id.metric().name,
+            Self::NearLimit => "near_limit",
+            Self::Breaks => "breaks",
+            Self::Link => "link",
+            Self::Caveat => "caveat",
+        })
+    }
+
+    /// The knob whose values its cells are.
+    #[must_use]
+    pub const fn knob(self) -> Option<KnobId> {
+        if let Self::Axis(_, knob) | Self::Tie(knob) = self { Some(knob) } else { None }
+    }
+
+    /// The metric whose values its cells are.
+    #[must_use]
+    pub const fn metric(self) -> Option<MetricId> {
+        if let Self::Metric(_, id) = self { Some(id) } else { None }
+    }
+
+    /// Unit of a knob or a metric; empty without one.
+    #[must_use]
+    pub fn unit(self) -> Option<&'static str> {
+        let of_knob = self.knob().map(|id| id.knob().unit);
+        of_knob.or_else(|| Some(self.metric()?.metric().unit.name()))
+    }
+
+    /// Type of its cells.
+    #[must_use]
+    pub fn cells(self) -> CellType {
+        match self {
+            Self::Index => CellType::Index,
+            Self::Metric(..) => CellType::Real,
+            Self::NearLimit => CellType::Flag,
+            Self::Breaks | Self::Link | Self::Caveat => CellType::Text,
+            Self::Axis(_, id) | Self::Tie(id) => match id.knob().kind {
+                Kind::Integer(..) | Kind::OptionalInteger(..) => CellType::Integer,
+                Kind::Real(..) | Kind::OptionalReal(..) => CellType::Real,
+                Kind::Flag => CellType::Flag,
+                Kind::Choice(_)
+                | Kind::Subset(_)
+                | Kind::LayerFreq
+                | Kind::PerStage(_)
+                | Kind::PositionList(_)
+                | Kind::Layout
+                | Kind::LayerPattern(_)
+                | Kind::Hash
+                | Kind::Name
+                | Kind::Arguments => CellType::Text,
+            },
+        }
     }
 
     /// Whether a cell can be unset.
     #[must_use]
-    pub const fn is_optional(&self) -> bool {
-        self.is_knob() || matches!(self.source, Source::Breaks)
+    pub fn is_optional(self) -> bool {
+        self.knob().is_some() || self == Self::Breaks
     }
 }
 
 /// Columns of a sweep's rows.
 #[derive(Clone, Debug)]
 pub struct Table<'a> {
-    space: &'a Space,
+    pub(crate) space: &'a Space,
     columns: Vec<Column>,
 }
 
@@ -145,13 +129,12 @@ impl<'a> Table<'a> {
     /// Index, knobs that vary, knobs that follow, metrics.
     #[must_use]
     pub fn new(space: &'a Space) -> Self {
-        let (axes, spec) = (space.axes().iter().enumerate(), space.spec());
-        let (ties, metrics) = (spec.ties.iter().enumerate(), spec.columns.iter().enumerate());
-        let mut columns = vec![Column::INDEX];
-        columns.extend(axes.map(|(place, axis)| Column::of_knob(axis.knob, Source::Axis(place))));
-        columns.extend(ties.map(|(place, tie)| Column::of_knob(tie.knob, Source::Tie(place))));
-        columns.extend(metrics.map(|(place, id)| Column::of_metric(*id, Source::Metric(place))));
-        Self { space, columns }
+        let (axes, metrics) = (space.axes().iter(), space.spec().columns.iter());
+        let axes = axes.enumerate().map(|(place, axis)| Column::Axis(place, axis.knob));
+        let ties = space.spec().ties.iter().map(|tie| Column::Tie(tie.knob));
+        let metrics = metrics.enumerate().map(|(place, id)| Column::Metric(place, *id));
+        let columns = std::iter::once(Column::Index).chain(axes).chain(ties).chain(metrics);
+        Self { space, columns: columns.collect() }
     }
 
     /// The table with more columns behind.
@@ -159,11 +142,6 @@ impl<'a> Table<'a> {
     pub fn with(mut self, more: impl IntoIterator<Item = Column>) -> Self {
         self.columns.extend(more);
         self
-    }
-
-    /// Space of its designs.
-    pub(crate) const fn space(&self) -> &'a Space {
-        self.space
     }
 
     /// Its columns, in order.
@@ -174,27 +152,14 @@ impl<'a> Table<'a> {
 
     /// Record of a design with these metrics.
     #[must_use]
-    pub fn record<'r>(&self, index: u64, values: &'r [f64]) -> Record<'r>
-    where
-        'a: 'r,
-    {
-        Record {
-            space: self.space,
-            index,
-            values,
-            near_limit: false,
-            broken: None,
-            found: None,
-            design: OnceCell::new(),
-        }
+    pub fn record(&self, index: u64, values: &'a [f64]) -> Record<'a> {
+        let (space, design) = (self.space, OnceCell::new());
+        Record { space, index, values, near_limit: false, broken: None, found: None, design }
     }
 
     /// Record of an outcome; `None` if the model has no estimate.
     #[must_use]
-    pub fn record_of<'r>(&self, outcome: &Outcome<'r>) -> Option<Record<'r>>
-    where
-        'a: 'r,
-    {
+    pub fn record_of(&self, outcome: &Outcome<'a>) -> Option<Record<'a>> {
         match *outcome {
             Outcome::RuledOut { .. } => None,
             Outcome::Legal { index, values, broken, near_limit, found, .. } => {
@@ -204,15 +169,15 @@ impl<'a> Table<'a> {
     }
 
     /// Cells of a record, one for each column.
-    pub fn cells<'r>(&self, record: &'r Record<'_>) -> impl Iterator<Item = Cell<'r>> {
-        self.columns.iter().map(|column| record.cell(column))
+    pub fn cells<'r>(&self, record: &'r Record<'_>) -> impl Iterator<Item = Cow<'r, Value>> {
+        self.columns.iter().map(|column| record.cell(*column))
     }
 
     /// Knobs of a record, by their ids.
     #[must_use]
     pub fn knobs(&self, record: &Record<'_>) -> Named<KnobValue> {
-        let knobs = self.columns.iter().filter(|column| column.is_knob());
-        Named::of(knobs.map(|it| (&it.name, KnobValue(record.cell(it).into()))))
+        let knobs = self.columns.iter().filter(|column| column.knob().is_some());
+        Named::of(knobs.map(|it| (it.name(), KnobValue((&*record.cell(*it)).into()))))
     }
 
     /// Metrics of the spec's columns, by their names.
@@ -227,124 +192,39 @@ impl<'a> Table<'a> {
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     space: &'a Space,
-    index: u64,
-    values: &'a [f64],
-    near_limit: bool,
-    broken: Option<&'a str>,
+    /// Index of the design.
+    pub index: u64,
+    /// Metrics of the spec's columns.
+    pub values: &'a [f64],
+    /// Whether it is feasible by a closed form that is nearer to the limit than its own error.
+    pub near_limit: bool,
+    /// Constraint that the design breaks.
+    pub broken: Option<&'a str>,
     found: Option<&'a Design>,
     design: OnceCell<Box<Design>>,
 }
 
 impl Record<'_> {
-    /// Cell of a column.
-    #[must_use]
-    pub fn cell(&self, column: &Column) -> Cell<'_> {
-        match column.source {
-            Source::Index => Value::Integer(self.index).into(),
-            Source::Axis(place) => Cell::Value(Cow::Borrowed(self.space.value(place, self.index))),
-            Source::Tie(place) => self.design().get(self.space.spec().ties[place].knob).into(),
-            Source::Metric(place) => Value::Real(self.values[place]).into(),
-            Source::NearLimit => Value::Flag(self.near_limit).into(),
-            Source::Breaks => self.broken.map_or(Value::None.into(), Cell::Text),
-            Source::Link => Value::Text(format!("/?{}", link::encode(self.design()))).into(),
-            Source::Caveat => Cell::Text(CAVEAT),
-        }
-    }
-
-    /// Index of the design.
-    #[must_use]
-    pub const fn index(&self) -> u64 {
-        self.index
-    }
-
-    /// Metrics of the spec's columns.
-    #[must_use]
-    pub const fn values(&self) -> &[f64] {
-        self.values
-    }
-
-    /// Whether the design keeps every constraint.
-    #[must_use]
-    pub const fn is_feasible(&self) -> bool {
-        self.broken.is_none()
-    }
-
     /// The design, with its strategy where the sweep found one.
     #[must_use]
     pub fn design(&self) -> &Design {
         let made = || Box::new(self.space.design(self.index));
         self.found.unwrap_or_else(|| self.design.get_or_init(made))
     }
-}
 
-/// A cell of the table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell<'a> {
-    /// Value of a knob, or one like it.
-    Value(Cow<'a, Value>),
-    /// Text that stands elsewhere.
-    Text(&'a str),
-}
-
-impl Cell<'_> {
-    fn value(&self) -> Option<&Value> {
-        if let Self::Value(value) = self { Some(value) } else { None }
-    }
-
-    /// Whole number; `None` if it is unset or no such number.
+    /// Cell of a column.
     #[must_use]
-    pub fn integer(&self) -> Option<u64> {
-        if let Some(Value::Integer(number)) = self.value() { Some(*number) } else { None }
-    }
-
-    /// Real number; `None` if it is unset or no such number.
-    #[must_use]
-    pub fn real(&self) -> Option<f64> {
-        if let Some(Value::Real(number)) = self.value() { Some(*number) } else { None }
-    }
-
-    /// Truth of a flag; `None` if it is unset or no flag.
-    #[must_use]
-    pub fn flag(&self) -> Option<bool> {
-        if let Some(Value::Flag(flag)) = self.value() { Some(*flag) } else { None }
-    }
-
-    /// Text of any cell; `None` if it is unset.
-    #[must_use]
-    pub fn text(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Text(text) => Some(Cow::Borrowed(text)),
-            Self::Value(value) => match &**value {
-                Value::None => None,
-                Value::Text(text) => Some(Cow::Borrowed(text)),
-                Value::Flag(_) | Value::Integer(_) | Value::Real(_) | Value::List(_) => {
-                    Some(Cow::Owned(value.to_string()))
-                }
-            },
-        }
-    }
-}
-
-impl fmt::Display for Cell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(value) => value.fmt(f),
-            Self::Text(text) => f.write_str(text),
-        }
-    }
-}
-
-impl From<Value> for Cell<'_> {
-    fn from(value: Value) -> Self {
-        Self::Value(Cow::Owned(value))
-    }
-}
-
-impl From<Cell<'_>> for Tree {
-    fn from(cell: Cell<'_>) -> Self {
-        match cell {
-            Cell::Value(value) => Self::from(&*value),
-            Cell::Text(text) => Self::from(text),
-        }
+    pub fn cell(&self, column: Column) -> Cow<'_, Value> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        Cow::Owned(match column {
+            Column::Axis(place, _) => return Cow::Borrowed(self.space.value(place, self.index)),
+            Column::Tie(knob) => self.design().get(knob),
+            Column::Index => Value::Integer(self.index),
+            Column::Metric(place, _) => Value::Real(self.values[place]),
+            Column::NearLimit => Value::Flag(self.near_limit),
+            Column::Breaks => self.broken.map_or(Value::None, text),
+            Column::Link => Value::Text(format!("/?{}", link::encode(self.design()))),
+            Column::Caveat => text(CAVEAT),
+        })
     }
 }

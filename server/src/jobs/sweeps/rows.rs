@@ -1,13 +1,14 @@
 //! The feasible designs of a sweep, one row each, as text: CSV and JSON lines. Each row says which
 //! design it is, by its link, and which model computed it when; the sweep's digest knows no rows.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
 use model::design::file::{PROVENANCE, Tree};
 use model::run::quality::CAVEAT;
 use present::words::provenance::{Provenance, csv_line};
 use reports::typed::Said;
-use sweep::table::{Cell, Column, Record, Table};
+use sweep::table::{Column, Record, Table};
 use sweep::{Outcome, Space};
 
 use crate::designs::exports::provenance;
@@ -50,7 +51,7 @@ impl<'a> Writer<'a> {
     /// Writer of the rows of a sweep.
     pub(crate) fn new(format: Format, space: &'a Space) -> Self {
         let caveat = space.spec().asks_quality().then_some(CAVEAT);
-        let table = Table::new(space).with(caveat.map(|_| Column::CAVEAT));
+        let table = Table::new(space).with(caveat.map(|_| Column::Caveat));
         Self { format, table, caveat }
     }
 
@@ -58,8 +59,8 @@ impl<'a> Writer<'a> {
     pub(crate) fn header(&self) -> Vec<u8> {
         match self.format {
             Format::Csv => {
-                let names = self.table.columns().iter().map(|column| column.name.as_ref());
-                (csv_line(names.chain(Provenance::NAMES)) + "\n").into_bytes()
+                let names = self.table.columns().iter().map(|column| column.name());
+                (csv_line(names.chain(Provenance::NAMES.map(Cow::Borrowed))) + "\n").into_bytes()
             }
             Format::JsonLines | Format::Binary => vec![],
         }
@@ -67,7 +68,7 @@ impl<'a> Writer<'a> {
 
     /// Adds the row of a feasible design; what isn't feasible has none.
     pub(crate) fn add(&self, outcome: &Outcome<'_>, rows: &mut Vec<u8>) {
-        if let Some(record) = self.table.record_of(outcome).filter(Record::is_feasible) {
+        if let Some(record) = self.table.record_of(outcome).filter(|it| it.broken.is_none()) {
             self.row(&record, rows);
         }
     }
@@ -77,15 +78,15 @@ impl<'a> Writer<'a> {
         match self.format {
             Format::Csv => {
                 let from = provenance(record.design());
-                let cells = self.table.cells(record).chain(from.values().map(Cell::Text));
-                rows.extend_from_slice(csv_line(cells).as_bytes());
-                rows.push(b'\n');
+                let cells = csv_line(self.table.cells(record));
+                let line = format!("{cells},{}\n", csv_line(from.values()));
+                rows.extend_from_slice(line.as_bytes());
             }
             Format::JsonLines => {
                 let row = [
-                    ("index", Tree::Unsigned(record.index())),
+                    ("index", Tree::Unsigned(record.index)),
                     ("knobs", self.table.knobs(record).said()),
-                    ("metrics", self.table.metrics(record.values()).said()),
+                    ("metrics", self.table.metrics(record.values).said()),
                     (PROVENANCE, provenance(record.design()).tree()),
                 ];
                 let caveat = self.caveat.map(|it| ("caveat", it.into()));
@@ -94,7 +95,7 @@ impl<'a> Writer<'a> {
                 rows.extend(row.unwrap_or_default());
                 rows.push(b'\n');
             }
-            Format::Binary => binary_row(record.index(), record.values(), rows),
+            Format::Binary => binary_row(record.index, record.values, rows),
         }
     }
 }
