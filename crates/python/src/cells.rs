@@ -13,18 +13,10 @@ use model::{MODEL_VERSION, design::link};
 use sweep::table::{CellType, Column, Record, Table};
 use sweep::{Outcome, Space, Spec};
 
-/// Selection of the designs that have a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rows {
-    /// Designs that keep every constraint.
-    Feasible,
-    /// Designs that keep the model's rules, with the constraint that they break.
-    Legal,
-}
-
-/// The table of a sweep's rows.
-pub(crate) fn table(space: &Space, rows: Rows) -> Table<'_> {
-    let breaks = (rows == Rows::Legal).then_some(Column::Breaks);
+/// The table of a sweep's rows: those of feasible designs, or of every legal one with the constraint
+/// that it breaks.
+pub(crate) fn table(space: &Space, every_legal: bool) -> Table<'_> {
+    let breaks = every_legal.then_some(Column::Breaks);
     let link = space.spec().find.is_some().then_some(Column::Link);
     Table::new(space).with([Column::NearLimit]).with(breaks).with(link)
 }
@@ -56,21 +48,21 @@ pub(crate) fn schema(table: &Table<'_>, spec: &Spec) -> SchemaRef {
 /// Rows that are being collected.
 pub(crate) struct Collector<'a> {
     table: &'a Table<'a>,
-    schema: &'a SchemaRef,
-    rows: Rows,
+    every_legal: bool,
     columns: Vec<Cells>,
     len: usize,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(table: &'a Table<'a>, schema: &'a SchemaRef, rows: Rows) -> Self {
+    pub(crate) fn new(table: &'a Table<'a>) -> Self {
+        let every_legal = table.columns().contains(&Column::Breaks);
         let columns = table.columns().iter().map(|column| Cells::of(column.cells())).collect();
-        Self { table, schema, rows, columns, len: 0 }
+        Self { table, every_legal, columns, len: 0 }
     }
 
     /// Adds the row of an outcome that has one.
     pub(crate) fn add(&mut self, outcome: &Outcome<'_>) {
-        let has_row = |record: &Record<'_>| self.rows == Rows::Legal || record.broken.is_none();
+        let has_row = |record: &Record<'_>| self.every_legal || record.broken.is_none();
         let Some(record) = self.table.record_of(outcome).filter(has_row) else { return };
         for (cells, cell) in self.columns.iter_mut().zip(self.table.cells(&record)) {
             cells.add(&cell);
@@ -84,9 +76,9 @@ impl<'a> Collector<'a> {
     }
 
     /// The rows as a batch.
-    pub(crate) fn batch(mut self) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn batch(mut self, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         let columns = self.columns.iter_mut().map(Cells::array).collect();
-        RecordBatch::try_new(self.schema.clone(), columns)
+        RecordBatch::try_new(schema.clone(), columns)
     }
 }
 

@@ -16,7 +16,7 @@ use reports::typed::Said;
 use sweep::table::Table;
 use sweep::{Progress, Rounds, Space, Spec};
 
-use crate::cells::{Collector, Rows, schema, table};
+use crate::cells::{Collector, schema, table};
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
 use crate::refusal::{invalid, refused};
@@ -109,10 +109,9 @@ pub(crate) fn swept(
 ) -> PyResult<Sweep> {
     let spec = read(spec)?.map_err(|errors| invalid(py, &errors))?;
     let space = Space::new(spec).map_err(|error| invalid(py, &[error]))?;
-    let rows = if every_legal { Rows::Legal } else { Rows::Feasible };
-    let table = table(&space, rows);
+    let table = table(&space, every_legal);
     let schema = schema(&table, space.spec());
-    let run = Run { space: &space, table: &table, schema: &schema, rows, max_rows };
+    let run = Run { space: &space, table: &table, schema: &schema, max_rows };
     let threads = work::threads(threads);
     let done = interruptible(py, |stop| run.all(threads, stop))?;
     let (batches, progress) = done.map_err(|error| match error {
@@ -162,7 +161,6 @@ struct Run<'a> {
     space: &'a Space,
     table: &'a Table<'a>,
     schema: &'a SchemaRef,
-    rows: Rows,
     max_rows: usize,
 }
 
@@ -210,7 +208,7 @@ impl Run<'_> {
         let mut ended = None;
         let work = |chunk: Range<u64>| {
             let batch = rounds.batch(chunk)?;
-            let mut collector = Collector::new(self.table, self.schema, self.rows);
+            let mut collector = Collector::new(self.table);
             let summary = sweep::evaluate_with(self.space, batch, stop, |outcome| {
                 collector.add(outcome);
             })?;
@@ -218,7 +216,7 @@ impl Run<'_> {
             if all > self.max_rows {
                 return Some(Err(Ended::TooMany));
             }
-            Some(collector.batch().map(|rows| (summary, rows)).map_err(Ended::Failed))
+            Some(collector.batch(self.schema).map(|rows| (summary, rows)).map_err(Ended::Failed))
         };
         sweep::run(places, size, threads, stop, work, |chunk, done| match done {
             Ok((summary, rows)) => {
