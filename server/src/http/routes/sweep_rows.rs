@@ -206,7 +206,7 @@ fn simulated_rows(part: &Part, which: Which) -> Option<(Part, Vec<u8>)> {
     found.sort_unstable_by_key(|one| one.index);
     found.dedup_by_key(|one| one.index);
     let mut rows = Vec::new();
-    found.iter().for_each(|one| Format::Binary.row(&space, one.index, &one.values, &mut rows));
+    found.iter().for_each(|one| rows::binary_row(one.index, &one.values, &mut rows));
     Some((Part { space, ..part.clone() }, rows))
 }
 
@@ -223,7 +223,7 @@ fn summary_rows(part: &Part, which: Which) -> Vec<u8> {
     found.sort_unstable_by_key(|row| row.index);
     found.dedup_by_key(|row| row.index);
     let mut rows = Vec::new();
-    found.iter().for_each(|row| Format::Binary.row(space, row.index, &row.values, &mut rows));
+    found.iter().for_each(|row| rows::binary_row(row.index, &row.values, &mut rows));
     rows
 }
 

@@ -15,7 +15,7 @@ use super::job::{Job, Order, State};
 use super::ledger;
 use super::queue::Queue;
 use super::remote::Coordinator;
-use super::rows::Format;
+use super::rows::{Format, Writer};
 use crate::ground::log_fields;
 use crate::store::Store;
 
@@ -66,9 +66,10 @@ impl Shared {
             let format = job.inner().kept.are_wanted().then_some(Format::Binary);
             let work = || {
                 let mut rows = Vec::new();
+                let writer = format.map(|format| Writer::new(format, &job.space));
                 let summary = sweep::evaluate_with(&job.space, batch, job.stop(), |one| {
-                    if let Some(format) = format {
-                        format.add(&job.space, one, &mut rows);
+                    if let Some(writer) = &writer {
+                        writer.add(one, &mut rows);
                     }
                 });
                 summary

@@ -19,6 +19,7 @@ use super::link::{FETCH_TIMEOUT, HEARTBEAT_TIMEOUT, Link, RETRY_DELAY, each, ver
 use super::message::{Answer, Head, MAX_BYTES, Stop, Task};
 use crate::ground::log_fields;
 use crate::jobs::nats::{Address, NatsError};
+use crate::jobs::sweeps::rows::Writer;
 
 /// Spaces that are kept for the chunks to come.
 const MAX_SPACES: usize = 16;
@@ -246,10 +247,11 @@ impl Worker {
             return failed("the sweep has no such designs".to_owned());
         }
         let work = || {
-            let (format, mut rows) = (task.format(), Vec::new());
+            let writer = task.format().map(|format| Writer::new(format, &space));
+            let mut rows = Vec::new();
             let summary = sweep::evaluate_with(&space, batch, stop, |outcome| {
-                if let Some(format) = format {
-                    format.add(&space, outcome, &mut rows);
+                if let Some(writer) = &writer {
+                    writer.add(outcome, &mut rows);
                 }
             });
             summary.map(|summary| (Progress::with_part(&space, places.clone(), summary), rows))
