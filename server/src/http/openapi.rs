@@ -154,3 +154,43 @@ fn contents(contents: &[Content], direction: Direction, schemas: &mut Schemas) -
         (content.kind, Tree::map(entries))
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::post;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::designs::bodies::Batch;
+    use crate::http::endpoint::{Shape, of};
+    use crate::report::Predictions;
+
+    #[test]
+    fn an_endpoint_can_come_from_a_table_of_names_and_shapes() {
+        let table: [(&str, &str, Shape, Shape); 2] = [
+            ("one", "Sum\n\nMore\nof it.", of::<Batch>, of::<Predictions>),
+            ("two", "Other sum", of::<Batch>, of::<Predictions>),
+        ];
+        let endpoints = table.map(|(name, doc, takes, answers)| {
+            let endpoint =
+                Endpoint::new("post", format!("/x/{name}"), post(move || async move { name }));
+            let endpoint = endpoint.documented(name, doc).takes(takes).example("{\"designs\": []}");
+            endpoint.reads_at_most(3 << 10).answers(answers).fails(400, "Own words.")
+        });
+        let group = Group { name: "g", description: "G.", endpoints: endpoints.into() };
+        let document: Value = serde_json::from_str(&document(&[group])).unwrap();
+        let one = &document["paths"]["/x/one"]["post"];
+        assert_eq!([&one["operationId"], &one["summary"]], ["one", "Sum"]);
+        assert_eq!(one["description"], "More of it.");
+        assert!(document["paths"]["/x/two"]["post"].get("description").is_none());
+        let responses = one["responses"].as_object().unwrap();
+        let said = |status: &str| responses[status]["description"].as_str().unwrap();
+        assert_eq!(responses.keys().collect::<Vec<_>>(), ["200", "400", "413"]);
+        assert_eq!(said("200"), "Predictions for several designs, in their order.");
+        assert_eq!([said("400"), said("413")], ["Own words.", "The body has more than 3 KiB."]);
+        let body = &one["requestBody"]["content"]["application/json"];
+        assert_eq!(body["schema"]["$ref"], "#/components/schemas/Batch");
+        assert!(body["example"]["designs"].is_array(), "{body}");
+        assert!(document["components"]["schemas"]["Batch"].is_object());
+    }
+}

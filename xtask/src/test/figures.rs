@@ -53,7 +53,7 @@ const FIGURES: [Figure; 9] = [
         count: |path, text| modules("server", path, text),
     },
     Figure { name: "doc comments that open with a riddle", limit: 266, count: riddles },
-    Figure { name: "lines of the API's description by hand", limit: 400, count: by_hand },
+    Figure { name: "lines of the API's description by hand", limit: 386, count: by_hand },
     Figure { name: "files of commands and tools that reach into the app", limit: 0, count: pages },
     Figure { name: "designs read in formulas", limit: 31, count: designs },
     Figure { name: "functions of the model that take a whole plan", limit: 114, count: plans },

@@ -1,5 +1,7 @@
 //! Words of the API's document that no type and no endpoint of its own says.
 
+use crate::jobs::sweeps::MAX_PLACES;
+
 /// Title of the document.
 pub(crate) const TITLE: &str = "Moescape";
 
@@ -38,6 +40,14 @@ pub(crate) const NOT_YOURS: &str = "The server knows its users, and somebody els
 /// Reasons of 403 in a review session.
 pub(crate) const ROLE: &str =
     "The token's role doesn't allow it, or the request comes from a page of another site.";
+
+/// Reasons of 422 for a sweep.
+pub(crate) fn too_large_sweep() -> String {
+    format!(
+        "The sweep is larger than a server takes, {MAX_PLACES} designs: sample it, or run \
+         `moescape sweep` in shards.",
+    )
+}
 
 /// Reasons of 400 for a router trace.
 pub(crate) const TRACE: &str = "The design or the trace can't be read: each entry of `errors` has \

@@ -8,6 +8,7 @@ use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::design::{Design, KnobId};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use validation::own::read::read_within;
 use validation::own::{Asked, Calibration, calibrate};
 
@@ -29,11 +30,11 @@ const MAX_UNPACKED: u64 = 256 << 20;
 const MAX_SETTINGS: usize = 200;
 
 /// Form as it was sent.
-#[derive(Debug, Default, schemars::JsonSchema)]
+#[derive(Debug, Default, JsonSchema)]
 #[schemars(inline, extend("required" = ["file"]))]
 pub(super) struct Form {
     /// The files.
-    #[schemars(rename = "file", with = "Vec<File>")]
+    #[schemars(rename = "file", schema_with = "files")]
     pub(super) files: Vec<(String, Vec<u8>)>,
     /// A text in place of a file.
     pub(super) text: String,
@@ -49,21 +50,8 @@ pub(super) struct Form {
     pub(super) name: String,
 }
 
-/// Bytes of a file in a form.
-struct File;
-
-impl schemars::JsonSchema for File {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "File".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        endpoint::bytes(generator)
-    }
+fn files(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": endpoint::bytes(generator)})
 }
 
 endpoints! {

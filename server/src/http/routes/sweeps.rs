@@ -22,8 +22,8 @@ use super::json::json_response;
 use super::kept;
 use crate::http::endpoint::{endpoints, of, text, words};
 use crate::jobs::sweeps::{
-    self, Cost, Engine, Job, Keeping, MAX_PLACES, MAX_ROWS, ProgressUpdate, Refusal, SpeedSample,
-    Standing, Started, StateAlone, SweepAnswer, SweepEntry, Sweeps,
+    self, Cost, Engine, Job, Keeping, MAX_ROWS, ProgressUpdate, Refusal, SpeedSample, Standing,
+    Started, StateAlone, SweepAnswer, SweepEntry, Sweeps,
 };
 use crate::net::client::Client;
 use crate::net::problem::Problem;
@@ -102,7 +102,7 @@ endpoints! {
         .with(OF_START).takes(of::<SpecKeys<'static>>).example(SPEC)
         .stores(of::<Started>, format!("It runs. The header `Location` has its address. Rows of \
             up to {MAX_ROWS} designs are kept where they are asked for; of more, none."))
-        .fails(422, too_large())
+        .fails(422, words::too_large_sweep())
         .fails(429, "You or everyone together have too many sweeps that aren't over, or too many \
             rows are kept. The header `Retry-After` says in how many seconds to try again.")
         .refuses([out_of_use()])
@@ -114,7 +114,7 @@ endpoints! {
     /// starts nothing.
     post "/api/v1/sweeps/cost" => cost as costOfSweep {
         .takes(of::<SpecKeys<'static>>).example(SPEC).answers(of::<Cost>)
-        .fails(422, too_large()).refuses([out_of_use()])
+        .fails(422, words::too_large_sweep()).refuses([out_of_use()])
     }
 
     /// Where a sweep stands, and its result so far
@@ -157,13 +157,6 @@ endpoints! {
         .with([ID]).answers(of::<Standing>)
         .fails(403, words::NOT_YOURS).refuses([unknown(), over(), out_of_use()])
     }
-}
-
-fn too_large() -> String {
-    format!(
-        "The sweep is larger than a server takes, {MAX_PLACES} designs: sample it, or run \
-         `moescape sweep` in shards.",
-    )
 }
 
 pub(super) async fn submit(
