@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use model::ground::knob::Value;
 use model::{MODEL_VERSION, design::link};
 use sweep::table::{CellType, Column, Record, Table};
@@ -31,7 +31,7 @@ pub(crate) fn schema(table: &Table<'_>, spec: &Spec) -> SchemaRef {
         let words = [("unit", column.unit()), ("label", label)];
         let words = words.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let data_type = Cells::of(column.cells()).data_type();
+        let data_type = Cells::of(column.cells()).array().data_type().clone();
         Field::new(column.name(), data_type, column.is_optional())
             .with_metadata(words.collect::<HashMap<_, _>>())
     };
@@ -99,16 +99,6 @@ impl Cells {
             CellType::Real => Self::Real(Float64Builder::new()),
             CellType::Flag => Self::Flag(BooleanBuilder::new()),
             CellType::Text => Self::Text(StringBuilder::new()),
-        }
-    }
-
-    const fn data_type(&self) -> DataType {
-        match self {
-            Self::Index(_) => DataType::UInt64,
-            Self::Whole(_) => DataType::Int64,
-            Self::Real(_) => DataType::Float64,
-            Self::Flag(_) => DataType::Boolean,
-            Self::Text(_) => DataType::Utf8,
         }
     }
 
