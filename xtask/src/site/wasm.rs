@@ -1,5 +1,6 @@
 //! The modules: compiled by cargo, bound by wasm-bindgen, made smaller by wasm-opt.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +83,7 @@ pub(crate) fn compile(
             "debug"
         }
         Quality::Release(_) => {
-            build.args(["--profile", "wasm-release"]);
+            build.args(["--profile", "wasm-release", "--config", &short_paths(workspace)?]);
             "wasm-release"
         }
     };
@@ -93,6 +94,22 @@ pub(crate) fn compile(
         (module, file)
     };
     Ok(Module::all(workspace).into_iter().map(compiled).collect())
+}
+
+/// Setting of cargo that takes the directories of dependencies out of the places that panics name:
+/// a module is smaller, and the same wherever it is built.
+fn short_paths(workspace: &Workspace) -> Result<String> {
+    let mut metadata = workspace.cargo(["metadata", "--locked", "--format-version", "1"]);
+    metadata.args(["--filter-platform", TARGET]);
+    let metadata: serde_json::Value = serde_json::from_str(&command::output(&mut metadata)?)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let foreign = packages.iter().filter(|package| !package["source"].is_null());
+    let manifests = foreign.filter_map(|package| package["manifest_path"].as_str());
+    let directories: BTreeSet<_> =
+        manifests.filter_map(|manifest| Path::new(manifest).parent()?.parent()?.to_str()).collect();
+    let flags = directories.into_iter().map(|it| format!("'--remap-path-prefix={it}='"));
+    let flags = flags.collect::<Vec<_>>().join(",");
+    Ok(format!("target.{TARGET}.rustflags=[{flags}]"))
 }
 
 /// Writes a module's JavaScript glue. Names of functions stay where wasm-opt is to read them.
