@@ -146,7 +146,8 @@ pub(crate) fn bind(
 /// without making code less regular: 0.8 % less. Functions in the order of their names are beside
 /// similar ones: 0.6 % less.
 const PASSES: &str = "-O1 --dae-optimizing --merge-blocks --rse --vacuum --dae-optimizing \
-    --merge-blocks --rse --vacuum -O1 --reorder-functions-by-name --strip-debug";
+    --merge-blocks --rse --vacuum -O1 --reorder-functions-by-name --strip-debug \
+    --strip-target-features";
 
 /// Makes a module smaller in place. Never with `--fast-math`: numbers must not change.
 pub(crate) fn optimize(workspace: &Workspace, node: &Node, parts: &Parts) -> Result<()> {
