@@ -24,7 +24,6 @@ mod metrics;
 mod openapi;
 mod palette;
 mod predict;
-mod preset_options;
 mod calibrate_page;
 mod import_page;
 mod presets;
