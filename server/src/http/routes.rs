@@ -26,7 +26,6 @@ pub(crate) mod openapi;
 mod operations;
 mod palette;
 mod predict;
-mod preset_options;
 mod calibrate_page;
 mod import_page;
 mod presets;

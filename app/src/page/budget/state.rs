@@ -4,11 +4,10 @@ use leptos::prelude::*;
 use model::Plan;
 use model::design::KnobId;
 use model::design::violation::Violation;
-use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
-use present::page::budget::{BudgetAnswer, BudgetInput};
+use present::page::budget::{BudgetInput, BudgetAnswer, with_preset};
 
-use crate::panel::asking::{Asking, Outcome, Typed};
+use crate::panel::asking::{Asking, Field, Outcome, Typed};
 
 /// The regimes whose metrics the page explains.
 pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
@@ -74,24 +73,26 @@ impl State {
 }
 
 impl Asking for State {
-    const TYPED_AS: &'static str = "text";
-
-    fn value(self, id: KnobId) -> Value {
-        self.with(|asked| asked.design.get(id))
+    fn knob(name: &str) -> Option<KnobId> {
+        KnobId::named(name)
     }
 
-    fn write(self, id: KnobId, text: &str) {
+    fn text(self, field: &Field) -> String {
+        self.with(|asked| field.text(&asked.design))
+    }
+
+    fn write(self, field: &Field, text: &str) {
         let mut asked = self.outcome.asked_untracked();
-        if self.typed.set(&mut asked.design, id, text) {
+        if self.typed.set(&mut asked.design, field, text, with_preset) {
             self.ask(asked);
         }
     }
 
-    fn refused(self, id: KnobId) -> Option<String> {
-        self.typed.refused(id)
+    fn refused(self, field: &Field) -> Option<String> {
+        self.typed.refused(field)
     }
 
-    fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.is_broken(id)
+    fn is_broken(self, field: &Field) -> bool {
+        self.outcome.is_broken(field)
     }
 }

@@ -6,15 +6,14 @@ use std::time::Duration;
 use leptos::prelude::*;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
 use model::serving::{LAYOUT, ServingPlan, infer};
-use present::page::serving::ServingAnswer;
 use present::page::serving::measured::Measured;
+use present::page::serving::{ServingAnswer, with_model};
 
 use crate::browser::{Later, takes_over};
-use crate::panel::asking::{Asking, Outcome, Typed};
+use crate::panel::asking::{Asking, Field, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -160,24 +159,26 @@ impl State {
 }
 
 impl Asking for State {
-    const TYPED_AS: &'static str = "number";
-
-    fn value(self, id: KnobId) -> Value {
-        self.with(|design| design.get(id))
+    fn knob(name: &str) -> Option<KnobId> {
+        KnobId::named(name)
     }
 
-    fn write(self, id: KnobId, text: &str) {
+    fn text(self, field: &Field) -> String {
+        self.with(|design| field.text(design))
+    }
+
+    fn write(self, field: &Field, text: &str) {
         let mut design = self.outcome.asked_untracked();
-        if self.typed.set(&mut design, id, text) {
+        if self.typed.set(&mut design, field, text, with_model) {
             self.ask(design);
         }
     }
 
-    fn refused(self, id: KnobId) -> Option<String> {
-        self.typed.refused(id)
+    fn refused(self, field: &Field) -> Option<String> {
+        self.typed.refused(field)
     }
 
-    fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.is_broken(id)
+    fn is_broken(self, field: &Field) -> bool {
+        self.outcome.is_broken(field)
     }
 }

@@ -1,18 +1,52 @@
-//! The lists of models and accelerators to choose from, as the server writes them.
+//! Lists of models and accelerators to choose from.
 
-use maud::html;
+use maud::{Markup, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::ground::choice::Choice;
 
-use crate::html::option;
+use super::{option, option_group};
 use crate::words::name;
 
-/// The presets of a kind that can be searched.
+/// Headings of published runs and of models.
+pub const KINDS: [(PresetKind, &str); 2] =
+    [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models")];
+
+/// Presets that can be opened, each by the value that stands for it; one is chosen by its id.
 #[must_use]
-pub fn models(kind: PresetKind) -> String {
-    let presets = Preset::all().filter(|it| it.kind == kind && it.refused.is_none());
-    presets.map(|preset| option(preset.id, preset.title, false).into_string()).collect()
+pub fn presets(
+    all: impl Iterator<Item = &'static Preset>,
+    value: fn(&'static Preset) -> String,
+    chosen: &str,
+) -> Markup {
+    html! {
+        @for preset in all.filter(|it| it.refused.is_none()) {
+            (option(&value(preset), preset.title, preset.id == chosen))
+        }
+    }
+}
+
+/// Presets of these kinds under their headings.
+#[must_use]
+pub fn preset_groups(
+    kinds: &[(PresetKind, &str)],
+    value: fn(&'static Preset) -> String,
+    chosen: &str,
+) -> Markup {
+    let of = |kind| presets(Preset::all().filter(move |it| it.kind == kind), value, chosen);
+    html! { @for (kind, heading) in kinds { (option_group(heading, &of(*kind))) } }
+}
+
+/// A preset's id.
+#[must_use]
+pub fn id(preset: &Preset) -> String {
+    preset.id.to_owned()
+}
+
+/// A link to a preset's design.
+#[must_use]
+pub fn link(preset: &'static Preset) -> String {
+    model::design::link::encode(&preset.design())
 }
 
 /// Accelerators that train, by their makers; one of them is chosen.
@@ -27,7 +61,7 @@ pub fn accelerators(chosen: AcceleratorId) -> String {
     };
     let markup = html! {
         @for maker in ["NVIDIA", "Ascend"] {
-            optgroup label=(maker) { @for option in of(maker) { (option) } }
+            (option_group(maker, &html! { @for option in of(maker) { (option) } }))
         }
     };
     markup.into_string()
@@ -41,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_accelerator_that_trains_and_every_preset_can_be_chosen() {
-        let models = [PresetKind::Model, PresetKind::Recipe].map(models).concat();
+        let models = preset_groups(&KINDS, id, "").into_string();
         let [models, machines] = [models, accelerators(AcceleratorId::H20)]
             .map(|options| Html::new(&format!("<select>{options}</select>")));
         for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
