@@ -1,9 +1,10 @@
 //! The schemas of what is asked and answered, from the types that are read and written.
 
 use model::design::file::{Tree, json};
+use operations::WithProvenance;
 use operations::budget::{Budgeted, Input as BudgetPair};
+use operations::import::Imported;
 use reports::experts::ExpertsSaid;
-use reports::imported::Imported;
 use reports::inferred::Inferred;
 use reports::layouts::Layouts;
 use reports::registry::{Knobs, Metrics, Presets};
@@ -17,7 +18,6 @@ use validation::report::Validation;
 use validation::report::serving::ServingValidation;
 
 use crate::answers::find::FoundAnswer;
-use crate::answers::validated::Sent;
 use crate::designs::StoredDesigns;
 use crate::designs::bodies::{Batch, FindQuery, StoreDesign};
 use crate::jobs::reviews;
@@ -80,9 +80,9 @@ fn answers() -> Map<String, Value> {
         generator.subschema_for::<ExpertsSaid>();
         generator.subschema_for::<Imported>();
         generator.subschema_for::<Presets>();
-        generator.subschema_for::<Sent<Validation>>();
-        generator.subschema_for::<Sent<ServingValidation>>();
-        generator.subschema_for::<Sent<Calibration>>();
+        generator.subschema_for::<WithProvenance<Validation>>();
+        generator.subschema_for::<WithProvenance<ServingValidation>>();
+        generator.subschema_for::<WithProvenance<Calibration>>();
         generator.subschema_for::<Knobs>();
         generator.subschema_for::<Metrics>();
         generator.subschema_for::<ProblemBody>();

@@ -11,6 +11,7 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
+use operations::calibrate::{agreement, measured, verdict};
 use present::format::{counted, percent, significant, unbroken};
 use present::html::{option, table};
 use present::page::trust::words;
@@ -20,7 +21,6 @@ use validation::own::report::{Measured, Told, Unused};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
 use super::preset_options::preset_options;
-use crate::answers::calibrated::{agreement, measured, verdict};
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
 use crate::net::problem::Problem;
@@ -47,7 +47,7 @@ pub(super) async fn calibrate_form(
         Err(why) => return Ok(shown(&state, &headers, &Form::default(), Some(&Err(why)))),
     };
     let traces = std::sync::Arc::clone(&state.traces);
-    let answer = move || shown(&state, &headers, &form, Some(&found(&form)));
+    let answer = move || shown(&state, &headers, &form, Some(&found(&form).map(|it| it.found)));
     in_turn(&traces.readers, &client, answer).await
 }
 

@@ -20,8 +20,15 @@ use crate::net::work::off_thread;
 use crate::state::AppState;
 
 /// Whoever waits for a response.
-struct Client {
+pub(super) struct Client {
     began: Instant,
+}
+
+impl Client {
+    /// A client whose call begins now.
+    pub(super) fn new() -> Self {
+        Self { began: Instant::now() }
+    }
 }
 
 impl Caller for Client {
@@ -34,9 +41,10 @@ impl Caller for Client {
     }
 }
 
-/// The routes of the operations.
+/// The routes of the operations that take arguments as they are.
 pub(super) fn routes() -> Router<AppState> {
-    OPERATIONS.iter().fold(Router::new(), |routes, entry| {
+    let operations = OPERATIONS.iter().filter(|entry| entry.has_route);
+    operations.fold(Router::new(), |routes, entry| {
         let path = format!("/api/v1/{}", entry.name);
         routes.route(&path, post(move |body| answer(entry, body)))
     })
@@ -52,7 +60,7 @@ async fn answer(
     // A design file by itself is the arguments' design.
     let is_design = is_file(&body);
     let arguments = if is_design { Tree::map([("design", body)]) } else { body };
-    let client = Client { began: Instant::now() };
+    let client = Client::new();
     let answered = off_thread(move || (entry.answer)(arguments, &client)).await?;
     let answered = answered.map_err(|refusal| Problem::of_refusal(refusal, is_design))?;
     Ok(json_response(&answered.tree))
