@@ -38,11 +38,7 @@ pub fn imported_text(path: &Path, caller: &dyn Caller) -> Result<String, Refusal
 ///
 /// # Errors
 /// It can't be read, or is too long.
-pub(crate) fn bytes(
-    path: &Path,
-    max_bytes: u64,
-    caller: &dyn Caller,
-) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn bytes(path: &Path, max_bytes: u64, caller: &dyn Caller) -> Result<Vec<u8>, Refusal> {
     caller.bytes(path, max_bytes).map_err(with_usual_length)
 }
 

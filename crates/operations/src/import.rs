@@ -285,7 +285,11 @@ enum Source {
 impl Source {
     /// The source in the bytes of a file.
     fn of_file(path: &Path, bytes: Vec<u8>) -> Result<Self, Refusal> {
-        if is_archive(&bytes) { Self::of_archive(&bytes) } else { Self::of_text(files::text_of(path, bytes)?) }
+        if is_archive(&bytes) {
+            Self::of_archive(&bytes)
+        } else {
+            Self::of_text(files::text_of(path, bytes)?)
+        }
     }
 
     fn of_archive(bytes: &[u8]) -> Result<Self, Refusal> {

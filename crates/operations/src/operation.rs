@@ -209,7 +209,9 @@ pub const fn entry<T: Operation>() -> Entry {
 }
 
 fn command<T: Operation>() -> clap::Command {
-    let command = T::Input::augment_args(clap::Command::new(T::NAME).about(T::SUMMARY));
+    // The input's own comment describes it to programs.
+    let command = T::Input::augment_args(clap::Command::new(T::NAME));
+    let command = command.about(T::SUMMARY).long_about(None);
     let json = clap::Arg::new("json").long("json").help("Print JSON");
     let json = json.action(clap::ArgAction::SetTrue);
     if !T::HAS_TABLE {
@@ -232,7 +234,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let broken = T::violations(&answer);
     let refusal =
         if broken.is_empty() { T::failure(&answer) } else { Some(Refusal::broken(broken)) };
-    if !is_json {
+    if !is_json || refusal.is_some() {
         T::remarks(&answer).iter().for_each(|line| caller.remark(line));
     }
     let text = if is_json {
@@ -247,10 +249,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     Ok(Printed { text, refusal })
 }
 
-fn brief<T: Operation>(
-    arguments: Tree,
-    caller: &dyn Caller,
-) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {

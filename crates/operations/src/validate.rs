@@ -276,7 +276,7 @@ fn of_lines(errors: &[LineError], shown: &str) -> Refusal {
     }
     let lines = errors.iter().take(MAX_ERRORS).map(|error| format!("{shown}, {error}"));
     let count = errors.len();
-    let more = (count > MAX_ERRORS)
-        .then(|| format!("{shown} has {} errors", format::whole(count as u64)));
+    let more =
+        (count > MAX_ERRORS).then(|| format!("{shown} has {} errors", format::whole(count as u64)));
     Refusal::of(lines.chain(more).map(unreadable))
 }

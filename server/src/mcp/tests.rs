@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use model::design::file::Tree;
 use model::metric::{MetricId, Regime};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, CustomRequest,
@@ -13,7 +14,6 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt};
-use model::design::file::Tree;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tower::ServiceExt as _;

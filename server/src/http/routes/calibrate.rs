@@ -1,13 +1,13 @@
 //! `POST /api/v1/calibrate`: runs of one's own in, the state of their software out. Nothing is
 //! stored.
 
+use ::operations::calibrate::{Answer, Calibrate, Input, MAX_FILES, RunFile};
+use ::operations::{Kind, Operation, Wrong};
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
 use axum::http::StatusCode;
 use axum::response::Response;
 use model::design::KnobId;
-use ::operations::calibrate::{Answer, Calibrate, Input, MAX_FILES, RunFile};
-use ::operations::{Kind, Operation, Wrong};
 use reports::typed::Said;
 
 use super::json::json_response;
