@@ -36,7 +36,7 @@ use rows::{Rows, write};
 
 /// Owner of the numbers on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum NumbersOf {
     /// The design itself.
     Design,
     /// The last design that broke no rule.
@@ -49,7 +49,7 @@ pub enum Shown {
 #[derive(Clone, Debug, PartialEq)]
 struct OnPage {
     numbers: Arc<Numbers>,
-    of: Shown,
+    of: NumbersOf,
 }
 
 /// Element that a page may put something beside.
@@ -140,13 +140,13 @@ impl Explorer {
         });
         let on_page = Memo::new(move |before: Option<&OnPage>| {
             if let Ok(numbers) = checked.get() {
-                return OnPage { numbers, of: Shown::Design };
+                return OnPage { numbers, of: NumbersOf::Design };
             }
             match before {
-                Some(OnPage { numbers, of: Shown::Design | Shown::LastLegal }) => {
-                    OnPage { numbers: numbers.clone(), of: Shown::LastLegal }
+                Some(OnPage { numbers, of: NumbersOf::Design | NumbersOf::LastLegal }) => {
+                    OnPage { numbers: numbers.clone(), of: NumbersOf::LastLegal }
                 }
-                _ => OnPage { numbers: preset_numbers.get(), of: Shown::Preset },
+                _ => OnPage { numbers: preset_numbers.get(), of: NumbersOf::Preset },
             }
         });
         let explorer = Self {
@@ -258,7 +258,7 @@ impl Explorer {
 
     /// Owner of the numbers that the page shows.
     #[must_use]
-    pub fn shown(self) -> Shown {
+    pub fn shown(self) -> NumbersOf {
         self.on_page.with(|on_page| on_page.of)
     }
 

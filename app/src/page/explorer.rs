@@ -7,10 +7,10 @@ use model::design::Design;
 use present::study::Study;
 
 use crate::explorer::stored;
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::find_bar::{Start, bar};
 use crate::panel::keys;
-use crate::panel::questions::{self, Asked};
+use crate::panel::questions::{self, CurrentQuestion};
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::tray::Tray;
 use crate::panel::{
@@ -34,9 +34,9 @@ pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let tray = Tray::new(explorer);
     let announcement = keys::install(explorer, tray);
-    let is_stale = move || explorer.shown() != Shown::Design;
+    let is_stale = move || explorer.shown() != NumbersOf::Design;
     let studies = Studies::new(explorer);
-    let asked = Asked::new(explorer);
+    let asked = CurrentQuestion::new(explorer);
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>

@@ -11,7 +11,7 @@ use reports::typed::Written;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use validation::own::read::{self, Content};
-use validation::own::{Asked, Calibration};
+use validation::own::{Calibration, CalibrationInput};
 
 pub use text::{agreement, measured, verdict};
 
@@ -176,7 +176,7 @@ impl Answer {
 
 impl Input {
     /// Terms of the calibration beside its files.
-    fn asked(&self, caller: &dyn Caller) -> Result<Asked, Refusal> {
+    fn asked(&self, caller: &dyn Caller) -> Result<CalibrationInput, Refusal> {
         let base = match self.preset.as_deref() {
             None => None,
             Some(id) if caller.has_file(Path::new(id)) => {
@@ -193,7 +193,7 @@ impl Input {
             let (knob, value) = input::setting_of(setting, Names::Training)?;
             settings.push((knob, value.trim().to_owned()));
         }
-        Ok(Asked { base, settings, name: self.name.clone() })
+        Ok(CalibrationInput { base, settings, name: self.name.clone() })
     }
 }
 

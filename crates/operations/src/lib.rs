@@ -37,7 +37,7 @@ pub use names::Names;
 pub use numbers::{
     Data, Evidence, Number, Span, broken_lines, json, lines, map, numbers, settings, titled,
 };
-pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
+pub use operation::{Answered, Detour, Entry, Example, Form, Operation, Printed, entry};
 pub use provenance::WithProvenance;
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 

@@ -37,6 +37,9 @@ pub trait Operation: 'static {
     /// Whether `POST /api/v1/NAME` takes its arguments; else a route of its own takes another body.
     const HAS_ROUTE: bool = true;
 
+    /// Examples of arguments, as programs send them.
+    const EXAMPLES: &'static [Example] = &[];
+
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
     type Input: Args + DeserializeOwned + JsonSchema + Send + 'static;
     /// Answer, before a door says it.
@@ -103,6 +106,17 @@ pub trait Operation: 'static {
     }
 }
 
+/// Arguments that show what an operation takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Name among the examples of the operation.
+    pub name: &'static str,
+    /// Line on what is asked.
+    pub summary: &'static str,
+    /// The arguments, JSON.
+    pub arguments: &'static str,
+}
+
 /// Answer of another operation, in its two forms for a terminal.
 pub struct Detour {
     json: Tree,
@@ -151,6 +165,8 @@ pub struct Entry {
     pub has_command: bool,
     /// See [`Operation::HAS_ROUTE`].
     pub has_route: bool,
+    /// See [`Operation::EXAMPLES`].
+    pub examples: &'static [Example],
     /// Makes the command with its arguments.
     pub command: fn() -> clap::Command,
     /// Runs the command.
@@ -198,6 +214,7 @@ pub const fn entry<T: Operation>() -> Entry {
         is_search: T::IS_SEARCH,
         has_command: T::HAS_COMMAND,
         has_route: T::HAS_ROUTE,
+        examples: T::EXAMPLES,
         command: command::<T>,
         print: print::<T>,
         brief: brief::<T>,

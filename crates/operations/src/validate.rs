@@ -24,7 +24,7 @@ pub use brief::Brief;
 use crate::caller::Caller;
 use crate::files;
 use crate::numbers::tree;
-use crate::operation::Operation;
+use crate::operation::{Example, Operation};
 use crate::provenance::WithProvenance;
 use crate::refusal::{Kind, Refusal, Wrong};
 
@@ -124,6 +124,11 @@ impl Operation for Validate {
         model predicts for them: measured, predicted and error of each, its source, and why others \
         aren't predicted. Ask it how far to trust a number on a machine or model.";
     const IS_SEARCH: bool = true;
+    const EXAMPLES: &'static [Example] = &[Example {
+        name: "source",
+        summary: "The runs of one source",
+        arguments: r#"{"source": "zero_bubble"}"#,
+    }];
     type Input = Input;
     type Answer = Answer;
     type Output = Validated;

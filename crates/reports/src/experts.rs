@@ -4,9 +4,10 @@
 mod traced;
 
 use model::design::file::Tree;
+use model::metric::published::Accuracy as PublishedAccuracy;
 use model::routing::pattern::{Goal, Patterns};
 use model::serving::capacity::{Capacity, capacities};
-use model::serving::experts::{Experts, Published, published};
+use model::serving::experts::{Experts, published};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
 
@@ -116,14 +117,14 @@ pub fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts
     })
 }
 
-fn accuracy(row: &Published) -> Accuracy {
+fn accuracy(row: &PublishedAccuracy) -> Accuracy {
     Accuracy {
         model: row.model,
         kept: row.kept,
         topk: row.topk,
         benchmark: row.benchmark,
-        accuracy: row.accuracy,
-        source: row.source.title,
+        accuracy: row.figure.value,
+        source: row.figure.source.title,
     }
 }
 

@@ -1,7 +1,7 @@
 //! An export as data: what `moescape export --json` prints and `/export/{name}?report=json`
 //! answers.
 
-use interchange::{Export, Figures, Reading, Unsaid};
+use interchange::{Export, Figures, Reading, UnsupportedKnob};
 use model::MODEL_VERSION;
 use model::design::file::Tree;
 
@@ -55,7 +55,7 @@ answers! {
 #[must_use]
 pub fn report(export: &Export) -> Tree {
     let reading = export.reading.as_ref();
-    let left = |list: &[Unsaid]| list.iter().map(left).collect();
+    let left = |list: &[UnsupportedKnob]| list.iter().map(left).collect();
     Exported {
         text: export.text.clone(),
         differs: reading.is_some_and(Reading::differs),
@@ -82,6 +82,6 @@ fn predicted(figures: &Figures) -> Predicted {
     }
 }
 
-fn left(one: &Unsaid) -> Left {
+fn left(one: &UnsupportedKnob) -> Left {
     Left { knob: one.knob.id(), value: one.value.clone(), reason: one.reason }
 }

@@ -112,8 +112,9 @@ impl Verdict {
 /// within 5 % of fitting is estimated as the plan is timed.
 #[must_use]
 pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
-    let (place, stage) = fullest(plan, estimate);
-    let Tightest { peak, limit, .. } = held(plan, estimate, place, &stage);
+    let host_limit = plan.deployment.machine.host_memory;
+    let (place, stage) = fullest(host_limit, estimate);
+    let Tightest { peak, limit, .. } = held(host_limit, estimate, place, &stage);
     let contents = match place {
         Place::Device => contents(plan, &stage),
         Place::Host => on_host(plan, &stage),
@@ -154,22 +155,23 @@ pub struct Tightest {
 /// The memory that is fullest for its size, and its stage.
 #[must_use]
 pub fn tightest(plan: &Plan, estimate: &Estimate) -> Tightest {
-    let (place, stage) = fullest(plan, estimate);
-    held(plan, estimate, place, &stage)
+    let host_limit = plan.deployment.machine.host_memory;
+    let (place, stage) = fullest(host_limit, estimate);
+    held(host_limit, estimate, place, &stage)
 }
 
-fn held(plan: &Plan, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
+fn held(host_limit: Bytes, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
     let [peak, limit] = match place {
         Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
-        Place::Host => [stage.host_memory, plan.deployment.machine.host_memory],
+        Place::Host => [stage.host_memory, host_limit],
     };
     Tightest { place, stage: stage.stage, peak, limit }
 }
 
 /// The memory and the stage that is fullest for its size; of equally full stages the first.
-fn fullest(plan: &Plan, estimate: &Estimate) -> (Place, StageEstimate) {
+fn fullest(host_limit: Bytes, estimate: &Estimate) -> (Place, StageEstimate) {
     let device = |stage: &StageEstimate| stage.memory.peak() / estimate.metrics.memory_limit;
-    let host = |stage: &StageEstimate| stage.host_memory / plan.deployment.machine.host_memory;
+    let host = |stage: &StageEstimate| stage.host_memory / host_limit;
     let all = estimate.stages.iter().flat_map(|stage| {
         [(Place::Device, device(stage), stage), (Place::Host, host(stage), stage)]
     });

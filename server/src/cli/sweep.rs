@@ -23,6 +23,7 @@ use sweep::{FinalSimulation, Progress, Rounds, Space};
 use super::terminal::{Terminal, failure};
 use super::{Failure, output as output_of};
 use crate::jobs::nats::Address;
+use crate::jobs::sweeps::rows::Writer;
 pub(super) use output::MAX_RESULT_LEN;
 use output::{Output, Target};
 use progress::Meter;
@@ -218,7 +219,7 @@ fn sweep_round(
     stop: &AtomicBool,
     (output, meter): (&mut Output, &mut Meter),
 ) -> Result<(), Failure> {
-    let format = output.format();
+    let writer = output.format().map(|format| Writer::new(format, space));
     let count = places.end.saturating_sub(places.start);
     let size = if space.spec().find.is_some() {
         // A search for each design is long by itself.
@@ -233,8 +234,8 @@ fn sweep_round(
         let mut rows = Vec::new();
         let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
-            if let Some(format) = format {
-                format.add(space, outcome, &mut rows);
+            if let Some(writer) = &writer {
+                writer.add(outcome, &mut rows);
             }
         });
         summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))

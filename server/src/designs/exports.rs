@@ -3,6 +3,7 @@
 //!
 //! What the sheet `/export` hands out and what `moescape export` prints are the same bytes.
 
+pub(crate) mod parquet;
 mod table;
 
 use interchange::{Launcher, Target, export_for};

@@ -1,4 +1,5 @@
-//! Every route on one page. A handler has a file of its own, named after what it answers.
+//! Every route. A handler has a file of its own, named after what it answers; one for programs
+//! stands there with its address and its description.
 
 mod about;
 mod calibrate;
@@ -21,7 +22,7 @@ mod card;
 mod embed;
 mod knobs;
 mod metrics;
-mod openapi;
+pub(crate) mod openapi;
 mod operations;
 mod palette;
 mod predict;
@@ -30,6 +31,7 @@ mod calibrate_page;
 mod import_page;
 mod presets;
 mod review_access;
+mod review_links;
 mod review_report;
 mod reviews;
 mod schedule;
@@ -50,9 +52,10 @@ mod sweep_page;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
 use present::site::{Page, Place};
 
+use crate::http::endpoint::{self, Endpoint, Group};
 use crate::state::AppState;
 use crate::{designs::card as cards, http::layers, http::not_found, mcp};
 
@@ -116,55 +119,11 @@ pub fn router(state: AppState) -> Router {
         .route("/r", post(review_start::begin))
         .route("/r/new", get(review_start::form))
         .route("/r/{id}", get(review::page).delete(reviews::remove))
-        .nest("/r/{id}", review_routes())
+        .nest("/r/{id}", endpoint::router(session()))
         .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
-        // For programs
-        .merge(operations::routes())
-        .route("/api/v1/openapi.json", get(openapi::document))
-        .route("/api/v1/predict", post(predict::predict))
-        .route("/api/v1/infer", post(infer::infer))
-        .route("/api/v1/infer/layouts", post(infer::layouts))
-        .route(
-            "/api/v1/experts",
-            post(experts::experts).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
-        )
-        .route(
-            present::page::serving::SCORES_PATH,
-            post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
-        )
-        .route("/api/v1/find", post(find::find))
-        .route(
-            "/api/v1/import",
-            post(import::text).layer(DefaultBodyLimit::max(interchange::MAX_CONFIG_BYTES)),
-        )
-        .route(
-            "/api/v1/calibrate",
-            post(calibrate::runs).layer(DefaultBodyLimit::max(calibrate::MAX_BYTES)),
-        )
-        .route("/api/v1/designs", get(designs::list).post(designs::store))
-        .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
-        .route("/api/v1/reviews", post(reviews::begin))
-        .route("/api/v1/reviews/{id}", delete(reviews::remove))
-        .nest("/api/v1/reviews/{id}", review_routes())
-        .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
-        .route("/api/v1/sweeps/cost", post(sweeps::cost))
-        .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))
-        .route("/api/v1/sweeps/{id}/events", get(sweeps::events))
-        .route("/api/v1/sweeps/{id}/rows", get(sweep_rows::rows))
-        .route("/api/v1/sweeps/{id}/pause", post(sweeps::pause))
-        .route("/api/v1/sweeps/{id}/resume", post(sweeps::resume))
-        .route("/api/v1/presets", get(presets::presets))
-        .route("/api/v1/knobs", get(knobs::knobs))
-        .route("/api/v1/metrics", get(metrics::metrics))
-        .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MAX_BYTES)))
-        .route("/api/v1/traces/{hash}", get(trace::packed).delete(trace::remove))
-        .route(present::page::trust::JSON_PATH, get(validation::json))
-        .route(present::page::trust::CSV_PATH, get(validation::csv))
-        .route(present::page::trust::SERVING_JSON_PATH, get(validation::serving))
-        // For those who run the server
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
+        // For programs, and for those who run the server
+        .merge(endpoint::router(groups().into_iter().flat_map(|group| group.endpoints)))
         // Public files of the site, and 404
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
@@ -180,16 +139,61 @@ pub fn router(state: AppState) -> Router {
     layers::around(routes, &state).with_state(state)
 }
 
-/// The routes of a review session, for its page and for programs alike.
-fn review_routes() -> Router<AppState> {
-    Router::new()
-        .route("/state", get(review::state))
-        .route("/log", get(review::log))
-        .route("/prose", get(review::prose))
-        .route("/do", post(review::act))
-        .route("/socket", get(review::socket))
-        .route("/links", get(reviews::list).post(reviews::make))
-        .route("/links/{link}", delete(reviews::withdraw))
-        .route("/report.md", get(review_report::markdown))
-        .route("/report.html", get(review_report::html))
+/// Every endpoint for programs, by its kind. The API's document is made from these, too.
+fn groups() -> Vec<Group> {
+    let group = |name, description, parts: &[Vec<Endpoint>]| Group {
+        name,
+        description,
+        endpoints: parts.concat(),
+    };
+    vec![
+        group(
+            "predictions",
+            "Designs in, numbers out.",
+            &[
+                predict::endpoints(),
+                infer::endpoints(),
+                experts::endpoints(),
+                operations::endpoints(),
+                find::endpoints(),
+                import::endpoints(),
+                calibrate::endpoints(),
+            ],
+        ),
+        group("designs", "Designs under short links.", &[designs::endpoints()]),
+        group(
+            "sweeps",
+            "Millions of designs: started, watched, downloaded.",
+            &[sweeps::endpoints(), sweep_rows::endpoints()],
+        ),
+        group(
+            "reviews",
+            "A team looks at a design together, changes it and decides.",
+            &[
+                reviews::endpoints(),
+                session().into_iter().map(|it| it.under("/api/v1/reviews/{id}")).collect(),
+            ],
+        ),
+        group(
+            "registry",
+            "What can be set, opened and measured, and how far it is right.",
+            &[
+                presets::endpoints(),
+                knobs::endpoints(),
+                metrics::endpoints(),
+                validation::endpoints(),
+                openapi::endpoints(),
+            ],
+        ),
+        group("traces", "Expert loads of your own runs.", &[trace::endpoints()]),
+        group("operation", "For those who run the server.", &[health::endpoints()]),
+    ]
+}
+
+/// The endpoints of a review session below its address, for its page and for programs alike.
+fn session() -> Vec<Endpoint> {
+    let own = [review::endpoints(), review_links::endpoints(), review_report::endpoints()].concat();
+    let problems = || [review_access::unknown(), review_access::unusable()];
+    let own = own.into_iter();
+    own.map(|it| it.with([review_access::ID]).by_token().refuses(problems())).collect()
 }

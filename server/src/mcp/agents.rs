@@ -26,7 +26,7 @@ use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight}
 use super::tools;
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
-use crate::net::limits::Turns;
+use crate::net::limits::FairQueue;
 use crate::net::problem::Problem;
 use crate::net::public_url::{self, PublicUrl};
 
@@ -54,8 +54,8 @@ const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts model
 pub(crate) struct Agents {
     /// Prefix of links; by default the host of the request.
     told: Option<Arc<PublicUrl>>,
-    calls: Arc<Turns>,
-    searches: Arc<Turns>,
+    calls: Arc<FairQueue>,
+    searches: Arc<FairQueue>,
 }
 
 /// Address where `moescape serve` listens by default.
@@ -67,8 +67,8 @@ impl Agents {
     pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
         Self {
             told,
-            calls: Arc::new(Turns::new(MAX_CALLS, MAX_CALLS_PER_CLIENT)),
-            searches: Arc::new(Turns::new(MAX_SEARCHES, MAX_SEARCHES_PER_CLIENT)),
+            calls: Arc::new(FairQueue::new(MAX_CALLS, MAX_CALLS_PER_CLIENT)),
+            searches: Arc::new(FairQueue::new(MAX_SEARCHES, MAX_SEARCHES_PER_CLIENT)),
         }
     }
 

@@ -103,6 +103,7 @@ pub(super) const fn entry<T: Tool>() -> Entry {
         is_search: T::IS_SEARCH,
         has_command: false,
         has_route: false,
+        examples: &[],
         command: || clap::Command::new(T::NAME),
         print: |_, _| Err(Refusal::new("no_command", "", "")),
         brief: run::<T>,

@@ -32,11 +32,11 @@ reports::said! {
         /// A name for the kind of mistake.
         rule: String,
         detail: String,
-        /// What would be accepted, nearest first.
+        /// Values that would be accepted, nearest first.
         nearest: Vec<String>,
     }
 
-    /// What went wrong (RFC 9457).
+    /// Problem details of a refused request (RFC 9457).
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Problem", extend("example" = {
         "type": "about:blank",
@@ -56,7 +56,7 @@ reports::said! {
         title: &'static str,
         /// The HTTP status.
         status: u16,
-        /// What went wrong, in a sentence.
+        /// Cause of the problem, in a sentence.
         detail: String,
         /// One entry for each thing that is wrong.
         errors: Vec<Entry>,
@@ -104,6 +104,11 @@ impl Problem {
     /// The store can't be read or written: the log says what for, and why.
     pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
         tracing::error!(%error, "the store can't be used for {what_for}");
+        Self::store_out_of_use()
+    }
+
+    /// The store can't be used.
+    pub(crate) fn store_out_of_use() -> Self {
         let detail = "the server can't use its store now; its log says why";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use leptos::{ev, html};
-use present::page::budget::{Asked, asked, labels};
+use present::page::budget::{BudgetInput, asked, labels};
 use present::site::Page;
 
 use super::state::State;
@@ -16,7 +16,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
         true => "This design can't train.".to_owned(),
         false => state.with_shown(labels::headline),
     };
-    follow_state(move || state.with(Asked::address), spoken)
+    follow_state(move || state.with(BudgetInput::address), spoken)
 }
 
 /// Follows a link to this page by changing its state; all other clicks go their way.

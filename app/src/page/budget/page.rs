@@ -4,7 +4,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use model::metric::MetricId;
 use present::html::broken::broken_link;
-use present::page::budget::{Asked, Shown, asked, brief, charts, labels, quality};
+use present::page::budget::{BudgetAnswer, BudgetInput, asked, brief, charts, labels, quality};
 use present::site::Page;
 
 use super::state::{EXPLAINED, State};
@@ -30,14 +30,14 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
     }
 }
 
-fn live(asked: Asked) -> impl IntoView {
+fn live(asked: BudgetInput) -> impl IntoView {
     let state = State::new(asked);
     let announcement = browser::install(state);
     let (subject, cards) = (
         Memo::new(move |_| state.with_shown(labels::subject)),
         Memo::new(move |_| state.with_shown(labels::cards)),
     );
-    let shown = move |text: fn(&Shown) -> String| move || state.with_shown(text);
+    let shown = move |text: fn(&BudgetAnswer) -> String| move || state.with_shown(text);
     let problems = move || {
         let violations = state.violations();
         state.with(|asked| labels::problems(&violations, asked))

@@ -6,7 +6,7 @@ use model::design::KnobId;
 use model::design::violation::Violation;
 use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
-use present::page::budget::{Asked, Shown};
+use present::page::budget::{BudgetAnswer, BudgetInput};
 
 use crate::panel::asking::{Asking, Outcome, Typed};
 
@@ -16,19 +16,19 @@ pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    outcome: Outcome<Asked, Shown>,
+    outcome: Outcome<BudgetInput, BudgetAnswer>,
     explained: RwSignal<MetricId>,
     typed: Typed,
 }
 
 impl State {
-    pub(super) fn new(asked: Asked) -> Self {
-        let is_legal = |asked: &Asked| {
+    pub(super) fn new(asked: BudgetInput) -> Self {
+        let is_legal = |asked: &BudgetInput| {
             let baseline = asked.baseline.iter();
             baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
         };
         let explained = RwSignal::new(MetricId::days_to_train);
-        let outcome = Outcome::new(asked, is_legal, Shown::new);
+        let outcome = Outcome::new(asked, is_legal, BudgetAnswer::new);
         Self { outcome, explained, typed: Typed::new() }
     }
 
@@ -47,7 +47,7 @@ impl State {
     }
 
     /// Part of the request.
-    pub(super) fn with<T>(self, read: impl FnOnce(&Asked) -> T) -> T {
+    pub(super) fn with<T>(self, read: impl FnOnce(&BudgetInput) -> T) -> T {
         self.outcome.with_asked(read)
     }
 
@@ -62,12 +62,12 @@ impl State {
     }
 
     /// Text of the design shown: the request, or the last one that could train.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Shown) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&BudgetAnswer) -> String) -> String {
         self.outcome.with_shown(text)
     }
 
     /// Asks for something else.
-    pub(super) fn ask(self, asked: Asked) {
+    pub(super) fn ask(self, asked: BudgetInput) {
         self.typed.forget();
         self.outcome.ask(asked);
     }

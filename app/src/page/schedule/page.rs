@@ -6,7 +6,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use present::format;
 use present::page::schedule::input::Input;
-use present::page::schedule::run::Ran;
+use present::page::schedule::run::ScheduleRun;
 use present::page::schedule::{broken, labels, query, server_html};
 use present::site::Page;
 use present::timeline::Scene;
@@ -38,7 +38,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 fn live(input: Input) -> impl IntoView {
     let state = State::new(input);
     let announcement = browser::install(state);
-    let part = move |text: fn(&Ran) -> String| Memo::new(move |_| state.with_shown(text));
+    let part = move |text: fn(&ScheduleRun) -> String| Memo::new(move |_| state.with_shown(text));
     let (cards, formula, stages) =
         (part(labels::cards), part(labels::formula), part(labels::stages));
     let problems = move || match (state.refusal(), state.shown()) {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use present::page::schedule::input::{Field, Input};
-use present::page::schedule::run::{self, Ran, Refusal, Row};
+use present::page::schedule::run::{self, Refusal, Row, ScheduleRun};
 
 use crate::browser::Later;
 
 /// A comparison that takes long follows when the numbers have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// A text that was refused; the number stays what it was.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub(super) struct State {
     drafts: RwSignal<Vec<Draft>>,
     resting: RwSignal<Input>,
     refusal: Memo<Option<Refusal>>,
-    shown: Memo<Option<Arc<Ran>>>,
+    shown: Memo<Option<Arc<ScheduleRun>>>,
     rows: Memo<Vec<Row>>,
     later: Later,
 }
@@ -40,20 +40,21 @@ impl State {
         let refusal = Memo::new(move |_| {
             outcome.with(|outcome| outcome.as_ref().err().map(|refusal| (**refusal).clone()))
         });
-        let shown = Memo::new(move |before: Option<&Option<Arc<Ran>>>| match outcome.get() {
-            Ok(ran) => Some(ran),
-            Err(_) => match before {
-                Some(Some(ran)) => Some(ran.clone()),
-                _ => run::first_good(&input.get_untracked()).map(Arc::new),
-            },
-        });
+        let shown =
+            Memo::new(move |before: Option<&Option<Arc<ScheduleRun>>>| match outcome.get() {
+                Ok(ran) => Some(ran),
+                Err(_) => match before {
+                    Some(Some(ran)) => Some(ran.clone()),
+                    _ => run::first_good(&input.get_untracked()).map(Arc::new),
+                },
+            });
         let compared = Memo::new(move |_| {
             let now = input.get();
             if run::compares_quickly(&now) { now } else { resting.get() }
         });
         let rows = Memo::new(move |_| run::compare(&compared.get()));
         let drafts = RwSignal::default();
-        Self { input, drafts, resting, refusal, shown, rows, later: Later::new(REST) }
+        Self { input, drafts, resting, refusal, shown, rows, later: Later::new(DEBOUNCE) }
     }
 
     /// Requested input.
@@ -72,12 +73,12 @@ impl State {
     }
 
     /// The schedule whose numbers are shown: the requested one, or the last that could run.
-    pub(super) fn shown(self) -> Option<Arc<Ran>> {
+    pub(super) fn shown(self) -> Option<Arc<ScheduleRun>> {
         self.shown.get()
     }
 
     /// Text of the schedule shown; empty if there is none.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&ScheduleRun) -> String) -> String {
         self.shown.with(|ran| ran.as_deref().map_or_else(String::new, text))
     }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use model::design::Design;
 use model::metric::{MetricId, Regime};
 use present::html::broken::broken_link;
-use present::page::serving::{Ran, design, front, labels};
+use present::page::serving::{ServingAnswer, design, front, labels};
 use present::site::Page;
 
 use super::state::State;
@@ -34,7 +34,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 fn live(design: Design) -> impl IntoView {
     let state = State::new(design);
     let announcement = browser::install(state);
-    let shown = move |text: fn(&Ran) -> String| move || state.with_shown(text);
+    let shown = move |text: fn(&ServingAnswer) -> String| move || state.with_shown(text);
     let (subject, cards) = (
         Memo::new(move |_| state.with_shown(labels::subject)),
         Memo::new(move |_| state.with_shown(labels::cards)),

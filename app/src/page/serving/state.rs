@@ -10,20 +10,20 @@ use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
 use model::serving::{LAYOUT, ServingPlan, infer};
-use present::page::serving::Ran;
+use present::page::serving::ServingAnswer;
 use present::page::serving::measured::Measured;
 
 use crate::browser::{Later, takes_over};
 use crate::panel::asking::{Asking, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
     resting: RwSignal<Design>,
-    outcome: Outcome<Design, Ran>,
+    outcome: Outcome<Design, ServingAnswer>,
     /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<LayoutFront>>,
@@ -42,7 +42,7 @@ impl State {
         let outcome = Outcome::new(design, is_legal, |design| {
             let plan = ServingPlan::new(design)?;
             let inference = infer(&plan);
-            Ok(Ran { plan, inference })
+            Ok(ServingAnswer { plan, inference })
         });
         let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
         let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
@@ -52,7 +52,7 @@ impl State {
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
         let explained = RwSignal::new(MetricId::tpot_seconds);
-        let later = Later::new(REST);
+        let later = Later::new(DEBOUNCE);
         Self {
             resting,
             outcome,
@@ -82,7 +82,7 @@ impl State {
     }
 
     /// Text of the design shown: the requested one, or the last that could serve.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&ServingAnswer) -> String) -> String {
         self.outcome.with_shown(text)
     }
 

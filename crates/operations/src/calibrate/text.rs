@@ -4,7 +4,7 @@ use model::metric::MetricId;
 use present::format;
 use present::page::trust::words;
 use validation::own::Calibration;
-use validation::own::report::{Agreement, Measured, Told, Unused};
+use validation::own::report::{Agreement, ConstantChange, Measured, Unused};
 use validation::report::Score;
 
 use crate::columns::table_below;
@@ -52,7 +52,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-fn constant(told: &Told) -> Vec<String> {
+fn constant(told: &ConstantChange) -> Vec<String> {
     let number = |value: f64| format::significant(value, 3);
     let unit = if told.unit.is_empty() { String::new() } else { format!(" {}", told.unit) };
     let [least, most] = told.range;

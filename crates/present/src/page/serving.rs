@@ -26,14 +26,14 @@ pub use front::pools;
 
 /// A plan with what it gives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct ServingAnswer {
     /// The plan.
     pub plan: ServingPlan,
     /// Its numbers.
     pub inference: Inference,
 }
 
-impl Ran {
+impl ServingAnswer {
     /// Answer of the model.
     #[must_use]
     pub const fn answer(&self) -> Answer<'_> {

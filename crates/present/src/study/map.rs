@@ -311,7 +311,7 @@ impl Map {
                 return html! { td.refused { (letter) } };
             }
         };
-        let number = self.objective.of(metrics);
+        let number = self.objective.value(metrics);
         let is_best = metrics.fits && scale.best == Some(number);
         let state = metrics.memory_state();
         html! {
@@ -369,13 +369,13 @@ struct Scale {
 
 impl Scale {
     fn new(map: &Map) -> Self {
-        let all = || map.runs().map(|metrics| map.objective.of(metrics));
+        let all = || map.runs().map(|metrics| map.objective.value(metrics));
         let order = |a: &f64, b: &f64| map.objective.compare(*a, *b);
         let fitting = map.runs().filter(|metrics| metrics.fits);
         Self {
             worst: all().min_by(order).unwrap_or(0.0),
             top: all().max_by(order).unwrap_or(0.0),
-            best: fitting.map(|metrics| map.objective.of(metrics)).max_by(order),
+            best: fitting.map(|metrics| map.objective.value(metrics)).max_by(order),
         }
     }
 

@@ -1,23 +1,26 @@
 //! A design's numbers as one table, a number in each row: headline metrics, what each stage holds
 //! and does, what each axis sends.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
+use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::training::estimate::{Communication, StageEstimate, StageMemory};
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
 use present::format;
 use present::insight::numbers::Numbers;
 use present::words::provenance::{self, Provenance};
+use sweep::table::CellType;
+
+use super::parquet::{Field, ParquetTable};
 
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
-const COLUMNS: [&str; 5] = ["scope", "place", "metric", "value", "unit"];
+const COLUMNS: [(&str, CellType); 5] = [
+    ("scope", CellType::Text),
+    ("place", CellType::Text),
+    ("metric", CellType::Text),
+    ("value", CellType::Real),
+    ("unit", CellType::Text),
+];
 
 /// A number.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,19 +35,35 @@ struct Row {
     unit: &'static str,
 }
 
+impl Row {
+    /// Cells of the columns.
+    fn cells(self) -> [Value; 5] {
+        let Self { scope, place, metric, value, unit } = self;
+        let [scope, unit] = [scope, unit].map(|text| Value::Text(text.to_owned()));
+        [scope, Value::Text(place), Value::Text(metric), Value::Real(value), unit]
+    }
+}
+
 /// The table as CSV.
 pub(super) fn csv(numbers: &Numbers, from: &Provenance) -> String {
-    let header = COLUMNS.map(str::to_owned).to_vec();
-    let cells = rows(numbers).into_iter().map(|row| {
-        let Row { scope, place, metric, value, unit } = row;
-        vec![scope.to_owned(), place, metric, value.to_string(), unit.to_owned()]
-    });
+    let header = COLUMNS.map(|(name, _)| name.to_owned()).to_vec();
+    let cells = rows(numbers).into_iter().map(|row| row.cells().map(|it| it.to_string()).to_vec());
     provenance::csv(&from.in_rows(std::iter::once(header).chain(cells).collect()))
 }
 
 /// The table as Parquet.
 pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, String> {
-    write(&rows(numbers), from).map_err(|error| format!("can't write Parquet: {error}"))
+    let rows: Vec<_> = rows(numbers).into_iter().map(Row::cells).collect();
+    let field = |(name, cells)| Field { name: Cow::Borrowed(name), cells, is_optional: false };
+    let fields = COLUMNS.map(field).into();
+    let mut bytes = Vec::new();
+    let written =
+        ParquetTable::new(&mut bytes, "metrics", fields, from, None).and_then(|mut it| {
+            it.write_group(|place| rows.iter().map(move |row| Cow::Borrowed(&row[place])))?;
+            it.close()
+        });
+    written.map_err(|error| format!("can't write Parquet: {error}"))?;
+    Ok(bytes)
 }
 
 fn rows(numbers: &Numbers) -> Vec<Row> {
@@ -106,60 +125,9 @@ fn axis(of: &Communication) -> Vec<Row> {
     all.map(row).into()
 }
 
-fn schema() -> Result<TypePtr, ParquetError> {
-    let field = |name: &str| {
-        let is_value = name == "value";
-        let physical = if is_value { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
-        Type::primitive_type_builder(name, physical)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type((!is_value).then_some(LogicalType::String))
-            .build()
-            .map(Arc::new)
-    };
-    let fields = COLUMNS.into_iter().map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("metrics").with_fields(fields).build().map(Arc::new)
-}
-
-fn write(rows: &[Row], from: &Provenance) -> Result<Vec<u8>, ParquetError> {
-    let notes = from
-        .entries()
-        .map(|(name, value)| KeyValue::new(format!("moescape.{name}"), value.to_owned()));
-    let properties = WriterProperties::builder();
-    let properties = properties.set_key_value_metadata(Some(notes.to_vec())).build();
-    let mut bytes = Vec::new();
-    let mut table = SerializedFileWriter::new(&mut bytes, schema()?, Arc::new(properties))?;
-    let mut group = table.next_row_group()?;
-    let texts: [fn(&Row) -> &str; 3] = [|row| row.scope, |row| &row.place, |row| &row.metric];
-    for text in texts {
-        write_text(&mut group, rows, text)?;
-    }
-    if let Some(mut column) = group.next_column()? {
-        let values: Vec<f64> = rows.iter().map(|row| row.value).collect();
-        column.typed::<DoubleType>().write_batch(&values, None, None)?;
-        column.close()?;
-    }
-    write_text(&mut group, rows, |row| row.unit)?;
-    group.close()?;
-    table.close()?;
-    Ok(bytes)
-}
-
-fn write_text<W: std::io::Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Row],
-    text: fn(&Row) -> &str,
-) -> Result<(), ParquetError> {
-    if let Some(mut column) = group.next_column()? {
-        let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(text(row))).collect();
-        column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-        column.close()?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
 
@@ -203,7 +171,7 @@ mod tests {
         assert_eq!(metadata.num_rows() as usize, lines.len() - 1);
         for (row, line) in table.get_row_iter(None).unwrap().zip(&lines[1..]) {
             let cells: Vec<&str> = line.split(',').collect();
-            use parquet::record::RowAccessor;
+            use ::parquet::record::RowAccessor;
             let row = row.unwrap();
             assert_eq!(row.get_string(2).unwrap(), cells[2]);
             let value: f64 = cells[3].parse().unwrap();

@@ -9,9 +9,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use model::design::KnobId;
 use reports::typed::Said;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::json::json_response;
 use super::operations;
+use crate::http::endpoint::{self, JSON, endpoints, of};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::work::in_turn;
@@ -21,20 +23,48 @@ use crate::state::AppState;
 pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Form as it was sent.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(inline, extend("required" = ["file"]))]
 pub(super) struct Form {
-    /// Names and bytes of files.
+    /// The files.
+    #[schemars(rename = "file", schema_with = "files")]
     pub(super) files: Vec<(String, Vec<u8>)>,
-    /// A text that was pasted.
+    /// A text in place of a file.
     pub(super) text: String,
-    /// A preset's id; may be empty.
+    /// A preset with what a log or profile leaves open: its cluster, and the whole design where it
+    /// prints no arguments.
     pub(super) preset: String,
-    /// An accelerator's id; may be empty.
+    /// The accelerator of logs, which don't name it.
     pub(super) accelerator: String,
-    /// `KNOB=VALUE`, one a line.
+    /// Sets a knob in every run, `KNOB=VALUE`.
+    #[schemars(with = "Vec<String>")]
     pub(super) set: String,
-    /// Name of the profile; may be empty.
+    /// Name of the profile.
     pub(super) name: String,
+}
+
+fn files(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": endpoint::bytes(generator)})
+}
+
+endpoints! {
+    /// Fit the state of your software to runs of your own
+    ///
+    /// The files are tables of runs (CSV with the columns of `moescape validate --runs`), logs of
+    /// Megatron-LM or MindSpeed-LLM, or operator times of a profile (a Chrome trace of the PyTorch
+    /// profiler, or `kernel_details.csv`, `op_summary_*.csv` or `op_statistic.csv` of Ascend's),
+    /// packed by gzip or not. The answer is a profile: a few knobs of the section `kernel` that
+    /// replace the family's constants, with a link and a part of a design file, what the runs tell
+    /// of each constant, and every run's error before, with the profile, and with constants that
+    /// were fitted without it. What the runs don't tell stays the family's. Nothing is stored.
+    post "/api/v1/calibrate" => runs as calibrate {
+        .takes_as("multipart/form-data", of::<Form>).body_limit(MAX_BYTES)
+        .answers_as(JSON, of::<<Calibrate as Operation>::Output>, "The profile and what it rests on.")
+        .fails(400, "The form can't be read, or has no file.")
+        .fails(422, "The files make no profile: one entry in `errors` for each reason, with file \
+            and line where there is one.")
+        .fails(429, "Files of yours are being read; wait for that.")
+    }
 }
 
 /// Reasons why there is no profile: one line for each thing that is wrong.

@@ -17,7 +17,7 @@ use present::html::{option, table};
 use present::page::trust::words;
 use present::site::Page;
 use validation::own::Calibration;
-use validation::own::report::{Measured, Told, Unused};
+use validation::own::report::{ConstantChange, Measured, Unused};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
 use super::preset_options::preset_options;
@@ -215,7 +215,7 @@ fn runs(found: &Calibration) -> Markup {
 }
 
 fn constants(found: &Calibration) -> Markup {
-    let row = |told: &Told| {
+    let row = |told: &ConstantChange| {
         let unit = if told.unit.is_empty() { String::new() } else { format!(" {}", told.unit) };
         let number = |value: f64| format!("{}{unit}", significant(value, 3));
         let [least, most] = told.range;

@@ -20,13 +20,43 @@ use reports::found::Terms;
 use reports::typed::Said;
 
 use super::json::json_response;
-use crate::answers::find::found;
+use crate::answers::find::{FoundAnswer, found};
 use crate::designs::bodies::FindQuery;
+use crate::http::endpoint::{endpoints, of};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::request_body;
 use crate::net::work::in_turn;
 use crate::state::AppState;
+
+endpoints! {
+    /// Find the fastest, the safest and the simplest layout
+    ///
+    /// The body is a design, whose model, machine and batch stay, and what is asked of it. Degrees
+    /// of parallelism, micro-batch, schedule and overlaps, recomputation, swapping, sharding and
+    /// layout are searched; what is proposed is timed by simulation and leaves at least 3 % of the
+    /// memory free. With `serve` layouts and loads of serving are searched. The same query has the
+    /// same answer on every machine, but for `seconds`. A search takes seconds of all cores: one
+    /// runs for each address, and it ends when its client goes away. Where no layout fits and
+    /// reaches the targets, `designs` is empty and `miss` says what comes nearest.
+    post "/api/v1/find" => find as findLayouts {
+        .takes(of::<FindQuery>)
+        .named_example("layout", "The fastest layout",
+            r#"{"design": {"schema": 1, "preset": "qwen3-30b-a3b"}}"#)
+        .named_example("kept", "The safest, with a target, on one pipeline stage",
+            r#"{"design": {"schema": 1, "preset": "qwen3-30b-a3b",
+                    "parallel": {"pipeline_model_parallel_size": 1}},
+                "goal": "safest", "question": "layout", "targets": ["mfu>=0.1"],
+                "keep": ["pp"], "any_schedule": false}"#)
+        .named_example("serving", "The layout that serves most tokens within a time per token",
+            r#"{"design": {"schema": 1, "preset": "deepseek-r1-96-h100"},
+                "serve": true, "targets": ["tpot_seconds<=0.05"]}"#)
+        .answers(of::<FoundAnswer>)
+        .fails(422, "The design breaks rules that no layout mends.")
+        .fails(429, "A search of this address is under way.")
+        .fails(503, "The answer took longer than a request may.")
+    }
+}
 
 /// The object of `moescape find --json`.
 pub(super) async fn find(

@@ -11,12 +11,14 @@ use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, link};
 use model::metric::MetricId;
+use model::metric::published::of_preset;
 use model::serving::{ServingPlan, infer};
 use present::format::{self, PerUnit};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::page::trust::words;
 use present::site::Page;
+use present::words::published;
 use validation::report::Row;
 
 use crate::answers::validated::validated;
@@ -217,13 +219,14 @@ fn runs(preset: &'static Preset) -> Markup {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
     let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
-    let reported: Vec<_> = present::words::published::published(preset.id).collect();
+    let reported: Vec<_> = of_preset(preset.id).collect();
     html! {
         @if !rows.is_empty() || !reported.is_empty() {
             h4 { "Published" }
             ul.gallery-published {
                 @if let Some(numbers) = Numbers::of(&own) {
-                    @for row in reported { li { (row.beside(&numbers.estimate.metrics)) } }
+                    @let metrics = &numbers.estimate.metrics;
+                    @for row in reported { li { (published::comparison(row, metrics)) } }
                 }
                 @for row in rows {
                     li {

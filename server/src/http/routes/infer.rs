@@ -9,12 +9,40 @@ use axum::response::Response;
 use model::design::Design;
 use model::design::file::{self, json};
 use model::search::find::OneThread;
+use reports::inferred::Inferred;
+use reports::layouts::Layouts;
+use reports::typed::DesignFile;
 
 use super::json::json_response;
+use crate::http::endpoint::{endpoints, of};
 use crate::net::problem::Problem;
 use crate::net::request_body;
 use crate::net::work::off_thread;
 use crate::{inferred, layouts};
+
+const EXAMPLE: &str = r#"{"schema": 1, "preset": "qwen3-235b-a22b",
+    "cluster": {"accelerator": "h100-sxm-80gb", "num_devices": 8},
+    "serving": {"tensor_parallel_size": 8, "moe_expert_parallel_size": 8, "weight_dtype": "fp8",
+        "concurrency": 64}}"#;
+
+endpoints! {
+    /// Predict how a design serves
+    ///
+    /// The body is a design file, JSON: a preset and what differs from it, with section `serving`.
+    /// Sections of training are not read. A design that breaks rules of serving is no error: its
+    /// metrics are null, and `violations` has the reasons with the nearest legal values.
+    post "/api/v1/infer" => infer as infer {
+        .takes(of::<DesignFile>).example(EXAMPLE).answers(of::<Inferred>)
+    }
+
+    /// Layouts of a model that serves
+    ///
+    /// Every layout of the design's model on its devices at loads of powers of two, prefill and
+    /// decode together and on pools of their own.
+    post "/api/v1/infer/layouts" => layouts as inferLayouts {
+        .takes(of::<DesignFile>).example(EXAMPLE).answers(of::<Layouts>)
+    }
+}
 
 /// The object of `moescape infer --layouts --json`.
 pub(super) async fn layouts(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {

@@ -4,7 +4,6 @@
 
 use std::time::Instant;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
@@ -14,10 +13,10 @@ use operations::{Caller, Entry, OPERATIONS, is_file};
 
 use super::json::json_response;
 use crate::ground::calendar;
+use crate::http::endpoint::Endpoint;
 use crate::net::problem::Problem;
 use crate::net::request_body;
 use crate::net::work::off_thread;
-use crate::state::AppState;
 
 /// Whoever waits for a response.
 pub(super) struct Client {
@@ -41,12 +40,22 @@ impl Caller for Client {
     }
 }
 
-/// The routes of the operations that take arguments as they are.
-pub(super) fn routes() -> Router<AppState> {
-    let operations = OPERATIONS.iter().filter(|entry| entry.has_route);
-    operations.fold(Router::new(), |routes, entry| {
-        let path = format!("/api/v1/{}", entry.name);
-        routes.route(&path, post(move |body| answer(entry, body)))
+/// The endpoints of the operations that take arguments as they are.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    OPERATIONS.iter().filter(|entry| entry.has_route).map(endpoint).collect()
+}
+
+fn endpoint(entry: &'static Entry) -> Endpoint {
+    let path = format!("/api/v1/{}", entry.name);
+    let doc = format!("{}\n\n{}", entry.summary, entry.description);
+    let endpoint = Endpoint::new("post", path, post(move |body| answer(entry, body)));
+    let endpoint = endpoint
+        .documented(entry.name, &doc)
+        .takes(entry.input.part)
+        .answers(entry.output.part)
+        .fails(422, "The arguments can be read, and have no answer.");
+    entry.examples.iter().fold(endpoint, |endpoint, example| {
+        endpoint.named_example(example.name, example.summary, example.arguments)
     })
 }
 

@@ -10,15 +10,44 @@ use axum::response::Response;
 use model::Estimator;
 use model::design::Design;
 use model::design::file::{self, Tree, json};
+use reports::typed::DesignFile;
+use schemars::json_schema;
 
 use super::json::json_response;
 use crate::designs::bodies::Batch;
+use crate::http::endpoint::{JSON, either, endpoints};
 use crate::net::problem::Problem;
-use crate::net::query;
+use crate::net::query::{self, parameter_list};
 use crate::net::request_body;
 use crate::net::work::off_thread;
 use crate::report::MAX_DESIGNS;
-use crate::report::{self, Asked};
+use crate::report::{self, Asked, Prediction, Predictions};
+
+parameter_list! { PARAMETERS:
+    /// Make the verdict on memory: what fills it, and what one change of a knob does. It tries many
+    /// other designs; without it `verdict` is null.
+    verdict(|| json_schema!({"type": "boolean", "default": false})),
+}
+
+endpoints! {
+    /// Predict one design, or a batch
+    ///
+    /// The body is a design file, JSON: a preset and what differs from it. `{"designs": [...]}` is
+    /// a batch; one with a design that can't be read is refused as a whole. A design that breaks
+    /// rules of the model is no error: its metrics are null, and `violations` has the reasons with
+    /// the nearest legal values.
+    post "/api/v1/predict" => predict as predict {
+        .with(PARAMETERS)
+        .takes(either::<DesignFile, Batch>)
+        .named_example("one", "One design", r#"{"schema": 1, "preset": "deepseek-v3-2k-h800",
+            "parallel": {"pipeline_model_parallel_size": 8}}"#)
+        .named_example("batch", "A batch", r#"{"designs": [{"schema": 1},
+            {"schema": 1, "parallel": {"tensor_model_parallel_size": 4}}]}"#)
+        .answers_as(JSON, either::<Prediction, Predictions>,
+            "The prediction, or one for each design of the batch, in its order.")
+        .fails(422, format!("The batch has no design or more than {MAX_DESIGNS}."))
+    }
+}
 
 /// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them. The
 /// verdict on memory is made for `?verdict=true`.
@@ -41,7 +70,7 @@ pub(super) async fn predict(
 
 /// Whether the address asks for the verdict beside the numbers.
 fn asked(query: &str) -> Result<Asked, Problem> {
-    let [verdict] = query::parameters(query, ["verdict"])?;
+    let [verdict] = query::parameters(query, PARAMETERS)?;
     match verdict.as_deref() {
         None | Some("false") => Ok(Asked::Numbers),
         Some("true") => Ok(Asked::Verdict),

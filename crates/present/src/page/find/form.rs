@@ -37,7 +37,7 @@ fn group_of(knob: KnobId) -> &'static str {
 
 /// Result shown below the question.
 #[derive(Clone, Copy, Debug)]
-pub enum Shown<'a> {
+pub enum ResultPart<'a> {
     /// No question, or one that can't be searched.
     None,
     /// The browser searches, with the worker at this address; `None` if the server has no site.
@@ -50,7 +50,7 @@ pub enum Shown<'a> {
 
 /// Content of the page.
 #[must_use]
-pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>, line: &str) -> String {
+pub fn html(request: &Request, wrong: &[KnobError], shown: ResultPart<'_>, line: &str) -> String {
     let markup = html! {
         h1 { (Page::Find.title()) }
         @if !request.is_asked {
@@ -62,12 +62,12 @@ pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>, line: &str
         @if !wrong.is_empty() { (mistakes(wrong)) }
         (form(&request.query, line))
         @match shown {
-            Shown::None => {}
-            Shown::Browser(worker) => (searching(request, worker)),
-            Shown::Written(answer) => {
+            ResultPart::None => {}
+            ResultPart::Browser(worker) => (searching(request, worker)),
+            ResultPart::Written(answer) => {
                 (place(None, &html! { div #find-answer { (PreEscaped(answer)) } }))
             }
-            Shown::Refused(why) => p.refused role="alert" { (why) },
+            ResultPart::Refused(why) => p.refused role="alert" { (why) },
         }
     };
     markup.into_string()

@@ -3,11 +3,11 @@
 use crate::people::audit_events::Kind;
 
 /// Seconds of a day.
-pub(crate) const DAY: u64 = 86_400;
+pub(crate) const SECONDS_PER_DAY: u64 = 86_400;
 
 /// Something that is kept, as one of its owners has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Thing {
+pub(crate) struct StoredItem {
     pub(crate) kind: Kind,
     pub(crate) id: String,
     /// Owner; `None` for what was made before there were owners.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::under_way::UnderWay;
+use super::in_flight::InFlight;
 
 /// Time in which a client has to take [`MIN_TAKEN_BYTES`] of what it is sent, or all of it.
 pub(super) const MAX_STALL: Duration = Duration::from_secs(30);
@@ -22,12 +22,12 @@ const MIN_TAKEN_BYTES: usize = 16 << 10;
 
 /// A stream and how long its other end has made us wait.
 #[derive(Debug)]
-pub(super) struct Patient<S, H> {
+pub(super) struct StallTimeout<S, H> {
     stream: S,
     /// Value that is held as long as the stream is open.
     _held: H,
     /// Hears what the other end takes.
-    under_way: Arc<UnderWay>,
+    in_flight: Arc<InFlight>,
     max_stall: Duration,
     /// Set while there is something that the other end doesn't take.
     stall: Option<Stall>,
@@ -42,9 +42,9 @@ struct Stall {
     waits: bool,
 }
 
-impl<S, H> Patient<S, H> {
-    pub(super) fn new(stream: S, held: H, under_way: Arc<UnderWay>, max_stall: Duration) -> Self {
-        Self { stream, _held: held, under_way, max_stall, stall: None }
+impl<S, H> StallTimeout<S, H> {
+    pub(super) fn new(stream: S, held: H, in_flight: Arc<InFlight>, max_stall: Duration) -> Self {
+        Self { stream, _held: held, in_flight, max_stall, stall: None }
     }
 
     /// Judges an attempt to send.
@@ -54,9 +54,9 @@ impl<S, H> Patient<S, H> {
         sent: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         match &sent {
-            Poll::Ready(Ok(bytes)) => self.under_way.takes(*bytes),
+            Poll::Ready(Ok(bytes)) => self.in_flight.record_taken(*bytes),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.under_way.holds_up(),
+            Poll::Pending => self.in_flight.record_blocked(),
         }
         let max_stall = self.max_stall;
         let begin = || Stall { over: Box::pin(sleep(max_stall)), taken: 0, waits: true };
@@ -87,7 +87,7 @@ impl<S, H> Patient<S, H> {
     }
 }
 
-impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for Patient<S, H> {
+impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for StallTimeout<S, H> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -97,7 +97,7 @@ impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for Patient<S, H> {
     }
 }
 
-impl<S: AsyncWrite + Unpin, H: Unpin> AsyncWrite for Patient<S, H> {
+impl<S: AsyncWrite + Unpin, H: Unpin> AsyncWrite for StallTimeout<S, H> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -146,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_takes_nothing_is_cut_off() {
         let (ours, _theirs) = duplex(64);
-        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
+        let mut ours = StallTimeout::new(ours, (), Arc::default(), STALL);
         let error = ours.write_all(&[0; 1_000]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -159,7 +159,7 @@ mod tests {
                 sleep(STALL / 20).await;
             }
         });
-        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
+        let mut ours = StallTimeout::new(ours, (), Arc::default(), STALL);
         let sent = timeout(STALL * 5, ours.write_all(&[0; 100_000])).await.unwrap();
         assert_eq!(sent.unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(ours);
@@ -169,7 +169,7 @@ mod tests {
     #[tokio::test]
     async fn a_pause_in_which_nothing_is_sent_is_no_stall() {
         let (ours, mut theirs) = duplex(64);
-        let mut ours = Patient::new(ours, (), Arc::default(), STALL);
+        let mut ours = StallTimeout::new(ours, (), Arc::default(), STALL);
         for _ in 0..2 {
             // More than the pipe holds: the first attempt waits.
             let (sent, read) = ([1; 100], &mut [0; 100]);
@@ -185,7 +185,7 @@ mod tests {
     async fn a_reader_that_goes_on_gets_all_of_it() {
         let (ours, mut theirs) = duplex(32 << 10);
         // A busy machine may hold up the reader for longer than it sleeps.
-        let mut ours = Patient::new(ours, (), Arc::default(), STALL * 50);
+        let mut ours = StallTimeout::new(ours, (), Arc::default(), STALL * 50);
         let reader = tokio::spawn(async move {
             let mut piece = vec![0; 32 << 10];
             let mut all = 0;

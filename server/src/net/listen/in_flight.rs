@@ -15,51 +15,51 @@ const MIN_PACE_BYTES: usize = 128 << 10;
 
 /// Work under way on one connection.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct InFlight {
     /// Requests that are being answered.
     answering: AtomicUsize,
     /// Requests, among these, that aren't here whole.
-    coming: AtomicUsize,
+    incoming: AtomicUsize,
     /// Bytes that were taken since the last look.
     taken: AtomicUsize,
     /// Whether the server waits for its reader.
     is_held_up: AtomicBool,
 }
 
-impl UnderWay {
+impl InFlight {
     /// Notes that the other end took `bytes`.
-    pub(super) fn takes(&self, bytes: usize) {
+    pub(super) fn record_taken(&self, bytes: usize) {
         self.taken.fetch_add(bytes, Ordering::Relaxed);
         self.is_held_up.store(false, Ordering::Relaxed);
     }
 
     /// Notes that the other end has to take something first.
-    pub(super) fn holds_up(&self) {
+    pub(super) fn record_blocked(&self) {
         self.is_held_up.store(true, Ordering::Relaxed);
     }
 
     /// Whether it is worth waiting until the next look: for an answer that is made, and for one
     /// that is taken at a pace; a request that isn't whole is nobody's.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn is_progressing(&self) -> bool {
         let taken = self.taken.swap(0, Ordering::Relaxed);
         if self.is_held_up.load(Ordering::Relaxed) {
             return taken >= MIN_PACE_BYTES;
         }
-        let [answering, coming] =
-            [&self.answering, &self.coming].map(|it| it.load(Ordering::Relaxed));
-        answering > coming
+        let [answering, incoming] =
+            [&self.answering, &self.incoming].map(|it| it.load(Ordering::Relaxed));
+        answering > incoming
     }
 }
 
 /// One more of something, until it is dropped.
 #[derive(Debug)]
 struct One {
-    of: Arc<UnderWay>,
-    count: fn(&UnderWay) -> &AtomicUsize,
+    of: Arc<InFlight>,
+    count: fn(&InFlight) -> &AtomicUsize,
 }
 
 impl One {
-    fn new(of: &Arc<UnderWay>, count: fn(&UnderWay) -> &AtomicUsize) -> Self {
+    fn new(of: &Arc<InFlight>, count: fn(&InFlight) -> &AtomicUsize) -> Self {
         count(of).fetch_add(1, Ordering::Relaxed);
         Self { of: Arc::clone(of), count }
     }
@@ -78,26 +78,26 @@ pub(super) struct Answering {
 }
 
 impl Answering {
-    pub(super) fn new(under_way: &Arc<UnderWay>) -> Self {
-        Self { _one: One::new(under_way, |it| &it.answering) }
+    pub(super) fn new(in_flight: &Arc<InFlight>) -> Self {
+        Self { _one: One::new(in_flight, |it| &it.answering) }
     }
 }
 
 /// A request's body, which counts as coming until it is whole or nobody reads it any more.
 #[derive(Debug)]
-pub(super) struct Coming<B> {
+pub(super) struct IncomingBody<B> {
     body: B,
     rest: Option<One>,
 }
 
-impl<B: HttpBody> Coming<B> {
-    pub(super) fn new(under_way: &Arc<UnderWay>, body: B) -> Self {
-        let rest = (!body.is_end_stream()).then(|| One::new(under_way, |it| &it.coming));
+impl<B: HttpBody> IncomingBody<B> {
+    pub(super) fn new(in_flight: &Arc<InFlight>, body: B) -> Self {
+        let rest = (!body.is_end_stream()).then(|| One::new(in_flight, |it| &it.incoming));
         Self { body, rest }
     }
 }
 
-impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Coming<B> {
+impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for IncomingBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 
@@ -131,37 +131,40 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_counts_from_when_it_is_whole() {
-        let under_way = Arc::default();
-        assert!(!UnderWay::goes_on(&under_way), "nothing is under way");
-        let answering = Answering::new(&under_way);
-        let body = Coming::new(&under_way, Body::from("whole"));
-        assert!(!under_way.goes_on(), "none of it was read");
+        let in_flight = Arc::default();
+        assert!(!InFlight::is_progressing(&in_flight), "nothing is under way");
+        let answering = Answering::new(&in_flight);
+        let body = IncomingBody::new(&in_flight, Body::from("whole"));
+        assert!(!in_flight.is_progressing(), "none of it was read");
         assert_eq!(body.collect().await.unwrap().to_bytes(), "whole");
-        assert!(under_way.goes_on());
-        let empty = Coming::new(&under_way, Body::empty());
-        assert!(under_way.goes_on(), "there is nothing to come");
+        assert!(in_flight.is_progressing());
+        let empty = IncomingBody::new(&in_flight, Body::empty());
+        assert!(in_flight.is_progressing(), "there is nothing to come");
         drop((answering, empty));
-        assert!(!under_way.goes_on());
+        assert!(!in_flight.is_progressing());
     }
 
     #[test]
     fn a_request_that_nobody_reads_to_its_end_is_answered() {
-        let under_way = Arc::default();
-        let _answering = Answering::new(&under_way);
-        drop(Coming::new(&under_way, Body::from("too long")));
-        assert!(under_way.goes_on());
+        let in_flight = Arc::default();
+        let _answering = Answering::new(&in_flight);
+        drop(IncomingBody::new(&in_flight, Body::from("too long")));
+        assert!(in_flight.is_progressing());
     }
 
     #[test]
     fn a_reader_is_waited_for_who_takes_what_there_is() {
-        let under_way = Arc::default();
-        let _answering = Answering::new(&under_way);
-        under_way.holds_up();
-        assert!(!under_way.goes_on(), "it takes nothing");
-        under_way.takes(MIN_PACE_BYTES);
-        under_way.holds_up();
-        assert!(under_way.goes_on() && !under_way.goes_on(), "each look is for itself");
-        under_way.takes(1);
-        assert!(under_way.goes_on(), "nothing waits for it");
+        let in_flight = Arc::default();
+        let _answering = Answering::new(&in_flight);
+        in_flight.record_blocked();
+        assert!(!in_flight.is_progressing(), "it takes nothing");
+        in_flight.record_taken(MIN_PACE_BYTES);
+        in_flight.record_blocked();
+        assert!(
+            in_flight.is_progressing() && !in_flight.is_progressing(),
+            "each look is for itself"
+        );
+        in_flight.record_taken(1);
+        assert!(in_flight.is_progressing(), "nothing waits for it");
     }
 }

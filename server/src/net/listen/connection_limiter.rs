@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::net::address_counts::Place;
 use crate::net::client;
-use crate::net::limits::{Budget, Short, Taken};
+use crate::net::limits::{Budget, LimitExceeded, Taken};
 use crate::net::problem::Problem;
 use crate::net::proxies::{self, Proxies};
 use crate::net::telemetry::{Connected, Telemetry};
@@ -71,26 +71,26 @@ fn descriptors(_: u32) -> u64 {
     u64::MAX
 }
 
-/// The connections that are open.
+/// Limiter of the connections that are open.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct ConnectionLimiter {
     places: Arc<Budget>,
     proxies: Arc<Proxies>,
     telemetry: Arc<Telemetry>,
 }
 
-/// A connection that was let in, until its socket is closed.
+/// Permit of a connection that was let in, held until its socket is closed.
 #[derive(Debug)]
-pub(super) struct Guest {
+pub(super) struct ConnectionPermit {
     pub(super) peer: SocketAddr,
     taken: Mutex<Taken>,
     _connected: Connected,
-    door: Arc<Budget>,
+    limiter: Arc<Budget>,
     proxies: Arc<Proxies>,
 }
 
-impl Door {
-    /// A door for these proxies' visitors too, which counts who comes in.
+impl ConnectionLimiter {
+    /// A limiter for these proxies' visitors too, which counts connections.
     pub(crate) fn new(limits: Limits, proxies: Arc<Proxies>, telemetry: Arc<Telemetry>) -> Self {
         let places = Arc::new(Budget::new(limits.connections, limits.per_address));
         Self { places, proxies, telemetry }
@@ -100,34 +100,34 @@ impl Door {
     ///
     /// # Errors
     /// Why there is no room for it.
-    pub(super) fn enter(&self, peer: SocketAddr) -> Result<Arc<Guest>, Short> {
+    pub(super) fn admit(&self, peer: SocketAddr) -> Result<Arc<ConnectionPermit>, LimitExceeded> {
         let taken = self.places.take(&client::network(peer.ip()), 1);
         let taken = taken.inspect_err(|short| {
             self.telemetry.refused(match short {
-                Short::All => "connections",
-                Short::Own => "connections_of_address",
+                LimitExceeded::All => "connections",
+                LimitExceeded::Own => "connections_of_address",
             });
         });
         let (taken, _connected) = (Mutex::new(taken?), self.telemetry.connected());
-        let (door, proxies) = (Arc::clone(&self.places), Arc::clone(&self.proxies));
-        Ok(Arc::new(Guest { peer, taken, _connected, door, proxies }))
+        let (limiter, proxies) = (Arc::clone(&self.places), Arc::clone(&self.proxies));
+        Ok(Arc::new(ConnectionPermit { peer, taken, _connected, limiter, proxies }))
     }
 }
 
-impl Guest {
+impl ConnectionPermit {
     /// Counts a request that a proxy that is believed passes on as one of whoever sent it: the
     /// proxy's own connection is nobody's then.
     ///
     /// # Errors
     /// A problem for a client who has as many requests under way as it may have connections.
-    pub(super) fn stand_for(&self, headers: &HeaderMap) -> Result<Option<Place>, Problem> {
+    pub(super) fn count_forwarded(&self, headers: &HeaderMap) -> Result<Option<Place>, Problem> {
         if !self.proxies.believe(self.peer.ip()) {
             return Ok(None);
         }
         let behind = proxies::forwarded(headers, &self.proxies);
         let Some(behind) = behind else { return Ok(None) };
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).stands_for_others();
-        self.door.share_of(&behind, 1).map(Some).map_err(|_| {
+        self.limiter.share_of(&behind, 1).map(Some).map_err(|_| {
             let detail = "as many requests of your address are under way as may be";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(5)
         })
@@ -135,7 +135,7 @@ impl Guest {
 }
 
 /// Says that there is no room, and closes. Nothing is waited for.
-pub(super) fn turn_away(stream: TcpStream) {
+pub(super) fn reject(stream: TcpStream) {
     const ANSWER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n\
         content-type: text/plain\r\ncontent-length: 43\r\nconnection: close\r\n\r\n\
         too many connections are open; retry later\n";
@@ -146,19 +146,19 @@ pub(super) fn turn_away(stream: TcpStream) {
     let _ = stream.read(&mut [0; 4_096]);
 }
 
-/// Something that may happen very often, and is said once a second at most.
+/// Throttle of a line of the log that may be due very often: once a second at most.
 #[derive(Debug, Default)]
-pub(super) struct Often {
+pub(super) struct LogThrottle {
     said: Option<Instant>,
     count: u64,
 }
 
-impl Often {
+impl LogThrottle {
     /// Number of times that it happened since the last report, if it is time for one.
-    pub(super) fn again(&mut self) -> Option<u64> {
-        const PAUSE: Duration = Duration::from_secs(1);
+    pub(super) fn due(&mut self) -> Option<u64> {
+        const LOG_INTERVAL: Duration = Duration::from_secs(1);
         self.count += 1;
-        if self.said.is_some_and(|said| said.elapsed() < PAUSE) {
+        if self.said.is_some_and(|said| said.elapsed() < LOG_INTERVAL) {
             return None;
         }
         self.said = Some(Instant::now());
@@ -183,29 +183,36 @@ mod tests {
     #[test]
     fn a_proxy_on_this_machine_stands_for_its_clients() {
         let named = Arc::new(Proxies(vec!["10.0.0.0/8".parse().unwrap()]));
-        let door = Door::new(Limits { connections: 4, per_address: 1 }, named, Arc::default());
-        let proxy = door.enter("127.0.0.1:5000".parse().unwrap()).unwrap();
-        assert_eq!(door.enter("127.0.0.1:5001".parse().unwrap()).unwrap_err(), Short::Own);
+        let limiter = ConnectionLimiter::new(
+            Limits { connections: 4, per_address: 1 },
+            named,
+            Arc::default(),
+        );
+        let proxy = limiter.admit("127.0.0.1:5000".parse().unwrap()).unwrap();
+        assert_eq!(
+            limiter.admit("127.0.0.1:5001".parse().unwrap()).unwrap_err(),
+            LimitExceeded::Own
+        );
         let mut headers = HeaderMap::new();
-        assert!(proxy.stand_for(&headers).unwrap().is_none());
+        assert!(proxy.count_forwarded(&headers).unwrap().is_none());
         headers.insert("x-forwarded-for", "192.0.2.7".parse().unwrap());
-        let place = proxy.stand_for(&headers).unwrap();
-        assert!(place.is_some() && proxy.stand_for(&headers).is_err());
-        let again = door.enter("127.0.0.1:5001".parse().unwrap()).unwrap();
-        assert!(again.stand_for(&headers).is_err(), "the client has one request under way");
+        let place = proxy.count_forwarded(&headers).unwrap();
+        assert!(place.is_some() && proxy.count_forwarded(&headers).is_err());
+        let again = limiter.admit("127.0.0.1:5001".parse().unwrap()).unwrap();
+        assert!(again.count_forwarded(&headers).is_err(), "the client has one request under way");
         drop(place);
-        assert!(again.stand_for(&headers).is_ok());
+        assert!(again.count_forwarded(&headers).is_ok());
         // From elsewhere anybody can say that.
-        let other = door.enter("192.0.2.9:5000".parse().unwrap()).unwrap();
-        assert!(other.stand_for(&headers).unwrap().is_none());
-        let named = door.enter("10.1.2.3:5000".parse().unwrap()).unwrap();
-        assert!(named.stand_for(&headers).unwrap().is_some());
+        let other = limiter.admit("192.0.2.9:5000".parse().unwrap()).unwrap();
+        assert!(other.count_forwarded(&headers).unwrap().is_none());
+        let named = limiter.admit("10.1.2.3:5000".parse().unwrap()).unwrap();
+        assert!(named.count_forwarded(&headers).unwrap().is_some());
     }
 
     #[test]
     fn what_happens_often_is_said_once_a_second() {
-        let mut often = Often::default();
-        let said: Vec<_> = (0..100).filter_map(|_| often.again()).collect();
+        let mut throttle = LogThrottle::default();
+        let said: Vec<_> = (0..100).filter_map(|_| throttle.due()).collect();
         assert_eq!(said, [1]);
     }
 }
